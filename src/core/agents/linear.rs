@@ -3,13 +3,14 @@
 //! A [`Model`] may add to the sum. The controller is a general value function then, and the agents that hold one, to look
 //! ahead or to weigh what is hidden, need not know.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
+    Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
@@ -245,7 +246,7 @@ impl LinearAgent {
         let sum = self.sum(features.iter().copied());
         let Some(model) = self.model() else { return sum };
         let row: Vec<f32> = features.iter().map(|&value| value as f32).collect();
-        let [output] = model.outputs(&row, &[seen.landing.afterstate])[..] else {
+        let [output] = model.outputs(&row, [seen.landing.afterstate].into_iter())[..] else {
             unreachable!("an output for one landing")
         };
         sum + f64::from(output)
@@ -302,7 +303,7 @@ impl LinearAgent {
             }
         }
         if let Some(model) = self.model() {
-            let outputs = model.outputs(&rows, &afterstates);
+            let outputs = model.outputs(&rows, afterstates.into_iter());
             for (choice, output) in scores.iter_mut().zip(outputs) {
                 choice.score += f64::from(output);
             }
@@ -355,12 +356,8 @@ impl LinearAgent {
         });
         let mut measured = together.measure(kernel, rules, playfield, &rests, self.model.is_some());
         if let Some(model) = self.model() {
-            let mut afterstates = Vec::new();
-            if model.sees_afterstates() {
-                let after = |rest: &Rest| locked(rules, playfield, rest.shape, rest.row, rest.column);
-                afterstates.extend(rests.iter().map(after));
-            }
-            let outputs = model.outputs(&measured.features, &afterstates);
+            let after = |rest: &Rest| locked(rules, playfield, rest.shape, rest.row, rest.column);
+            let outputs = model.outputs(&measured.features, rests.iter().map(after));
             for (score, output) in measured.scores.iter_mut().zip(outputs) {
                 *score += f64::from(output);
             }
@@ -408,6 +405,12 @@ fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<
     Ok(())
 }
 
+thread_local! {
+    /// The rows of a choice, for the next one. A player that weighs hidden pieces makes dozens of choices a piece, and threads that
+    /// ask for memory wait for each other.
+    static ROWS: Cell<PlacementRows> = Cell::default();
+}
+
 /// A choice with a model, whose features the kernels know.
 struct ModelJob<'a> {
     agent: &'a LinearAgent,
@@ -428,18 +431,12 @@ impl LaneWork for ModelJob<'_> {
         let playfield: PlayfieldOf<C, N> = playfield.resized();
         let all = drops(rules, &playfield, piece);
         let num_features = extractor.num_features();
-        let mut rows = PlacementRows::with_capacity(all.len() as usize, num_features);
+        let mut rows = ROWS.take();
+        rows.clear();
         extractor.append(&size, &playfield, rules.shapes(piece), rules.top_out, &mut rows);
-        let mut afterstates = Vec::new();
-        if model.sees_afterstates() {
-            afterstates.reserve(all.len() as usize);
-            // The rows know where everything comes to rest.
-            for (placement, &row) in all.iter().zip(&rows.landing_rows) {
-                let shape = &rules.shapes(piece)[usize::from(placement.orientation)];
-                afterstates.push(locked(rules, &playfield, shape, row, placement.column));
-            }
-        }
-        let outputs = model.outputs(&rows.features, &afterstates);
+        let afterstates =
+            Afterstates { rules, playfield: &playfield, piece, all, rows: &rows.landing_rows, next: 0 };
+        let outputs = model.outputs(&rows.features, afterstates);
         let first = all.nth(0).expect("a piece that can be played");
         let mut best = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         for (n, (placement, output)) in all.iter().zip(outputs).enumerate() {
@@ -452,6 +449,32 @@ impl LaneWork for ModelJob<'_> {
                 best = ScoredPlacement { placement, score };
             }
         }
+        ROWS.set(rows);
         best
+    }
+}
+
+/// The afterstates of straight drops, in ascending action order. It is no closure, which could be compiled apart, for any
+/// processor.
+struct Afterstates<'a, C: Column, const N: usize> {
+    rules: &'a Rules,
+    playfield: &'a PlayfieldOf<C, N>,
+    piece: Piece,
+    all: Drops,
+    /// Where each of them comes to rest.
+    rows: &'a [u8],
+    next: u32,
+}
+
+impl<C: Column, const N: usize> Iterator for Afterstates<'_, C, N> {
+    type Item = PlayfieldOf<C, N>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<PlayfieldOf<C, N>> {
+        let placement = self.all.nth(self.next)?;
+        let row = self.rows[self.next as usize];
+        self.next += 1;
+        let shape = &self.rules.shapes(self.piece)[usize::from(placement.orientation)];
+        Some(locked(self.rules, self.playfield, shape, row, placement.column))
     }
 }

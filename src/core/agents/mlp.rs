@@ -7,7 +7,7 @@
 //! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order in
 //! which one number is added up does not depend on how many there are beside it.
 
-use super::n_tuple::{LANES, NTuple};
+use super::n_tuple::{LANES, NTuple, SideBySide, TUPLES};
 use crate::engine::{Column, PlayfieldOf};
 
 /// The shape of a network over some features; its parameters are elsewhere.
@@ -41,6 +41,8 @@ pub enum Activation {
 const UNITS: usize = 4;
 /// The same where tables are read, whose rows are vectors as they are.
 const TABLE_UNITS: usize = 16;
+/// Rows that they are added up for side by side; a divisor of [`LANES`].
+const TABLE_LANES: usize = 4;
 
 impl Mlp {
     /// How many parameters it has over this many features: those of the network, then the tables.
@@ -72,11 +74,11 @@ impl Mlp {
         parameters: &[f32],
         num_features: usize,
         rows: &[f32],
-        afterstates: &[PlayfieldOf<C, M>],
+        afterstates: impl Iterator<Item = PlayfieldOf<C, M>>,
         out: &mut Vec<f32>,
     ) {
-        // Alone, a row has no lanes beside it to fill.
-        if rows.len() == num_features {
+        // Alone, a row has no lanes beside it to fill; tables are always looked up for all lanes.
+        if rows.len() == num_features && self.tables.is_none() {
             self.append_blocks::<C, M, 1>(parameters, num_features, rows, afterstates, out);
         } else {
             self.append_blocks::<C, M, LANES>(parameters, num_features, rows, afterstates, out);
@@ -90,20 +92,17 @@ impl Mlp {
         parameters: &[f32],
         num_features: usize,
         rows: &[f32],
-        mut afterstates: &[PlayfieldOf<C, M>],
+        mut afterstates: impl Iterator<Item = PlayfieldOf<C, M>>,
         out: &mut Vec<f32>,
     ) {
         let (parameters, tables) = parameters.split_at(self.num_weights(num_features));
-        let mut entries = Vec::new();
         let widest = self.layers().fold(num_features, usize::max);
         let (mut inputs, mut sums) = (vec![[0.0; N]; widest], vec![[0.0; N]; widest]);
         for block in rows.chunks(N * num_features) {
             let lanes = block.len() / num_features;
-            if let Some(n_tuple) = &self.tables {
-                let (beside, behind) = afterstates.split_at(lanes);
-                n_tuple.look_up::<C, M, N>(beside, &mut entries);
-                afterstates = behind;
-            } else {
+            // The number of lanes is known to the compiler, which leaves tables out where a row is alone.
+            let n_tuple = self.tables.as_ref().filter(|_| N == LANES);
+            if n_tuple.is_none() {
                 for (lane, row) in block.chunks_exact(num_features).enumerate() {
                     for (input, value) in inputs.iter_mut().zip(row) {
                         input[lane] = *value;
@@ -114,10 +113,21 @@ impl Mlp {
             for (number, units) in self.layers().enumerate() {
                 let (matrix, behind) = rest.split_at(num_inputs * units);
                 let (biases, behind) = behind.split_at(units);
-                if number == 0 && self.tables.is_some() {
-                    add_up_tables(block, matrix, biases, &entries, tables, &mut sums[..units]);
-                } else {
-                    add_up(&inputs[..num_inputs], matrix, biases, &mut sums[..units]);
+                let sums_of_layer = &mut sums[..units];
+                match n_tuple.filter(|_| number == 0) {
+                    Some(n_tuple) => {
+                        let (seen, _) = SideBySide::<C, M, LANES>::next(&mut afterstates);
+                        let mut room = [[0; LANES]; TUPLES];
+                        let mut first = 0;
+                        // At least once: the features count without tuples too.
+                        while first == 0 || first < n_tuple.tuples().len() {
+                            let entries = n_tuple.look_up(&seen, first, &mut room);
+                            let looked_up = LookedUp { begun: first > 0, entries, tables };
+                            add_up_tables(block, matrix, biases, looked_up, sums_of_layer);
+                            first += TUPLES;
+                        }
+                    }
+                    None => add_up(&inputs[..num_inputs], matrix, biases, sums_of_layer),
                 }
                 if number < self.hidden.len() {
                     self.activation.apply(sums[..units].as_flattened_mut());
@@ -175,8 +185,19 @@ fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32
     sum
 }
 
+/// What some tuples look up.
+#[derive(Clone, Copy)]
+struct LookedUp<'a> {
+    /// Whether there were tuples before these, whose entries are in the sums.
+    begun: bool,
+    /// A row for each tuple.
+    entries: &'a [[u32; LANES]],
+    /// Rows of a number for each unit.
+    tables: &'a [f32],
+}
+
 /// The sums of a first layer that reads tables: of its biases, then of input times weight, then of the entries that each lane
-/// looks up, a row of them for each tuple.
+/// looks up, a row of numbers for each tuple. Once begun, of the sums and the entries.
 ///
 /// Here the units are side by side, as they are in an entry: each lane finds its entries elsewhere.
 #[inline(always)]
@@ -184,55 +205,91 @@ fn add_up_tables<const N: usize>(
     rows: &[f32],
     matrix: &[f32],
     biases: &[f32],
-    entries: &[[u32; N]],
-    tables: &[f32],
+    looked_up: LookedUp<'_>,
     sums: &mut [[f32; N]],
 ) {
     let mut first = 0;
     while first + TABLE_UNITS <= sums.len() {
-        add_up_some_tables::<N, TABLE_UNITS>(rows, matrix, biases, entries, tables, first, sums);
+        add_up_some_tables::<N, TABLE_UNITS>(rows, matrix, biases, looked_up, first, sums);
         first += TABLE_UNITS;
     }
     while first + UNITS <= sums.len() {
-        add_up_some_tables::<N, UNITS>(rows, matrix, biases, entries, tables, first, sums);
+        add_up_some_tables::<N, UNITS>(rows, matrix, biases, looked_up, first, sums);
         first += UNITS;
     }
     while first < sums.len() {
-        add_up_some_tables::<N, 1>(rows, matrix, biases, entries, tables, first, sums);
+        add_up_some_tables::<N, 1>(rows, matrix, biases, looked_up, first, sums);
         first += 1;
     }
 }
 
-/// The same for some units, whose sums stay in registers.
+/// The same for some units, whose sums stay in registers, of some lanes at a time: a sum waits for its last addition, and the
+/// others are added to meanwhile.
 #[inline(always)]
 fn add_up_some_tables<const N: usize, const U: usize>(
     rows: &[f32],
     matrix: &[f32],
     biases: &[f32],
-    entries: &[[u32; N]],
-    tables: &[f32],
+    looked_up: LookedUp<'_>,
     first: usize,
     sums: &mut [[f32; N]],
 ) {
     let units = biases.len();
-    for (lane, row) in rows.chunks_exact(matrix.len() / units).enumerate() {
-        let mut some = [0.0; U];
-        some.copy_from_slice(&biases[first..first + U]);
-        for (input, weights) in row.iter().zip(matrix.chunks_exact(units)) {
-            for (sum, weight) in some.iter_mut().zip(&weights[first..first + U]) {
-                *sum += input * weight;
+    let num_features = matrix.len() / units;
+    let lanes = rows.len() / num_features;
+    let mut lane = 0;
+    while lane < lanes {
+        let mut some = [[0.0; U]; TABLE_LANES];
+        let mut inputs = [&rows[..num_features]; TABLE_LANES];
+        for (beside, (sum, input)) in some.iter_mut().zip(&mut inputs).enumerate() {
+            // What is beyond the last lane is added up too, and left.
+            let at = (lane + beside).min(lanes - 1);
+            *input = &rows[at * num_features..][..num_features];
+            sum.copy_from_slice(&biases[first..first + U]);
+            if looked_up.begun {
+                for (sum, sums) in sum.iter_mut().zip(&sums[first..first + U]) {
+                    *sum = sums[at];
+                }
             }
         }
-        for entries in entries {
-            let at = entries[lane] as usize * units + first;
-            for (sum, number) in some.iter_mut().zip(&tables[at..at + U]) {
-                *sum += number;
+        if !looked_up.begun {
+            for (number, weights) in matrix.chunks_exact(units).enumerate() {
+                let weights = &weights[first..first + U];
+                for (sum, input) in some.iter_mut().zip(&inputs) {
+                    *sum = plus_row(*sum, input[number], weights);
+                }
             }
         }
-        for (sums, sum) in sums[first..first + U].iter_mut().zip(some) {
-            sums[lane] = sum;
+        for entries in looked_up.entries {
+            for (sum, entry) in some.iter_mut().zip(&entries[lane..lane + TABLE_LANES]) {
+                *sum = plus_entry(*sum, &looked_up.tables[*entry as usize * units + first..][..U]);
+            }
         }
+        for (beside, sum) in some.iter().enumerate().take(lanes - lane) {
+            for (sums, sum) in sums[first..first + U].iter_mut().zip(sum) {
+                sums[lane + beside] = *sum;
+            }
+        }
+        lane += TABLE_LANES;
     }
+}
+
+/// See [`plus_product`].
+#[inline(always)]
+fn plus_row<const U: usize>(mut sum: [f32; U], input: f32, weights: &[f32]) -> [f32; U] {
+    for (sum, weight) in sum.iter_mut().zip(weights) {
+        *sum += input * weight;
+    }
+    sum
+}
+
+/// See [`plus_product`].
+#[inline(always)]
+fn plus_entry<const U: usize>(mut sum: [f32; U], entry: &[f32]) -> [f32; U] {
+    for (sum, number) in sum.iter_mut().zip(entry) {
+        *sum += number;
+    }
+    sum
 }
 
 impl Activation {

@@ -73,11 +73,6 @@ impl Model {
         &self.padded[self.padding..][..len]
     }
 
-    /// Whether it looks at afterstates, and not at features alone.
-    pub(super) fn sees_afterstates(&self) -> bool {
-        self.shape.tables().is_some()
-    }
-
     /// About how long it takes for one placement, in multiplications of the network. What it looks up counts, not how large the
     /// tables are.
     pub fn work(&self) -> u64 {
@@ -93,12 +88,12 @@ impl Model {
         work as u64
     }
 
-    /// What it adds to the score of each of some landings, given by a row of features, and by an afterstate if it looks at them.
+    /// What it adds to the score of each of some landings, given by a row of features and an afterstate.
     #[inline(always)]
     pub(super) fn outputs<C: Column, const N: usize>(
         &self,
         rows: &[f32],
-        afterstates: &[PlayfieldOf<C, N>],
+        afterstates: impl Iterator<Item = PlayfieldOf<C, N>>,
     ) -> Vec<f32> {
         let parameters = self.parameters();
         let mut outputs = Vec::with_capacity(rows.len() / self.num_features);

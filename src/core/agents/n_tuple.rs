@@ -12,6 +12,10 @@ use crate::engine::{Column, PlayfieldOf};
 /// Afterstates that are read side by side, and that go through a network so.
 pub(super) const LANES: usize = 8;
 
+/// Tuples that are looked up at once, and then added up. Their entries are in an array: for a list of them each choice would ask
+/// for memory, and threads that do wait for each other.
+pub(super) const TUPLES: usize = 64;
+
 /// The tuples of a network; the entries of their tables are elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NTuple {
@@ -103,9 +107,10 @@ impl NTuple {
             }
         }
         seen.measure();
-        let mut entries = Vec::with_capacity(self.tuples.len());
-        self.append_lanes(&seen, &mut entries);
-        out.extend_from_slice(entries.as_flattened());
+        let mut entries = [[0]; TUPLES];
+        for first in (0..self.tuples.len()).step_by(TUPLES) {
+            out.extend_from_slice(self.look_up(&seen, first, &mut entries).as_flattened());
+        }
     }
 
     /// Appends the output for each afterstate.
@@ -113,68 +118,74 @@ impl NTuple {
     pub(super) fn append_outputs<C: Column, const N: usize>(
         &self,
         parameters: &[f32],
-        afterstates: &[PlayfieldOf<C, N>],
+        mut afterstates: impl Iterator<Item = PlayfieldOf<C, N>>,
         out: &mut Vec<f32>,
     ) {
-        let mut entries = Vec::with_capacity(self.tuples.len());
-        for block in afterstates.chunks(LANES) {
-            self.look_up::<C, N, LANES>(block, &mut entries);
+        let mut looked_up = [[0; LANES]; TUPLES];
+        loop {
+            let (seen, lanes) = SideBySide::<C, N, LANES>::next(&mut afterstates);
+            if lanes == 0 {
+                break;
+            }
             let mut sums = [0.0; LANES];
-            for entries in &entries {
-                for (sum, entry) in sums.iter_mut().zip(entries) {
-                    *sum += parameters[*entry as usize];
+            for first in (0..self.tuples.len()).step_by(TUPLES) {
+                for entries in self.look_up(&seen, first, &mut looked_up) {
+                    for (sum, entry) in sums.iter_mut().zip(entries) {
+                        *sum += parameters[*entry as usize];
+                    }
                 }
             }
-            out.extend_from_slice(&sums[..block.len()]);
+            out.extend_from_slice(&sums[..lanes]);
         }
     }
 
-    /// Looks up the entries of some afterstates, 1 to `L` of them: a row for each tuple, with a lane for each afterstate. The
-    /// lanes that are left have the entries of an empty playfield.
+    /// Looks up the entries among all entries of the tuples from the first one on, as many as there are or as there is room for:
+    /// a row for each tuple, with a lane for each afterstate.
     #[inline(always)]
-    pub(super) fn look_up<C: Column, const N: usize, const L: usize>(
-        &self,
-        afterstates: &[PlayfieldOf<C, N>],
-        out: &mut Vec<[u32; L]>,
-    ) {
-        let mut seen = SideBySide::<C, N, L>::empty(afterstates[0].width());
-        for (lane, playfield) in (0..L).zip(afterstates) {
-            for (column, cells) in seen.columns.iter_mut().zip(playfield.columns()) {
-                column[lane] = *cells;
-            }
-        }
-        seen.measure();
-        out.clear();
-        self.append_lanes(&seen, out);
-    }
-
-    /// Appends the entry of each tuple among all entries, in each lane.
-    ///
-    /// A loop, because a closure could be compiled apart, for any processor.
-    #[inline(always)]
-    fn append_lanes<C: Column, const N: usize, const L: usize>(
+    pub(super) fn look_up<'a, C: Column, const N: usize, const L: usize>(
         &self,
         seen: &SideBySide<C, N, L>,
-        out: &mut Vec<[u32; L]>,
-    ) {
-        for (tuple, lookup) in self.tuples.iter().zip(&self.lookups) {
-            let mut entries = tuple.entries(lookup.stride, seen);
-            for entry in &mut entries {
+        first: usize,
+        room: &'a mut [[u32; L]; TUPLES],
+    ) -> &'a [[u32; L]] {
+        let mut count = 0;
+        let tuples = self.tuples[first..].iter().zip(&self.lookups[first..]);
+        for (entries, (tuple, lookup)) in room.iter_mut().zip(tuples) {
+            *entries = tuple.entries(lookup.stride, seen);
+            for entry in entries {
                 *entry += lookup.table;
             }
-            out.push(entries);
+            count += 1;
         }
+        &room[..count]
     }
 }
 
 /// Afterstates side by side, one lane each.
-struct SideBySide<C, const N: usize, const L: usize> {
+pub(super) struct SideBySide<C, const N: usize, const L: usize> {
     width: u8,
     columns: [[C; L]; N],
     heights: [[u32; L]; N],
 }
 
 impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
+    /// The next afterstates, as many as there are lanes or as are left, and how many; the other lanes are empty playfields.
+    #[inline(always)]
+    pub(super) fn next(afterstates: &mut impl Iterator<Item = PlayfieldOf<C, N>>) -> (Self, usize) {
+        let (mut seen, mut lanes) = (Self::empty(0), 0);
+        while lanes < L
+            && let Some(playfield) = afterstates.next()
+        {
+            for (column, cells) in seen.columns.iter_mut().zip(playfield.columns()) {
+                column[lanes] = *cells;
+            }
+            seen.width = playfield.width();
+            lanes += 1;
+        }
+        seen.measure();
+        (seen, lanes)
+    }
+
     /// Empty playfields.
     #[inline(always)]
     fn empty(width: u8) -> Self {

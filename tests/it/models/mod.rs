@@ -96,6 +96,12 @@ fn lines(width: usize, height: usize) -> TwinModel {
     ])
 }
 
+/// More tuples than are looked up at once, some of them twice over.
+fn many(width: usize, height: usize) -> TwinModel {
+    let cell = |n: usize| tuple("cells", &[7 * n % (width * height)], 0);
+    TwinModel::NTuple((0..150).map(cell).collect())
+}
+
 /// Tuples drawn at random: of every kind and length, cells now and then as runs, some with the tables of others.
 fn drawn_tuples(width: usize, height: usize, seed: u64) -> TwinModel {
     let mut draws = (0..).map(|n| word(seed, 79, n));
@@ -180,6 +186,8 @@ fn all_models(width: usize, height: usize) -> Vec<(TwinModel, f32)> {
         (tuples(width, height), 1.0),
         (tuples(width, height), 2e38),
         (lines(width, height), 1.0),
+        (many(width, height), 1.0),
+        (both(&[21, 2], "hard_tanh", many(width, height)), 0.125),
         (both(&[16], "leaky_relu", lines(width, height)), 1.0),
         (both(&[1], "relu", tuples(width, height)), 1.0),
         (both(&[23, 4, 3], "softsign", tuples(width, height)), 0.5),

@@ -27,6 +27,14 @@ pub struct PlacementRows {
 }
 
 impl PlacementRows {
+    /// No rows again; the room for them stays.
+    pub fn clear(&mut self) {
+        self.features.clear();
+        self.landing_rows.clear();
+        self.lines.clear();
+        self.terminal.clear();
+    }
+
     /// No rows yet, with room for `num_rows`.
     pub fn with_capacity(num_rows: usize, num_features: usize) -> PlacementRows {
         PlacementRows {
