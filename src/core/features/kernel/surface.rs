@@ -120,13 +120,23 @@ impl MeasuredSurface {
         match aspect {
             Aspect::Accommodated => (0..7).map(|tetromino| u32::from(fits(tetromino))).sum(),
             Aspect::Readiness(tetromino) => fits(tetromino.into()).into(),
-            Aspect::Fits => self.fits_of.iter().sum(),
+            Aspect::Fits => self.fits(),
             Aspect::FitsOf(tetromino) => self.fits_of[usize::from(tetromino)],
             Aspect::Steps(step) => self.steps[usize::from(step)],
             Aspect::WeightedHoles => self.weighted_holes,
             Aspect::DeepWells => self.deep_wells,
             Aspect::SurfaceParity => self.odd_heights[0].abs_diff(self.odd_heights[1]),
         }
+    }
+
+    /// A loop, because a library function could be compiled apart, for any processor.
+    #[inline(always)]
+    fn fits(&self) -> u32 {
+        let mut sum = 0;
+        for fits in self.fits_of {
+            sum += fits;
+        }
+        sum
     }
 }
 
@@ -339,13 +349,16 @@ impl<L: Lanes> SweptSurface<'_, L> {
     #[inline(always)]
     pub fn get(&self, aspect: Aspect) -> L {
         let whole = self.whole;
-        let changed = match aspect {
+        let (before, changed) = match aspect {
             Aspect::Accommodated => return self.fitting(0, 7),
             Aspect::Readiness(tetromino) => {
                 return self.fitting(tetromino.into(), usize::from(tetromino) + 1);
             }
-            Aspect::Fits => FITTING_AT_LEAST,
-            Aspect::FitsOf(tetromino) => [FITTING[usize::from(tetromino)], 0, 0],
+            Aspect::Fits => (whole.fits(), FITTING_AT_LEAST),
+            Aspect::FitsOf(tetromino) => {
+                let tetromino = usize::from(tetromino);
+                (whole.fits_of[tetromino], [FITTING[tetromino], 0, 0])
+            }
             Aspect::Steps(step) => {
                 let word = self.steps[usize::from(step / 4)];
                 let moved = match step % 4 {
@@ -364,7 +377,7 @@ impl<L: Lanes> SweptSurface<'_, L> {
                 return balance.max(small::<L>(0).sub(balance));
             }
         };
-        let mut count = small::<L>(whole.get(aspect));
+        let mut count = small::<L>(before);
         for spots in changed {
             if spots == 0 {
                 break;
