@@ -45,9 +45,16 @@ pub struct Playing {
     /// Pieces until it goes on elsewhere, if it ever does.
     #[serde(default)]
     left: u32,
-    /// The features of the placement that led here, to learn from; none at the beginning of a game or of a generation.
+    /// What the score of the placement that led here is made of, to learn from; none at the beginning of a game or of a generation.
     #[serde(skip)]
-    features: Option<Vec<f32>>,
+    seen: Option<Seen>,
+}
+
+/// What a score is made of.
+#[derive(Clone, Debug, PartialEq)]
+struct Seen {
+    features: Vec<f32>,
+    entries: Vec<u32>,
 }
 
 /// A line of `generations.jsonl` of a run that learns from every step.
@@ -80,6 +87,15 @@ struct Learned {
     kept: Kept,
     /// The settings it was made under.
     settings: Settings<Lessons>,
+}
+
+/// What can follow in some games.
+struct Follow {
+    placements: PlacementList,
+    /// What each afterstate looks up.
+    entries: Vec<u32>,
+    /// How many entries that is.
+    num_entries: usize,
 }
 
 /// What came of a generation so far.
@@ -213,14 +229,14 @@ impl Learning {
         let halves = [0..count / 2, count / 2..count];
         let mut tally = Tally::default();
         // What led here is not kept over a checkpoint.
-        self.games.iter_mut().for_each(|game| game.features = None);
+        self.games.iter_mut().for_each(|game| game.seen = None);
         let mut asked = halves.clone().map(|half| self.ask(half));
         for round in 0..rounds {
             for (half, asked) in halves.iter().zip(&mut asked) {
-                let placements = (&mut *asked).await.context("the call for placements broke")??;
+                let follow = (&mut *asked).await.context("the call for placements broke")??;
                 for (at, game) in half.clone().enumerate() {
                     let draw = u64::from(round) * count as u64 + game as u64;
-                    self.step(&placements, at, game, (seed, draw), &mut tally);
+                    self.step(&follow, at, game, (seed, draw), &mut tally);
                 }
                 if round + 1 < rounds {
                     *asked = self.ask(half.clone());
@@ -233,10 +249,12 @@ impl Learning {
         Ok(tally)
     }
 
-    /// Asks for the placements of all seven tetrominoes in some games.
-    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<PlacementList>> {
-        let client = self.client.clone();
-        let (rules, height) = (self.settings.rules_choice(), self.settings.height);
+    /// Asks for the placements of all seven tetrominoes in some games, and looks up what their afterstates do: on another thread
+    /// than the one that learns, since that knows nothing of what is learned.
+    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<Follow>> {
+        let (client, model) = (self.client.clone(), self.model.clone());
+        let Settings { width, height, .. } = self.settings;
+        let rules = self.settings.rules_choice();
         let num_features = self.settings.feature_names.len();
         let wanted = PlacementsRequest {
             features: Some(Features::List(self.settings.feature_names.clone())),
@@ -253,22 +271,23 @@ impl Learning {
         tokio::spawn(async move {
             let placements = client.enumerate(&rules, (&playfields, height), &pieces, &wanted).await?;
             check_shapes(&placements, pieces.len(), num_features, height as usize)?;
-            Ok(placements)
+            let mut entries = Vec::new();
+            let tables = model.as_ref().and_then(ModelShape::tables);
+            if let Some(tables) = tables {
+                let size = (width as u8, height as u8);
+                tables.append_entries(size, &placements.afterstates.elements, &mut entries);
+            }
+            Ok(Follow { placements, entries, num_entries: tables.map_or(0, |tables| tables.tuples().len()) })
         })
     }
 
     /// Learns from what can follow in a game, and places its next piece. Its placements are those of the `at`-th playfield of
     /// the answer; `draw` counts the pieces of the generation.
-    fn step(
-        &mut self,
-        placements: &PlacementList,
-        at: usize,
-        game: usize,
-        (seed, draw): (u64, u64),
-        tally: &mut Tally,
-    ) {
+    fn step(&mut self, follow: &Follow, at: usize, game: usize, (seed, draw): (u64, u64), tally: &mut Tally) {
+        let Follow { placements, entries, num_entries } = follow;
         let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
         let features = |row: usize| &placements.features.elements[row * num_features..][..num_features];
+        let entries = |row: usize| &entries[row * num_entries..][..*num_entries];
         let afterstate = |row: usize| &placements.afterstates.elements[row * height..][..height];
         // The placements of a tetromino that do not end the game.
         let safe = |piece: usize| {
@@ -276,19 +295,16 @@ impl Learning {
             let [first, end] = [position, position + 1].map(|position| placements.row_offsets[position]);
             (first as usize..end as usize).filter(|row| !placements.terminal[*row])
         };
-        let mut entries = Vec::new();
         let mut best = [None; Tetromino::ALL.len()];
         for (piece, best) in best.iter_mut().enumerate() {
             for row in safe(piece) {
-                self.look_up(afterstate(row), &mut entries);
-                let score = self.learner.score(features(row), &entries);
+                let score = self.learner.score(features(row), entries(row));
                 if best.is_none_or(|(largest, _)| score > largest) {
                     *best = Some((score, row));
                 }
             }
         }
-        if let Some(features) = self.games[game].features.take() {
-            self.look_up(&self.games[game].rows, &mut entries);
+        if let Some(Seen { features, entries }) = self.games[game].seen.take() {
             let target = self.learner.target(best.iter().map(|best| best.map(|(score, _)| score)));
             let error = self.learner.learn(&features, &entries, target);
             tally.squares += error * error;
@@ -309,7 +325,7 @@ impl Learning {
                 game.rows.clear();
                 game.rows.extend(afterstate(row));
                 game.lines += u64::from(placements.lines[row]);
-                game.features = Some(features(row).to_vec());
+                game.seen = Some(Seen { features: features(row).to_vec(), entries: entries(row).to_vec() });
                 tally.pieces += 1;
             }
             None => {
@@ -332,14 +348,6 @@ impl Learning {
                     *game = Playing { rows: rows.to_vec(), left: game.left, ..Playing::new(height) };
                 }
             }
-        }
-    }
-
-    /// The entries that an afterstate looks up.
-    fn look_up(&self, rows: &[u32], entries: &mut Vec<u32>) {
-        entries.clear();
-        if let Some(tables) = self.model.as_ref().and_then(ModelShape::tables) {
-            tables.append_entries(self.settings.width as u8, rows, entries);
         }
     }
 
@@ -412,7 +420,7 @@ impl Training for Learning {
 
 impl Playing {
     fn new(height: usize) -> Playing {
-        Playing { rows: vec![0; height], lines: 0, left: 0, features: None }
+        Playing { rows: vec![0; height], lines: 0, left: 0, seen: None }
     }
 }
 

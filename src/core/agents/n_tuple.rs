@@ -95,21 +95,38 @@ impl NTuple {
         self.tuples.iter().map(|tuple| tuple.positions.len()).sum()
     }
 
-    /// Appends the entries that an afterstate looks up, by their indices and in the order of the sum. It is given by its rows,
-    /// the lowest first, bit c of a row being column c.
-    pub fn append_entries(&self, width: u8, rows: &[u32], out: &mut Vec<u32>) {
-        let mut seen = SideBySide::<u64, 32, 1>::empty(width);
-        for (row, &cells) in rows.iter().enumerate() {
-            let mut cells = cells;
-            while cells != 0 {
-                seen.columns[cells.trailing_zeros() as usize][0] |= 1 << row;
-                cells &= cells - 1;
+    /// Appends the entries that each afterstate looks up, by their indices and in the order of the sum: as many for each as there
+    /// are tuples. An afterstate is given by its rows, the lowest first, bit c of a row being column c.
+    ///
+    /// # Panics
+    /// When the number of rows is no multiple of the height.
+    pub fn append_entries(&self, (width, height): (u8, u8), rows: &[u32], out: &mut Vec<u32>) {
+        let height = usize::from(height);
+        assert_eq!(rows.len() % height, 0, "whole afterstates of {height} rows");
+        let count = self.tuples.len();
+        let mut looked_up = [[0; LANES]; TUPLES];
+        for block in rows.chunks(LANES * height) {
+            let mut seen = SideBySide::<u64, 32, LANES>::empty(width);
+            for (lane, rows) in block.chunks_exact(height).enumerate() {
+                for (row, &cells) in rows.iter().enumerate() {
+                    let mut cells = cells;
+                    while cells != 0 {
+                        seen.columns[cells.trailing_zeros() as usize][lane] |= 1 << row;
+                        cells &= cells - 1;
+                    }
+                }
             }
-        }
-        seen.measure();
-        let mut entries = [[0]; TUPLES];
-        for first in (0..self.tuples.len()).step_by(TUPLES) {
-            out.extend_from_slice(self.look_up(&seen, first, &mut entries).as_flattened());
+            seen.measure();
+            let lanes = block.len() / height;
+            let at = out.len();
+            out.resize(at + lanes * count, 0);
+            for first in (0..count).step_by(TUPLES) {
+                for (tuple, entries) in self.look_up(&seen, first, &mut looked_up).iter().enumerate() {
+                    for (lane, entry) in entries.iter().enumerate().take(lanes) {
+                        out[at + lane * count + first + tuple] = *entry;
+                    }
+                }
+            }
         }
     }
 

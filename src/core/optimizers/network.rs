@@ -275,21 +275,44 @@ impl Network {
         entries: &[u32],
         room: &'a mut [f32; MAX_UNITS as usize],
     ) -> &'a [f32] {
+        let units = self.state.biases.len();
+        let mut first = 0;
+        while first + 16 <= units {
+            self.add_up_some::<16>(features, entries, first, room);
+            first += 16;
+        }
+        while first < units {
+            self.add_up_some::<1>(features, entries, first, room);
+            first += 1;
+        }
+        &room[..units]
+    }
+
+    /// The same for some units, whose sums stay in registers.
+    #[inline(always)]
+    fn add_up_some<const U: usize>(
+        &self,
+        features: &[f32],
+        entries: &[u32],
+        first: usize,
+        room: &mut [f32; MAX_UNITS as usize],
+    ) {
         let NetworkState { weights, biases, entries: table, .. } = &self.state;
-        let sums = &mut room[..biases.len()];
-        sums.copy_from_slice(biases);
-        for (feature, row) in features.iter().zip(weights.chunks_exact(sums.len())) {
-            for (sum, weight) in sums.iter_mut().zip(row) {
+        let units = biases.len();
+        let mut sums = [0.0; U];
+        sums.copy_from_slice(&biases[first..first + U]);
+        for (feature, row) in features.iter().zip(weights.chunks_exact(units)) {
+            for (sum, weight) in sums.iter_mut().zip(&row[first..first + U]) {
                 *sum += feature * weight;
             }
         }
         for entry in entries {
-            let row = &table[*entry as usize * sums.len()..][..sums.len()];
+            let row = &table[*entry as usize * units + first..][..U];
             for (sum, number) in sums.iter_mut().zip(row) {
                 *sum += number;
             }
         }
-        sums
+        room[first..first + U].copy_from_slice(&sums);
     }
 
     /// The score that the sums make.

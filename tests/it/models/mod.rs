@@ -371,18 +371,27 @@ fn so_are_those_of_networks_and_tables_drawn_at_random() {
 #[test]
 fn the_entries_of_an_afterstate_add_up_to_its_output() {
     for (n, (width, height)) in [(4, 4), (10, 20), (17, 9), (32, 40)].into_iter().enumerate() {
-        for seed in 0..200 {
-            let twin = [tuples, lines][seed as usize % 2](width, height);
+        for seed in 0..120 {
+            let twin = [tuples, lines, many][seed as usize % 3](width, height);
             let ModelShape::NTuple(n_tuple) = shape(&twin) else { unreachable!() };
             let parameters = numbers(n_tuple.num_entries(), 5, 1.0);
-            let playfield = random_playfield(width, height, 1000 * n as u64 + seed);
-            let rows: Vec<u32> = (0..height)
-                .map(|row| (0..width).map(|column| u32::from(playfield.is_full(row, column)) << column).sum())
+            // From none to more than are read side by side.
+            let playfields: Vec<_> = (0..seed % 20)
+                .map(|number| random_playfield(width, height, 100_000 * n as u64 + 100 * seed + number))
                 .collect();
+            let row = |playfield: &TwinPlayfield, row| {
+                (0..width).map(|column| u32::from(playfield.is_full(row, column)) << column).sum::<u32>()
+            };
+            let rows: Vec<u32> =
+                playfields.iter().flat_map(|cells| (0..height).map(|at| row(cells, at))).collect();
             let mut entries = vec![];
-            n_tuple.append_entries(width as u8, &rows, &mut entries);
-            let sum = entries.iter().fold(0.0, |sum, entry| sum + parameters[*entry as usize]);
-            assert_eq!(sum.to_bits(), twin.output(&parameters, &[], &playfield).to_bits(), "seed {seed}");
+            n_tuple.append_entries((width as u8, height as u8), &rows, &mut entries);
+            let count = n_tuple.tuples().len();
+            assert_eq!(entries.len(), playfields.len() * count);
+            for (entries, playfield) in entries.chunks_exact(count).zip(&playfields) {
+                let sum = entries.iter().fold(0.0, |sum, entry| sum + parameters[*entry as usize]);
+                assert_eq!(sum.to_bits(), twin.output(&parameters, &[], playfield).to_bits(), "seed {seed}");
+            }
         }
     }
 }
