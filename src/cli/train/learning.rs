@@ -34,6 +34,7 @@ use crate::client::session::{PlacementList, PlacementsRequest};
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, below, word};
+use crate::features::kernel::Kernel;
 
 /// A game under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -275,7 +276,8 @@ impl Learning {
             let tables = model.as_ref().and_then(ModelShape::tables);
             if let Some(tables) = tables {
                 let size = (width as u8, height as u8);
-                tables.append_entries(size, &placements.afterstates.elements, &mut entries);
+                let afterstates = &placements.afterstates.elements;
+                tables.append_entries(Kernel::best(), size, afterstates, &mut entries);
             }
             Ok(Follow { placements, entries, num_entries: tables.map_or(0, |tables| tables.tuples().len()) })
         })

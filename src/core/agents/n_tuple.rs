@@ -7,7 +7,8 @@
 //! Afterstates are read side by side, one lane each, tuple by tuple: what a tuple is, is asked once for all of them, and the
 //! loops over the lanes become vectors.
 
-use crate::engine::{Column, PlayfieldOf};
+use crate::engine::{Column, Playfield, PlayfieldOf};
+use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
 /// Afterstates that are read side by side, and that go through a network so.
 pub(super) const LANES: usize = 8;
@@ -99,35 +100,16 @@ impl NTuple {
     /// are tuples. An afterstate is given by its rows, the lowest first, bit c of a row being column c.
     ///
     /// # Panics
-    /// When the number of rows is no multiple of the height.
-    pub fn append_entries(&self, (width, height): (u8, u8), rows: &[u32], out: &mut Vec<u32>) {
-        let height = usize::from(height);
-        assert_eq!(rows.len() % height, 0, "whole afterstates of {height} rows");
-        let count = self.tuples.len();
-        let mut looked_up = [[0; LANES]; TUPLES];
-        for block in rows.chunks(LANES * height) {
-            let mut seen = SideBySide::<u64, 32, LANES>::empty(width);
-            for (lane, rows) in block.chunks_exact(height).enumerate() {
-                for (row, &cells) in rows.iter().enumerate() {
-                    let mut cells = cells;
-                    while cells != 0 {
-                        seen.columns[cells.trailing_zeros() as usize][lane] |= 1 << row;
-                        cells &= cells - 1;
-                    }
-                }
-            }
-            seen.measure();
-            let lanes = block.len() / height;
-            let at = out.len();
-            out.resize(at + lanes * count, 0);
-            for first in (0..count).step_by(TUPLES) {
-                for (tuple, entries) in self.look_up(&seen, first, &mut looked_up).iter().enumerate() {
-                    for (lane, entry) in entries.iter().enumerate().take(lanes) {
-                        out[at + lane * count + first + tuple] = *entry;
-                    }
-                }
-            }
-        }
+    /// When the number of rows is no multiple of the height, or no playfield is that large.
+    pub fn append_entries(
+        &self,
+        kernel: Kernel,
+        (width, height): (u8, u8),
+        rows: &[u32],
+        out: &mut Vec<u32>,
+    ) {
+        assert_eq!(rows.len() % usize::from(height), 0, "whole afterstates of {height} rows");
+        dispatch(kernel, width, height, EntriesJob { n_tuple: self, size: (width, height), rows, out });
     }
 
     /// Appends the output for each afterstate.
@@ -178,6 +160,39 @@ impl NTuple {
     }
 }
 
+/// Looking up the entries of many afterstates.
+struct EntriesJob<'a> {
+    n_tuple: &'a NTuple,
+    size: (u8, u8),
+    rows: &'a [u32],
+    out: &'a mut Vec<u32>,
+}
+
+impl LaneWork for EntriesJob<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
+        let EntriesJob { n_tuple, size: (width, height), rows, out } = self;
+        let (height, count) = (usize::from(height), n_tuple.tuples.len());
+        let mut looked_up = [[0; LANES]; TUPLES];
+        for block in rows.chunks(LANES * height) {
+            let seen = SideBySide::<C, N, LANES>::of_rows(width, height, block);
+            let lanes = block.len() / height;
+            let at = out.len();
+            out.resize(at + lanes * count, 0);
+            let out = &mut out[at..];
+            for first in (0..count).step_by(TUPLES) {
+                for (tuple, entries) in n_tuple.look_up(&seen, first, &mut looked_up).iter().enumerate() {
+                    for (lane, entry) in entries.iter().enumerate().take(lanes) {
+                        out[lane * count + first + tuple] = *entry;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Afterstates side by side, one lane each.
 pub(super) struct SideBySide<C, const N: usize, const L: usize> {
     width: u8,
@@ -201,6 +216,27 @@ impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
         }
         seen.measure();
         (seen, lanes)
+    }
+
+    /// Up to as many afterstates as there are lanes, given by their rows one after another; the other lanes are empty playfields.
+    #[inline(always)]
+    fn of_rows(width: u8, height: usize, rows: &[u32]) -> Self {
+        let mut beside = [[0; L]; Playfield::MAX_HEIGHT as usize];
+        for (lane, rows) in rows.chunks_exact(height).enumerate() {
+            for (beside, cells) in beside.iter_mut().zip(rows) {
+                beside[lane] = *cells;
+            }
+        }
+        let mut seen = Self::empty(width);
+        for (number, column) in seen.columns.iter_mut().enumerate().take(width.into()) {
+            for cells in beside[..height].iter().rev() {
+                for (column, cells) in column.iter_mut().zip(cells) {
+                    *column = *column << 1 | C::from_u64(u64::from(*cells >> number & 1));
+                }
+            }
+        }
+        seen.measure();
+        seen
     }
 
     /// Empty playfields.

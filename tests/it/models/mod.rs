@@ -384,9 +384,15 @@ fn the_entries_of_an_afterstate_add_up_to_its_output() {
             };
             let rows: Vec<u32> =
                 playfields.iter().flat_map(|cells| (0..height).map(|at| row(cells, at))).collect();
-            let mut entries = vec![];
-            n_tuple.append_entries((width as u8, height as u8), &rows, &mut entries);
             let count = n_tuple.tuples().len();
+            let size = (width as u8, height as u8);
+            let mut entries = vec![];
+            n_tuple.append_entries(Kernel::Portable, size, &rows, &mut entries);
+            for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+                let mut others = vec![7];
+                n_tuple.append_entries(kernel, size, &rows, &mut others);
+                assert_eq!(others[1..], entries, "seed {seed}, {kernel:?}");
+            }
             assert_eq!(entries.len(), playfields.len() * count);
             for (entries, playfield) in entries.chunks_exact(count).zip(&playfields) {
                 let sum = entries.iter().fold(0.0, |sum, entry| sum + parameters[*entry as usize]);
