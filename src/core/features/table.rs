@@ -2,10 +2,10 @@
 //!
 //! What differs between features is said here; names are for callers, and nothing below compares them.
 
+use super::kernel::aspect::Aspect;
 use super::kernel::ground::Basis;
 use super::kernel::modern::Modern;
 use super::kernel::slots::KernelFeature;
-use super::kernel::surface::Aspect;
 use super::seen::Seen;
 use super::{bertsekas, dellacherie, lab, lee, leiden, modern, surface, survey, thiery};
 use crate::engine::Playfield;

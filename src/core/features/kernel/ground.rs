@@ -3,9 +3,10 @@
 //!
 //! Counts are small integers in the lanes, lane x for column x.
 
+use super::aspect::SurfaceNeeds;
 use super::lanes::{Apart, Lanes, Words, common_before, common_from, lanes_below, small};
 use super::modern::ModernNeeds;
-use super::surface::{Surface, SurfaceNeeds};
+use super::surface::Surface;
 use crate::engine::Column;
 
 /// The features the sweep knows, in the order of [`Values`].

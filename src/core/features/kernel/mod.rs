@@ -17,6 +17,7 @@
 //! What was tried and did not pay: AVX-512 for the large playfields; closures in the vector code, which are functions
 //! without the target features, so that every intrinsic in them becomes a call (a factor of three).
 
+pub(super) mod aspect;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -40,7 +41,7 @@ mod scorer;
 pub(super) mod slots;
 mod spots;
 mod stage;
-pub(super) mod surface;
+mod surface;
 mod sweep;
 mod together;
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::aspect::Aspect;
 use super::ground::{Basis, Ground, LaneBounds, MeasuredCells, Needs};
 use super::lanes::Lanes;
 use super::modern::Modern;
-use super::surface::{Aspect, MeasuredSurface, Surface, SweptSurface};
+use super::surface::{MeasuredSurface, Surface, SweptSurface};
 use super::sweep::Sweep;
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 

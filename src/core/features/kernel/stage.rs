@@ -3,11 +3,11 @@
 //! Nothing is added up across lanes, and what led to a playfield does not matter. So this is for whatever is no straight drop
 //! onto the surface: for [placements that clear](super::clearing), and for [any placements](super::together).
 
+use super::aspect::Aspect;
 use super::ground::{Basis, LaneBounds, NUM_BASIS, Needs, Values, difference_set, wells};
 use super::lanes::{Lanes, small};
 use super::slots::KernelFeature;
 use super::spots::step;
-use super::surface::Aspect;
 
 /// Removes full rows: what lies above each of them moves down by one.
 #[inline(always)]

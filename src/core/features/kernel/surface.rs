@@ -10,71 +10,10 @@
 //! Sets without these features do none of this work, and have none of its code in their way: what does it are functions of
 //! their own.
 
+use super::aspect::{Aspect, SurfaceNeeds};
 use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
 use super::spots::{FITTING, FITTING_AT_LEAST, NUM_SPOTS, Tally, spots, step, step_number};
 use crate::engine::{Column, Shape};
-
-/// The features measured here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // they are named as in the table of features
-pub enum Aspect {
-    Accommodated,
-    Readiness(u8),
-    Fits,
-    FitsOf(u8),
-    Steps(u8),
-    WeightedHoles,
-    DeepWells,
-    SurfaceParity,
-}
-
-impl Aspect {
-    /// No value on a playfield of this size is larger.
-    pub fn largest(self, width: u32, height: u32) -> u32 {
-        match self {
-            Aspect::Accommodated => 7,
-            Aspect::Readiness(_) => 1,
-            // A column bears an upright I, a step and those before it at most seven more.
-            Aspect::Fits | Aspect::FitsOf(_) => 8 * width,
-            Aspect::Steps(_) | Aspect::SurfaceParity => width,
-            Aspect::WeightedHoles => width * height * (height + 1) / 2,
-            Aspect::DeepWells => width * height,
-        }
-    }
-}
-
-/// Which parts of the work the caller needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SurfaceNeeds {
-    pub(super) spots: bool,
-    /// How many there are of each spot, too.
-    pub(super) counts: bool,
-    steps: bool,
-    pub(super) weighted_holes: bool,
-    pub(super) deep_wells: bool,
-    pub(super) parity: bool,
-}
-
-impl SurfaceNeeds {
-    /// Adds what a feature needs.
-    pub fn add(&mut self, aspect: Aspect) {
-        match aspect {
-            Aspect::Accommodated | Aspect::Readiness(_) => self.spots = true,
-            Aspect::Fits | Aspect::FitsOf(_) => (self.spots, self.counts) = (true, true),
-            Aspect::Steps(_) => self.steps = true,
-            Aspect::WeightedHoles => self.weighted_holes = true,
-            Aspect::DeepWells => self.deep_wells = true,
-            Aspect::SurfaceParity => self.parity = true,
-        }
-    }
-}
-
-impl SurfaceNeeds {
-    /// Whether the counts of steps are all that is needed.
-    pub fn are_steps(self) -> bool {
-        self == SurfaceNeeds { steps: true, ..SurfaceNeeds::default() }
-    }
-}
 
 /// What all placements on one playfield share.
 #[derive(Clone, Copy, Debug)]

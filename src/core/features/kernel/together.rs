@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use super::aspect::{Aspect, SurfaceNeeds};
 use super::ground::{Basis, LaneBounds, Needs};
 use super::lanes::{Apart, Doubles, Lanes, small};
 use super::modern::{Chances, Ways};
@@ -17,7 +18,7 @@ use super::scorer::{Scorer, Term};
 use super::slots::{KernelFeature, Slots};
 use super::spots::{FITTING, spots, step};
 use super::stage::{Stage, clear, distance};
-use super::surface::{Aspect, SurfaceNeeds, deep_well};
+use super::surface::deep_well;
 use super::{Kernel, LaneWork, dispatch, rows_for};
 use crate::engine::{Column, Playfield, PlayfieldOf, Rules, Shape, Spin, Tetromino};
 use crate::features::sets::FeatureSet;
