@@ -42,12 +42,14 @@ def players() -> list[tuple[str, str, float, float]]:
     lines = PAGE.read_text().splitlines()
     rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|"))
     found = []
-    if next(rows) != COLUMNS:
-        sys.exit(f"{PAGE.name}: its first table has other columns than {COLUMNS}")
+    if next(rows, None) != COLUMNS:
+        sys.exit(f"{PAGE.name}: its first table is expected to have the columns {COLUMNS}")
     next(rows)
     for cells in rows:
         if len(cells) != len(COLUMNS) or cells[1] not in [*CLASSES, "shown"]:
             break
+        if cells[3] and cells[1] not in CLASSES:
+            sys.exit(f"{PAGE.name}: {cells[0]} has a speed, but {cells[1]} has no colour")
         if cells[3]:
             label = cells[0].replace("`", "").split(":")[0].split(",")[0]
             found.append((label, cells[1], number(cells[2]), 1e6 / number(cells[3])))
@@ -79,7 +81,7 @@ def picture() -> str:
     def text(x: float, y: float, words: str, classes: str) -> None:
         out.append(f'<text x="{x:g}" y="{y:g}" class="{classes}">{escape(words)}</text>')
 
-    title = "What a player costs and brings: 10 x 10, one piece"
+    title = "What a player costs and brings: 10 x 10, no piece shown"
     text(16, 26, title, "title")
     for color, name in enumerate(CLASSES.values()):
         out.append(f'<circle cx="{22 + 110 * color}" cy="44" r="5" class="c{color}"/>')

@@ -48,12 +48,12 @@ pub struct Playing {
     left: u32,
     /// What the score of the placement that led here is made of, to learn from; none at the beginning of a game or of a generation.
     #[serde(skip)]
-    seen: Option<Seen>,
+    seen: Option<Scored>,
 }
 
 /// What a score is made of.
 #[derive(Clone, Debug, PartialEq)]
-struct Seen {
+struct Scored {
     features: Vec<f32>,
     entries: Vec<u32>,
 }
@@ -90,8 +90,8 @@ struct Learned {
     settings: Settings<Lessons>,
 }
 
-/// What can follow in some games.
-struct Follow {
+/// What can follow in some games, as the server lists it.
+struct Successors {
     placements: PlacementList,
     /// What each afterstate looks up.
     entries: Vec<u32>,
@@ -234,10 +234,10 @@ impl Learning {
         let mut asked = halves.clone().map(|half| self.ask(half));
         for round in 0..rounds {
             for (half, asked) in halves.iter().zip(&mut asked) {
-                let follow = (&mut *asked).await.context("the call for placements broke")??;
+                let successors = (&mut *asked).await.context("the call for placements broke")??;
                 for (at, game) in half.clone().enumerate() {
                     let draw = u64::from(round) * count as u64 + game as u64;
-                    self.step(&follow, at, game, (seed, draw), &mut tally);
+                    self.step(&successors, at, game, (seed, draw), &mut tally);
                 }
                 if round + 1 < rounds {
                     *asked = self.ask(half.clone());
@@ -250,9 +250,9 @@ impl Learning {
         Ok(tally)
     }
 
-    /// Asks for the placements of all seven tetrominoes in some games, and looks up what their afterstates do: on another thread
-    /// than the one that learns, since that knows nothing of what is learned.
-    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<Follow>> {
+    /// Asks for the placements of all seven tetrominoes in some games, and finds the entries that their afterstates look up. That
+    /// happens on another thread than the learner's, because nothing in it depends on what is learned.
+    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<Successors>> {
         let (client, model) = (self.client.clone(), self.model.clone());
         let Settings { width, height, .. } = self.settings;
         let rules = self.settings.rules_choice();
@@ -279,14 +279,25 @@ impl Learning {
                 let afterstates = &placements.afterstates.elements;
                 tables.append_entries(Kernel::best(), size, afterstates, &mut entries);
             }
-            Ok(Follow { placements, entries, num_entries: tables.map_or(0, |tables| tables.tuples().len()) })
+            Ok(Successors {
+                placements,
+                entries,
+                num_entries: tables.map_or(0, |tables| tables.tuples().len()),
+            })
         })
     }
 
     /// Learns from what can follow in a game, and places its next piece. Its placements are those of the `at`-th playfield of
     /// the answer; `draw` counts the pieces of the generation.
-    fn step(&mut self, follow: &Follow, at: usize, game: usize, (seed, draw): (u64, u64), tally: &mut Tally) {
-        let Follow { placements, entries, num_entries } = follow;
+    fn step(
+        &mut self,
+        successors: &Successors,
+        at: usize,
+        game: usize,
+        (seed, draw): (u64, u64),
+        tally: &mut Tally,
+    ) {
+        let Successors { placements, entries, num_entries } = successors;
         let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
         let features = |row: usize| &placements.features.elements[row * num_features..][..num_features];
         let entries = |row: usize| &entries[row * num_entries..][..*num_entries];
@@ -306,7 +317,7 @@ impl Learning {
                 }
             }
         }
-        if let Some(Seen { features, entries }) = self.games[game].seen.take() {
+        if let Some(Scored { features, entries }) = self.games[game].seen.take() {
             let target = self.learner.target(best.iter().map(|best| best.map(|(score, _)| score)));
             let error = self.learner.learn(&features, &entries, target);
             tally.squares += error * error;
@@ -327,7 +338,7 @@ impl Learning {
                 game.rows.clear();
                 game.rows.extend(afterstate(row));
                 game.lines += u64::from(placements.lines[row]);
-                game.seen = Some(Seen { features: features(row).to_vec(), entries: entries(row).to_vec() });
+                game.seen = Some(Scored { features: features(row).to_vec(), entries: entries(row).to_vec() });
                 tally.pieces += 1;
             }
             None => {
@@ -462,13 +473,16 @@ fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
             })
             .collect(),
     };
+    let mut lines = vec![line("result so far, 95 % interval", |record| {
+        Some((record.check.mean, Some(record.check.ci95)))
+    })];
+    if settings.optimizer.stretch == 0 {
+        lines.push(line("games while learning, mean", |record| record.lines.map(|lines| (lines, None))));
+    }
     Chart {
         title: title(settings),
         x_label: "generation".to_owned(),
         y_label: format!("{} a game", settings.unit.name()),
-        lines: vec![
-            line("result so far, 95 % interval", |record| Some((record.check.mean, Some(record.check.ci95)))),
-            line("games while learning, mean", |record| record.lines.map(|lines| (lines, None))),
-        ],
+        lines,
     }
 }

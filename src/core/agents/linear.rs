@@ -406,8 +406,8 @@ fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<
 }
 
 thread_local! {
-    /// The rows of a choice, for the next one. A player that weighs hidden pieces makes dozens of choices a piece, and threads that
-    /// ask for memory wait for each other.
+    /// The rows of the last choice, whose memory the next one uses again. Lists of more than a kilobyte come from memory that
+    /// threads share, and a player that weighs hidden pieces makes dozens of choices a piece.
     static ROWS: Cell<PlacementRows> = Cell::default();
 }
 
@@ -454,8 +454,8 @@ impl LaneWork for ModelJob<'_> {
     }
 }
 
-/// The afterstates of straight drops, in ascending action order. It is no closure, which could be compiled apart, for any
-/// processor.
+/// The afterstates of straight drops, in ascending action order. A type rather than a closure, because a closure
+/// may be compiled apart, for any processor.
 struct Afterstates<'a, C: Column, const N: usize> {
     rules: &'a Rules,
     playfield: &'a PlayfieldOf<C, N>,

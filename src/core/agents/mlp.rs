@@ -41,7 +41,7 @@ pub enum Activation {
 const UNITS: usize = 4;
 /// The same where tables are read, whose rows are vectors as they are.
 const TABLE_UNITS: usize = 16;
-/// Rows that they are added up for side by side; a divisor of [`LANES`].
+/// Rows of features whose table sums are added up side by side; divides [`LANES`].
 const TABLE_LANES: usize = 4;
 
 impl Mlp {
@@ -101,7 +101,7 @@ impl Mlp {
         for block in rows.chunks(N * num_features) {
             let lanes = block.len() / num_features;
             // The number of lanes is known to the compiler, which leaves tables out where a row is alone.
-            let n_tuple = self.tables.as_ref().filter(|_| N == LANES);
+            let n_tuple = if N == LANES { self.tables.as_ref() } else { None };
             if n_tuple.is_none() {
                 for (lane, row) in block.chunks_exact(num_features).enumerate() {
                     for (input, value) in inputs.iter_mut().zip(row) {
@@ -197,7 +197,7 @@ struct LookedUp<'a> {
 }
 
 /// The sums of a first layer that reads tables: of its biases, then of input times weight, then of the entries that each lane
-/// looks up, a row of numbers for each tuple. Once begun, of the sums and the entries.
+/// looks up, a row of numbers for each tuple. If it has begun, the sums so far, then the entries.
 ///
 /// Here the units are side by side, as they are in an entry: each lane finds its entries elsewhere.
 #[inline(always)]

@@ -13,8 +13,8 @@ use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 /// Afterstates that are read side by side, and that go through a network so.
 pub(super) const LANES: usize = 8;
 
-/// Tuples that are looked up at once, and then added up. Their entries are in an array: for a list of them each choice would ask
-/// for memory, and threads that do wait for each other.
+/// Tuples that are looked up at once, and then added up. Their entries are in an array on the stack: lists of more than a kilobyte
+/// come from memory that threads share, and threads would wait for each other.
 pub(super) const TUPLES: usize = 64;
 
 /// The tuples of a network; the entries of their tables are elsewhere.
@@ -100,7 +100,7 @@ impl NTuple {
     /// are tuples. An afterstate is given by its rows, the lowest first, bit c of a row being column c.
     ///
     /// # Panics
-    /// When the number of rows is no multiple of the height, or no playfield is that large.
+    /// When no playfield has this size, the rows are no whole number of afterstates, or a tuple reads beyond the playfield.
     pub fn append_entries(
         &self,
         kernel: Kernel,
@@ -108,6 +108,7 @@ impl NTuple {
         rows: &[u32],
         out: &mut Vec<u32>,
     ) {
+        assert!(Playfield::fits(width, height), "{width} x {height}, expected the size of a playfield");
         assert_eq!(rows.len() % usize::from(height), 0, "whole afterstates of {height} rows");
         dispatch(kernel, width, height, EntriesJob { n_tuple: self, size: (width, height), rows, out });
     }

@@ -35,6 +35,10 @@ pub const STEADY: f32 = 30.0;
 pub const SAFE: f32 = 10.0;
 /// The most hidden units.
 pub const MAX_UNITS: u32 = 64;
+/// Units that are added up side by side.
+const UNITS: usize = 16;
+/// The same where fewer are left.
+const FEW_UNITS: usize = 4;
 /// How much more slowly biases and output weights move.
 const SLOW: f32 = 0.3;
 /// Deviation of the entries that units begin with. They have no weights of features then, which come in units of any size.
@@ -277,9 +281,13 @@ impl Network {
     ) -> &'a [f32] {
         let units = self.state.biases.len();
         let mut first = 0;
-        while first + 16 <= units {
-            self.add_up_some::<16>(features, entries, first, room);
-            first += 16;
+        while first + UNITS <= units {
+            self.add_up_some::<UNITS>(features, entries, first, room);
+            first += UNITS;
+        }
+        while first + FEW_UNITS <= units {
+            self.add_up_some::<FEW_UNITS>(features, entries, first, room);
+            first += FEW_UNITS;
         }
         while first < units {
             self.add_up_some::<1>(features, entries, first, room);

@@ -1,4 +1,4 @@
-//! The columns of a list of placements, and what is written into them. What placements there are, others find.
+//! The columns of a list of placements, and what is written into them. It does not find placements.
 
 use crate::engine::{
     ActionModel, FallingPiece, HandPaths, MovingPiece, Piece, Placement, Playfield, Rules, Shape,

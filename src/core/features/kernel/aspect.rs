@@ -1,5 +1,5 @@
-//! The features of a surface by name, and which parts of the work each needs. How they are found, [`surface`](super::surface)
-//! knows.
+//! The features of a surface by name, and which parts of the work each needs. [`surface`](super::surface) and
+//! [`together`](super::together) compute them.
 
 /// A feature of the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
