@@ -18,7 +18,7 @@ CLASSES = {"greedy": "greedy", "mean": "exact mean over hidden pieces"}
 UNITS = {"M": 1e6, "k": 1e3}
 
 WIDTH, HEIGHT = 760, 400
-LEFT, RIGHT, TOP, BOTTOM = 70, 36, 84, 46
+LEFT, RIGHT, TOP, BOTTOM = 80, 36, 84, 46
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328 } .title { font-size: 15px; font-weight: 600 }
 .quiet { fill: #59636e } .end { text-anchor: end } .middle { text-anchor: middle }
@@ -99,10 +99,11 @@ def picture() -> str:
     for label, kind, lines, time in found:
         x, y = across(time), up(lines)
         out.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" class="c{list(CLASSES).index(kind)}"/>')
-        if x > WIDTH / 2:
-            text(x - 10, y + 4, label, "end")
+        # The cheap ones are at the left, with room below them; the others have it above.
+        if kind == "greedy":
+            text(x + 8, y + 16, label, "")
         else:
-            text(x + 10, y + 4, label, "")
+            text(x - 8, y - 8, label, "end")
     body = "\n".join(out)
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     return (
