@@ -19,7 +19,8 @@ ifeq ($(TETRION_SERVER),)
 	cargo build --quiet --locked
 endif
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy
-	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/python ../../docs/draw_players.py --check
+	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
+	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
 	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
 
 $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIENT)/hatch_build.py $(wildcard proto/tetrion/v1/*.proto)

@@ -9,6 +9,7 @@
 //! bytes of a run do not depend on how fast anybody is.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -93,10 +94,8 @@ struct Learned {
 /// What can follow in some games, as the server lists it.
 struct Successors {
     placements: PlacementList,
-    /// What each afterstate looks up.
+    /// What each afterstate looks up: an entry for each tuple.
     entries: Vec<u32>,
-    /// How many entries that is.
-    num_entries: usize,
 }
 
 /// What came of a generation so far.
@@ -112,7 +111,7 @@ struct Tally {
 /// A run under way that learns from every step.
 pub struct Learning {
     settings: Settings<Lessons>,
-    model: Option<ModelShape>,
+    model: Option<Arc<ModelShape>>,
     client: Client,
     learner: Learner,
     games: Vec<Playing>,
@@ -150,8 +149,8 @@ impl Learning {
                 (settings, run, None)
             }
         };
-        let model = settings.optimizer.shape()?;
-        let num_entries = model.as_ref().and_then(ModelShape::tables).map_or(0, NTuple::num_entries);
+        let model = settings.optimizer.shape()?.map(Arc::new);
+        let num_entries = model.as_deref().and_then(ModelShape::tables).map_or(0, NTuple::num_entries);
         let sizes = (settings.feature_names.len(), num_entries);
         let height = settings.height as usize;
         let (state, games, kept) = match learned {
@@ -273,17 +272,12 @@ impl Learning {
             let placements = client.enumerate(&rules, (&playfields, height), &pieces, &wanted).await?;
             check_shapes(&placements, pieces.len(), num_features, height as usize)?;
             let mut entries = Vec::new();
-            let tables = model.as_ref().and_then(ModelShape::tables);
-            if let Some(tables) = tables {
+            if let Some(tables) = model.as_deref().and_then(ModelShape::tables) {
                 let size = (width as u8, height as u8);
                 let afterstates = &placements.afterstates.elements;
                 tables.append_entries(Kernel::best(), size, afterstates, &mut entries);
             }
-            Ok(Successors {
-                placements,
-                entries,
-                num_entries: tables.map_or(0, |tables| tables.tuples().len()),
-            })
+            Ok(Successors { placements, entries })
         })
     }
 
@@ -297,10 +291,11 @@ impl Learning {
         (seed, draw): (u64, u64),
         tally: &mut Tally,
     ) {
-        let Successors { placements, entries, num_entries } = successors;
+        let Successors { placements, entries } = successors;
         let (height, num_features) = (self.settings.height as usize, self.settings.feature_names.len());
         let features = |row: usize| &placements.features.elements[row * num_features..][..num_features];
-        let entries = |row: usize| &entries[row * num_entries..][..*num_entries];
+        let num_tuples = self.tables().map_or(0, |tables| tables.tuples().len());
+        let entries = |row: usize| &entries[row * num_tuples..][..num_tuples];
         let afterstate = |row: usize| &placements.afterstates.elements[row * height..][..height];
         // The placements of a tetromino that do not end the game.
         let safe = |piece: usize| {
@@ -364,6 +359,11 @@ impl Learning {
         }
     }
 
+    /// The tables that are learned, if there are any.
+    fn tables(&self) -> Option<&NTuple> {
+        self.model.as_deref().and_then(ModelShape::tables)
+    }
+
     /// What it would hand in.
     fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
         let (weights, parameters) = self.learner.incumbent(self.settings.feature_names.len());
@@ -377,7 +377,7 @@ impl Learning {
         EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
-            policies: self.settings.policies(vec![row], self.model.clone()),
+            policies: self.settings.policies(vec![row], self.model.as_deref().cloned()),
             seeds: Seeds::Common {
                 seed: self.settings.games_seed(purpose),
                 count: self.settings.num_games(purpose),

@@ -116,7 +116,7 @@ impl Mlp {
                 let sums_of_layer = &mut sums[..units];
                 match n_tuple.filter(|_| number == 0) {
                     Some(n_tuple) => {
-                        let (seen, _) = SideBySide::<C, M, LANES>::next(&mut afterstates);
+                        let (seen, _) = SideBySide::<C, M>::next(&mut afterstates);
                         let mut room = [[0; LANES]; TUPLES];
                         let mut first = 0;
                         // At least once: the features count without tuples too.

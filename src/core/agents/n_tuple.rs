@@ -123,7 +123,7 @@ impl NTuple {
     ) {
         let mut looked_up = [[0; LANES]; TUPLES];
         loop {
-            let (seen, lanes) = SideBySide::<C, N, LANES>::next(&mut afterstates);
+            let (seen, lanes) = SideBySide::<C, N>::next(&mut afterstates);
             if lanes == 0 {
                 break;
             }
@@ -142,12 +142,12 @@ impl NTuple {
     /// Looks up the entries among all entries of the tuples from the first one on, as many as there are or as there is room for:
     /// a row for each tuple, with a lane for each afterstate.
     #[inline(always)]
-    pub(super) fn look_up<'a, C: Column, const N: usize, const L: usize>(
+    pub(super) fn look_up<'a, C: Column, const N: usize>(
         &self,
-        seen: &SideBySide<C, N, L>,
+        seen: &SideBySide<C, N>,
         first: usize,
-        room: &'a mut [[u32; L]; TUPLES],
-    ) -> &'a [[u32; L]] {
+        room: &'a mut [[u32; LANES]; TUPLES],
+    ) -> &'a [[u32; LANES]] {
         let mut count = 0;
         let tuples = self.tuples[first..].iter().zip(&self.lookups[first..]);
         for (entries, (tuple, lookup)) in room.iter_mut().zip(tuples) {
@@ -178,7 +178,7 @@ impl LaneWork for EntriesJob<'_> {
         let (height, count) = (usize::from(height), n_tuple.tuples.len());
         let mut looked_up = [[0; LANES]; TUPLES];
         for block in rows.chunks(LANES * height) {
-            let seen = SideBySide::<C, N, LANES>::of_rows(width, height, block);
+            let seen = SideBySide::<C, N>::of_rows(width, height, block);
             let lanes = block.len() / height;
             let at = out.len();
             out.resize(at + lanes * count, 0);
@@ -195,18 +195,18 @@ impl LaneWork for EntriesJob<'_> {
 }
 
 /// Afterstates side by side, one lane each.
-pub(super) struct SideBySide<C, const N: usize, const L: usize> {
+pub(super) struct SideBySide<C, const N: usize> {
     width: u8,
-    columns: [[C; L]; N],
-    heights: [[u32; L]; N],
+    columns: [[C; LANES]; N],
+    heights: [[u32; LANES]; N],
 }
 
-impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
+impl<C: Column, const N: usize> SideBySide<C, N> {
     /// The next afterstates, as many as there are lanes or as are left, and how many; the other lanes are empty playfields.
     #[inline(always)]
     pub(super) fn next(afterstates: &mut impl Iterator<Item = PlayfieldOf<C, N>>) -> (Self, usize) {
         let (mut seen, mut lanes) = (Self::empty(0), 0);
-        while lanes < L
+        while lanes < LANES
             && let Some(playfield) = afterstates.next()
         {
             for (column, cells) in seen.columns.iter_mut().zip(playfield.columns()) {
@@ -222,7 +222,7 @@ impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
     /// Up to as many afterstates as there are lanes, given by their rows one after another; the other lanes are empty playfields.
     #[inline(always)]
     fn of_rows(width: u8, height: usize, rows: &[u32]) -> Self {
-        let mut beside = [[0; L]; Playfield::MAX_HEIGHT as usize];
+        let mut beside = [[0; LANES]; Playfield::MAX_HEIGHT as usize];
         for (lane, rows) in rows.chunks_exact(height).enumerate() {
             for (beside, cells) in beside.iter_mut().zip(rows) {
                 beside[lane] = *cells;
@@ -243,7 +243,7 @@ impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
     /// Empty playfields.
     #[inline(always)]
     fn empty(width: u8) -> Self {
-        SideBySide { width, columns: [[C::EMPTY; L]; N], heights: [[0; L]; N] }
+        SideBySide { width, columns: [[C::EMPTY; LANES]; N], heights: [[0; LANES]; N] }
     }
 
     /// Sets the heights to those of the columns.
@@ -258,7 +258,7 @@ impl<C: Column, const N: usize, const L: usize> SideBySide<C, N, L> {
 
     /// Writes a cell as the next digit of a number, in each lane.
     #[inline(always)]
-    fn append_cell(&self, column: u32, row: u32, numbers: &mut [u32; L]) {
+    fn append_cell(&self, column: u32, row: u32, numbers: &mut [u32; LANES]) {
         for (number, cells) in numbers.iter_mut().zip(&self.columns[column as usize]) {
             *number = *number << 1 | (*cells >> row).to_u64() as u32 & 1;
         }
@@ -296,13 +296,9 @@ impl TuplePattern {
 
     /// The index of its entry in its table, in each lane.
     #[inline(always)]
-    fn entries<C: Column, const N: usize, const L: usize>(
-        &self,
-        stride: i64,
-        seen: &SideBySide<C, N, L>,
-    ) -> [u32; L] {
+    fn entries<C: Column, const N: usize>(&self, stride: i64, seen: &SideBySide<C, N>) -> [u32; LANES] {
         let (base, clip, heights) = (self.base() as u32, self.clip, &seen.heights);
-        let mut entries = [0; L];
+        let mut entries = [0; LANES];
         match self.kind {
             TupleKind::Steps => {
                 for &column in &self.positions {
@@ -330,11 +326,11 @@ impl TuplePattern {
     ///
     /// Runs of cells are frequent, and to divide for each position takes longer than all else.
     #[inline(always)]
-    fn append_cells<C: Column, const N: usize, const L: usize>(
+    fn append_cells<C: Column, const N: usize>(
         &self,
         stride: i64,
-        seen: &SideBySide<C, N, L>,
-        numbers: &mut [u32; L],
+        seen: &SideBySide<C, N>,
+        numbers: &mut [u32; LANES],
     ) {
         let (width, count) = (u32::from(seen.width), self.positions.len() as u32);
         let (first, last) = (self.positions[0], self.positions[self.positions.len() - 1]);
