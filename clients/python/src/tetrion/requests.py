@@ -91,8 +91,8 @@ def _enum_value(enum: Any, name: Any, field: str) -> int:
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
 
-    - `preset`: `simplified` (the default), `lab`, `survey`, `genetic`, `leiden`, `guideline` or `nes`;
-      `Client.server_info().rules_presets` lists all their fields
+    - `preset`: `simplified` (the default), `lab`, `survey`, `genetic`, `leiden`, `guideline`, `nes` or
+      `melax`; `Client.server_info().rules_presets` lists all their fields
     - `width` (4 to 32), `height` (4 to 40), `rows_above` (how many of them lie above the visible field), `preview` (0 to 6
       next pieces shown), `hold` (whether the current piece can be held)
     - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns`, `spins`,
