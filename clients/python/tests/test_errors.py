@@ -1,6 +1,10 @@
 """One test an exception: how it comes about, and that it says what to do."""
 
+import concurrent.futures
+import copy
+import functools
 import importlib
+import multiprocessing
 import pickle
 import sys
 
@@ -9,9 +13,18 @@ import gymnasium
 import numpy as np
 import pytest
 from google.rpc import code_pb2, status_pb2
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import tetrion
 from tetrion.errors import from_rpc_error, from_status
+
+CLASSES = [kind for kind in vars(tetrion).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)]
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def fail(error):
+    """In a worker process."""
+    raise error
 
 
 def test_invalid_request_names_the_field(client):
@@ -40,6 +53,115 @@ def test_errors_travel_between_processes(client):
     assert type(error) is tetrion.InvalidRequest
     assert str(error) == str(caught.value)
     assert vars(error) == vars(caught.value)
+
+
+def test_every_error_of_the_package_is_known_here():
+    assert {"TetrionError", "InvalidArgument", "ServerUnavailable", "ServerNotFound", "ServerNotStarted"} <= {
+        kind.__name__ for kind in CLASSES
+    }
+    named = [name for name in tetrion.__all__ if isinstance(getattr(tetrion, name), type)]
+    errors = {name for name in named if issubclass(getattr(tetrion, name), Exception) and not name.endswith("Warning")}
+    assert errors == {kind.__name__ for kind in CLASSES}
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_an_error_made_of_a_message_keeps_it(kind):
+    """As libraries raise errors again: `type(error)(message)`, with the text or with the error itself."""
+    error = kind("one message")
+    for made in (
+        error,
+        kind(str(error)),
+        kind(error),
+        pickle.loads(pickle.dumps(error)),
+        copy.copy(error),
+        copy.deepcopy(error),
+    ):
+        assert type(made) is kind
+        assert (str(made), made.args, made.details) == ("one message", ("one message",), "one message")
+        assert made.violations == []
+        assert made.code == ("INVALID_ARGUMENT" if kind is tetrion.InvalidArgument else "UNKNOWN")
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_an_error_of_a_call_keeps_what_it_knows(kind):
+    if kind is tetrion.InvalidArgument:
+        error = kind("width", "is 50, expected 4 to 32")
+        assert str(error) == "width is 50, expected 4 to 32"
+        assert error.violations == [("width", "is 50, expected 4 to 32")]
+    else:
+        known = {"reason": "SOME_REASON", "metadata": {"key": "value"}, "violations": [("field", "wrong")]}
+        error = kind("a message", code="ABORTED", **known, retry_after=2.5, request_id="run-7")
+        assert str(error).startswith("a message (ABORTED SOME_REASON, request run-7)")
+        assert str(error).endswith(kind.advice)
+    for made in (kind(error), pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert type(made) is kind
+        assert (str(made), vars(made)) == (str(error), vars(error))
+
+
+def test_errors_come_out_of_worker_processes():
+    with concurrent.futures.ProcessPoolExecutor(1, SPAWN) as pool:
+        for kind in CLASSES:
+            error = kind("one message")
+            came = pool.submit(fail, error).exception(timeout=60)
+            assert (type(came), str(came), vars(came) | vars(error)) == (kind, "one message", vars(came))
+    with SPAWN.Pool(1) as pool:
+        for kind in CLASSES:
+            with pytest.raises(kind, match=r"^one message$"):
+                pool.apply(fail, [kind("one message")])
+
+
+ARGUMENTS = [
+    ({"rules": {"widht": 6}}, "rules has no field 'widht', did you mean 'width'?"),
+    ({"rules": {"width": "6"}}, "rules.width is '6', expected an integer"),
+    ({"observations": "board"}, "observations is 'board', expected a list of names"),
+    ({"features": 5}, "features is 5, expected"),
+    ({"invalid_action": "ignroe"}, "invalid_action is 'ignroe', did you mean 'ignore'?"),
+    ({"render_mode": "asni"}, "render_mode is 'asni'"),
+    ({"render_scale": "big"}, "render_scale is 'big'"),
+    ({"address": "http://127.0.0.1:1"}, "address is 'http://127.0.0.1:1', expected 'host:port'"),
+    ({"token": "a\nb"}, "token cannot be sent"),
+    ({"ttl": -1}, "ttl is -1, expected seconds"),
+]
+
+
+@pytest.mark.parametrize("env_id", ["tetrion/Placement-v0", "tetrion/Keypress-v0"])
+@pytest.mark.parametrize(("given", "said"), ARGUMENTS, ids=str)
+@pytest.mark.filterwarnings("ignore:.*The environment is being initialised with render_mode:UserWarning")
+def test_wrong_arguments_come_out_of_gymnasium(env_id, given, said):
+    given = {"address": "127.0.0.1:1", **given}
+    one = functools.partial(gymnasium.make, env_id, **given)
+    for make in (
+        one,
+        lambda: gymnasium.make_vec(env_id, num_envs=2, **given),
+        lambda: gymnasium.make_vec(env_id, num_envs=2, vectorization_mode="sync", **given),
+        lambda: gymnasium.make_vec(env_id, num_envs=2, vectorization_mode="async", **given),
+        lambda: SyncVectorEnv([one] * 2),
+        lambda: AsyncVectorEnv([one] * 2, context="spawn"),
+    ):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            make()
+        assert isinstance(caught.value, tetrion.TetrionError)
+        assert str(caught.value).startswith(said)
+
+
+def make_for(address):
+    return tetrion.TetrisEnv(address)
+
+
+@pytest.mark.filterwarnings("ignore:.*ERROR:UserWarning", "ignore:.*WARN:UserWarning")  # gymnasium's log
+def test_errors_come_out_of_the_workers_of_gymnasium(client):
+    envs = [functools.partial(make_for, client.address)] * 2
+    for context in (None, "spawn"):
+        made = SyncVectorEnv(envs) if context is None else AsyncVectorEnv(envs, context=context)
+        with pytest.raises(tetrion.InvalidArgument, match=r"options has 'piece_sequnce', .* did you mean 'piece_sequence'"):
+            made.reset(options={"piece_sequnce": "I"})
+        made.close()
+        made = SyncVectorEnv(envs) if context is None else AsyncVectorEnv(envs, context=context)
+        made.reset(seed=1)
+        with pytest.raises(tetrion.IllegalAction, match=r"ACTION_OUT_OF_RANGE, request \w+\); choose among") as caught:
+            made.step(np.array([0, 40]))
+        assert [field for field, _ in caught.value.violations] == ["actions[0]"]
+        made.close()
 
 
 @pytest.mark.parametrize(("extra", "library"), [("ray", "ray"), ("sb3", "stable_baselines3")])

@@ -35,25 +35,36 @@ class TetrionError(Exception):
 
     def __init__(
         self,
-        message: str,
+        message: object,
         *,
-        code: str = "UNKNOWN",
+        code: str = "",
         reason: str = "",
         metadata: dict[str, str] | None = None,
         violations: list[tuple[str, str]] | None = None,
         retry_after: float | None = None,
         request_id: str = "",
     ) -> None:
-        """Joins the server's message and this class's advice."""
-        self.details = message
-        self.code = code
+        """Joins the message of a failed call, its code and the advice of this class.
+
+        A message alone stays as it is, because libraries raise errors again as `type(error)(message)`. Some give the error
+        itself as the message; its attributes are copied.
+        """
+        if isinstance(message, TetrionError):
+            super().__init__(str(message))
+            self.__dict__.update(message.__dict__)
+            return
+        self.details = str(message)
+        self.code = code or "UNKNOWN"
         self.reason = reason
         self.metadata = metadata or {}
         self.violations = violations or []
         self.retry_after = retry_after
         self.request_id = request_id
-        label = f"{code} {reason}".strip() + (f", request {request_id}" if request_id else "")
-        super().__init__(f"{message} ({label})" + (f"; {self.advice}" if self.advice else ""))
+        text = self.details
+        if code:
+            label = f"{code} {reason}".strip() + (f", request {request_id}" if request_id else "")
+            text += f" ({label})" + (f"; {self.advice}" if self.advice else "")
+        super().__init__(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the attributes too, so that an error crosses processes unchanged."""
@@ -61,7 +72,9 @@ class TetrionError(Exception):
 
 
 def _unpickled(kind: type[TetrionError], args: tuple[Any, ...], attributes: dict[str, Any]) -> TetrionError:
-    error = kind.__new__(kind, *args)
+    error = kind.__new__(kind)
+    # Not left to `__new__`: that of `OSError` ignores its arguments in classes with an `__init__` of their own.
+    error.args = args
     error.__dict__.update(attributes)
     return error
 
@@ -75,13 +88,18 @@ class InvalidRequest(TetrionError, ValueError):
 class InvalidArgument(InvalidRequest, TypeError):
     """An argument that no request could hold; nothing was sent."""
 
-    advice = ""
+    def __init__(self, field: object, problem: str = "") -> None:
+        """Names the argument, its value and what was expected.
 
-    def __init__(self, field: str, problem: str) -> None:
-        """Names the argument, its value and what was expected."""
-        super().__init__(f"{field} {problem}", code="INVALID_ARGUMENT", violations=[(field, problem)])
-        # Without the code: the protocol had no part in this.
-        self.args = (self.details,)
+        Args:
+            field: The argument; or the whole message, if it stands alone.
+            problem: What is wrong with it.
+        """
+        # Without the code in the message: the protocol had no part in this.
+        super().__init__(f"{field} {problem}" if problem else field)
+        if not isinstance(field, TetrionError):
+            self.code = "INVALID_ARGUMENT"
+            self.violations = [(str(field), problem)] if problem else []
 
 
 class IllegalAction(TetrionError, gymnasium.error.InvalidAction):

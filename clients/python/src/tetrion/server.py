@@ -21,15 +21,16 @@ from pathlib import Path
 from types import TracebackType
 
 from tetrion import arguments
+from tetrion.errors import TetrionError
 
 _READY = "tetrion listening on "
 
 
-class ServerNotFound(FileNotFoundError):
+class ServerNotFound(TetrionError, FileNotFoundError):
     """There is no server program to start."""
 
 
-class ServerNotStarted(RuntimeError):
+class ServerNotStarted(TetrionError, RuntimeError):
     """The server program ended, or printed something unexpected, before it was ready."""
 
 
