@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 
 # From the lowest layer up. A file imports files of its own layer and of those below.
 LAYERS = {
-    "values": ["errors", "names", "arguments", "draws", "font", "scenes", "tls", "versions"],
+    "values": ["errors", "names", "arguments", "addresses", "draws", "font", "scenes", "tls", "versions"],
     "messages": ["tensors", "requests", "evaluation", "placements", "models", "answers", "games", "summary", "progress"],
     "pictures": ["pictures", "frames", "replay", "viewer"],
     "connection": ["server", "connection"],

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, TypedDict
 
 import grpc
 
-from tetrion import arguments
+from tetrion import addresses, arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
@@ -122,7 +121,7 @@ class Connection:
         if address is None:
             address = shared_server()
         elif not isinstance(address, Server):
-            _check_address(address)
+            addresses.check(address)
         if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
             raise InvalidArgument("token", "cannot be sent, expected printable ASCII characters")
         if not isinstance(tls, (Tls, grpc.ChannelCredentials, bool)):
@@ -134,6 +133,11 @@ class Connection:
         self._any_version = arguments.flag("any_version", any_version)
         self.connected = False
         ours = dict(_OPTIONS)
+        self._proxy = ""
+        if addresses.is_local(self.address):
+            ours["grpc.enable_http_proxy"] = 0
+        else:
+            self._proxy = addresses.proxy(self.address)
         if tls:
             # The name that certificates are checked against must be the server's own.
             del ours["grpc.default_authority"]
@@ -208,9 +212,17 @@ class Connection:
                 request, timeout=self.timeout, metadata=(*self._metadata, *metadata)
             )
         except grpc.RpcError as error:
-            raise from_rpc_error(error) from None
+            raise self.failure(error) from None
         self.connected = True
         return response
+
+    def failure(self, error: grpc.RpcError) -> TetrionError:
+        """The exception for a failed call. If no server answered, it names the proxy that was used."""
+        made = from_rpc_error(error)
+        if self._proxy and not made.reason:
+            message = f"{made.details}; the connection to {self.address} went through the proxy {self._proxy}"
+            return type(made)(f"{message}: to go without, list the host in no_proxy", code=made.code)
+        return made
 
     def call_patiently(self, method: str, request: Any) -> Any:
         """Repeats a call until the server answers. The call changes nothing, or its request has an id of its own."""
@@ -249,7 +261,7 @@ class Connection:
                 self.connected = True
                 yield message
         except grpc.RpcError as error:
-            raise from_rpc_error(error) from None
+            raise self.failure(error) from None
         finally:
             call.cancel()
 
@@ -300,15 +312,3 @@ class Patience:
         self._connection.revive()
         time.sleep(min(self._pause, self._deadline - now))
         self._pause = min(2 * self._pause, 1.0)
-
-
-# What gRPC takes besides HOST:PORT, with a colon behind it; see its page on naming.
-_SCHEMES = ("unix", "unix-abstract", "vsock", "dns", "ipv4", "ipv6", "xds")
-_HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):\d{1,5}")
-
-
-def _check_address(address: Any) -> None:
-    expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
-    arguments.string("address", address, expected)
-    if not (_HOST_AND_PORT.fullmatch(address) or (":" in address and address.split(":")[0] in _SCHEMES)):
-        raise arguments.wrong("address", address, expected)

@@ -16,7 +16,7 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion.answers import Stepped
 from tetrion.calls import Calls, EnvIds
 from tetrion.connection import Patience
-from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_rpc_error, from_status
+from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_status
 from tetrion.journal import Entry
 from tetrion.link import NUMBERED, Link
 from tetrion.placements import Placements
@@ -173,7 +173,7 @@ class StepStream(Calls):
         except StopIteration:
             raise ServerUnavailable("the server ended the stream", code="UNAVAILABLE") from None
         except grpc.RpcError as error:
-            raise from_rpc_error(error) from None
+            raise self._link.connection.failure(error) from None
 
     def _call(self, kind: str, request: Any) -> Any:
         if self.in_flight:

@@ -20,7 +20,7 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.calls import EnvIds, ids
 from tetrion.connection import Connection, Patience
-from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, from_rpc_error
+from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError
 from tetrion.frames import WatchedFrame, painter
 from tetrion.session import Session
 
@@ -216,7 +216,7 @@ class _Reader:
         try:
             started: pb.WatchStarted = next(self._call).started
         except grpc.RpcError as error:
-            raise from_rpc_error(error) from None
+            raise self._connection.failure(error) from None
         except StopIteration:
             raise _broken_off() from None
         return started
@@ -231,7 +231,7 @@ class _Reader:
                         self._changed.notify_all()
                 error: TetrionError = _broken_off()
             except grpc.RpcError as problem:
-                error = from_rpc_error(problem)
+                error = self._connection.failure(problem)
             try:
                 self._find(error)
             except TetrionError as problem:
