@@ -108,6 +108,15 @@ def test_environments_too(client, name):
         ),
         ({"weights": [1.0], "lookahead": -1}, "lookahead is -1, expected an integer"),
         ({"expectation": True}, "expectation is given without weights, expected weights; a controller by name takes it in "),
+        ({"controllers": "dt-10", "lookahead": 1}, "lookahead is given without weights, expected weights; a controller by"),
+        ({"lookahead": -1}, "lookahead is -1, expected an integer"),
+        # Not the default here: this controller has an expectation of its own, which a lookahead of 0 would take away.
+        ({"controllers": "tetrion-10x10-expectation", "lookahead": 0}, "lookahead is given without weights"),
+        ({"controllers": "tetrion-10x10-expectation", "expectation": False}, "expectation is given without weights"),
+        ({"controllers": "dt-10", "terminal": "score"}, "terminal is given without weights, expected weights; a controller"),
+        ({"terminal": "nonsense"}, "terminal is 'nonsense', expected one of avoid, score"),
+        ({"controllers": "dt-10", "features": "bcts8"}, "features is given without weights, expected weights; an"),
+        ({"features": 5}, "features is 5, expected the name of a feature set, or a list of features"),
         (
             {"weights": [1.0], "expectation": {}, "lookahead": 1},
             "expectation is given with a lookahead of 1, expected one of the two",

@@ -270,8 +270,8 @@ class Client:
 
         Raises:
             InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-                `seeds` and `piece_sequences` are given; an `expectation` or a `model` comes without `weights`, or an
-                `expectation` with a `lookahead`.
+                `seeds` and `piece_sequences` are given; `features`, `model`, `terminal`, `lookahead` or `expectation`
+                comes without `weights`, or an `expectation` with a `lookahead`.
         """
         words = words_of(record, omit_results=options.get("omit_results", False))
         request = evaluation_request(controllers, **options)

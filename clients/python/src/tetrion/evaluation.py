@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,8 @@ class SeedRange:
 class EvaluationOptions(TypedDict, total=False):
     """What an evaluation plays, and how far: keyword arguments of `Client.evaluate` and of all that evaluates like it.
 
-    Either `seeds` or `piece_sequences` must be given. Everything else may be left out.
+    Either `seeds` or `piece_sequences` must be given. Everything else may be left out. `features`, `model`, `terminal`,
+    `lookahead` and `expectation` belong to `weights`, and are refused without them.
 
     Attributes:
         weights: Weight vectors [P, F], or one [F], of linear controllers; [P, F + N] with a `model` of N parameters.
@@ -62,10 +63,11 @@ class EvaluationOptions(TypedDict, total=False):
         rules_version: Refuse unless the server has this one.
         terminal: The score of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
             `score`.
-        lookahead: Next pieces that the policies of the matrix take into account; by default 0.
+        lookahead: Next pieces that the policies of the matrix take into account; by default 0. A controller by name takes
+            it in its `Agent`, as it takes `terminal` and `expectation`.
         expectation: How the policies of the matrix weigh what the next pieces can reach, hidden ones by their exact mean:
             True for the defaults, or fields of the message `Expectation` by name, such as `{"placements": 4}`; by default
-            not at all. Excludes `lookahead`. A controller by name takes it in its `Agent`.
+            not at all. Excludes `lookahead`.
         episodes_per_seed: Episodes of each seed; by default 1.
         pairs: uint32 [G, 2], policy and seed indices to play; by default all.
         max_pieces: Cuts a game after so many pieces; 0, the default, is the server's limit.
@@ -111,17 +113,16 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
 
     Raises:
         InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-            `seeds` and `piece_sequences` are given; an `expectation` or a `model` comes without `weights`, or an
-            `expectation` with a `lookahead`.
+            `seeds` and `piece_sequences` are given; `features`, `model`, `terminal`, `lookahead` or `expectation` comes
+            without `weights`, or an `expectation` with a `lookahead`.
     """
     for name in options:
         if name not in EvaluationOptions.__annotations__:
             known = ["controllers", *EvaluationOptions.__annotations__]
             raise InvalidArgument(name, f"is not an argument of an evaluation{expected(name, known)}")
-    weights, seeds, pairs = options.get("weights"), options.get("seeds"), options.get("pairs")
-    terminal, baseline, interval = options.get("terminal"), options.get("baseline"), options.get("progress_interval")
-    lookahead = arguments.integer("lookahead", options.get("lookahead", 0))
-    expectation = _expectation(options.get("expectation"), lookahead, has_weights=weights is not None)
+    seeds, pairs = options.get("seeds"), options.get("pairs")
+    baseline, interval = options.get("baseline"), options.get("progress_interval")
+    weights = _weights(options)
     piece_sequences = arguments.pieces("piece_sequences", options.get("piece_sequences", ()))
     if (seeds is None) == (not piece_sequences):
         given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
@@ -129,6 +130,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     request = pb.EvaluatePoliciesRequest(
         rules=rules_message(options.get("rules")),
         rules_version=arguments.string("rules_version", options.get("rules_version", "")),
+        weights=weights,
         agents=_agents(controllers),
         episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
         max_pieces=arguments.integer("max_pieces", options.get("max_pieces", 0), 0, arguments.U64),
@@ -139,21 +141,6 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         omit_results=arguments.flag("omit_results", options.get("omit_results", False)),
         max_response_bytes=arguments.integer("max_response_bytes", options.get("max_response_bytes", 0)),
     )
-    model = _model(options.get("model"), has_weights=weights is not None)
-    tables = model.tables if isinstance(model, Mlp) else model
-    if weights is not None:
-        matrix = np.atleast_2d(arguments.weights("weights", weights))
-        request.weights.CopyFrom(
-            pb.WeightMatrix(
-                features=features_message(options.get("features")),
-                weights=from_numpy(matrix),
-                terminal=enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None,
-                lookahead=lookahead,
-                expectation=expectation,
-                mlp=model.message() if isinstance(model, Mlp) else None,
-                n_tuple=tables.message() if tables is not None else None,
-            )
-        )
     if isinstance(seeds, SeedRange):
         seed = arguments.integer("seeds.seed", seeds.seed, 0, arguments.U64)
         request.seed_range.CopyFrom(pb.SeedRange(seed=seed, count=arguments.integer("seeds.count", seeds.count)))
@@ -172,25 +159,42 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     return request
 
 
-def _expectation(expectation: ExpectationLike, lookahead: int, *, has_weights: bool) -> features_pb2.Expectation | None:
-    message = expectation_message(expectation)
-    if message is not None and not has_weights:
-        whose = "expected weights; a controller by name takes it in its message, as in Agent(name='dt-10', expectation={})"
-        raise InvalidArgument("expectation", f"is given without weights, {whose}")
-    if message is not None and lookahead > 0:
-        raise InvalidArgument("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
-    return message
-
-
-def _model(model: Any, *, has_weights: bool) -> Model | None:
+def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
+    """The matrix of weights, with all that its policies share."""
+    weights, terminal = options.get("weights"), options.get("terminal")
+    features = features_message(options.get("features"))
+    lookahead = arguments.integer("lookahead", options.get("lookahead", 0))
+    expectation = expectation_message(options.get("expectation"))
+    score = enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None
+    model = options.get("model")
     if model is not None and not isinstance(model, (Mlp, NTuple)):
         raise arguments.wrong("model", model, "an Mlp or an NTuple, such as Mlp([32])")
-    if isinstance(model, Mlp) and model.tables is not None and not isinstance(model.tables, NTuple):
-        raise arguments.wrong("model.tables", model.tables, "an NTuple, or None for a network that reads no tables")
-    if model is not None and not has_weights:
-        whose = "expected weights; an agent takes it in its message, as in Agent(name='mlp', mlp=Mlp([32]).message(), ...)"
-        raise InvalidArgument("model", f"is given without weights, {whose}")
-    return model
+    tables = model.tables if isinstance(model, Mlp) else model
+    if tables is not None and not isinstance(tables, NTuple):
+        raise arguments.wrong("model.tables", tables, "an NTuple, or None for a network that reads no tables")
+    if weights is None:
+        by_name = "a controller by name takes it in its message, as in Agent(name='dt-10', {})"
+        for name, value, whose in (
+            ("model", model, "an agent takes it in its message, as in Agent(name='mlp', mlp=Mlp([32]).message(), ...)"),
+            ("terminal", score, by_name.format("terminal='TERMINAL_SCORE_SCORE'")),
+            ("lookahead", options.get("lookahead"), by_name.format("lookahead=1")),
+            ("expectation", options.get("expectation"), by_name.format("expectation={}")),
+            ("features", features, "an agent takes it in its message, as in Agent(name='linear', features=...)"),
+        ):
+            if value is not None:
+                raise InvalidArgument(name, f"is given without weights, expected weights; {whose}")
+        return None
+    if expectation is not None and lookahead > 0:
+        raise InvalidArgument("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
+    return pb.WeightMatrix(
+        features=features,
+        weights=from_numpy(np.atleast_2d(arguments.weights("weights", weights))),
+        terminal=score,
+        lookahead=lookahead,
+        expectation=expectation,
+        mlp=model.message() if isinstance(model, Mlp) else None,
+        n_tuple=tables.message() if tables is not None else None,
+    )
 
 
 def _agents(controllers: Controllers) -> list[pb.Agent]:
