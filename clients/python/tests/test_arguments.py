@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tetrion
+from tetrion._pb import environment_service_pb2
 
 NAN = float("nan")
 
@@ -197,6 +198,8 @@ def test_calls_of_a_session(client):
         refused("features is 5", session.enumerate_placements, features=5)
         refused("afterstates is 'no', expected True or False", session.enumerate_placements, afterstates="no")
         refused("keys is 1, expected True or False", session.enumerate_placements, keys=1)
+        refused("cells is 1, expected True or False", session.enumerate_placements, cells=1)
+        refused("cell is not an argument here, did you mean 'cells'? expected one of", session.enumerate_placements, cell=1)
         refused("actions[0] is", session.enumerate_placements, actions=["left"])
         assert session.sequence == before == session.refresh().sequence
 
@@ -211,6 +214,13 @@ def test_packed_playfields(client):
     refused("boards[0, 1] is -1, expected an integer", [[0, -1]], [0])
     refused("pieces[0] is 'I', expected an integer from 0 to 255", [[0] * 20], ["I"])
     refused("queues[0, 0] is 200, expected an integer from -128 to 127", [[0] * 20], [0], [[200]])
+
+
+def test_a_message_of_positions_has_its_own_rules(client):
+    message = environment_service_pb2.Positions(drawings=[{"piece": "I"}])
+    assert len(client.enumerate_placements(message).actions) == 17
+    with pytest.raises(tetrion.InvalidArgument, match="rules are given beside a message Positions"):
+        client.enumerate_placements(message, rules={"width": 6})
 
 
 def test_scores(client):

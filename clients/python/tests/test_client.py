@@ -228,6 +228,63 @@ def test_enumerate_drawings(client):
     assert placements.terminal.sum() == placements.lines.sum() == 0
 
 
+def test_cells_anchors_and_playfields_before_rows_are_cleared(client):
+    """What lies at rest is the difference between the playfields, and full rows go afterwards."""
+    wanted = {"cells": True, "anchors": True, "preclear_boards": True, "afterstates": True}
+    for rules, drawing, num_cells in (
+        ({"orientation_table": "lab", "width": 6, "height": 8}, tetrion.Drawing(["####..", "#####."], "J"), 4),
+        ({"width": 20}, tetrion.Drawing(["#" * 19 + "."], "I"), 4),
+        ({"piece_set": "melax", "width": 6}, tetrion.Drawing(["####.."], "D"), 4),
+    ):
+        found = client.enumerate_placements(drawing, rules=rules, **wanted)
+        width, height = found.preclear_boards.shape[1] and rules["width"], rules.get("height", 20)
+        start = np.zeros((height, width), np.int64)
+        for row, line in enumerate(reversed(drawing.rows)):
+            start[row] = [cell == "#" for cell in line]
+        assert found.cells.shape == (len(found.actions), num_cells, 2)
+        cleared = 0
+        for row in range(len(found.actions)):
+            before = start.copy()
+            for cell in found.cells[row]:
+                if cell[0] >= 0:
+                    assert before[tuple(cell)] == 0
+                    before[tuple(cell)] = 1
+            bits = 1 << np.arange(width)
+            assert found.preclear_boards[row].tolist() == (before @ bits).tolist()
+            kept = before[~before.all(axis=1)]
+            cleared += height - len(kept)
+            assert found.lines[row] == height - len(kept)
+            assert found.afterstates[row].tolist() == [*(kept @ bits).tolist(), *[0] * int(found.lines[row])]
+            if "orientation_table" in rules:
+                assert tuple(found.anchors[row]) in set(map(tuple, found.cells[row]))
+        assert cleared > 0
+    session = client.create_session(2, seed=1)
+    with session, session.stream() as stream:
+        session.reset()
+        asked = session.enumerate_placements([1], cells=True)
+        stream.send_placements([1], cells=True)
+        assert stream.receive_placements().cells.tobytes() == asked.cells.tobytes()
+        assert (asked.anchors, asked.preclear_boards) == (None, None)
+
+
+def test_the_type_of_packed_rows_follows_the_width_of_the_playfield(client):
+    """Whatever the type of the caller's array: lists and differences of arrays are int64."""
+    for width, dtype in ((10, np.uint16), (20, np.uint32)):
+        rules = {"width": width}
+        boards = np.zeros((1, 20), np.int64)
+        boards[0, 0] = 2 ** (width - 1) - 1
+        listed = [
+            client.enumerate_placements(tetrion.Packed(given, [0]), rules=rules, afterstates=True)
+            for given in (boards, boards.tolist(), boards.astype(np.uint32), boards.astype(dtype))
+        ]
+        assert {found.afterstates.dtype for found in listed} == {np.dtype(dtype)}
+        assert len({found.afterstates.tobytes() for found in listed}) == 1
+        with client.create_session(1, rules=rules, observations=["board_bits"]) as session:
+            shown = session.restore(tetrion.Packed(boards, [0])).observations["board_bits"]
+            assert shown.tolist() == boards.tolist()
+            assert session.restore(tetrion.Packed(shown, [0])).observations["board_bits"].tolist() == boards.tolist()
+
+
 def test_keys_of_placements(client):
     drawing = tetrion.Drawing([], "O", held="I")
     every = client.enumerate_placements(drawing, rules="guideline", keys=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,11 @@ from tetrion.answers import AnswerDecoder, Observed, Stepped
 from tetrion.errors import InvalidArgument
 from tetrion.link import Link
 from tetrion.placements import Placements
-from tetrion.requests import FeaturesLike, PositionsLike, features_message, positions_message
+from tetrion.requests import PlacementsOptions, PositionsLike, placements_request, positions_message
 from tetrion.tensors import from_numpy
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
 
@@ -91,7 +94,8 @@ class Calls(ABC):
         """
         if reseed is not None:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
-        request = pb.RestoreStateRequest(env_ids=ids(env_ids), positions=positions_message(positions), reseed=reseed)
+        wanted = positions_message(positions, width=self._link.message.config.rules.width)
+        request = pb.RestoreStateRequest(env_ids=ids(env_ids), positions=wanted, reseed=reseed)
         return self._answers.observed(self._call("restore_state", request))
 
     def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
@@ -104,48 +108,20 @@ class Calls(ABC):
         """
         return self.restore(self.save([env_id]), env_ids, reseed=reseed)
 
-    def enumerate_placements(
-        self,
-        env_ids: EnvIds = None,
-        *,
-        features: FeaturesLike = None,
-        afterstates: bool = False,
-        position_features: bool = False,
-        keys: bool = False,
-        actions: npt.ArrayLike | None = None,
-    ) -> Placements:
+    def enumerate_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> Placements:
         """Lists every placement of the current pieces and its outcome.
 
         Args:
             env_ids: Which environments; all if left out.
-            features: The name of a feature set or a list of features. Left out: those of the session, if it has any.
-            afterstates: Whether to return the playfields after the placements.
-            position_features: Whether to return the features of the current playfields.
-            keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
-                found where pieces turn and are kicked on their way down, as under `guideline`.
-            actions: Integers [B], one for each environment: lists nothing but the placement of this action, such as the one
-                that was chosen and whose keys are wanted. Left out: all placements.
+            **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
         """
-        request = self._placements_request(env_ids, features, afterstates, position_features, keys, actions)
+        request = self._placements_request(env_ids, options)
         return Placements.from_message(self._call("enumerate_placements", request))
 
-    def _placements_request(
-        self,
-        env_ids: EnvIds,
-        features: FeaturesLike,
-        afterstates: bool,
-        position_features: bool,
-        keys: bool,
-        actions: npt.ArrayLike | None,
-    ) -> pb.EnumeratePlacementsRequest:
-        return pb.EnumeratePlacementsRequest(
-            session_envs=pb.SessionEnvs(env_ids=ids(env_ids)),
-            features=features_message(features),
-            include_afterstates=arguments.flag("afterstates", afterstates),
-            include_position_features=arguments.flag("position_features", position_features),
-            include_keys=arguments.flag("keys", keys),
-            actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
-        )
+    def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
+        request = placements_request(**options)
+        request.session_envs.env_ids.extend(ids(env_ids))
+        return request
 
 
 def ids(env_ids: EnvIds) -> list[int]:

@@ -7,8 +7,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
-import numpy as np
-import numpy.typing as npt
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
@@ -22,17 +20,18 @@ from tetrion.placements import Placements
 from tetrion.progress import Bar, Progress
 from tetrion.requests import (
     FeaturesLike,
+    PlacementsOptions,
     PositionsLike,
     RulesLike,
     enum_value,
     features_message,
+    placements_request,
     positions_message,
     rules_message,
 )
 from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.session import Session, Source, session_of
-from tetrion.tensors import from_numpy
 from tetrion.watching import Watching
 
 if TYPE_CHECKING:
@@ -214,37 +213,17 @@ class Client:
         return self.connection
 
     def enumerate_placements(
-        self,
-        positions: PositionsLike,
-        *,
-        rules: RulesLike = None,
-        features: FeaturesLike = None,
-        afterstates: bool = False,
-        position_features: bool = False,
-        keys: bool = False,
-        actions: npt.ArrayLike | None = None,
+        self, positions: PositionsLike, *, rules: RulesLike = None, **options: Unpack[PlacementsOptions]
     ) -> Placements:
         """Lists every placement in positions of your own; for those of a session, see `Session.enumerate_placements`.
 
         Args:
             positions: Snapshots, `Drawing`s or `Packed` playfields.
             rules: Their rules, by default `simplified`. Snapshots hold their own.
-            features: The name of a feature set or a list of features.
-            afterstates: Whether to return the playfields after the placements.
-            position_features: Whether to return the features of the positions themselves.
-            keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
-                found where pieces turn and are kicked on their way down, as under `guideline`.
-            actions: Integers [B], one for each position: lists nothing but the placement of this action, such as the one
-                that was chosen and whose keys are wanted. Left out: all placements.
+            **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
         """
-        request = pb.EnumeratePlacementsRequest(
-            positions=positions_message(positions, rules),
-            features=features_message(features),
-            include_afterstates=arguments.flag("afterstates", afterstates),
-            include_position_features=arguments.flag("position_features", position_features),
-            include_keys=arguments.flag("keys", keys),
-            actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
-        )
+        request = placements_request(**options)
+        request.positions.CopyFrom(positions_message(positions, rules))
         request.max_response_bytes = self.server_info().limits.max_response_bytes
         return Placements.from_message(self.connection.call_patiently("EnumeratePlacements", request))
 

@@ -50,6 +50,12 @@ class Placements:
         spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
         holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
         attacks: uint8 [R], the lines it sends; None where the rules count neither these nor other points for clears.
+        anchors: int8 [R, 2], if asked for: row and column in which the anchor of the piece comes to rest.
+        cells: int8 [R, C, 2], if asked for: row and column of the cells in which the piece comes to rest, by row, then by
+            column. Rows from `height` on lie above the playfield. C is 4; with another `piece_set` the size of its largest
+            piece, with -1 for the cells that a piece lacks.
+        preclear_boards: uint16 or uint32 [R, height], if asked for: the playfield with the piece at rest, full rows still
+            there. Cells above the playfield do not show.
         key_offsets: uint32 [R + 1], if asked for; the keys of row j are keys[key_offsets[j]] to
             keys[key_offsets[j + 1] - 1].
         keys: uint8 [K], if asked for: places in `KEYS`.
@@ -69,6 +75,9 @@ class Placements:
     spins: npt.NDArray[np.uint8] | None = None
     holds: npt.NDArray[np.bool_] | None = None
     attacks: npt.NDArray[np.uint8] | None = None
+    anchors: npt.NDArray[np.int8] | None = None
+    cells: npt.NDArray[np.int8] | None = None
+    preclear_boards: npt.NDArray[np.unsignedinteger] | None = None
     key_offsets: npt.NDArray[np.uint32] | None = None
     keys: npt.NDArray[np.uint8] | None = None
 
@@ -95,6 +104,9 @@ class Placements:
             spins=optional("spins"),  # type: ignore[arg-type]
             holds=optional("holds"),  # type: ignore[arg-type]
             attacks=optional("attacks"),  # type: ignore[arg-type]
+            anchors=optional("anchors"),  # type: ignore[arg-type]
+            cells=optional("cells"),  # type: ignore[arg-type]
+            preclear_boards=optional("preclear_boards"),  # type: ignore[arg-type]
             key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
             keys=optional("keys"),  # type: ignore[arg-type]
         )

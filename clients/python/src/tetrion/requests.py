@@ -6,7 +6,7 @@ Callers that prefer to write a message themselves may pass it in place of its sh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from tetrion._pb import features_pb2, rules_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
 from tetrion.tensors import from_numpy
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 RulesLike: TypeAlias = "str | Mapping[str, Any] | rules_pb2.Rules | None"
 FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection | None"
@@ -58,6 +61,55 @@ class Packed(NamedTuple):
 
 
 PositionsLike: TypeAlias = "environment_pb.Positions | Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing]"
+
+
+class PlacementsOptions(TypedDict, total=False):
+    """What a list of placements holds: keyword arguments of `Client.enumerate_placements` and of that of sessions.
+
+    Attributes:
+        features: The name of a feature set or a list of features. Left out: those of the session, if it has any; for
+            positions none.
+        afterstates: Whether to return the playfields after the placements.
+        position_features: Whether to return the features of the playfields as they stand.
+        anchors: Whether to return the cells in which the anchors of the pieces come to rest.
+        cells: Whether to return the cells in which the pieces come to rest.
+        preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
+        keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
+            found where pieces turn and are kicked on their way down, as under `guideline`.
+        actions: Integers [B], one for each position: lists nothing but the placement of this action, such as the one that
+            was chosen and whose keys are wanted. Left out: all placements.
+    """
+
+    features: FeaturesLike
+    afterstates: bool
+    position_features: bool
+    anchors: bool
+    cells: bool
+    preclear_boards: bool
+    keys: bool
+    actions: npt.ArrayLike | None
+
+
+def placements_request(**options: Unpack[PlacementsOptions]) -> environment_pb.EnumeratePlacementsRequest:
+    """The request for placements, without the positions that they are of.
+
+    Raises:
+        InvalidArgument: There is no such option, or a value has the wrong type.
+    """
+    for name in options:
+        if name not in PlacementsOptions.__annotations__:
+            raise InvalidArgument(name, f"is not an argument here{expected(name, PlacementsOptions.__annotations__)}")
+    actions = options.get("actions")
+    return environment_pb.EnumeratePlacementsRequest(
+        features=features_message(options.get("features")),
+        include_afterstates=arguments.flag("afterstates", options.get("afterstates", False)),
+        include_position_features=arguments.flag("position_features", options.get("position_features", False)),
+        include_anchors=arguments.flag("anchors", options.get("anchors", False)),
+        include_cells=arguments.flag("cells", options.get("cells", False)),
+        include_preclear_boards=arguments.flag("preclear_boards", options.get("preclear_boards", False)),
+        include_keys=arguments.flag("keys", options.get("keys", False)),
+        actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
+    )
 
 
 class EnumType(Protocol):
@@ -201,19 +253,27 @@ def expectation_message(expectation: ExpectationLike) -> features_pb2.Expectatio
     return message
 
 
-def positions_message(positions: PositionsLike, rules: RulesLike = None) -> environment_pb.Positions:
+def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> environment_pb.Positions:
     """Positions from snapshots, drawings or packed playfields, one or several.
 
+    Args:
+        positions: The positions.
+        rules: Their rules; None: not sent.
+        width: The width of the playfield if the caller knows it; 0: that of `rules`.
+
     Raises:
-        InvalidArgument: They are none of these, or a mixture.
+        InvalidArgument: They are none of these, or a mixture; or they are a message, which has its own rules, and come with
+            rules.
     """
     if isinstance(positions, environment_pb.Positions):
+        if rules is not None:
+            raise InvalidArgument("rules", "are given beside a message Positions, expected them in it")
         return positions
     message = environment_pb.Positions(rules=rules_message(rules))
     if isinstance(positions, Packed):
-        boards = np.asarray(positions.boards)
-        # The width of the playfield decides between the two types; the type of the array follows it.
-        message.packed.boards.CopyFrom(from_numpy(boards, None if boards.dtype == np.uint32 else np.uint16, "boards"))
+        # The server wants 32 bits for a row of more than 16 columns, and 16 for all others.
+        is_wide = (width or message.rules.width) > 16
+        message.packed.boards.CopyFrom(from_numpy(positions.boards, np.uint32 if is_wide else np.uint16, "boards"))
         message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
         if positions.queues is not None:
             message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8, "queues"))

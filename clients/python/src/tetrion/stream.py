@@ -7,7 +7,7 @@ import queue
 from collections import deque
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import numpy.typing as npt
@@ -20,7 +20,10 @@ from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound,
 from tetrion.journal import Entry
 from tetrion.link import NUMBERED, Link
 from tetrion.placements import Placements
-from tetrion.requests import FeaturesLike
+from tetrion.requests import PlacementsOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass
@@ -200,22 +203,12 @@ class StepStream(Calls):
         """Waits for the answer to the earliest request sent ahead, a step."""
         return self._answers.stepped(self._receive("step"))
 
-    def send_placements(
-        self,
-        env_ids: EnvIds = None,
-        *,
-        features: FeaturesLike = None,
-        afterstates: bool = False,
-        position_features: bool = False,
-        keys: bool = False,
-        actions: npt.ArrayLike | None = None,
-    ) -> None:
+    def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:
         """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
 
         After a step that was sent ahead, it asks for the placements that the step leads to.
         """
-        request = self._placements_request(env_ids, features, afterstates, position_features, keys, actions)
-        self._send("enumerate_placements", request)
+        self._send("enumerate_placements", self._placements_request(env_ids, options))
 
     def receive_placements(self) -> Placements:
         """Waits for the answer to the earliest request sent ahead, which asked for placements."""
