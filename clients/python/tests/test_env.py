@@ -247,7 +247,7 @@ def test_infos_are_numbers_whose_differences_do_not_wrap(client):
     _, before = env.reset(seed=1)
     *_, after = env.step(0)
     assert before["pieces"] - after["pieces"] == -1
-    for name, kind in {"lines": int, "pieces": int, "length": int, "episode_return": float, "seed": np.uint64}.items():
+    for name, kind in {"lines": int, "pieces": int, "length": int, "episode_return": float, "seed": int}.items():
         assert type(before[name]) is kind, name
     envs = tetrion.TetrisVectorEnv(2, client, autoreset_mode="SameStep", max_episode_steps=2)
     _, before = envs.reset(seed=1)
@@ -255,8 +255,7 @@ def test_infos_are_numbers_whose_differences_do_not_wrap(client):
     assert (before["pieces"] - after["pieces"]).tolist() == [-1, -1]
     *_, after = envs.step(np.array([0, 0]))
     for infos in (before, after, after["final_info"]):
-        assert [infos[name].dtype for name in ("lines", "pieces", "length")] == [np.int64] * 3
-        assert infos["seed"].dtype == np.uint64
+        assert [infos[name].dtype for name in ("lines", "pieces", "length", "seed")] == [np.int64] * 4
 
 
 def test_the_seed_of_an_episode_deals_it_again(client):
@@ -269,6 +268,64 @@ def test_the_seed_of_an_episode_deals_it_again(client):
         assert repeated["seed"] == info["seed"]
 
 
+@pytest.mark.parametrize("seed", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_seed_of_64_bits_is_a_number_that_fits_int64(client, seed):
+    """Gymnasium puts the infos of many environments into int64, and PyTorch computes with nothing larger."""
+    rules = {"preview": 6}
+    with client.create_session(1, rules=rules, env_seeds=[seed]) as session:
+        dealt = session.reset().observations["queue"][0].tolist()
+    env = tetrion.TetrisEnv(client, rules=rules)
+    envs = tetrion.TetrisVectorEnv(2, client, rules=rules)
+    many = gymnasium.vector.SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=rules)] * 2)
+    signed = seed - 2**64 if seed >= 2**63 else seed
+    for given in (seed, signed, np.int64(signed)):
+        observation, info = env.reset(seed=given)
+        assert (observation["queue"].tolist(), info["seed"]) == (dealt, signed)
+        for vector in (envs, many):
+            observations, infos = vector.reset(seed=[given, 0])
+            assert infos["seed"].dtype == np.int64
+            assert infos["seed"].tolist() == [signed, 0]
+            assert observations["queue"][0].tolist() == dealt
+            again, _ = vector.reset(seed=infos["seed"].tolist())
+            assert again["queue"].tolist() == observations["queue"].tolist()
+    assert client.evaluate("random", seeds=infos["seed"], rules=rules, max_pieces=5).seeds.tolist() == [seed, 0]
+    with client.create_session(2, rules=rules) as session:
+        assert session.reset(seeds=infos["seed"]).infos["seed"].tolist() == [seed, 0]
+    with pytest.raises(tetrion.InvalidArgument, match=f"seed is {2**64}, expected an integer from {-(2**63)}"):
+        envs.reset(seed=-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("tetrion/Placement-v0", {"observations": "all"}),
+        ("tetrion/Placement-v0", {"observations": "all", "rules": {"width": 32, "preview": 2, "hold": True}}),
+        ("tetrion/Placement-v0", {"rules": {"preset": "guideline", "garbage": {"lines_per_piece": 0.5}}}),
+        ("tetrion/Keypress-v0", {"observations": "all"}),
+        ("tetrion/Keypress-v0", {"rules": "guideline"}),
+        ("tetrion/Placement-v0", {"infos": ["lines", "landing_row", "invalid_action"], "features": "bcts8"}),
+    ],
+)
+def test_observations_and_infos_have_types_that_pytorch_computes_with(client, name, kwargs):
+    """It has uint16, uint32 and uint64 too, but hardly any operation takes them."""
+    if kwargs.get("observations") == "all":
+        names = ["board", "board_bits", "current", "heights"] + ["falling", "falling_cells"] * ("Keypress" in name)
+        kwargs = {**kwargs, "observations": names}
+    taken = [np.dtype(kind) for kind in ("?", "u1", "i1", "i2", "i4", "i8", "f4", "f8")]
+    env = gymnasium.make(name, address=client, **kwargs)
+    envs = gymnasium.make_vec(name, 2, address=client, autoreset_mode="SameStep", max_episode_steps=1, **kwargs)
+    for space in (*env.observation_space.values(), *envs.observation_space.values()):
+        assert space.dtype in taken
+    observation, info = env.reset(seed=1)
+    observations, infos = envs.reset(seed=1)
+    assert observation in env.observation_space
+    assert observations in envs.observation_space
+    *_, after = envs.step(np.array([np.flatnonzero(mask)[0] for mask in infos["action_mask"]]))
+    for values in (observation, info, observations, infos, after["final_info"], *after["final_obs"]):
+        for value in values.values():
+            assert np.asarray(value).dtype in taken or np.asarray(value).dtype == object
+
+
 def test_unknown_options_and_wrong_seeds_are_refused_by_name(client):
     env, envs = tetrion.TetrisEnv(client), tetrion.TetrisVectorEnv(2, client)
     assert env.reset(options={})[1]["pieces"] == 0
@@ -276,9 +333,9 @@ def test_unknown_options_and_wrong_seeds_are_refused_by_name(client):
         env.reset(options={"piece_sequences": "OI"})
     with pytest.raises(ValueError, match=r"options has 'mask', .*expected one of reset_mask, piece_sequences"):
         envs.reset(options={"mask": np.array([True, False])})
-    for seed in (2**64, -1):
+    for seed in (2**64, -(2**63) - 1):
         for refuse in (env, envs):
-            with pytest.raises(ValueError, match=rf"seed is {seed}, expected an integer from 0 to {2**64 - 1}"):
+            with pytest.raises(ValueError, match=rf"seed is {seed}, expected an integer from {-(2**63)} to {2**64 - 1}"):
                 refuse.reset(seed=seed)
     with pytest.raises(ValueError, match=r"options\['piece_sequence'\] is 5, expected a string of the letters IOTZSJL"):
         env.reset(options={"piece_sequence": 5})

@@ -19,6 +19,8 @@ from google.protobuf.duration_pb2 import Duration
 from tetrion.errors import InvalidArgument
 
 U32, U64 = 2**32 - 1, 2**64 - 1
+# The smallest integer of 64 bits with a sign.
+I64 = -(2**63)
 PIECES = "a string of the letters IOTZSJL"
 
 
@@ -88,17 +90,22 @@ def names(field: str, value: Any, example: str) -> list[str]:
     return [string(f"{field}[{place}]", name, f"a name such as {example!r}") for place, name in enumerate(listed)]
 
 
-def integers(field: str, value: Any, expected: str, high: int) -> list[int]:
-    """A list of integers from 0 to `high`."""
+def integers(field: str, value: Any, expected: str, high: int, low: int = 0) -> list[int]:
+    """A list of integers from `low` to `high`."""
     listed = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else items(field, value, expected)
-    if all(type(number) is int and 0 <= number <= high for number in listed):
+    if all(type(number) is int and low <= number <= high for number in listed):
         return list(listed)
-    return [integer(f"{field}[{place}]", number, 0, high) for place, number in enumerate(listed)]
+    return [integer(f"{field}[{place}]", number, low, high) for place, number in enumerate(listed)]
+
+
+def seed(field: str, value: Any) -> int:
+    """The seed of an episode, 64 bits. A negative number means the same bits without a sign: `infos["seed"]` is int64."""
+    return integer(field, value, I64, U64) & U64
 
 
 def seeds(field: str, value: Any) -> list[int]:
-    """A list of seeds."""
-    return integers(field, value, "a list of seeds", U64)
+    """A list of seeds of episodes."""
+    return [number & U64 for number in integers(field, value, "a list of seeds", U64, I64)]
 
 
 def pieces(field: str, value: Any) -> list[str]:

@@ -43,8 +43,8 @@ class Calls(ABC):
 
         Args:
             env_ids: Which environments; all if left out.
-            seeds: One for each of them, from 0 to 2**64 - 1; each begins episode 0 of its seed. Left out: each begins
-                its next episode.
+            seeds: One for each of them, 64 bits with or without a sign; each begins episode 0 of its seed. Left out: each
+                begins its next episode.
             piece_sequences: Pieces to deal instead of random ones: a string of the letters IOTZSJL for each environment, or
                 one for all.
         """

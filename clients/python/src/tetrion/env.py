@@ -79,9 +79,9 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     ## Information
 
     `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, that of the
-    episode, a numpy uint64; and `action_mask`. Unless `invalid_action="reject"`: `invalid_action`, whether the mask forbade
-    the last action, and `invalid_actions`, how many it has forbidden in the episode. If `infos` asks for it: `landing_row`,
-    the row in which the last piece came to rest.
+    episode: its 64 bits as a number with a sign, which fits int64; and `action_mask`. Unless `invalid_action="reject"`:
+    `invalid_action`, whether the mask forbade the last action, and `invalid_actions`, how many it has forbidden in the
+    episode. If `infos` asks for it: `landing_row`, the row in which the last piece came to rest.
 
     ## Snapshots and copies
 
@@ -173,7 +173,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         """Begins an episode; see "Starting State".
 
         Args:
-            seed: 0 to 2**64 - 1; None: the next episode of the last seed.
+            seed: 0 to 2**64 - 1, or `info["seed"]`; None: the next episode of the last seed.
             options: `{"piece_sequence": "IOTZ..."}`, or nothing.
 
         Returns:

@@ -145,7 +145,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         seed = arguments.integer("seeds.seed", seeds.seed, 0, arguments.U64)
         request.seed_range.CopyFrom(pb.SeedRange(seed=seed, count=arguments.integer("seeds.count", seeds.count)))
     elif seeds is not None:
-        request.seeds.CopyFrom(from_numpy(seeds, np.uint64, "seeds"))
+        request.seeds.CopyFrom(from_numpy(_unsigned(seeds), np.uint64, "seeds"))
         if len(request.seeds.shape) not in (1, 2) or 0 in request.seeds.shape:
             raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or SeedRange(seed, count)")
     else:
@@ -195,6 +195,15 @@ def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
         mlp=model.message() if isinstance(model, Mlp) else None,
         n_tuple=tables.message() if tables is not None else None,
     )
+
+
+def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
+    """Seeds whose negative numbers, as in `infos["seed"]`, became those of the same bits."""
+    try:
+        given = np.asarray(seeds)
+    except ValueError:
+        return seeds  # Rows of different lengths, which are refused later.
+    return given.astype(np.int64).view(np.uint64) if given.dtype.kind == "i" else seeds
 
 
 def _agents(controllers: Controllers) -> list[pb.Agent]:

@@ -26,7 +26,7 @@ TETROMINO_FIELDS = ("current", "queue", "held")
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
     """The space of a tensor for one environment. Its bounds are those that the server reports, or those of the type."""
-    dtype: Any = DTYPES[spec.dtype]
+    dtype: Any = _signed(np.empty(0, DTYPES[spec.dtype])).dtype
     low, high = -np.inf, np.inf
     if np.issubdtype(dtype, np.integer):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -76,8 +76,10 @@ class Fields:
         self.space = spaces.Dict(fields)
 
     def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """The fields of an answer, a row for each environment. Only those of pieces are copied."""
-        return {name: self._pieces(name, arrays[name]) if name in self._none else arrays[name] for name in self._names}
+        """The fields of an answer, a row for each environment. Only those of other types than the server's are copied."""
+        return {
+            name: self._pieces(name, arrays[name]) if name in self._none else _signed(arrays[name]) for name in self._names
+        }
 
     def _pieces(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         values = numbers.astype(np.int64)
@@ -86,23 +88,21 @@ class Fields:
 
 
 def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The infos of an answer, with counts as int64: differences of unsigned numbers would wrap.
+    """The infos of an answer in types that differences do not wrap in and PyTorch computes with.
 
-    `seed` stays uint64: half of all seeds do not fit into int64.
+    Counts become int64. So does `seed`, bit for bit: seeds of 2**63 and more are negative, and `arguments.seed` takes them.
     """
-    return {
-        name: array.astype(np.int64) if array.dtype == np.uint64 and name != "seed" else array
-        for name, array in arrays.items()
-    }
+    return {name: _signed(array) for name, array in arrays.items()}
 
 
 def info(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    """The infos of a single environment as Python's numbers.
+    """The infos of a single environment as Python's numbers."""
+    return {name: _signed(array[:1]).item() for name, array in arrays.items()}
 
-    `seed` stays a numpy uint64: Gymnasium's vector environments put Python integers into int64, which half of all seeds do
-    not fit.
-    """
-    return {name: array[0] if name == "seed" else array[0].item() for name, array in arrays.items()}
+
+def _signed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array without unsigned numbers of more than eight bits, which PyTorch hardly computes with."""
+    return array.astype(np.int64) if array.dtype.kind == "u" and array.itemsize > 1 else array
 
 
 def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
@@ -123,9 +123,9 @@ def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Ma
 
 
 def checked_seed(seed: Any) -> int | None:
-    """A seed as Python's integer, or None.
+    """A seed from 0 to 2**64 - 1, or None.
 
     Raises:
         InvalidArgument: It does not fit into 64 bits.
     """
-    return arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None
+    return arguments.seed("seed", seed) if seed is not None else None

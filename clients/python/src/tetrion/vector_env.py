@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from tetrion import rendering, spaces
+from tetrion import arguments, rendering, spaces
 from tetrion.answers import Arrays, Final, Observed
 from tetrion.client import Client
 from tetrion.remote import RemoteEnv
@@ -50,7 +50,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
     ## Information
 
     Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,): which rows hold
-    a value. Counts are int64, so that differences do not wrap; `seed` is uint64.
+    a value. Counts are int64, so that differences do not wrap. So is `seed`: its 64 bits as a number with a sign, which
+    `reset` takes.
 
     ## Snapshots and copies
 
@@ -159,7 +160,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """Begins episodes: all, or those of `options["reset_mask"]`.
 
         Args:
-            seed: 0 to 2**64 - num_envs, or one for each game; see "Seeds".
+            seed: 0 to 2**64 - num_envs, or one for each game, as in `infos["seed"]`; see "Seeds".
             options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL for each
                 game that is reset, or one for all.
 
@@ -176,7 +177,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         chosen = self._chosen(options.get("reset_mask"))
         sequences = options.get("piece_sequences", ())
         seeds = self._seeds(seed)
-        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        # Gymnasium takes no negative seeds.
+        super().reset(seed=seeds[0] if isinstance(seed, (int, np.integer)) else None)
         # The protocol seeds all environments of a call or none of them.
         seeded = chosen[[seeds[env] is not None for env in chosen]]
         unseeded = chosen[[seeds[env] is None for env in chosen]]
@@ -210,7 +212,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
-            return [spaces.checked_seed(int(seed) + env) for env in range(self.num_envs)]
+            first = arguments.seed("seed", seed)
+            return [spaces.checked_seed(first + env) for env in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} environments")
         return [spaces.checked_seed(one) for one in seed]
