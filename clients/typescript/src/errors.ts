@@ -1,27 +1,30 @@
-// Refusals as values: what the server says about a call that failed, read once and named.
+// Failed calls as values: the server's refusal, read once and named, or the client's own.
 //
 // Knows the error details of gRPC (`google.rpc`), and no call. The table of reasons is at the head of
 // environment_service.proto. A refused call has changed nothing on the server.
 
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 
 import { BadRequestSchema, ErrorInfoSchema, RequestInfoSchema } from "./gen/google/rpc/error_details_pb.js";
 
 /** A field of a request, and what is wrong with it. */
 export interface Violation {
-  /** Its path, such as `config.rules.width`. */
+  /** Its path as TypeScript spells it, such as `config.numEnvs`. */
   readonly field: string;
   /** What was expected of it. */
   readonly description: string;
 }
 
-/** A call that failed: Connect's error with `code` and `rawMessage`, and what this server adds. */
+/** A call that failed: Connect's error with `code` and `rawMessage`, a reason and the fields at fault. */
 export class TetrionError extends ConnectError {
-  /** The server's reason, such as `ILLEGAL_ACTION`; empty if the transport failed. */
+  /**
+   * The server's reason, such as `ILLEGAL_ACTION`; `INVALID_FIELD` too for an argument that no request can hold, and
+   * `INVALID_ANSWER` for an answer that does not fit its request. Empty if the transport failed.
+   */
   readonly reason: string;
   /** Numbers and names that belong to the reason, such as `{env_ids: "3,17"}`. */
   readonly info: Readonly<Record<string, string>>;
-  /** The fields that the server objects to. */
+  /** The fields at fault. */
   readonly violations: readonly Violation[];
   /** The id of the call in the server's log; empty if no server answered. */
   readonly requestId: string;
@@ -35,11 +38,13 @@ export class TetrionError extends ConnectError {
     const fields = error.findDetails(BadRequestSchema).flatMap((bad) => bad.fieldViolations);
     this.reason = info?.reason ?? "";
     this.info = info?.metadata ?? {};
-    this.violations = fields.map(({ field, description }) => ({ field, description }));
+    // The client's own are spelled as their caller did.
+    const spelled = error.details.some((detail) => "desc" in detail) ? (path: string) => path : inCamelCase;
+    this.violations = fields.map(({ field, description }) => ({ field: spelled(field), description }));
     this.requestId = request?.requestId ?? "";
   }
 
-  /** The first field that the server objects to; empty if it names none. */
+  /** The first field at fault; empty if there is none. */
   get field(): string {
     return this.violations[0]?.field ?? "";
   }
@@ -60,25 +65,23 @@ export class TetrionError extends ConnectError {
   }
 }
 
-/** A transport that throws a `TetrionError` whenever the other one throws, be it the server's refusal, a lost connection or a signal. */
-export function refusing({ unary, stream }: Transport): Transport {
-  return {
-    unary: (...call) => unary(...call).catch(refuse),
-    stream: async (...call) => {
-      const response = await stream(...call).catch(refuse);
-      return { ...response, message: messages(response.message) };
-    },
-  };
+/** An argument that no request can hold, and what was expected. Nothing was sent. */
+export function invalid(field: string, problem: string): TetrionError {
+  const violation = { field, description: problem };
+  return described(`${field} ${problem}`, Code.InvalidArgument, "INVALID_FIELD", [violation]);
 }
 
-async function* messages<T>(received: AsyncIterable<T>): AsyncIterable<T> {
-  try {
-    yield* received;
-  } catch (thrown) {
-    refuse(thrown);
-  }
+/** An answer that does not fit its request. */
+export function unreadable(problem: string): TetrionError {
+  return described(`cannot read the server's answer: ${problem}`, Code.Internal, "INVALID_ANSWER");
 }
 
-function refuse(thrown: unknown): never {
-  throw TetrionError.of(thrown);
+function described(message: string, code: Code, reason: string, fieldViolations: Violation[] = []): TetrionError {
+  const info = { desc: ErrorInfoSchema, value: { reason, domain: "tetrion" } };
+  const fields = { desc: BadRequestSchema, value: { fieldViolations } };
+  return TetrionError.of(new ConnectError(message, code, undefined, [info, fields]));
+}
+
+function inCamelCase(path: string): string {
+  return path.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -4,5 +4,5 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import type { TransportFactory } from "./server.js";
 
-/** Streams in both directions work. An idle connection does not keep a program from ending. */
-export const grpc: TransportFactory = (options) => createGrpcTransport(options);
+/** Streams in both directions work. An idle connection does not keep a program from ending. The server sends nothing compressed. */
+export const grpc: TransportFactory = (options) => createGrpcTransport({ ...options, acceptCompression: [] });

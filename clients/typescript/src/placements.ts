@@ -1,21 +1,23 @@
-// Placements: what is asked of them, their answer as arrays, and what their numbers and their keys mean.
+// Placements: their request, their answer as arrays, and what their numbers and their keys mean.
 //
 // Which placements exist is the server's business; here is how rules.proto numbers them.
 
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 
+import { ANY, ascending, column } from "./answers.js";
 import type { CallOptions } from "./call.js";
-import {
-  type EnumeratePlacementsRequest,
+import { unreadable } from "./errors.js";
+import type {
   EnumeratePlacementsRequestSchema,
-  type EnumeratePlacementsResponse,
-  type PositionsSchema,
-  type SessionEnvsSchema,
+  EnumeratePlacementsResponse,
+  PositionsSchema,
+  SessionEnvsSchema,
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import type { FeatureSelectionSchema } from "./gen/tetrion/v1/features_pb.js";
 import { Reach, type Rules, SpinRule } from "./gen/tetrion/v1/rules_pb.js";
-import { DataType } from "./gen/tetrion/v1/tensor_pb.js";
-import { elements, elementsOf, tensor } from "./tensors.js";
+import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
+import { int32s } from "./requests.js";
+import { type ElementType, tensor } from "./tensors.js";
 
 /** What to know of placements. */
 export interface PlacementOptions extends CallOptions {
@@ -112,7 +114,7 @@ export interface Placement {
 }
 
 /**
- * What the number of a placement says under these rules, which have every field, as `session.description.config.rules` has them.
+ * What the number of a placement says under these rules, which have every field, as `session.rules` has them.
  *
  * @throws TypeError if a field is missing from the rules, or if they have no such number.
  */
@@ -161,7 +163,7 @@ function fieldOf<Name extends "width" | "height" | "rowsAbove" | "reach" | "spin
   const value = rules[name];
   // An enum's 0 says nothing either.
   if (value === undefined || ((name === "reach" || name === "spins") && value === 0)) {
-    throw new TypeError(`rules.${name} is ${value}, expected rules with every field, as session.description.config.rules has them`);
+    throw new TypeError(`rules.${name} is ${value}, expected rules with every field, as session.rules has them`);
   }
   return value;
 }
@@ -179,28 +181,49 @@ type Source =
   | { case: "positions"; value: MessageInitShape<typeof PositionsSchema> };
 
 /** The request. */
-export function placementsRequest(source: Source, { signal: _, actions, ...wanted }: PlacementOptions): EnumeratePlacementsRequest {
-  const chosen = actions && { actions: tensor(actions instanceof Int32Array ? actions : Int32Array.from(actions)) };
-  return create(EnumeratePlacementsRequestSchema, { ...wanted, ...chosen, source: source as never });
+export function placementsRequest(source: Source, { signal: _, actions, ...wanted }: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
+  return { ...wanted, source, ...(actions && { actions: tensor(int32s("actions", actions)) }) };
 }
 
-/** The answer as arrays. */
-export function placementsOf(answer: EnumeratePlacementsResponse): Placements {
+/** The answer for so many positions as arrays. */
+export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: number, wanted: PlacementOptions): Placements {
+  const offsets = column("row_offsets", answer.rowOffsets, [DataType.UINT32], [numPositions === ANY ? ANY : numPositions + 1]);
+  const actions = column("actions", answer.actions, [DataType.INT32], [ANY]);
+  const rows = actions.length;
+  ascending("row_offsets", offsets, rows);
+  const featureNames = answer.featureColumns?.names ?? [];
+  /** What is there if it was asked for, or if the rules have it. */
+  const optional = <D extends ElementType>(name: string, tensor: Tensor | undefined, isWanted: unknown, dtypes: readonly D[], ...shape: readonly number[]) =>
+    tensor === undefined && !isWanted ? undefined : column(name, tensor, dtypes, [rows, ...shape]);
+  const keyOffsets = wanted.includeKeys ? column("key_offsets", answer.keyOffsets, [DataType.UINT32], [rows + 1]) : undefined;
+  const keys = wanted.includeKeys ? column("keys", answer.keys, [DataType.UINT8], [ANY]) : undefined;
+  if (keyOffsets !== undefined && keys !== undefined) {
+    ascending("key_offsets", keyOffsets, keys.length);
+    if (keys.some((key) => key >= KEYS.length)) {
+      throw unreadable("keys hold a number that is no key");
+    }
+  }
   return {
-    offsets: elementsOf(answer.rowOffsets, DataType.UINT32),
-    actions: elementsOf(answer.actions, DataType.INT32),
-    placements: elementsOf(answer.placements, DataType.INT32),
-    rewards: elementsOf(answer.rewards, DataType.FLOAT32),
-    lines: elementsOf(answer.lines, DataType.UINT8),
-    terminal: elementsOf(answer.terminal, DataType.BOOL),
-    features: answer.features && elementsOf(answer.features, DataType.FLOAT32),
-    featureNames: answer.featureColumns?.names ?? [],
-    afterstates: answer.afterstates && (elements(answer.afterstates) as Uint16Array | Uint32Array),
-    cells: answer.cells && elementsOf(answer.cells, DataType.INT8),
-    spins: answer.spins && elementsOf(answer.spins, DataType.UINT8),
-    holds: answer.holds && elementsOf(answer.holds, DataType.BOOL),
-    attacks: answer.attacks && elementsOf(answer.attacks, DataType.UINT8),
-    keyOffsets: answer.keyOffsets && elementsOf(answer.keyOffsets, DataType.UINT32),
-    keys: answer.keys && elementsOf(answer.keys, DataType.UINT8),
+    offsets,
+    actions,
+    placements: column("placements", answer.placements, [DataType.INT32], [rows]),
+    rewards: column("rewards", answer.rewards, [DataType.FLOAT32], [rows]),
+    lines: column("lines", answer.lines, [DataType.UINT8], [rows]),
+    terminal: column("terminal", answer.terminal, [DataType.BOOL], [rows]),
+    features: optional("features", answer.features, wanted.features, [DataType.FLOAT32], featureNames.length),
+    featureNames,
+    afterstates: optional("afterstates", answer.afterstates, wanted.includeAfterstates, [DataType.UINT16, DataType.UINT32], ANY),
+    cells: optional("cells", answer.cells, wanted.includeCells, [DataType.INT8], ANY, 2),
+    spins: optional("spins", answer.spins, false, [DataType.UINT8]),
+    holds: optional("holds", answer.holds, false, [DataType.BOOL]),
+    attacks: optional("attacks", answer.attacks, false, [DataType.UINT8]),
+    keyOffsets,
+    keys,
   };
+}
+
+/** How many positions a request holds. */
+export function numPositionsOf({ states, drawings, packed }: MessageInitShape<typeof PositionsSchema>): number {
+  // Plain numbers by hand may come without a shape.
+  return packed === undefined ? (states ?? drawings ?? []).length : (packed.boards?.shape?.[0] ?? ANY);
 }

@@ -2,28 +2,28 @@
 //
 // Knows addresses and tokens, and no transport: Node and browsers bring theirs (`node.ts`, `web.ts`).
 
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { type Client, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
 
+import { agree } from "./answers.js";
 import type { CallOptions } from "./call.js";
-import { refusing } from "./errors.js";
+import { invalid, unreadable } from "./errors.js";
+import { type EvaluationEvent, evaluated } from "./evaluation.js";
 import {
-  CreateSessionRequestSchema,
   EnvironmentService,
   type GetServerInfoResponse,
   type PositionsSchema,
   type SessionConfigSchema,
   type Session as SessionMessage,
   type WatchSessionRequestSchema,
-  type WatchSessionResponse,
 } from "./gen/tetrion/v1/environment_service_pb.js";
-import {
-  type EvaluatePoliciesRequestSchema,
-  type EvaluatePoliciesResponse,
-  EvaluationService,
-} from "./gen/tetrion/v1/evaluation_service_pb.js";
-import { type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
+import { type EvaluatePoliciesRequestSchema, EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
+import { type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest } from "./placements.js";
+import { checkNames } from "./requests.js";
 import { Session } from "./session.js";
+import { guarded } from "./transport.js";
+import { type WatchEvent, watched } from "./watching.js";
 
 /** What a transport needs to know. */
 export interface TransportOptions {
@@ -31,6 +31,8 @@ export interface TransportOptions {
   readonly baseUrl: string;
   /** What happens around every call. */
   readonly interceptors: Interceptor[];
+  /** The most bytes of a message from the server, after decompression. */
+  readonly readMaxBytes: number;
 }
 
 /** Makes the transport of a connection: `grpc` of `tetrion/node`, `grpcWeb` of `tetrion/web`, or one of your own. */
@@ -42,7 +44,15 @@ export interface ConnectOptions {
   readonly transport: TransportFactory;
   /** The token that the server expects. */
   readonly token?: string | undefined;
+  /**
+   * The most bytes of a message that the server may send; 4 MiB, if it is absent. A server sends larger ones only where a request
+   * sets its own `maxResponseBytes`.
+   */
+  readonly maxResponseBytes?: number;
 }
+
+/** The most that a server sends unless a request asks for more. */
+const DEFAULT_RESPONSE_BYTES = 4 << 20;
 
 /** What a session takes besides its configuration. */
 export interface SessionOptions extends CallOptions {
@@ -53,18 +63,25 @@ export interface SessionOptions extends CallOptions {
 /**
  * A server. No call is made before the first one that is asked for.
  *
- * @param address `HOST:PORT`, or a URL with `http://` or `https://`.
+ * @param address `HOST:PORT`, or a URL with `http://` or `https://`, without a path.
  * @throws TypeError if the address is none.
  */
-export function connect(address: string, { transport, token }: ConnectOptions): Server {
-  const url = new URL(/^https?:\/\//.test(address) ? address : `http://${address}`);
+export function connect(address: string, { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES, ...others }: ConnectOptions): Server {
+  checkNames(others, ["transport", "token", "maxResponseBytes"]);
+  const url = new URL(typeof address !== "string" || /^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
+  if (!["http:", "https:"].includes(url.protocol) || url.href !== `${url.origin}/`) {
+    throw new TypeError(`the address is ${JSON.stringify(address)}, expected HOST:PORT, or http:// or https:// before it`);
+  }
+  if (!Number.isInteger(maxResponseBytes) || maxResponseBytes < 1 || maxResponseBytes > 0xffffffff) {
+    throw new TypeError(`maxResponseBytes is ${maxResponseBytes}, expected an integer from 1 to ${0xffffffff}`);
+  }
   const identify: Interceptor = (next) => (request) => {
     if (token !== undefined) {
       request.header.set("authorization", `Bearer ${token}`);
     }
     return next(request);
   };
-  return new Server(refusing(transport({ baseUrl: url.origin, interceptors: [identify] })));
+  return new Server(guarded(transport({ baseUrl: url.origin, interceptors: [identify], readMaxBytes: maxResponseBytes })));
 }
 
 /** A server. Every failed call throws a `TetrionError`. */
@@ -88,19 +105,31 @@ export class Server {
   /** A new session. No episode begins before `reset`. Seeds are bigints: `{numEnvs: 256, seed: 1n}`. */
   async session(config: MessageInitShape<typeof SessionConfigSchema> = {}, options: SessionOptions = {}): Promise<Session> {
     const { ttl, ...call } = options;
-    const request = create(CreateSessionRequestSchema, { config });
-    if (ttl !== undefined) {
-      const seconds = Math.trunc(ttl);
-      request.ttl = { $typeName: "google.protobuf.Duration", seconds: BigInt(seconds), nanos: Math.round((ttl - seconds) * 1e9) };
+    checkNames(options, ["ttl", "signal"]);
+    const request = { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
+    const session = this.opened((await this.environments.createSession(request, call)).session);
+    agree("number of environments", session.numEnvs, config.numEnvs ?? 1);
+    const { observationSpecs, infoSpecs } = session.description;
+    for (const [kind, wanted, specs] of [["observations", config.observationFields, observationSpecs], ["infos", config.infoFields, infoSpecs]] as const) {
+      if (wanted?.length) {
+        agree(kind, String(specs.map(({ name }) => name)), String(wanted));
+      }
     }
-    const { session } = await this.environments.createSession(request, call);
-    return new Session(this.environments, session!);
+    return session;
   }
 
   /** A session that exists already, by its name. Renews its lease. */
   async open(name: string, options?: CallOptions): Promise<Session> {
-    const { session } = await this.environments.getSession({ name }, options);
-    return new Session(this.environments, session!);
+    const session = this.opened((await this.environments.getSession({ name }, options)).session);
+    agree("session", session.name, name);
+    return session;
+  }
+
+  private opened(session: SessionMessage | undefined): Session {
+    if (session === undefined) {
+      throw unreadable("it has no session");
+    }
+    return new Session(this.environments, session);
   }
 
   /** The sessions of this caller, the oldest first. Renews no lease. */
@@ -109,6 +138,9 @@ export class Server {
     do {
       const page = await this.environments.listSessions({ pageToken }, options);
       yield* page.sessions;
+      if (page.nextPageToken !== "" && page.nextPageToken === pageToken) {
+        throw unreadable("its next page is the same page");
+      }
       pageToken = page.nextPageToken;
     } while (pageToken !== "");
   }
@@ -117,30 +149,26 @@ export class Server {
   async placements(positions: MessageInitShape<typeof PositionsSchema>, options: PlacementOptions = {}): Promise<Placements> {
     const { signal } = options;
     const request = placementsRequest({ case: "positions", value: positions }, options);
-    return placementsOf(await this.environments.enumeratePlacements(request, signal && { signal }));
+    const answer = await this.environments.enumeratePlacements(request, signal && { signal });
+    return placementsOf(answer, numPositionsOf(positions), options);
   }
 
   /** Shows a session while others step it: `started`, then the newest state of some environments, again and again. */
-  async *watch(
-    request: MessageInitShape<typeof WatchSessionRequestSchema>,
-    options?: CallOptions,
-  ): AsyncGenerator<Exclude<WatchSessionResponse["event"], { case: undefined }>> {
-    for await (const { event } of this.environments.watchSession(request, options)) {
-      if (event.case !== undefined) {
-        yield event;
-      }
-    }
+  async *watch(request: MessageInitShape<typeof WatchSessionRequestSchema>, options?: CallOptions): AsyncGenerator<WatchEvent> {
+    yield* watched(request, this.environments.watchSession(request, options));
   }
 
   /** Plays games and yields what comes of them: `started`, `results` and `progress` as they come, the `summary`. */
-  async *evaluate(
-    request: MessageInitShape<typeof EvaluatePoliciesRequestSchema>,
-    options?: CallOptions,
-  ): AsyncGenerator<Exclude<EvaluatePoliciesResponse["event"], { case: undefined }>> {
-    for await (const { event } of this.evaluations.evaluatePolicies(request, options)) {
-      if (event.case !== undefined) {
-        yield event;
-      }
-    }
+  async *evaluate(request: MessageInitShape<typeof EvaluatePoliciesRequestSchema>, options?: CallOptions): AsyncGenerator<EvaluationEvent> {
+    yield* evaluated(request, this.evaluations.evaluatePolicies(request, options));
   }
+}
+
+/** Seconds as a message. */
+function durationOf(name: string, seconds: number): MessageInitShape<typeof DurationSchema> {
+  const nanos = Math.round(seconds * 1e9);
+  if (typeof seconds !== "number" || !Number.isSafeInteger(nanos)) {
+    throw invalid(name, `is ${String(seconds)}, expected a number of seconds, at most 9007199`);
+  }
+  return { seconds: BigInt(Math.trunc(nanos / 1e9)), nanos: nanos % 1e9 };
 }

@@ -5,17 +5,22 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 
+import { agree, column, columns } from "./answers.js";
 import type { CallOptions } from "./call.js";
+import { unreadable } from "./errors.js";
 import {
   type EnvironmentService,
+  type FinalBatch,
   type PositionsSchema,
   RenderFormat,
   type ResetRequestSchema,
   type Session as SessionMessage,
 } from "./gen/tetrion/v1/environment_service_pb.js";
-import { DataType, type Tensor, type TensorSpec } from "./gen/tetrion/v1/tensor_pb.js";
+import type { Rules } from "./gen/tetrion/v1/rules_pb.js";
+import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
 import { type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
-import { type TypedArray, elementsOf, tensor } from "./tensors.js";
+import { envIdsOf, int32s } from "./requests.js";
+import { tensor } from "./tensors.js";
 
 /** Observations by name, one row for each environment of the call; those that the session asked for. */
 export interface Observations {
@@ -99,60 +104,71 @@ export interface Step extends FirstStep {
 export class Session {
   /** `sessions/ID`. */
   readonly name: string;
+  /** The rules, with every field. */
+  readonly rules: Rules;
+  /** How many environments there are: N. */
+  readonly numEnvs: number;
 
+  /** @throws TetrionError if the description lacks what the server fills in. */
   constructor(
     private readonly calls: Client<typeof EnvironmentService>,
     /** What the server says of it, every default filled in. */
     readonly description: SessionMessage,
   ) {
-    this.name = description.name;
-  }
-
-  /** N. */
-  get numEnvs(): number {
-    return this.description.config?.numEnvs ?? 1;
+    const { name, config } = description;
+    if (name === "" || config?.rules === undefined || config.numEnvs === undefined) {
+      throw unreadable("it has a session without a name, rules or a number of environments");
+    }
+    this.name = name;
+    this.rules = config.rules;
+    this.numEnvs = config.numEnvs;
   }
 
   /** Begins episodes, in all environments or in those of `envIds`. */
-  async reset(request: Omit<MessageInitShape<typeof ResetRequestSchema>, "session" | "$typeName"> = {}, options?: CallOptions): Promise<FirstStep> {
-    return this.first(await this.calls.reset({ ...request, session: this.name }, options));
+  async reset({ envIds, ...request }: Omit<MessageInitShape<typeof ResetRequestSchema>, "session" | "$typeName"> = {}, options?: CallOptions): Promise<FirstStep> {
+    return this.first(await this.calls.reset({ ...request, ...envIdsOf(envIds), session: this.name }, options), this.rowsOf(envIds));
   }
 
   /** Does one action in each environment, or in each of `envIds`, in their order. */
-  async step(actions: Int32Array | readonly number[], envIds: readonly number[] = [], options?: CallOptions): Promise<Step> {
-    const numbers = actions instanceof Int32Array ? actions : Int32Array.from(actions);
-    const request = { session: this.name, actions: tensor(numbers), envIds: [...envIds] };
+  async step(actions: Int32Array | readonly number[], envIds?: readonly number[], options?: CallOptions): Promise<Step> {
+    const request = { ...envIdsOf(envIds), session: this.name, actions: tensor(int32s("actions", actions)) };
     const answer = await this.calls.step(request, options);
-    const { finalBatch } = answer;
+    const rows = this.rowsOf(envIds);
     return {
-      ...this.first(answer),
-      rewards: elementsOf(answer.rewards, DataType.FLOAT32),
-      terminated: elementsOf(answer.terminated, DataType.BOOL),
-      truncated: elementsOf(answer.truncated, DataType.BOOL),
-      final: finalBatch && { rows: finalBatch.rows, observations: this.observations(finalBatch.observations), infos: this.infos(finalBatch.infos) },
+      ...this.first(answer, rows),
+      rewards: column("rewards", answer.rewards, [DataType.FLOAT32], [rows]),
+      terminated: column("terminated", answer.terminated, [DataType.BOOL], [rows]),
+      truncated: column("truncated", answer.truncated, [DataType.BOOL], [rows]),
+      final: answer.finalBatch && this.final(answer.finalBatch, rows),
     };
   }
 
   /** Every placement of the current pieces, and what it leads to. */
-  async placements(options: PlacementOptions = {}, envIds: readonly number[] = []): Promise<Placements> {
+  async placements(options: PlacementOptions = {}, envIds?: readonly number[]): Promise<Placements> {
     const { signal } = options;
-    const request = placementsRequest({ case: "sessionEnvs", value: { session: this.name, envIds: [...envIds] } }, options);
-    return placementsOf(await this.calls.enumeratePlacements(request, signal && { signal }));
+    const request = placementsRequest({ case: "sessionEnvs", value: { session: this.name, ...envIdsOf(envIds) } }, options);
+    const answer = await this.calls.enumeratePlacements(request, signal && { signal });
+    return placementsOf(answer, this.rowsOf(envIds), options);
   }
 
   /** A snapshot of each environment: everything that decides its future. */
-  async save(envIds: readonly number[] = [], options?: CallOptions): Promise<Uint8Array[]> {
-    return (await this.calls.saveState({ session: this.name, envIds: [...envIds] }, options)).states;
+  async save(envIds?: readonly number[], options?: CallOptions): Promise<Uint8Array[]> {
+    const { states } = await this.calls.saveState({ ...envIdsOf(envIds), session: this.name }, options);
+    agree("number of snapshots", states.length, this.rowsOf(envIds));
+    return states;
   }
 
   /** Puts environments into positions: `{states}` of `save`, or `{drawings: [{rows, piece}]}`. */
-  async restore(positions: MessageInitShape<typeof PositionsSchema>, envIds: readonly number[] = [], options?: CallOptions): Promise<FirstStep> {
-    return this.first(await this.calls.restoreState({ session: this.name, positions, envIds: [...envIds] }, options));
+  async restore(positions: MessageInitShape<typeof PositionsSchema>, envIds?: readonly number[], options?: CallOptions): Promise<FirstStep> {
+    const answer = await this.calls.restoreState({ ...envIdsOf(envIds), session: this.name, positions }, options);
+    return this.first(answer, this.rowsOf(envIds));
   }
 
   /** The playfields as text. */
-  async render(format = RenderFormat.ASCII, envIds: readonly number[] = [], options?: CallOptions): Promise<string[]> {
-    return (await this.calls.render({ session: this.name, format, envIds: [...envIds] }, options)).frames;
+  async render(format = RenderFormat.ASCII, envIds?: readonly number[], options?: CallOptions): Promise<string[]> {
+    const { frames } = await this.calls.render({ ...envIdsOf(envIds), session: this.name, format }, options);
+    agree("number of frames", frames.length, this.rowsOf(envIds));
+    return frames;
   }
 
   /** Ends the session; one that has ended already is no error. */
@@ -160,24 +176,31 @@ export class Session {
     await this.calls.deleteSession({ name: this.name, allowMissing: true }, options);
   }
 
-  private first(answer: { observations: Tensor[]; infos: Tensor[]; actionMask?: Tensor | undefined; sequence: bigint }): FirstStep {
-    const actionMask = answer.actionMask && elementsOf(answer.actionMask, DataType.BOOL);
-    return { observations: this.observations(answer.observations), infos: this.infos(answer.infos), actionMask, sequence: answer.sequence };
+  /** How many environments a call has: B. */
+  private rowsOf(envIds: readonly number[] | undefined): number {
+    return envIds?.length ?? this.numEnvs;
   }
 
-  private observations(tensors: Tensor[]): Observations {
-    return named(this.description.observationSpecs, tensors);
+  private first(answer: { observations: Tensor[]; infos: Tensor[]; actionMask?: Tensor | undefined; sequence: bigint }, rows: number): FirstStep {
+    const observations = this.observations(answer.observations, rows);
+    const infos = this.infos(answer.infos, rows);
+    const { config, actionSpec } = this.description;
+    const actionMask = config?.actionMask ? column("action_mask", answer.actionMask, [DataType.BOOL], [rows, (actionSpec?.high ?? -1) + 1]) : undefined;
+    return { observations, infos, actionMask, sequence: answer.sequence };
   }
 
-  private infos(tensors: Tensor[]): Infos {
-    return named(this.description.infoSpecs, tensors);
+  private final({ rows: ended, observations, infos }: FinalBatch, rows: number): Step["final"] {
+    if (ended.some((row, at) => row >= rows || (at > 0 && row <= ended[at - 1]!))) {
+      throw unreadable("the rows of final_batch do not ascend within those of the call");
+    }
+    return { rows: ended, observations: this.observations(observations, ended.length), infos: this.infos(infos, ended.length) };
   }
-}
 
-/** Tensors carry no names: they come in the order of the specs. */
-function named(specs: TensorSpec[], tensors: Tensor[]): Record<string, TypedArray> {
-  if (specs.length !== tensors.length) {
-    throw new TypeError(`expected ${specs.length} tensors, found ${tensors.length}`);
+  private observations(tensors: Tensor[], rows: number): Observations {
+    return columns(this.description.observationSpecs, tensors, rows);
   }
-  return Object.fromEntries(specs.map(({ name, dtype }, at) => [name, elementsOf(tensors[at], dtype as never)]));
+
+  private infos(tensors: Tensor[], rows: number): Infos {
+    return columns(this.description.infoSpecs, tensors, rows);
+  }
 }

@@ -50,7 +50,7 @@ export function elements(tensor: Tensor): TypedArray {
     throw new TypeError(`a tensor has the unknown element type ${tensor.dtype}`);
   }
   const size = constructor.BYTES_PER_ELEMENT;
-  const count = tensor.shape.reduce((product, length) => product * length, 1);
+  const count = countOf(tensor.shape);
   const { data } = tensor;
   if (data.byteLength !== count * size) {
     throw new TypeError(`a tensor of shape [${tensor.shape}] has ${data.byteLength} bytes, expected ${count * size}`);
@@ -73,10 +73,24 @@ export function elementsOf<D extends ElementType>(tensor: Tensor | undefined, dt
   return elements(tensor) as Arrays[D];
 }
 
-/** An array as a tensor. The shape is that of a vector, unless another one is given; the bytes are not copied. */
+/**
+ * An array as a tensor. The shape is that of a vector, unless another one is given; the bytes are not copied.
+ *
+ * @throws TypeError if a tensor cannot hold such an array, or if the shape has another number of elements.
+ */
 export function tensor(array: TypedArray, shape: readonly number[] = [array.length]): Tensor {
-  const dtypes = Object.entries(CONSTRUCTORS);
-  const entry = dtypes.find(([, constructor]) => array instanceof constructor);
+  const entry = Object.entries(CONSTRUCTORS).find(([, constructor]) => array instanceof constructor);
+  if (entry === undefined) {
+    const known = Object.values(CONSTRUCTORS).map(({ name }) => name);
+    throw new TypeError(`the array is no typed array that a tensor can hold, expected one of ${[...new Set(known)].join(", ")}`);
+  }
+  if (!shape.every((length) => Number.isInteger(length) && length >= 0) || countOf(shape) !== array.length) {
+    throw new TypeError(`the shape is [${shape}], expected one with the ${array.length} elements of the array`);
+  }
   const data = new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
-  return create(TensorSchema, { dtype: Number(entry?.[0]), shape: [...shape], data });
+  return create(TensorSchema, { dtype: Number(entry[0]), shape: [...shape], data });
+}
+
+function countOf(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1);
 }

@@ -126,7 +126,7 @@ test("rules without every field are refused, not taken for others", () => {
     [{ hold: undefined }, "hold is undefined"],
   ] as const) {
     const lacking = { ...rules, ...part } as Rules;
-    const message = `rules.${found}, expected rules with every field, as session.description.config.rules has them`;
+    const message = `rules.${found}, expected rules with every field, as session.rules has them`;
     assert.throws(() => placementOf(lacking, 0), new TypeError(message));
     assert.throws(() => actionOf(lacking, TSPIN_DOUBLE), new TypeError(message));
   }

@@ -1,0 +1,194 @@
+// The events of an evaluation, compared with its request: every game that was asked for comes once, and no other.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+
+import { ANY, agree, column } from "./answers.js";
+import { unreadable } from "./errors.js";
+import type {
+  EvaluatePoliciesRequestSchema,
+  EvaluatePoliciesResponse,
+  EvaluationActions,
+  EvaluationResults,
+  EvaluationStarted,
+  EvaluationSummary,
+} from "./gen/tetrion/v1/evaluation_service_pb.js";
+import { DataType, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
+import { elements } from "./tensors.js";
+
+type Request = MessageInitShape<typeof EvaluatePoliciesRequestSchema>;
+type TensorInit = MessageInitShape<typeof TensorSchema>;
+
+/** A message of an evaluation. */
+export type EvaluationEvent = Exclude<EvaluatePoliciesResponse["event"], { case: undefined }>;
+
+/** Passes the events of an evaluation on, while they fit its request. */
+export async function* evaluated(request: Request, messages: AsyncIterable<EvaluatePoliciesResponse>): AsyncGenerator<EvaluationEvent> {
+  let games: Games | undefined;
+  let isDone = false;
+  for await (const { event } of messages) {
+    if (isDone || (games === undefined) !== (event.case === "started")) {
+      throw unreadable(`${event.case ?? "an unknown event"} is out of order`);
+    }
+    switch (event.case) {
+      case "started":
+        games = new Games(request, event.value);
+        break;
+      case "results":
+        games!.take(event.value);
+        break;
+      case "actions":
+        games!.takeActions(event.value);
+        break;
+      case "summary":
+        games!.finish(event.value);
+        isDone = true;
+        break;
+      case undefined:
+        continue; // of a newer server
+    }
+    yield event;
+  }
+  if (!isDone) {
+    throw unreadable("it ended before the summary");
+  }
+}
+
+/** Bits of what is still to come of a game. */
+const RESULT = 1;
+const ACTIONS = 2;
+
+/** The games of an evaluation that are still to come. */
+class Games {
+  private readonly numPolicies: number;
+  private readonly numSeeds: number;
+  private readonly episodes: number;
+  /** For each game what is still to come of it, in the order of policy, seed and episode. */
+  private readonly missing: Uint8Array;
+  /** The games that each policy plays. */
+  private readonly counts: number[];
+  private left = 0;
+
+  constructor(request: Request, started: EvaluationStarted) {
+    this.numPolicies = started.numPolicies;
+    this.numSeeds = started.numSeeds;
+    this.episodes = started.episodesPerSeed;
+    const fits = within(this.numPolicies, policiesOf(request)) && within(this.numSeeds, seedsOf(request));
+    if (!fits || this.episodes !== (request.episodesPerSeed || 1)) {
+      const games = `${this.numPolicies} policies, ${this.numSeeds} seeds and ${this.episodes} episodes each`;
+      throw unreadable(`it is for ${games}, which were not asked for`);
+    }
+    this.missing = new Uint8Array(this.numPolicies * this.numSeeds * this.episodes);
+    this.counts = Array<number>(this.numPolicies).fill(0);
+    const expected = (request.omitResults ? 0 : RESULT) | (request.record ? ACTIONS : 0);
+    const parts = (expected & RESULT) + (expected >> 1);
+    for (const [policy, seed] of this.pairs(request)) {
+      const first = this.indexOf(policy, seed, 0);
+      this.missing.fill(expected, first, first + this.episodes);
+      this.counts[policy]! += this.episodes;
+      this.left += parts * this.episodes;
+    }
+  }
+
+  /** Finished games. */
+  take(results: EvaluationResults): void {
+    const policies = column("policy_indices", results.policyIndices, [DataType.UINT32], [ANY]);
+    const shape = [policies.length];
+    const seeds = column("seed_indices", results.seedIndices, [DataType.UINT32], shape);
+    const episodes = column("episode_indices", results.episodeIndices, [DataType.UINT32], shape);
+    column("seeds", results.seeds, [DataType.UINT64], shape);
+    column("lines", results.lines, [DataType.UINT64], shape);
+    column("pieces", results.pieces, [DataType.UINT64], shape);
+    column("steps", results.steps, [DataType.UINT64], shape);
+    column("scores", results.scores, [DataType.FLOAT64], shape);
+    column("truncated", results.truncated, [DataType.BOOL], shape);
+    policies.forEach((policy, at) => this.tick(RESULT, policy, seeds[at]!, episodes[at]!));
+  }
+
+  /** The actions of a finished game. */
+  takeActions({ policyIndex, seedIndex, episodeIndex }: EvaluationActions): void {
+    this.tick(ACTIONS, policyIndex, seedIndex, episodeIndex);
+  }
+
+  /** The end. */
+  finish({ policies, pairedDifferences }: EvaluationSummary): void {
+    if (this.left > 0) {
+      throw unreadable(`${this.left} results are missing`);
+    }
+    const played = [...this.counts.keys()].filter((policy) => this.counts[policy]! > 0);
+    agree("policies of the summary", String(policies.map(({ policyIndex }) => policyIndex)), String(played));
+    for (const { policyIndex, numGames, lines, pieces, score } of policies) {
+      agree(`number of games of policy ${policyIndex}`, numGames, BigInt(this.counts[policyIndex]!));
+      if (lines === undefined || pieces === undefined || score === undefined) {
+        throw unreadable(`the summary of policy ${policyIndex} lacks statistics`);
+      }
+    }
+    if (pairedDifferences.some(({ policyIndex, baselineIndex }) => policyIndex >= this.numPolicies || baselineIndex >= this.numPolicies)) {
+      throw unreadable("the summary compares a policy that was not asked for");
+    }
+  }
+
+  private tick(part: number, policy: number, seed: number, episode: number): void {
+    const isGame = policy < this.numPolicies && seed < this.numSeeds && episode < this.episodes;
+    const index = this.indexOf(policy, seed, episode);
+    if (!isGame || (this.missing[index]! & part) === 0) {
+      throw unreadable(`the game of policy ${policy}, seed ${seed} and episode ${episode} was not asked for, or comes twice`);
+    }
+    this.missing[index]! ^= part;
+    this.left -= 1;
+  }
+
+  private indexOf(policy: number, seed: number, episode: number): number {
+    return (policy * this.numSeeds + seed) * this.episodes + episode;
+  }
+
+  private *pairs({ pairs }: Request): Iterable<[policy: number, seed: number]> {
+    if (pairs === undefined) {
+      for (let policy = 0; policy < this.numPolicies; policy++) {
+        for (let seed = 0; seed < this.numSeeds; seed++) {
+          yield [policy, seed];
+        }
+      }
+      return;
+    }
+    const numbers = pairs.values?.length ? pairs.values : elements(create(TensorSchema, pairs));
+    for (let at = 0; at < numbers.length; at += 2) {
+      yield [Number(numbers[at]), Number(numbers[at + 1])];
+    }
+  }
+}
+
+/** A number of the answer that the request names, or bounds. */
+interface Bound {
+  readonly exact?: number;
+  readonly most: number;
+}
+
+function within(number: number, { exact, most }: Bound): boolean {
+  return number <= most && (exact === undefined || number === exact);
+}
+
+function policiesOf({ agents, weights }: Request): Bound {
+  const named = agents?.length ?? 0;
+  const rows = weights?.weights;
+  const exact = rows === undefined ? 0 : rows.shape?.[0];
+  return exact === undefined ? { most: named + lengthOf(rows) } : { exact: named + exact, most: named + exact };
+}
+
+function seedsOf({ games }: Request): Bound {
+  const exact = (count: number | undefined): Bound => ({ exact: count ?? 0, most: count ?? 0 });
+  switch (games?.case) {
+    case "seedRange":
+      return exact(games.value.count);
+    case "pieceSequences":
+      return exact(games.value.sequences?.length);
+    case "seeds":
+      return games.value.shape?.length ? exact(games.value.shape.at(-1)) : { most: lengthOf(games.value) };
+    default:
+      return exact(0);
+  }
+}
+
+/** How many plain numbers a tensor has. */
+function lengthOf(tensor: TensorInit | undefined): number {
+  return tensor?.values?.length ?? 0;
+}

@@ -1,0 +1,53 @@
+// What happens around every call, whatever transport carries it: the request is checked, an error becomes a `TetrionError`.
+
+import type { Transport } from "@connectrpc/connect";
+
+import { TetrionError } from "./errors.js";
+import { checkMessage } from "./requests.js";
+
+/**
+ * A transport that sends only requests that are whole, and throws a `TetrionError` whatever happens: the server's refusal, a lost
+ * connection, a signal.
+ */
+export function guarded({ unary, stream }: Transport): Transport {
+  return {
+    async unary(method, signal, timeoutMs, header, request, contextValues) {
+      try {
+        checkMessage(method.input, request);
+        return await unary(method, signal, timeoutMs, header, request, contextValues);
+      } catch (thrown) {
+        throw TetrionError.of(thrown);
+      }
+    },
+    async stream(method, signal, timeoutMs, header, requests, contextValues) {
+      // A transport reports what ends its requests as an error of its own.
+      let refusal: unknown;
+      async function* checked(): typeof requests {
+        for await (const request of requests) {
+          try {
+            checkMessage(method.input, request);
+          } catch (thrown) {
+            refusal = thrown;
+            throw thrown;
+          }
+          yield request;
+        }
+      }
+      const failed = (thrown: unknown) => TetrionError.of(refusal ?? thrown);
+      try {
+        const response = await stream(method, signal, timeoutMs, header, checked(), contextValues);
+        return { ...response, message: received(response.message, failed) };
+      } catch (thrown) {
+        throw failed(thrown);
+      }
+    },
+  };
+}
+
+async function* received<T>(messages: AsyncIterable<T>, failed: (thrown: unknown) => TetrionError): AsyncIterable<T> {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    throw failed(thrown);
+  }
+}

@@ -1,0 +1,300 @@
+// What a client takes from a server: no message above its limit, and no answer that does not fit its request.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { createRouterTransport } from "@connectrpc/connect";
+
+import { type Server, type TransportFactory, TetrionError, connect, tensor } from "../src/index.js";
+import { grpc } from "../src/node.js";
+import {
+  EnumeratePlacementsResponseSchema,
+  EnvironmentService,
+  EvaluatePoliciesResponseSchema,
+  EvaluationService,
+  SessionSchema,
+  StepResponseSchema,
+  WatchSessionResponseSchema,
+} from "../src/protocol.js";
+import { grpcWeb } from "../src/web.js";
+
+async function refused(call: () => unknown): Promise<TetrionError> {
+  try {
+    await call();
+  } catch (error) {
+    assert.ok(error instanceof TetrionError, String(error));
+    return error;
+  }
+  assert.fail("nothing was refused");
+}
+
+/** Checks that the answer of a call is refused, and with what words. */
+async function unfit(call: () => unknown, problem: RegExp): Promise<void> {
+  const { codeName, reason, rawMessage } = await refused(call);
+  assert.deepEqual([codeName, reason], ["INTERNAL", "INVALID_ANSWER"], rawMessage);
+  assert.match(rawMessage, problem);
+}
+
+/** A server with these answers. */
+function answering(environments: Record<string, unknown>, evaluation: MessageInitShape<typeof EvaluatePoliciesResponseSchema>[] = []): Server {
+  const calls = Object.fromEntries(Object.entries(environments).map(([name, answer]) => [name, () => answer]));
+  return connect("127.0.0.1:1", {
+    transport: () => createRouterTransport(({ service }) => {
+      service(EnvironmentService, {
+        ...calls,
+        async *watchSession() {
+          yield* (environments["watchSession"] ?? []) as never[];
+        },
+      });
+      service(EvaluationService, {
+        async *evaluatePolicies() {
+          yield* evaluation;
+        },
+      });
+    }),
+  });
+}
+
+/** Two environments of 4 x 6 with 16 actions. */
+const SESSION: MessageInitShape<typeof SessionSchema> = {
+  name: "sessions/1",
+  config: { numEnvs: 2, rules: { width: 4, height: 6 }, actionMask: true },
+  observationSpecs: [{ name: "current", dtype: 2, shape: [] }, { name: "heights", dtype: 1, shape: [4] }],
+  infoSpecs: [{ name: "lines", dtype: 6, shape: [] }],
+  actionSpec: { name: "action", dtype: 4, high: 15 },
+};
+const bytes = (...shape: number[]) => tensor(new Uint8Array(shape.reduce((a, b) => a * b, 1)), shape);
+const flags = (...shape: number[]) => ({ ...bytes(...shape), dtype: 9 });
+const longs = (...values: number[]) => tensor(BigUint64Array.from(values, BigInt));
+const ints = (...values: number[]) => tensor(Uint32Array.from(values));
+
+const STEP = (rows = 2): MessageInitShape<typeof StepResponseSchema> => ({
+  observations: [tensor(new Int8Array(rows)), bytes(rows, 4)],
+  infos: [tensor(new BigUint64Array(rows))],
+  actionMask: flags(rows, 16),
+  rewards: tensor(new Float32Array(rows)),
+  terminated: flags(rows),
+  truncated: flags(rows),
+});
+
+test("the answer of a step has the rows and the columns of the session", async () => {
+  const step = async (answer: object, envIds?: number[]) => {
+    const session = await answering({ createSession: { session: SESSION }, step: { ...STEP(), ...answer } }).session({ numEnvs: 2 });
+    return session.step(envIds === undefined ? [0, 0] : [0], envIds);
+  };
+  assert.equal((await step({})).rewards.length, 2);
+  assert.equal((await step(STEP(1), [1])).rewards.length, 1);
+  await unfit(() => step(STEP(1)), /current is INT8 \[1\], expected INT8 \[2\]/);
+  await unfit(() => step({}, [1]), /expected INT8 \[1\]/);
+  await unfit(() => step({ observations: [tensor(new Int8Array(2))] }), /1 as columns, expected 2/);
+  await unfit(() => step({ observations: [bytes(2), bytes(2, 4)] }), /current is UINT8/);
+  await unfit(() => step({ observations: [tensor(new Int8Array(2)), bytes(2, 5)] }), /heights is UINT8 \[2,5\], expected UINT8 \[2,4\]/);
+  await unfit(() => step({ infos: [{ dtype: 6, shape: [2], data: new Uint8Array(8) }] }), /lines: a tensor of shape \[2\] has 8 bytes, expected 16/);
+  await unfit(() => step({ infos: [{ dtype: 77, shape: [2], data: new Uint8Array(8) }] }), /lines is 77 \[2\]/);
+  await unfit(() => step({ infos: [{ dtype: 6, shape: [2 ** 31, 2 ** 31, 2], data: new Uint8Array(16) }] }), /lines is UINT64/);
+  await unfit(() => step({ actionMask: undefined }), /it has no action_mask/);
+  await unfit(() => step({ actionMask: flags(2, 40) }), /action_mask is BOOL \[2,40\]/);
+  await unfit(() => step({ rewards: undefined }), /it has no rewards/);
+  await unfit(() => step({ terminated: bytes(2) }), /terminated is UINT8/);
+  await unfit(() => step({ truncated: flags(3) }), /truncated is BOOL \[3\]/);
+  const ended = (rows: number[], count = rows.length) => ({ finalBatch: { rows, observations: [tensor(new Int8Array(count)), bytes(count, 4)], infos: [tensor(new BigUint64Array(count))] } });
+  assert.deepEqual((await step(ended([0, 1]))).final?.rows, [0, 1]);
+  await unfit(() => step(ended([2])), /final_batch/);
+  await unfit(() => step(ended([1, 0])), /final_batch/);
+  await unfit(() => step(ended([0, 0])), /final_batch/);
+  await unfit(() => step(ended([1], 2)), /expected INT8 \[1\]/);
+});
+
+test("a session is the one that was asked for", async () => {
+  const make = (session: object | undefined, config: object = { numEnvs: 2 }) => answering({ createSession: { session } }).session(config);
+  await make(SESSION);
+  await unfit(() => make(undefined), /no session/);
+  await unfit(() => make({ ...SESSION, name: "" }), /without a name/);
+  await unfit(() => make({ ...SESSION, config: {} }), /without a name, rules/);
+  await unfit(() => make(SESSION, { numEnvs: 3 }), /2 as number of environments, expected 3/);
+  await unfit(() => make(SESSION, {}), /2 as number of environments, expected 1/);
+  await unfit(() => make(SESSION, { numEnvs: 2, observationFields: ["board"] }), /current,heights as observations, expected board/);
+  await unfit(() => make(SESSION, { numEnvs: 2, infoFields: ["lines", "pieces"] }), /lines as infos/);
+  await unfit(() => answering({ getSession: { session: SESSION } }).open("sessions/2"), /sessions\/1 as session, expected sessions\/2/);
+  const pages = answering({ listSessions: { sessions: [SESSION], nextPageToken: "again" } });
+  await unfit(async () => {
+    for await (const _ of pages.sessions());
+  }, /same page/);
+  const session = await answering({ createSession: { session: SESSION }, saveState: { states: [new Uint8Array(1)] }, render: { frames: ["", "", ""] } }).session({ numEnvs: 2 });
+  await unfit(() => session.save(), /1 as number of snapshots, expected 2/);
+  await unfit(() => session.render(), /3 as number of frames, expected 2/);
+});
+
+test("placements are those of the positions, with what was asked for", async () => {
+  const three = { actions: tensor(new Int32Array(3)), placements: tensor(new Int32Array(3)), rewards: tensor(new Float32Array(3)), lines: bytes(3), terminal: flags(3) };
+  const good: MessageInitShape<typeof EnumeratePlacementsResponseSchema> = { rowOffsets: ints(0, 1, 3), ...three };
+  const list = async (answer: object, options: object = {}) => {
+    const server = answering({ createSession: { session: SESSION }, enumeratePlacements: { ...good, ...answer } });
+    return (await server.session({ numEnvs: 2 })).placements(options);
+  };
+  assert.deepEqual([...(await list({})).offsets], [0, 1, 3]);
+  await unfit(() => list({ rowOffsets: ints(0, 3) }), /row_offsets is UINT32 \[2\], expected UINT32 \[3\]/);
+  for (const offsets of [[1, 1, 3], [0, 2, 1], [0, 4, 3], [0, 1, 2 ** 32 - 1]]) {
+    await unfit(() => list({ rowOffsets: ints(...offsets) }), /row_offsets do not ascend from 0 to 3/);
+  }
+  await unfit(() => list({ rewards: tensor(new Float32Array(2)) }), /rewards is FLOAT32 \[2\]/);
+  await unfit(() => list({ lines: undefined }), /no lines/);
+  await unfit(() => list({}, { features: { features: ["holes"] } }), /no features/);
+  await unfit(() => list({ features: tensor(new Float32Array(6), [3, 2]), featureColumns: { names: ["holes"] } }), /features is FLOAT32 \[3,2\], expected FLOAT32 \[3,1\]/);
+  await unfit(() => list({}, { includeCells: true }), /no cells/);
+  await unfit(() => list({}, { includeAfterstates: true }), /no afterstates/);
+  await unfit(() => list({}, { includeKeys: true }), /no key_offsets/);
+  await unfit(() => list({ keyOffsets: ints(0, 1, 1, 9), keys: bytes(2) }, { includeKeys: true }), /key_offsets do not ascend from 0 to 2/);
+  await unfit(() => list({ keyOffsets: ints(0, 1, 1, 1), keys: tensor(new Uint8Array([11])) }, { includeKeys: true }), /no key/);
+  const drawn = answering({ enumeratePlacements: good }).placements({ drawings: [{ rows: [], piece: "O" }] });
+  await unfit(() => drawn, /row_offsets is UINT32 \[3\], expected UINT32 \[2\]/);
+});
+
+test("an evaluation has the games that were asked for, each once, and a summary", async () => {
+  type Events = MessageInitShape<typeof EvaluatePoliciesResponseSchema>[];
+  const started = (of: object = {}): Events[number] => ({ event: { case: "started", value: { numPolicies: 2, numSeeds: 2, episodesPerSeed: 1, ...of } } });
+  const results = (...games: [policy: number, seed: number][]): Events[number] => {
+    const zeros = longs(...games.map(() => 0));
+    const value = {
+      policyIndices: ints(...games.map(([policy]) => policy)), seedIndices: ints(...games.map(([, seed]) => seed)), episodeIndices: ints(...games.map(() => 0)),
+      seeds: zeros, lines: zeros, pieces: zeros, steps: zeros, scores: tensor(new Float64Array(games.length)), truncated: flags(games.length),
+    };
+    return { event: { case: "results", value } };
+  };
+  const policy = (policyIndex: number, numGames = 2n) => ({ policyIndex, numGames, lines: {}, pieces: {}, score: {} });
+  const summary = (...policies: object[]): Events[number] => ({ event: { case: "summary", value: { policies } } });
+  const request = { agents: [{ name: "a" }, { name: "b" }], games: { case: "seedRange" as const, value: { seed: 1n, count: 2 } } };
+  const run = async (events: Events, change: object = {}) => {
+    let count = 0;
+    for await (const _ of answering({}, events).evaluate({ ...request, ...change })) {
+      count += 1;
+    }
+    return count;
+  };
+  const all = results([0, 0], [0, 1], [1, 1], [1, 0]);
+  const end = summary(policy(0), policy(1));
+  assert.equal(await run([started(), all, end]), 3);
+  assert.equal(await run([started(), end], { omitResults: true }), 2);
+  const weights = { weights: { shape: [2, 1], dtype: 8, data: new Uint8Array(16) } };
+  assert.equal(await run([started({ numPolicies: 4 }), summary(policy(0), policy(1), policy(2), policy(3))], { weights, omitResults: true }), 2);
+  const pairs = ints(0, 1, 1, 1);
+  pairs.shape = [2, 2];
+  assert.equal(await run([started(), results([0, 1], [1, 1]), summary(policy(0, 1n), policy(1, 1n))], { pairs }), 3);
+
+  await unfit(() => run([all, end]), /results is out of order/);
+  await unfit(() => run([started(), started()]), /started is out of order/);
+  await unfit(() => run([started(), all, end, all]), /results is out of order/);
+  await unfit(() => run([started({ numPolicies: 3 })]), /3 policies, 2 seeds and 1 episodes each, which were not asked for/);
+  await unfit(() => run([started({ numSeeds: 4_000_000_000 })]), /4000000000 seeds/);
+  await unfit(() => run([started({ episodesPerSeed: 2 })]), /2 episodes/);
+  await unfit(() => run([started(), results([0, 0], [0, 0])]), /policy 0, seed 0 and episode 0 was not asked for, or comes twice/);
+  for (const game of [[2, 0], [0, 2], [2 ** 32 - 1, 0]] as [number, number][]) {
+    await unfit(() => run([started(), results(game)]), /was not asked for/);
+  }
+  await unfit(() => run([started(), results([0, 0])], { pairs }), /was not asked for/);
+  await unfit(() => run([started(), all], { omitResults: true }), /was not asked for/);
+  await unfit(() => run([started(), { event: { case: "actions", value: { actions: [1] } } }]), /was not asked for/);
+  await unfit(() => run([started(), all]), /ended before the summary/);
+  await unfit(() => run([]), /ended before the summary/);
+  await unfit(() => run([started(), results([0, 0]), end]), /3 results are missing/);
+  await unfit(() => run([started(), all, end], { record: true }), /4 results are missing/);
+  await unfit(() => run([started(), all, summary(policy(0))]), /0 as policies of the summary, expected 0,1/);
+  await unfit(() => run([started(), all, summary(policy(0), policy(0))]), /0,0 as policies/);
+  await unfit(() => run([started(), all, summary(policy(0), policy(1, 5n))]), /5 as number of games of policy 1, expected 2/);
+  await unfit(() => run([started(), all, summary(policy(0), { policyIndex: 1, numGames: 2n })]), /lacks statistics/);
+  const uneven = results([0, 0]);
+  (uneven.event!.value as { seeds: unknown }).seeds = longs(1, 2);
+  await unfit(() => run([started(), uneven]), /seeds is UINT64 \[2\], expected UINT64 \[1\]/);
+});
+
+test("a session that is watched is the one asked for", async () => {
+  type Events = MessageInitShape<typeof WatchSessionResponseSchema>[];
+  const started = (envIds = [1], session: object = SESSION): Events[number] => ({ event: { case: "started", value: { session, envIds } } });
+  const frame = (envId = 1, cells = 24): Events[number] => ({ event: { case: "frame", value: { envs: [{ envId, cells: new Uint8Array(cells) }] } } });
+  const watch = async (events: Events) => {
+    for await (const _ of answering({ watchSession: events }).watch({ session: "sessions/1", envIds: [1] }));
+  };
+  await watch([started(), frame(), frame(1, 0)]);
+  await unfit(() => watch([frame()]), /frame is out of order/);
+  await unfit(() => watch([started(), started()]), /started is out of order/);
+  await unfit(() => watch([started([1], { ...SESSION, name: "sessions/2" })]), /sessions\/2 as session/);
+  await unfit(() => watch([started([0])]), /0 as environments, expected 1/);
+  await unfit(() => watch([started(), frame(0)]), /0 as environments of a frame/);
+  await unfit(() => watch([started(), frame(1, 25)]), /25 as number of cells, expected 24/);
+});
+
+/** Runs an HTTP server that answers every call with these bytes, as gRPC over HTTP/2 or as gRPC-Web. */
+async function withBytes(kind: "grpc" | "web", body: Uint8Array, headers: Record<string, string>, use: (address: string) => Promise<void>): Promise<void> {
+  const type = { "content-type": kind === "grpc" ? "application/grpc+proto" : "application/grpc-web+proto", ...headers };
+  const server = kind === "grpc"
+    ? createHttp2Server().on("stream", (stream) => {
+      stream.on("error", () => undefined); // the client hangs up
+      stream.respond(type);
+      stream.write(body);
+    })
+    : createServer((_, response) => response.writeHead(200, type).write(body));
+  // What is half answered would go on for ever.
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => connections.add(socket));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.close();
+    connections.forEach((socket) => socket.destroy());
+  }
+}
+
+/** The five bytes before a message, and the message as far as it goes. */
+function message(flags: number, length: number, data = new Uint8Array()): Uint8Array {
+  const framed = new Uint8Array(5 + data.length);
+  framed[0] = flags;
+  new DataView(framed.buffer).setUint32(1, length);
+  framed.set(data, 5);
+  return framed;
+}
+
+test("a message above the limit is refused before there is room for it", async () => {
+  const transports: ["grpc" | "web", TransportFactory][] = [["grpc", grpc], ["web", grpcWeb]];
+  for (const [kind, transport] of transports) {
+    for (const [length, maxResponseBytes] of [[4 * 2 ** 20 + 1, undefined], [0xffffffff, undefined], [1001, 1000]] as const) {
+      // Not one byte of the message comes: the client must not wait for it.
+      await withBytes(kind, message(0, length), {}, async (address) => {
+        const server = connect(address, { transport, ...(maxResponseBytes && { maxResponseBytes }) });
+        const before = process.memoryUsage().arrayBuffers;
+        for (const call of [() => server.info(), () => server.evaluate({}).next()]) {
+          const error = await refused(call);
+          assert.equal(error.codeName, "RESOURCE_EXHAUSTED", `${kind}: ${error.message}`);
+          assert.match(error.rawMessage, new RegExp(`${length}.* ${maxResponseBytes ?? 4 * 2 ** 20}`));
+        }
+        assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 20);
+      });
+    }
+  }
+});
+
+test("a message that grows as it is unpacked is refused", async () => {
+  const zeros = new Uint8Array(64 * 2 ** 20);
+  const packed = gzipSync(zeros);
+  await withBytes("grpc", message(1, packed.length, packed), { "grpc-encoding": "gzip" }, async (address) => {
+    const error = await refused(() => connect(address, { transport: grpc }).info());
+    assert.match(error.rawMessage, /unsupported response encoding "gzip"/);
+  });
+  await withBytes("web", gzipSync(message(0, zeros.length, zeros)), { "content-encoding": "gzip" }, async (address) => {
+    const error = await refused(() => connect(address, { transport: grpcWeb }).info());
+    assert.equal(error.codeName, "RESOURCE_EXHAUSTED", error.message);
+  });
+});
+
+test("an answer that is no message is an error of the client's own", async () => {
+  for (const [kind, transport] of [["grpc", grpc], ["web", grpcWeb]] as const) {
+    await withBytes(kind, message(0, 3, new Uint8Array([0xff, 0xff, 0xff])), {}, async (address) => {
+      assert.equal((await refused(() => connect(address, { transport }).info())).codeName, "INTERNAL");
+    });
+  }
+});
