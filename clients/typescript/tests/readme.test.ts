@@ -1,4 +1,4 @@
-// The programs of the README do what it says.
+// The programs of the README compile as a reader's project compiles them, and do what it says.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -7,21 +7,42 @@ import { join } from "node:path";
 import test from "node:test";
 import { promisify } from "node:util";
 
+import { transform } from "esbuild";
+
 import { Running } from "./support.js";
 
 // Inside the package, so that `tetrion` is this package.
 const HERE = new URL("..", import.meta.url).pathname;
 
+const readme = await readFile(join(HERE, "../README.md"), "utf8");
+const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, program]) => program!);
+
+test("there are three examples", () => assert.equal(programs.length, 3));
+
+test("the examples compile", async () => {
+  const folder = await mkdtemp(join(HERE, "readme-"));
+  try {
+    await Promise.all(programs.map((program, number) => writeFile(join(folder, `${number}.ts`), program)));
+    for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]]) {
+      const compilerOptions = { strict: true, target: "ES2022", module, moduleResolution, noEmit: true };
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+      const compiler = join(HERE, "../node_modules/.bin/tsc");
+      const { stdout } = await promisify(execFile)(compiler, ["--project", folder]).catch((failed: { stdout: string }) => failed);
+      assert.equal(stdout, "", module);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test("the examples run", async () => {
-  const readme = await readFile(join(HERE, "../README.md"), "utf8");
-  const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, program]) => program!);
-  assert.equal(programs.length, 3);
   const running = await Running.start();
   const folder = await mkdtemp(join(HERE, "readme-"));
   try {
     const outputs = await Promise.all(programs.map(async (program, number) => {
       const file = join(folder, `${number}.mjs`);
-      await writeFile(file, program.replaceAll("127.0.0.1:50451", running.address));
+      const { code } = await transform(program.replaceAll("127.0.0.1:50451", running.address), { loader: "ts" });
+      await writeFile(file, code);
       return (await promisify(execFile)(process.execPath, [file])).stdout;
     }));
     assert.match(outputs[0]!, /^after \d+ pieces: lines \d+ and \d+\n[\d]+ lines a game, 95 % interval \d+ to \d+\n$/);
