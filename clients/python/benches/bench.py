@@ -80,7 +80,7 @@ def add_steps(bench: Bench, client: tetrion.Client) -> None:
         for everything in (False, True) if num_envs == 4096 else (False,):
             fields = ("board", "current") if everything else ("board_bits", "current")
             session = client.create_session(
-                num_envs, seed=1, autoreset="same_step", observations=fields, action_mask=everything
+                num_envs, seed=1, autoreset_mode="same_step", observations=fields, action_mask=everything
             )
             session.reset()
             chosen = actions(num_envs)
@@ -90,7 +90,7 @@ def add_steps(bench: Bench, client: tetrion.Client) -> None:
 
             bench.add(f"Step of {num_envs}" + (" with board and mask" if everything else ""), "steps", step)
         session = client.create_session(
-            num_envs, seed=1, autoreset="same_step", observations=("board_bits", "current"), action_mask=False
+            num_envs, seed=1, autoreset_mode="same_step", observations=("board_bits", "current"), action_mask=False
         )
         stream = session.stream()
         stream.reset()

@@ -49,7 +49,7 @@ class Learner:
         names = [*names, "total_height"]
         lean = {"rules": RULES, "features": names, "observations": ["current"], "infos": ["lines"], "action_mask": False}
         self.games = client.create_session(args.states, seed=args.seed, snapshot_every=0, **lean)
-        self.copies = client.create_session(4096, autoreset="disabled", snapshot_every=0, **lean)
+        self.copies = client.create_session(4096, autoreset_mode="disabled", snapshot_every=0, **lean)
         self.stream, self.trials = self.games.stream(), self.copies.stream()
         self.stream.reset()
         self.pieces = 0

@@ -128,7 +128,7 @@ class Odds:
 
 def play(agent, seeds, max_pieces):
     """Plays a game for each seed, side by side; returns the lines and the pieces of each."""
-    config = {"rules": agent.rules, "features": agent.features, "env_seeds": seeds, "autoreset": "disabled"}
+    config = {"rules": agent.rules, "features": agent.features, "env_seeds": seeds, "autoreset_mode": "disabled"}
     fields = {"observations": ["current", "queue"], "infos": ["lines", "pieces"], "action_mask": False}
     session = agent.client.create_session(len(seeds), **config, **fields, snapshot_every=0)
     odds = Odds(agent.rules.get("randomizer", "uniform"), len(seeds))

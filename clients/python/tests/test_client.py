@@ -33,7 +33,7 @@ def test_greedy_play_on_features_is_the_servers_controller(client, bcts):
     limit = 300
     expected = client.evaluate("bcts", seeds=seeds, rules=RULES, max_pieces=limit)
     session = client.create_session(
-        8, rules=RULES, env_seeds=seeds.tolist(), features="bcts8", autoreset="disabled", max_episode_steps=limit
+        8, rules=RULES, env_seeds=seeds.tolist(), features="bcts8", autoreset_mode="disabled", max_episode_steps=limit
     )
     with session, session.stream() as stream:
         infos = stream.reset().infos
@@ -343,7 +343,7 @@ def test_enumerate_packed_is_enumerate_of_the_session(client):
 
 
 def test_best_rows_takes_the_first_of_equals_and_skips_the_empty(client):
-    session = client.create_session(3, piece_sequences=["O", "OO", "OO"], autoreset="disabled")
+    session = client.create_session(3, piece_sequences=["O", "OO", "OO"], autoreset_mode="disabled")
     with session:
         session.reset()
         session.step([0, 0, 8])

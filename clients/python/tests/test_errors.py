@@ -142,6 +142,7 @@ def test_wrong_arguments_come_out_of_gymnasium(env_id, given, said):
             make()
         assert isinstance(caught.value, tetrion.TetrionError)
         assert str(caught.value).startswith(said)
+        assert "with kwargs" not in str(caught.value), "the token would be among them"
 
 
 def make_for(address):
@@ -213,7 +214,7 @@ def test_reset_needed(client):
 
 
 def test_episode_ended(client):
-    with client.create_session(piece_sequences=["O"], autoreset="disabled") as session:
+    with client.create_session(piece_sequences=["O"], autoreset_mode="disabled") as session:
         session.reset()
         assert session.step([0]).truncated.all()
         with pytest.raises(tetrion.EpisodeEnded, match="reset_mask"):
@@ -299,7 +300,7 @@ def test_errors_in_a_stream_leave_it_alive(client):
 def test_actions_that_are_no_integers_are_not_rounded(client):
     with client.create_session(2, seed=1) as session:
         session.reset()
-        with pytest.raises(TypeError, match=r"actions\[0\] is 0.5, expected an integer from -2147483648 to 2147483647"):
+        with pytest.raises(ValueError, match=r"actions\[0\] is 0.5, expected an integer from -2147483648 to 2147483647"):
             session.step(np.array([0.5, 1.0]))
         with pytest.raises(ValueError, match="env_ids is empty"):
             session.reset([])
@@ -317,7 +318,7 @@ def test_actions_that_are_no_integers_are_not_rounded(client):
     ],
 )
 def test_seeds_that_are_none_are_named(client, seeds, said):
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(tetrion.InvalidArgument) as caught:
         client.evaluate("bcts", seeds=seeds)
     assert str(caught.value) == f"{said}, expected an integer from 0 to {2**64 - 1}"
 

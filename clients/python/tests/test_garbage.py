@@ -50,7 +50,7 @@ def test_what_is_recorded_is_replayed_and_drawn_the_same(client, tmp_path, prese
         rules.update(height=14, rows_above=4)
     print("seed 7")
     rng = np.random.default_rng(7)
-    with client.create_session(2, rules=rules, autoreset=autoreset, seed=1) as session:
+    with client.create_session(2, rules=rules, autoreset_mode=autoreset, seed=1) as session:
         recorder = tetrion.Recorder(session, player="random")
         masks = session.reset().action_mask
         for _ in range(300 if preset == "lab" else 60):
@@ -77,7 +77,7 @@ def test_what_is_recorded_is_replayed_and_drawn_the_same(client, tmp_path, prese
 
 def test_a_snapshot_goes_on_with_what_waits(client):
     rules = {"width": 6, "height": 20, "garbage": {**GARBAGE, "delay": 3}}
-    with client.create_session(2, rules=rules, autoreset="disabled", seed=3) as session:
+    with client.create_session(2, rules=rules, autoreset_mode="disabled", seed=3) as session:
         session.reset()
         for action in (0, 2, 0, 2, 0):
             stepped = session.step([action, action])

@@ -29,7 +29,7 @@ class Interrupting:
 @pytest.mark.parametrize("snapshot_every", [0, 3])
 @pytest.mark.parametrize("behind", [False, True])
 def test_an_interrupted_step_is_done_once(client, behind, snapshot_every):
-    kwargs = {"rules": RULES, "env_seeds": [5, 6], "autoreset": "same_step", "snapshot_every": snapshot_every}
+    kwargs = {"rules": RULES, "env_seeds": [5, 6], "autoreset_mode": "same_step", "snapshot_every": snapshot_every}
     seen = []
     for interrupted in (set(), {2, 7, 12, 14}):
         with client.create_session(2, **kwargs) as session, session.stream() as stream:

@@ -122,7 +122,7 @@ def test_held_out_games_are_the_raw_clients(client):
     rng = np.random.default_rng(7)
     env = tetrion.KeypressEnv(client, rules=SMALL, observations=["board", "falling_cells", "current"])
     with client.create_session(
-        rules={"preset": "lab", **SMALL}, observations=["board", "falling_cells", "current"], autoreset="disabled"
+        rules={"preset": "lab", **SMALL}, observations=["board", "falling_cells", "current"], autoreset_mode="disabled"
     ) as session:
         for seed in range(1000, 1010):
             observation, info = env.reset(seed=seed)
@@ -190,3 +190,21 @@ def test_renders_the_falling_piece(client, capsys):
         else:
             assert capsys.readouterr().out.count("pieces") == 2
         env.close()
+
+
+def test_keys_of_a_keyboard(client):
+    """`gymnasium.utils.play` asks for them."""
+    left, down = 0x40000050, 0x40000051
+    for rules, has, lacks in (
+        (None, {left: 1, "a": 1, "x": 4, "z": 3, " ": 5, down: 0}, "cfr"),
+        ("guideline", {left: 1, " ": 5, down: 6, "f": 7, "c": 9}, "r"),
+        ({"preset": "guideline", "half_turns": "tetrio", "hold": False}, {"r": 8}, "c"),
+    ):
+        env = gymnasium.make("tetrion/Keypress-v0", address=client, rules=rules)
+        keys = env.get_wrapper_attr("get_keys_to_action")()
+        assert all(action in env.action_space for action in keys.values())
+        for key, action in has.items():
+            assert keys[(ord(key) if isinstance(key, str) else key,)] == action
+        assert not {(ord(key),) for key in lacks} & set(keys)
+        env.close()
+    assert not gymnasium.make("tetrion/Placement-v0", address=client).has_wrapper_attr("get_keys_to_action")

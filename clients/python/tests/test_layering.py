@@ -11,7 +11,7 @@ LAYERS = {
     "values": ["errors", "names", "arguments", "addresses", "draws", "font", "scenes", "tls", "versions"],
     "messages": ["tensors", "requests", "evaluation", "placements", "models", "answers", "games", "summary", "progress"],
     "pictures": ["pictures", "frames", "replay", "viewer"],
-    "connection": ["server", "connection"],
+    "connection": ["server", "connection", "keywords"],
     "sessions": ["journal", "link", "calls", "stream", "session", "watching"],
     "recordings": ["episode_log", "replayer", "recording", "recorder"],
     "evaluations": ["results", "evaluation_run", "evaluation_recordings", "sharding"],

@@ -69,7 +69,9 @@ def compare(play, server, losses):
 def play_session(calls_of):
     def play(client, before_step):
         seen = []
-        session = client.create_session(5, rules=RULES, seed=3, autoreset="same_step", features="bcts8", snapshot_every=7)
+        session = client.create_session(
+            5, rules=RULES, seed=3, autoreset_mode="same_step", features="bcts8", snapshot_every=7
+        )
         calls = calls_of(session)
         observed = calls.reset()
         for step in range(STEPS):

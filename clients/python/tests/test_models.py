@@ -56,7 +56,7 @@ def rows_of(model, scale, num_rows=1):
 
 def play(client, seeds, max_pieces, choose):
     """Plays a game for each seed, side by side; returns the lines and the pieces of each."""
-    config = {"rules": RULES, "features": FEATURES, "env_seeds": seeds, "autoreset": "disabled"}
+    config = {"rules": RULES, "features": FEATURES, "env_seeds": seeds, "autoreset_mode": "disabled"}
     fields = {"observations": ["current"], "infos": ["lines", "pieces"], "action_mask": False}
     session = client.create_session(len(seeds), **config, **fields, snapshot_every=0)
     lines, pieces = np.zeros((2, len(seeds)), np.int64)

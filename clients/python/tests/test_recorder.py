@@ -32,7 +32,7 @@ def test_every_preset_in_every_autoreset_mode(client, tmp_path, preset, autorese
     if preset == "guideline":
         rules.update(height=14, rows_above=4)
     steps = 300 if preset == "lab" else 60
-    with client.create_session(3, rules=rules, autoreset=autoreset, seed=1) as session:
+    with client.create_session(3, rules=rules, autoreset_mode=autoreset, seed=1) as session:
         recorder = record_random_games(session, 7, steps, by_stream=autoreset == "same_step", player="random")
         recordings = recorder.take()
         assert recorder.take() == []
@@ -66,7 +66,7 @@ def test_narrow_playfields_whose_rows_go_all_the_time(client, tmp_path, preset, 
 def test_actions_that_do_not_exist(client, tmp_path, policy):
     reward = -0.1 if policy == "ignore" else 0.0
     kwargs = {"invalid_action": policy, "invalid_action_reward": reward, "rules": {"width": 5, "height": 8}}
-    with client.create_session(4, seed=3, autoreset="next_step", **kwargs) as session:
+    with client.create_session(4, seed=3, autoreset_mode="next_step", **kwargs) as session:
         recordings = record_random_games(session, 5, 80, allowed=False).take()
     assert {recording.end for recording in recordings} >= {"terminate": {"invalid_action"}, "ignore": {"topped_out"}}[policy]
     assert any(len(recording) > recording.pieces for recording in recordings)
@@ -90,7 +90,7 @@ def test_a_refused_step_is_not_recorded(client):
 
 
 def test_explicit_pieces_to_their_end(client, tmp_path):
-    with client.create_session(2, autoreset="disabled") as session:
+    with client.create_session(2, autoreset_mode="disabled") as session:
         recorder = tetrion.Recorder(session)
         session.reset(piece_sequences=["IOT", "OO"])
         session.step([0, 0])
@@ -110,7 +110,7 @@ def test_explicit_pieces_to_their_end(client, tmp_path):
         assert third.piece_sequence == "SZ"
         assert [recording.piece_sequence for recording in recorder.take()] == ["IOT", "IOT", "OO"]
     # Of pieces that the session was made with, a recording has those that were seen.
-    with client.create_session(piece_sequences="TTTOOO", rules={"preview": 1}, autoreset="disabled") as session:
+    with client.create_session(piece_sequences="TTTOOO", rules={"preview": 1}, autoreset_mode="disabled") as session:
         recorder = tetrion.Recorder(session)
         session.reset()
         session.step([0])
@@ -131,7 +131,7 @@ def test_restored_snapshots_begin_with_their_playfield(client, tmp_path, preset,
         rules["rows_above"] = 4
     print("seed 11")
     rng = np.random.default_rng(11)
-    with client.create_session(2, rules=rules, seed=2, autoreset="disabled") as session, session.stream() as stream:
+    with client.create_session(2, rules=rules, seed=2, autoreset_mode="disabled") as session, session.stream() as stream:
         masks = stream.reset().action_mask
         steps = 40 if preset == "lab" else 6
         for _ in range(steps // 2):
@@ -189,11 +189,11 @@ def test_a_piece_on_its_way_down(client, tmp_path):
 def test_snapshots_keep_explicit_pieces_for_later_episodes(client, tmp_path):
     """The sequence comes with the snapshot, so the log takes one more where the next episode begins."""
     with client.create_session(
-        2, rules={"width": 4, "height": 6}, piece_sequences="OOOOOO", autoreset="next_step"
+        2, rules={"width": 4, "height": 6}, piece_sequences="OOOOOO", autoreset_mode="next_step"
     ) as source:
         source.reset()
         states = source.save()
-    with client.create_session(2, rules={"width": 4, "height": 6}, autoreset="next_step") as session:
+    with client.create_session(2, rules={"width": 4, "height": 6}, autoreset_mode="next_step") as session:
         recorder = tetrion.Recorder(session)
         session.restore(states)
         for _ in range(9):
@@ -209,7 +209,7 @@ def test_snapshots_keep_explicit_pieces_for_later_episodes(client, tmp_path):
 def test_requests_sent_ahead(client, tmp_path, infos):
     """The two halves of a session in turns: which episode an answer belongs to does not depend on when it is read."""
     kwargs = {"rules": {"width": 4, "height": 6}, "infos": infos, "seed": 4}
-    with client.create_session(4, autoreset="same_step", **kwargs) as session, session.stream() as stream:
+    with client.create_session(4, autoreset_mode="same_step", **kwargs) as session, session.stream() as stream:
         recorder = tetrion.Recorder(session)
         halves = [0, 1], [2, 3]
         masks = [stream.reset(half).action_mask for half in halves]

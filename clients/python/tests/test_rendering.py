@@ -251,7 +251,7 @@ def test_the_current_piece_and_the_next_ones_are_shown(client, env_id):
         ({"render_scale": 0.1}, "render_scale is 0.1, expected a number from 0.25 to 4"),
         ({"render_scale": 5}, "render_scale is 5, expected"),
         ({"render_scale": "2"}, "render_scale is '2'"),
-        ({"render_palette": "colourblind"}, "render_palette is 'colourblind', did you mean 'colour-blind'"),
+        ({"render_palette": "colourblnd"}, "render_palette is 'colourblnd', did you mean 'colour-blind'"),
     ],
     ids=str,
 )

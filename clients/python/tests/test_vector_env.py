@@ -89,9 +89,20 @@ def test_disabled_refuses_to_step_what_has_ended(client):
 
 def test_reset_mask_is_checked_as_gymnasium_does(client):
     envs = tetrion.TetrisVectorEnv(2, client)
-    for mask, error in [([True, False], TypeError), (np.ones(3, bool), ValueError), (np.zeros(2, bool), ValueError)]:
-        with pytest.raises(error, match="reset_mask"):
+    wanted = r"expected a numpy array of bool of the shape \(2,\)"
+    for mask, problem in [
+        ([True, False], rf"is \[True, False\], {wanted}"),
+        (True, rf"is True, {wanted}"),
+        (np.ones(3, bool), rf"has bool of the shape \(3,\), {wanted}"),
+        (np.ones((2, 1), bool), rf"has bool of the shape \(2, 1\), {wanted}"),
+        (np.array([1, 0]), rf"has int64 of the shape \(2,\), {wanted}"),
+        (np.zeros(2, bool), "is false everywhere, expected at least one environment to reset"),
+    ]:
+        with pytest.raises(tetrion.InvalidArgument, match=rf"^options\['reset_mask'\] {problem}"):
             envs.reset(options={"reset_mask": mask})
+    for options in ("reset_mask", 5, [1]):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^options is .*, expected options by name"):
+            envs.reset(options=options)
 
 
 def test_final_observations_and_infos(client):
@@ -123,8 +134,19 @@ def test_seeds(client):
     assert infos["seed"][[0, 2]].tolist() == [0, -1], "the bits of 2**64 - 1"
     assert infos["seed"][1] not in (1, second[1])
     assert infos["_seed"].all()
-    with pytest.raises(ValueError, match="2 seeds for 3"):
-        envs.reset(seed=[1, 2])
+    for seeds in ([1, 2], np.arange(4), ()):
+        with pytest.raises(
+            tetrion.InvalidArgument,
+            match=f"^seed has {len(seeds)} seeds, expected one for each of 3 environments, or an integer",
+        ):
+            envs.reset(seed=seeds)
+    with pytest.raises(tetrion.InvalidArgument, match=r"^seed\[1\] is 1.5, expected an integer from"):
+        envs.reset(seed=[1, 1.5, 2])
+    for seed in (1.5, True, "1", -(2**63) - 1, {1: 2}, 2**64 - 2):
+        with pytest.raises(
+            tetrion.InvalidArgument, match=f"^seed is .*, expected an integer from {-(2**63)} to {2**64 - 3}"
+        ):
+            envs.reset(seed=seed)
     # Without a seed, the server draws them.
     others = [tetrion.TetrisVectorEnv(3, client).reset()[1]["seed"].tolist() for _ in range(2)]
     assert others[0] != others[1]
@@ -166,3 +188,36 @@ def test_render_has_a_picture_a_game(client):
         envs = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode=mode)
         envs.reset(seed=1)
         assert len(envs.render()) == 3
+
+
+def test_games_are_asked_as_gymnasiums_own(client):
+    """`call`, `get_attr` and `set_attr`, as `SyncVectorEnv` has them."""
+    ours = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode="ansi")
+    theirs = SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=SMALL, render_mode="ansi")] * 3)
+    for envs in (ours, theirs):
+        _, infos = envs.reset(seed=3)
+        envs.step(last_legal(infos))
+    for name in ("action_masks", "render", "render_mode", "action_space", "observation_space", "closed"):
+        assert_same(ours.call(name), theirs.call(name))
+        assert_same(ours.get_attr(name), theirs.get_attr(name))
+    # Snapshots hold the number of the environment, too.
+    assert [len(state) for state in ours.call("clone_state")] == [len(state) for state in theirs.call("clone_state")]
+    for name in ("nothing", "render_modes"):
+        for envs in (ours, theirs):
+            with pytest.raises(AttributeError, match=name):
+                envs.call(name)
+    for values in ("one", ["a", "b", "c"], ("a", "b", "c"), None):
+        for envs in (ours, theirs):
+            envs.set_attr("level", values)
+        assert ours.get_attr("level") == theirs.get_attr("level") == ours.call("level")
+    for name in ("step", "reset", "close", "restore_state", "clone"):
+        with pytest.raises(AttributeError, match=name):
+            ours.call(name)
+    for name in ("rules", "render_mode", "num_envs", "render_scale", "session", "action_masks"):
+        with pytest.raises(tetrion.InvalidArgument, match=rf"^name is '{name}', which is fixed"):
+            ours.set_attr(name, 1)
+    with pytest.raises(tetrion.InvalidArgument, match="values has 2 values, expected one for each of 3 environments"):
+        ours.set_attr("level", [1, 2])
+    assert ours.get_attr("level") == (None,) * 3
+    human = tetrion.TetrisVectorEnv(2, client, render_mode="human")
+    assert human.call("render") == (None, None)

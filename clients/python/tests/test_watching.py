@@ -51,7 +51,7 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
     print("seed 2")
     rng = np.random.default_rng(2)
     rules = {"preset": preset, "width": 4, "height": 12, "preview": 2}
-    session = client.create_session(3, rules=rules, seed=1, autoreset="disabled")
+    session = client.create_session(3, rules=rules, seed=1, autoreset_mode="disabled")
     with session, client.watch(session.name, [2, 0], fps=60) as watching:
         assert (watching.name, watching.num_envs, watching.env_ids, watching.fps) == (session.name, 3, (2, 0), 60)
         assert watching.rules == session.message.config.rules
@@ -192,7 +192,7 @@ def test_a_closed_watch_makes_room(client):
         ({"fps": 61}, tetrion.InvalidRequest, "max_frames_per_second"),
         ({"fps": -1}, tetrion.InvalidArgument, "fps is -1"),
         ({"scale": 9}, tetrion.InvalidArgument, "scale is 9"),
-        ({"palette": "colourblind"}, tetrion.InvalidArgument, "did you mean 'colour-blind'"),
+        ({"palette": "colourblnd"}, tetrion.InvalidArgument, "did you mean 'colour-blind'"),
     ],
     ids=str,
 )

@@ -17,6 +17,8 @@ import numpy.typing as npt
 from google.protobuf.duration_pb2 import Duration
 
 from tetrion.errors import InvalidArgument
+from tetrion.names import expected as expected_names
+from tetrion.names import plain
 
 U32, U64 = 2**32 - 1, 2**64 - 1
 # The smallest integer of 64 bits with a sign.
@@ -61,6 +63,16 @@ def string(field: str, value: Any, expected: str = "a string") -> str:
     if not isinstance(value, str):
         raise wrong(field, value, expected)
     return str(value)
+
+
+def choice(field: str, value: Any, known: Iterable[str]) -> str:
+    """One of the known names, however it is spelled: `SameStep` and `same-step` are `same_step`."""
+    names = list(known)
+    given = string(field, value, f"one of {', '.join(names)}")
+    for name in names:
+        if plain(name) == plain(given):
+            return name
+    raise InvalidArgument(field, f"is {given!r}{expected_names(given, names)}")
 
 
 def duration(field: str, seconds: Any) -> Duration:
@@ -134,3 +146,15 @@ def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
         place = ", ".join(map(str, index))
         raise wrong(f"{field}[{place}]", float(matrix[index]), "a finite number")
     return matrix
+
+
+def refuse_unknown(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuses arguments that do not exist.
+
+    Raises:
+        InvalidArgument: There is one. The error suggests the argument that was probably meant.
+    """
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise InvalidArgument(name, f"is not an argument of {what}{expected_names(name, names)}")

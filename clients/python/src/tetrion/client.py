@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from gymnasium.vector import AutoresetMode
 
-from tetrion import arguments
+from tetrion import arguments, keywords, requests
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion.calls import EnvIds
@@ -56,8 +57,9 @@ class Client:
             **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`, see `ConnectionSettings`.
 
         Raises:
-            InvalidArgument: The address is malformed, or a setting is out of range.
+            InvalidArgument: The address is malformed, or a setting does not exist or is out of range.
         """
+        arguments.refuse_unknown("Client", settings, ["address", *ConnectionSettings.__annotations__])
         self.connection = Connection(address, **settings)
         # What makes another client like this one, in another process too.
         self._arguments = self.connection.settings
@@ -115,6 +117,7 @@ class Client:
         """
         return self.connection.server_info(width)
 
+    @keywords.checked
     def create_session(
         self,
         num_envs: int = 1,
@@ -123,7 +126,7 @@ class Client:
         observations: Sequence[str] = (),
         infos: Sequence[str] = (),
         features: FeaturesLike = None,
-        autoreset: str = "next_step",
+        autoreset_mode: str | AutoresetMode = "next_step",
         invalid_action: str = "reject",
         invalid_action_reward: float = 0.0,
         seed: int | None = None,
@@ -142,7 +145,7 @@ class Client:
             observations: The observation fields, in order. None given: the server's default.
             infos: The info fields, in order. None given: all.
             features: The name of a feature set or a list of features, for the observation `features` and for placements.
-            autoreset: `next_step`, `same_step` or `disabled`.
+            autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
             invalid_action: What happens when the mask forbids an action: `reject` the call, `terminate` the episode, or
                 `ignore` the action, which takes a step and leaves the game as it is.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
@@ -162,7 +165,7 @@ class Client:
             observation_fields=arguments.names("observations", observations, "board"),
             info_fields=arguments.names("infos", infos, "lines"),
             features=features_message(features),
-            autoreset_mode=enum_value(pb.AutoresetMode, autoreset, "autoreset"),
+            autoreset_mode=enum_value(pb.AutoresetMode, requests.autoreset_mode(autoreset_mode).name),
             invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action, "invalid_action"),
             invalid_action_reward=arguments.number("invalid_action_reward", invalid_action_reward),
             seed=arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None,

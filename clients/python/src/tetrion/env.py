@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import arguments, rendering, spaces
+from tetrion import arguments, keywords, rendering, spaces
 from tetrion.answers import Observed
 from tetrion.client import Client
 from tetrion.remote import RemoteEnv
@@ -96,6 +96,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(rendering.MODES), "render_fps": 10}  # type: ignore[misc]
 
+    @keywords.checked
     def __init__(
         self,
         address: str | Client | None = None,
@@ -107,7 +108,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         invalid_action: str = "terminate",
         invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
-        max_episode_steps: int = 0,
+        max_episode_steps: int | None = None,
         token: str | None = None,
         ttl: float = 3600.0,
         snapshot_every: int = 256,
@@ -129,7 +130,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
             observe_mask: Whether the observation also holds the action mask, as `action_mask`, int8 (A,): for libraries
                 that look for it there, and for agents that store it with their observations.
-            max_episode_steps: Truncates episodes after so many steps; 0: never.
+            max_episode_steps: Truncates episodes after so many steps; None or 0: never.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the game continues if the server is lost; 0: none.
@@ -143,12 +144,13 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgument: There is no such render mode or palette, the rules have no field of that name or are those of
-                key presses, or nothing is left to observe.
+            InvalidArgument: There is no such argument, render mode or palette, the rules have no field of that name or are
+                those of key presses, or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
         """
         self._render_with(render_mode, render_scale, render_palette)
+        arguments.flag("observe_mask", observe_mask)
         self.metadata = dict(type(self).metadata)  # type: ignore[misc]
         self._make(
             address,
@@ -157,11 +159,11 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             rules=rules,
             observations=observations,
             features=features,
-            autoreset="disabled",
+            autoreset_mode="disabled",
             infos=infos,
             invalid_action=invalid_action,
             invalid_action_reward=invalid_action_reward,
-            max_episode_steps=max_episode_steps,
+            max_episode_steps=max_episode_steps or 0,
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
@@ -214,6 +216,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
+        action = arguments.integer("action", action, -(2**31), 2**31 - 1)
         stepped = self._stream.step(np.array([action]))
         observation, info = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos))
         return (

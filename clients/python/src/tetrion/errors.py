@@ -85,8 +85,11 @@ class InvalidRequest(TetrionError, ValueError):
     advice = "`violations` names the fields, `Client.server_info()` lists the names and limits"
 
 
-class InvalidArgument(InvalidRequest, TypeError):
-    """An argument that no request could hold; nothing was sent."""
+class InvalidArgument(InvalidRequest):
+    """An argument that no request could hold; nothing was sent.
+
+    It is no `TypeError`: Gymnasium adds all arguments to the text of those, the token included.
+    """
 
     def __init__(self, field: object, problem: str = "") -> None:
         """Names the argument, its value and what was expected.

@@ -28,10 +28,10 @@ class Flattener:
         """For observations of this space, that of a single environment.
 
         Raises:
-            TypeError: It is not a `Dict` space.
+            InvalidArgument: It is not a `Dict` space.
         """
         if not isinstance(space, spaces.Dict):
-            raise TypeError(f"a Flattener takes the Dict space of a Tetrion environment, not {space}")
+            raise InvalidArgument("space", f"is {space}, expected the Dict space of a Tetrion environment")
         self._fields: list[tuple[str, int]] = []  # name, and the number of values of a tetromino; 0 if it is an amount
         self.size = 0
         low, high = [], []
@@ -84,11 +84,10 @@ class Planes:
         """For observations of this space, that of a single environment.
 
         Raises:
-            TypeError: It is not a `Dict` space.
-            InvalidArgument: It has no `board`, or has fields that make no planes.
+            InvalidArgument: It is not a `Dict` space, has no `board`, or has fields that make no planes.
         """
         if not isinstance(space, spaces.Dict):
-            raise TypeError(f"Planes takes the Dict space of a Tetrion environment, not {space}")
+            raise InvalidArgument("space", f"is {space}, expected the Dict space of a Tetrion environment")
         fields = [name for name in space.spaces if name != "action_mask"]
         others = [name for name in fields if name not in ("board", "falling", "current", "queue", "held")]
         if others or "board" not in fields:

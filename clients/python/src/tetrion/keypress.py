@@ -15,6 +15,13 @@ _FALLING = {"action_model": "keypress", "reach": "sideways_walk", "orientation_t
 
 _STEERED = {"action_model": "keypress"}
 
+# Arrow keys have SDL's numbers, which are pygame's.
+_RIGHT, _LEFT, _DOWN, _UP = range(0x4000004F, 0x40000053)
+_KEYBOARD: dict[str | int, int] = {
+    _LEFT: 1, "a": 1, _RIGHT: 2, "d": 2, "z": 3, "y": 3, _UP: 4, "x": 4, "w": 4, " ": 5, "\r": 5, _DOWN: 0, "s": 0,
+}  # fmt: skip
+_MODERN_KEYBOARD: dict[str | int, int] = {_DOWN: 6, "s": 6, "f": 7, "r": 8, "c": 9}
+
 
 class KeypressEnv(TetrisEnv):
     """One game of Tetris in which a piece falls, and a step is a key.
@@ -79,6 +86,17 @@ class KeypressEnv(TetrisEnv):
     def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
         """Makes a session of one environment; the arguments are those of `TetrisEnv`."""
         super().__init__(*args, rules=_falling(rules), **kwargs)
+
+    def get_keys_to_action(self) -> dict[tuple[int, ...], int]:
+        """The keys of a keyboard for `gymnasium.utils.play`, as pygame numbers them. `tetrion play` has the same keys.
+
+        Play with `invalid_action="ignore"`: by default holding a piece twice ends the episode.
+        """
+        rules = self.session.message.config.rules
+        keys = _KEYBOARD if self.session.num_actions == 6 else _KEYBOARD | _MODERN_KEYBOARD
+        missing = {"r"} if rules.half_turns == rules_pb2.HALF_TURNS_OFF else set()
+        missing |= set() if rules.hold else {"c"}
+        return {(ord(key) if isinstance(key, str) else key,): action for key, action in keys.items() if key not in missing}
 
 
 class KeypressVectorEnv(TetrisVectorEnv):

@@ -14,11 +14,17 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 def expected(name: object, known: Iterable[str]) -> str:
     """What follows a wrong name: the closest known one, if any is close, and all of them."""
     names = list(known)
-    plain = {_plain(other): other for other in reversed(names)}
-    close = difflib.get_close_matches(_plain(str(name)), plain, 1)
-    meant = f", did you mean {plain[close[0]]!r}?" if close else ","
-    return f"{meant} expected one of {', '.join(names)}"
+    close = closest(str(name), names)
+    return f"{f', did you mean {close!r}?' if close else ','} expected one of {', '.join(names)}"
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_")
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is spelled most like this one, if any is close."""
+    by_plain = {plain(other): other for other in reversed(list(known))}
+    close = difflib.get_close_matches(plain(name), by_plain, 1)
+    return by_plain[close[0]] if close else None
+
+
+def plain(name: str) -> str:
+    """A name without what its spellings differ in: `same_step`, `SAME-STEP` and `SameStep` are one."""
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")

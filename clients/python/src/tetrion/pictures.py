@@ -19,7 +19,6 @@ import numpy.typing as npt
 from tetrion import arguments, font
 from tetrion._pb import rules_pb2
 from tetrion.errors import InvalidArgument
-from tetrion.names import expected
 from tetrion.scenes import EMPTY, ENDINGS, LETTERS, LYING, Cell, Scene, points
 
 Rgb = tuple[int, int, int]
@@ -68,9 +67,7 @@ def checked_palette(field: str, palette: Any) -> str:
     Raises:
         InvalidArgument: There is no such palette.
     """
-    if palette not in PALETTES:
-        raise InvalidArgument(field, f"is {palette!r}{expected(palette, PALETTES)}")
-    return str(palette)
+    return arguments.choice(field, palette, PALETTES)
 
 
 def checked_scale(field: str, scale: Any) -> float:

@@ -99,6 +99,7 @@ class Recorder:
         """
         if env_id is None and len(self._env_ids) == 1:
             env_id = self._env_ids[0]
+        env_id = arguments.integer("env_id", env_id)
         if env_id not in self._log.env_ids:
             raise InvalidArgument("env_id", f"is {env_id!r}, expected one of those recorded: {self._env_ids}")
         episode = self._log.episodes.get(env_id)

@@ -16,11 +16,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import pictures
+from tetrion import arguments, pictures
 from tetrion._pb import rules_pb2
 from tetrion.episode_log import Episode, EpisodeLog
-from tetrion.errors import InvalidArgument, ResetNeeded, SessionNotFound
-from tetrion.names import expected
+from tetrion.errors import ResetNeeded, SessionNotFound
 from tetrion.replayer import Replayer
 from tetrion.scenes import Scene
 from tetrion.session import Session
@@ -38,9 +37,7 @@ def checked_mode(render_mode: str | None) -> str | None:
     Raises:
         InvalidArgument: There is no render mode of that name.
     """
-    if render_mode is not None and render_mode not in MODES:
-        raise InvalidArgument("render_mode", f"is {render_mode!r}{expected(render_mode, MODES)}")
-    return render_mode
+    return arguments.choice("render_mode", render_mode, MODES) if render_mode is not None else None
 
 
 class Renderer:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from gymnasium.vector import AutoresetMode
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
@@ -121,7 +122,7 @@ class EnumType(Protocol):
 
 
 def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
-    """The value of a generated enum by its short name, in upper or lower case: `bag7` is RANDOMIZER_BAG7.
+    """The value of a generated enum by its short name: `bag7`, `BAG7` and `Bag-7` are RANDOMIZER_BAG7.
 
     Raises:
         InvalidArgument: There is no such value. The error calls the enum `field` and lists its values.
@@ -130,14 +131,21 @@ def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
 
 
 def _enum_value(enum: Any, name: Any, field: str) -> int:
-    values = [value.name for value in enum.values]
-    prefix = values[0].removesuffix("UNSPECIFIED")
-    field = field or prefix.lower().rstrip("_")
-    known = [value.removeprefix(prefix).lower() for value in values[1:]]
-    full = prefix + arguments.string(field, name, f"one of {', '.join(known)}").upper().replace("-", "_")
-    if full not in values[1:]:
-        raise InvalidArgument(field, f"is {name!r}{expected(name, known)}")
-    return int(enum.values_by_name[full].number)
+    prefix = enum.values[0].name.removesuffix("UNSPECIFIED")
+    numbers = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values[1:]}
+    if isinstance(name, str) and name.upper().startswith(prefix):
+        name = name[len(prefix) :]
+    return int(numbers[arguments.choice(field or prefix.lower().rstrip("_"), name, numbers)])
+
+
+def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """Gymnasium's autoreset mode from its name, however it is spelled: `same_step`, `SameStep` or `SAME_STEP`.
+
+    Raises:
+        InvalidArgument: There is no such mode.
+    """
+    modes = {mode.name.lower(): mode for mode in AutoresetMode}
+    return mode if isinstance(mode, AutoresetMode) else modes[arguments.choice("autoreset_mode", mode, modes)]
 
 
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:

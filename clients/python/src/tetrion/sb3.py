@@ -24,11 +24,11 @@ except ModuleNotFoundError as error:
     message = "tetrion.sb3 needs Stable-Baselines3: pip install 'tetrion[sb3]'"
     raise ModuleNotFoundError(message, name="stable_baselines3") from error
 
+from tetrion import arguments
 from tetrion.client import Client
 from tetrion.errors import InvalidArgument
 from tetrion.flat import Flattener, Planes
 from tetrion.keypress import KeypressVectorEnv
-from tetrion.names import expected
 from tetrion.vector_env import TetrisVectorEnv
 
 # Observations for SB3: one array, or one for each field.
@@ -72,10 +72,8 @@ class TetrisVecEnv(VecEnv):
         Raises:
             InvalidArgument: There is no such environment or layout, or the observations make no planes.
         """
-        if env_id not in _ENVS:
-            raise InvalidArgument("env_id", f"is {env_id!r}{expected(env_id, _ENVS)}")
-        if layout not in _LAYOUTS:
-            raise InvalidArgument("layout", f"is {layout!r}{expected(layout, _LAYOUTS)}")
+        env_id = arguments.choice("env_id", env_id, _ENVS)
+        layout = arguments.choice("layout", layout, _LAYOUTS)
         if kwargs.get("infos"):
             kwargs["infos"] = list(dict.fromkeys([*kwargs["infos"], "length", "episode_return"]))
         # Rows and planes are new arrays; those of a dictionary must be the learner's own.

@@ -76,6 +76,10 @@ class Servers(Client):
                 `grpc.ssl_target_name_override` says which name their certificates have. `patience` is how long to wait
                 when none of the servers answers any more.
         """
+        known = ["addresses", "num_servers", *ConnectionSettings.__annotations__]
+        arguments.refuse_unknown("Servers", settings, known)
+        if num_servers is not None:
+            num_servers = arguments.integer("num_servers", num_servers, 1)
         self._single: list[Connection] = []
         if isinstance(addresses, str):
             target = addresses

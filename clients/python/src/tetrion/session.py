@@ -95,7 +95,7 @@ class Session(Calls):
             return twin
         config = pb.SessionConfig()
         config.CopyFrom(self.message.config)
-        config.num_envs = num_envs
+        config.num_envs = arguments.integer("num_envs", num_envs)
         request = pb.CreateSessionRequest(config=config, ttl=self.message.ttl)
         return Session.create(self.connection, request, self.snapshot_every)
 

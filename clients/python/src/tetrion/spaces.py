@@ -114,18 +114,20 @@ def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Ma
     """The options of a reset, checked.
 
     Raises:
-        InvalidArgument: There is no option of that name.
+        InvalidArgument: They are not a dictionary, or there is no option of that name.
     """
+    if not isinstance(options or {}, Mapping):
+        raise arguments.wrong("options", options, "options by name")
     for name in options or {}:
         if name not in known:
             raise InvalidArgument("options", f"has {name!r}, which is not an option of reset{expected(name, known)}")
     return options or {}
 
 
-def checked_seed(seed: Any) -> int | None:
+def checked_seed(seed: Any, field: str = "seed") -> int | None:
     """A seed from 0 to 2**64 - 1, or None.
 
     Raises:
         InvalidArgument: It does not fit into 64 bits.
     """
-    return arguments.seed("seed", seed) if seed is not None else None
+    return arguments.seed(field, seed) if seed is not None else None

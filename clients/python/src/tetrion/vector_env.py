@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,19 +12,18 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from tetrion import arguments, rendering, spaces
+from tetrion import arguments, keywords, rendering, requests, spaces
 from tetrion.answers import Arrays, Final, Observed
 from tetrion.client import Client
+from tetrion.errors import InvalidArgument
+from tetrion.names import expected
 from tetrion.remote import RemoteEnv
 from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
 
 Observations = dict[str, npt.NDArray[np.generic]]
 
-_MODES = {
-    AutoresetMode.NEXT_STEP: "next_step",
-    AutoresetMode.SAME_STEP: "same_step",
-    AutoresetMode.DISABLED: "disabled",
-}
+# The methods that return a row for each game.
+_METHODS = ("action_masks", "clone_state", "render")
 
 
 class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
@@ -59,6 +59,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
     `copy.deepcopy` and `pickle` make an environment that continues from where this one is, in a session of its own.
     """
 
+    @keywords.checked
     def __init__(
         self,
         num_envs: int = 1,
@@ -90,7 +91,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features.
-            autoreset_mode: Gymnasium's `AutoresetMode`, or its value.
+            autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
             invalid_action: What happens when the mask forbids an action: `terminate` ends the episode of that game; `ignore`
                 takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole step
@@ -110,16 +111,16 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
 
         Raises:
             InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            ValueError: There is no such render mode, palette or autoreset mode, `observe_mask` comes without `action_mask`,
-                the rules belong to the other kind of environments, or nothing is left to observe.
+            InvalidArgument: There is no such argument, render mode, palette or autoreset mode, `observe_mask` comes without
+                `action_mask`, the rules belong to the other kind of environments, or nothing is left to observe.
             ServerNotFound: There is no address, and no server program to start.
             ServerUnavailable: No server answers at the address.
             ServerFull: The server has no room for so many environments.
         """
         self._render_with(render_mode, render_scale, render_palette)
-        if observe_mask and not action_mask:
-            raise ValueError("observe_mask=True needs action_mask=True")
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        if arguments.flag("observe_mask", observe_mask) and not arguments.flag("action_mask", action_mask):
+            raise InvalidArgument("observe_mask", "is True, and action_mask is not, expected both or neither")
+        self.autoreset_mode = requests.autoreset_mode(autoreset_mode)
         self.metadata = {
             "render_modes": list(rendering.MODES),
             "render_fps": 10,
@@ -133,7 +134,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             rules=rules,
             observations=observations,
             features=features,
-            autoreset=_MODES[self.autoreset_mode],
+            autoreset_mode=self.autoreset_mode,
             infos=infos,
             invalid_action=invalid_action,
             invalid_action_reward=invalid_action_reward,
@@ -142,12 +143,14 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
-        self.num_envs = num_envs
+        self.num_envs = num_envs = self.session.num_envs
         self.single_observation_space = self._fields.space
         self.single_action_space = spaces.action_space(self.session.message.action_spec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._copy = copy
+        self._copy = arguments.flag("copy", copy)
+        # What `set_attr` has set, a value for each game.
+        self._attributes: dict[str, tuple[Any, ...]] = {}
         self._observations: Arrays | None = None
         self._mask: npt.NDArray[np.bool_] | None = None
 
@@ -168,9 +171,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             Observations and infos, arrays with a row a game; see "Information" for those that were not reset.
 
         Raises:
-            TypeError: The mask is not an array of bool.
-            ValueError: There is not one seed or one entry of the mask for each game, the mask is false everywhere, a seed
-                does not fit into 64 bits, or there is no option of that name.
+            InvalidArgument: The mask is not an array of bool or is false everywhere, there is not one seed or one entry of
+                the mask for each game, a seed does not fit into 64 bits, or there is no option of that name.
         """
         self._check_open("reset")
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
@@ -178,7 +180,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         sequences = options.get("piece_sequences", ())
         seeds = self._seeds(seed)
         # Gymnasium takes no negative seeds.
-        super().reset(seed=seeds[0] if isinstance(seed, (int, np.integer)) else None)
+        super().reset(seed=seeds[0])
         # The protocol seeds all environments of a call or none of them.
         seeded = chosen[[seeds[env] is not None for env in chosen]]
         unseeded = chosen[[seeds[env] is None for env in chosen]]
@@ -199,24 +201,26 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """The environments to reset."""
         if reset_mask is None:
             return np.arange(self.num_envs)
-        if not isinstance(reset_mask, np.ndarray) or reset_mask.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask'] is a numpy array of np.bool_, not {reset_mask!r}")
-        if reset_mask.shape != (self.num_envs,) or not reset_mask.any():
-            raise ValueError(
-                f"options['reset_mask'] has the shape ({self.num_envs},) and is true somewhere, not {reset_mask!r}"
-            )
+        field, wanted = "options['reset_mask']", f"a numpy array of bool of the shape ({self.num_envs},)"
+        if not isinstance(reset_mask, np.ndarray):
+            raise arguments.wrong(field, reset_mask, wanted)
+        if reset_mask.dtype != np.bool_ or reset_mask.shape != (self.num_envs,):
+            raise InvalidArgument(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
+        if not reset_mask.any():
+            raise InvalidArgument(field, "is false everywhere, expected at least one environment to reset")
         return np.flatnonzero(reset_mask)
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+    def _seeds(self, seed: Any) -> list[int | None]:
         """A seed for each environment, None for those that begin their next episode."""
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            first = arguments.seed("seed", seed)
-            return [spaces.checked_seed(first + env) for env in range(self.num_envs)]
+        if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)) or getattr(seed, "ndim", 1) == 0:
+            first = arguments.integer("seed", seed, arguments.I64, arguments.U64 + 1 - self.num_envs)
+            return [arguments.seed("seed", first + env) for env in range(self.num_envs)]
         if len(seed) != self.num_envs:
-            raise ValueError(f"{len(seed)} seeds for {self.num_envs} environments")
-        return [spaces.checked_seed(one) for one in seed]
+            wanted = f"one for each of {self.num_envs} environments, or an integer for all"
+            raise InvalidArgument("seed", f"has {len(seed)} seeds, expected {wanted}")
+        return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]
 
     def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
         """Merges answers for some environments into the state of all; also returns which environments they are."""
@@ -341,8 +345,9 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             InvalidRequest: There are more or fewer than games, or one is not a snapshot.
         """
         self._check_open("restore_state")
+        restored = self._stream.restore(states, env_ids, reseed=reseed)  # which checks them
         envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
-        observed, present = self._whole([(envs, self._stream.restore(states, env_ids, reseed=reseed))])
+        observed, present = self._whole([(envs, restored)])
         return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -354,6 +359,54 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         if self._mask is None:
             raise gymnasium.error.ResetNeeded("there is no action mask before the first reset, or without action_mask")
         return np.array(self._mask)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Calls a method of every game, or reads an attribute, like the vector environments of Gymnasium.
+
+        Args:
+            name: `action_masks`, `clone_state` or `render`; or an attribute, such as `action_space` or one of `set_attr`.
+            *args: The arguments of the method.
+            **kwargs: Its keyword arguments.
+
+        Returns:
+            What each game returns.
+
+        Raises:
+            AttributeError: The games have no such method or attribute.
+        """
+        if name in _METHODS:
+            rows = getattr(self, name)(*args, **kwargs)
+            return tuple(rows) if rows is not None else (None,) * self.num_envs
+        if name in self._attributes:
+            return self._attributes[name]
+        value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
+        if callable(value):
+            raise AttributeError(f"the games of one session have no method {name!r}{expected(name, _METHODS)}")
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Reads an attribute of every game, see `call`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Sets an attribute of every game. What the games are is fixed.
+
+        Args:
+            name: A name that is new here; `call` and `get_attr` read it.
+            values: A list or a tuple with a value for each game, or one value for all.
+
+        Raises:
+            InvalidArgument: The attribute belongs to the environment, or there is not one value for each game.
+        """
+        if hasattr(self, name) or name in inspect.signature(TetrisVectorEnv.__init__).parameters:
+            raise InvalidArgument("name", f"is {name!r}, which is fixed; make a new environment with another value")
+        if not isinstance(values, (list, tuple)):
+            values = [values] * self.num_envs
+        if len(values) != self.num_envs:
+            raise InvalidArgument(
+                "values", f"has {len(values)} values, expected one for each of {self.num_envs} environments"
+            )
+        self._attributes[name] = tuple(values)
 
     def render(self) -> tuple[Any, ...] | None:
         """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already.

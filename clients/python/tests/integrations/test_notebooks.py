@@ -23,7 +23,7 @@ WATCHING = [
     """
 import tetrion
 client = tetrion.Client()
-session = client.create_session(2, rules={"width": 4, "height": 6}, piece_sequences="OIO", autoreset="disabled")
+session = client.create_session(2, rules={"width": 4, "height": 6}, piece_sequences="OIO", autoreset_mode="disabled")
 class Frame(tetrion.WatchedFrame):
     def _repr_png_(self):
         drawn = super()._repr_png_()
