@@ -502,3 +502,19 @@ def test_observations_as_planes(client):
         tetrion.Planes(envs.single_action_space)
     with pytest.raises(ValueError, match=r"observations is \['board', 'heights'\]; planes need board"):
         tetrion.Planes(tetrion.TetrisEnv(client, observations=["board", "heights"]).observation_space)
+
+
+def test_who_ignores_the_mask_is_warned_once(client):
+    env = gymnasium.make("tetrion/Placement-v0", address=client)
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        for episode in range(250):
+            env.reset(seed=episode)
+            terminated = False
+            while not terminated:
+                _, _, terminated, _, _ = env.step(19)
+            assert len(met) == (episode >= 99)
+    assert "actions that the mask forbids ended 100 of the first 100 episodes; let the agent choose among" in str(
+        met[0].message
+    )
+    env.close()

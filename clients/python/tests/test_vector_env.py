@@ -1,5 +1,8 @@
 """`TetrisVectorEnv`: each game as `TetrisEnv` plays it, and Gymnasium's three kinds of autoreset."""
 
+import re
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
@@ -221,3 +224,44 @@ def test_games_are_asked_as_gymnasiums_own(client):
     assert ours.get_attr("level") == (None,) * 3
     human = tetrion.TetrisVectorEnv(2, client, render_mode="human")
     assert human.call("render") == (None, None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kwargs", [{}, {"action_mask": False}, {"infos": ["lines"]}], ids=str)
+def test_who_ignores_the_mask_is_warned_once(client, mode, kwargs):
+    envs = tetrion.TetrisVectorEnv(8, client, autoreset_mode=mode, **kwargs)
+    envs.reset(seed=1)
+    ends = 0
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        while ends < 300:
+            # Of all pieces only an upright I fits into the last column.
+            _, _, terminated, _, _ = envs.step(np.full(8, 19))
+            ends += terminated.sum()
+            assert len(met) == (ends >= 100)
+            if mode is AutoresetMode.DISABLED and terminated.any():
+                envs.reset(options={"reset_mask": terminated})
+    (warning,) = met
+    assert warning.filename == __file__
+    assert re.match(
+        r"actions that the mask forbids ended 1\d\d of the first 1\d\d episodes; let the agent choose", str(warning.message)
+    )
+    assert "invalid_action='ignore'" in str(warning.message)
+    envs.close()
+
+
+@pytest.mark.parametrize("invalid_action", ["terminate", "ignore", "reject"])
+def test_who_follows_the_mask_is_not_warned(client, invalid_action):
+    """Warnings are errors here."""
+    envs = tetrion.TetrisVectorEnv(8, client, rules=SMALL, invalid_action=invalid_action, max_episode_steps=20)
+    _, infos = envs.reset(seed=1)
+    ends = invalid = 0
+    while ends < 300:
+        actions = last_legal(infos)
+        if invalid_action == "ignore" or (invalid_action == "terminate" and ends % 3 == 0):
+            actions[0] = 15
+        _, _, terminated, truncated, infos = envs.step(actions)
+        ends += (terminated | truncated).sum()
+        invalid += 0 if invalid_action == "reject" else infos["invalid_action"].sum()
+    assert invalid > 0 or invalid_action == "reject"
+    envs.close()

@@ -216,8 +216,10 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
-        action = arguments.integer("action", action, -(2**31), 2**31 - 1)
+        mask, action = self._mask, arguments.integer("action", action, -(2**31), 2**31 - 1)
         stepped = self._stream.step(np.array([action]))
+        if stepped.terminated[0] and mask is not None:
+            self._count_endings(~mask[[action]])
         observation, info = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos))
         return (
             observation,

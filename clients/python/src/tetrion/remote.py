@@ -11,6 +11,7 @@ import contextlib
 import gc
 import queue
 import time
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,9 @@ from tetrion.errors import InvalidArgument, ServerFull, TetrionError
 from tetrion.session import Session
 from tetrion.spaces import Fields
 from tetrion.stream import StepStream
+
+# After so many episodes it shows whether the agent follows the mask.
+_ENOUGH_ENDINGS = 100
 
 
 class RemoteEnv:
@@ -91,11 +95,31 @@ class RemoteEnv:
         self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
         self._stream: StepStream = session.stream()
         self._begun = np.zeros(session.num_envs, np.bool_)
+        # How many episodes have ended by the rules and by invalid actions, until there are enough to warn.
+        self._endings = [0, 0]
         self._renderer: rendering.Renderer | None = None
         if self.render_mode is not None:
             scale, palette = self._render_options
             self._renderer = rendering.Renderer(session, self._stream, self.render_mode, scale=scale, palette=palette)
         self.closed = False
+
+    def _count_endings(self, invalid: npt.NDArray[np.bool_]) -> None:
+        """Warns once if most of the first episodes have ended by invalid actions.
+
+        Args:
+            invalid: Of each episode that has ended in this step, whether an invalid action ended it.
+        """
+        if sum(self._endings) >= _ENOUGH_ENDINGS:
+            return
+        self._endings[0] += int(np.count_nonzero(~invalid))
+        self._endings[1] += int(np.count_nonzero(invalid))
+        if sum(self._endings) >= _ENOUGH_ENDINGS and self._endings[1] > self._endings[0]:
+            warnings.warn(
+                f"actions that the mask forbids ended {self._endings[1]} of the first {sum(self._endings)} episodes; let "
+                "the agent choose among the actions of info['action_mask'] or action_masks(), as MaskablePPO of "
+                "sb3-contrib does, or make the environment with invalid_action='ignore' and max_episode_steps",
+                stacklevel=3,
+            )
 
     def _let_go(self) -> None:
         """Ends the session, and the connection if it is this environment's own."""

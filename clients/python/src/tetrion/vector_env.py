@@ -269,7 +269,16 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
+        mask = self._mask
         stepped = self._stream.step(actions)
+        ended = stepped.terminated
+        if ended.any():
+            if mask is not None:
+                self._count_endings(~mask[np.arange(self.num_envs), actions][ended])
+            elif "invalid_action" in stepped.infos:
+                infos = stepped.infos if stepped.final is None else stepped.final.infos
+                rows = ended if stepped.final is None else slice(None)
+                self._count_endings(infos["invalid_action"][rows].astype(np.bool_))
         present = np.ones(self.num_envs, np.bool_)
         observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), present)
         if stepped.final is not None:
