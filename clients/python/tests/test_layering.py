@@ -14,7 +14,7 @@ LAYERS = {
     "connection": ["server", "connection", "keywords"],
     "sessions": ["journal", "link", "calls", "stream", "session", "watching"],
     "recordings": ["episode_log", "replayer", "recording", "recorder"],
-    "evaluations": ["results", "evaluation_run", "evaluation_recordings", "sharding"],
+    "evaluations": ["results", "expected_games", "evaluation_run", "evaluation_recordings", "sharding"],
     "clients": ["client", "servers", "ray"],
     "searches": ["search", "cem", "genetic", "training"],
     "environments": ["spaces", "flat", "rendering", "remote", "env", "vector_env", "keypress", "record_games", "sb3"],

@@ -53,7 +53,7 @@ class Calls(ABC):
             seeds=arguments.seeds("seeds", seeds) if seeds is not None else None,
             piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
         )
-        return self._answers.observed(self._call("reset", request))
+        return self._answers.observed(request, self._call("reset", request))
 
     def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:
         """Takes one action in each environment.
@@ -63,7 +63,8 @@ class Calls(ABC):
             env_ids: Which environments, in the order of the actions; all if left out.
         """
         self._save_unsaved()
-        return self._answers.stepped(self._call("step", self._step_request(actions, env_ids)))
+        request = self._step_request(actions, env_ids)
+        return self._answers.stepped(request, self._call("step", request))
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners want before the next action."""
@@ -79,7 +80,7 @@ class Calls(ABC):
     def save(self, env_ids: EnvIds = None) -> list[bytes]:
         """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
         request = pb.SaveStateRequest(env_ids=ids(env_ids))
-        states = list(self._call("save_state", request).states)
+        states: list[bytes] = self._answers.listed("snapshots", request, self._call("save_state", request).states)
         for listener in self._link.listeners:
             listener.saved(request.env_ids or range(len(states)), states)
         return states
@@ -96,7 +97,7 @@ class Calls(ABC):
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
         wanted = positions_message(positions, width=self._link.message.config.rules.width)
         request = pb.RestoreStateRequest(env_ids=ids(env_ids), positions=wanted, reseed=reseed)
-        return self._answers.observed(self._call("restore_state", request))
+        return self._answers.observed(request, self._call("restore_state", request))
 
     def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
         """Copies the state of one environment into others, to try several futures.
@@ -116,7 +117,10 @@ class Calls(ABC):
             **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
         """
         request = self._placements_request(env_ids, options)
-        return Placements.from_message(self._call("enumerate_placements", request))
+        return self._placements(request, self._call("enumerate_placements", request))
+
+    def _placements(self, request: pb.EnumeratePlacementsRequest, response: pb.EnumeratePlacementsResponse) -> Placements:
+        return Placements.from_message(response, self._answers.rows(request.session_envs))
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
         request = placements_request(**options)

@@ -26,6 +26,7 @@ from tetrion.requests import (
     RulesLike,
     enum_value,
     features_message,
+    num_positions,
     placements_request,
     positions_message,
     rules_message,
@@ -228,7 +229,8 @@ class Client:
         request = placements_request(**options)
         request.positions.CopyFrom(positions_message(positions, rules))
         request.max_response_bytes = self.server_info().limits.max_response_bytes
-        return Placements.from_message(self.connection.call_patiently("EnumeratePlacements", request))
+        answer = self.connection.call_patiently("EnumeratePlacements", request)
+        return Placements.from_message(answer, num_positions(request.positions))
 
     def evaluate(
         self,

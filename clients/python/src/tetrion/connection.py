@@ -19,6 +19,7 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
 from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
+from tetrion.answers import MAX_BYTES
 from tetrion.errors import ForkedClient, InvalidArgument, ServerUnavailable, TetrionError, from_rpc_error
 from tetrion.server import Server, shared_server
 from tetrion.tls import Tls
@@ -29,9 +30,13 @@ _LOG = logging.getLogger("tetrion")
 _OPTIONS: list[tuple[str, Any]] = [
     # Over a Unix socket or a list of addresses gRPC would send an authority that HTTP/2 servers refuse.
     ("grpc.default_authority", "localhost"),
+    # An answer has at most so many bytes; what streams wrap around it has far less than 1 KiB.
+    ("grpc.max_receive_message_length", MAX_BYTES + 1024),
     # The server has limits of its own and reports them.
-    ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
+    # No compressed answers: gRPC does not limit what they grow to, a thousandfold at worst. Tetrion servers compress with
+    # zstd alone, which it does not read.
+    ("grpc.compression_enabled_algorithms_bitset", 1),
     # Error details come as metadata.
     ("grpc.max_metadata_size", 32 << 10),
     # A peer that vanished is noticed after 40 seconds, in a long evaluation too. The server takes these pings.

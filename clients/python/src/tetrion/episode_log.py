@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion.tensors import to_numpy
+from tetrion.errors import invalid_answer
+from tetrion.tensors import column, to_numpy
 
 # The most actions of an episode that are kept; a file of more would be too long.
 _MAX_ACTIONS = 8 << 20
@@ -155,10 +156,13 @@ class EpisodeLog:
         return [row for row, _ in ours], [env_id for _, env_id in ours]
 
     def _stepped(self, rows: list[int], env_ids: list[int], request: pb.StepRequest, response: pb.StepResponse) -> None:
-        actions = to_numpy(request.actions)[rows].tolist()
-        ended = np.logical_or(to_numpy(response.terminated)[rows], to_numpy(response.truncated)[rows]).tolist()
+        actions = to_numpy(request.actions)
+        shape = actions.shape
+        terminated = column(response.terminated, "terminated", np.bool_, shape)
+        ended = np.logical_or(terminated, column(response.truncated, "truncated", np.bool_, shape))[rows].tolist()
+        actions = actions[rows].tolist()
         # After an action this is at least 1, unless the step began an episode.
-        lengths = to_numpy(response.infos[self._length])[rows].tolist() if self._length is not None else None
+        lengths = _info(response, self._length, rows).tolist() if self._length is not None else None
         waits = self._mode == pb.AUTORESET_MODE_NEXT_STEP
         for place, (row, env_id) in enumerate(zip(rows, env_ids, strict=True)):
             episode = self.episodes.get(env_id)
@@ -181,7 +185,7 @@ class EpisodeLog:
             return Beginning(sequence=self._sequences[env_id])
         if self._seed is None:
             return None
-        seed = int(to_numpy(response.infos[self._seed])[row])
+        seed = int(_info(response, self._seed, row))
         # 0 stands for a sequence that came with a snapshot.
         return Beginning(seed=seed) if seed else None
 
@@ -212,3 +216,11 @@ class EpisodeLog:
             if not episode.actions:
                 episode.begin = Beginning(state=state)
         self.unsaved.difference_update(env_ids)
+
+
+def _info(response: Any, place: int, rows: Any) -> Any:
+    """Some rows of an info of an answer."""
+    try:
+        return to_numpy(response.infos[place])[rows]
+    except IndexError:
+        raise invalid_answer(f"the answer has no rows {rows} of its info {place}") from None

@@ -224,6 +224,12 @@ class DeadlineExceeded(TetrionError, TimeoutError):
     advice = "give a longer `timeout`; a step that timed out may have been taken, which `Session.refresh()` shows"
 
 
+class InvalidAnswer(TetrionError):
+    """An answer of the server that does not fit what it was asked, or is larger than any answer may be."""
+
+    advice = "the server is faulty, or it is not a Tetrion server; connect to servers that you trust"
+
+
 class InternalError(TetrionError):
     """A bug in the server."""
 
@@ -278,10 +284,21 @@ _BY_CODE: dict[str, type[TetrionError]] = {
 }
 
 
+# What gRPC says of answers that it refuses on this side.
+_REFUSED_HERE = ("Received message larger than max", "Compression algorithm", "Exception deserializing response")
+
+
+def invalid_answer(problem: str) -> InvalidAnswer:
+    """The exception for an answer that does not fit its request."""
+    return InvalidAnswer(problem, code="INTERNAL")
+
+
 def from_rpc_error(error: grpc.RpcError) -> TetrionError:
     """The exception for a failed call."""
     call: Any = error  # A failed call is a grpc.Call as well, which its type does not say.
     code = call.code().name
+    if any(words in (call.details() or "") for words in _REFUSED_HERE):
+        return InvalidAnswer(call.details(), code=code)
     for key, value in call.trailing_metadata() or ():
         if key == _DETAILS_KEY:
             return _from_details(code, call.details() or "", status_pb2.Status.FromString(value).details)

@@ -7,7 +7,7 @@ that turned out to be the best, the worst or the median ones, and they are playe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.connection import Connection, Patience
-from tetrion.errors import InvalidArgument, ServerUnavailable
+from tetrion.errors import InvalidArgument, ServerUnavailable, invalid_answer
 from tetrion.recording import MAX_TEXT, Recording, written
 from tetrion.replayer import CreateSession, Replayer
 from tetrion.results import Evaluation
@@ -85,7 +85,8 @@ def with_recordings(
         raise InvalidArgument("record", f"asks for seeds of {episodes} episodes, at most {limits.max_recorded_games} fit")
     recordings: dict[int, Recording] = {}
     for rows in _chunks(chosen, most):
-        actions = _actions(connection, _request(request, evaluation, rows, limits))
+        steps = {_key(evaluation, row): int(evaluation.steps[row]) for row in rows}
+        actions = _actions(connection, _request(request, evaluation, rows, limits), steps)
         recordings.update(_played(create, request, evaluation, {row: actions[_key(evaluation, row)] for row in rows}))
     return replace(evaluation, recordings=tuple(recordings[row] for row in chosen))
 
@@ -132,8 +133,14 @@ def _request(
     return again
 
 
-def _actions(connection: Connection, request: pb.EvaluatePoliciesRequest) -> dict[Key, Sequence[int]]:
-    """The actions of the games of a request."""
+def _actions(
+    connection: Connection, request: pb.EvaluatePoliciesRequest, steps: Mapping[Key, int]
+) -> dict[Key, Sequence[int]]:
+    """The actions of games of a request, each of so many steps. Other episodes of the same seeds come with them.
+
+    Raises:
+        InvalidAnswer: A game is missing, or has another number of steps.
+    """
     patience = Patience(connection)
     while True:
         actions: dict[Key, Sequence[int]] = {}
@@ -141,10 +148,15 @@ def _actions(connection: Connection, request: pb.EvaluatePoliciesRequest) -> dic
             for message in connection.evaluate(request):
                 if message.WhichOneof("event") == "actions":
                     done = message.actions
-                    actions[done.policy_index, done.seed_index, done.episode_index] = list(done.actions)
+                    key = (done.policy_index, done.seed_index, done.episode_index)
+                    if key in steps:
+                        actions[key] = list(done.actions)
         except ServerUnavailable as error:
             patience.wait(error)
         else:
+            for key, length in steps.items():
+                if len(actions.get(key, ())) != length:
+                    raise invalid_answer(f"the actions of game {key} are {len(actions.get(key, ()))}, expected {length}")
             return actions
 
 
@@ -171,7 +183,7 @@ def _played(
             course = replayer.course(game)
             played = (course.state.lines, course.state.pieces, course.state.steps)
             if played != (evaluation.lines[row], evaluation.pieces[row], evaluation.steps[row]):
-                raise RuntimeError(
+                raise invalid_answer(
                     f"game {_key(evaluation, row)} comes to {played} lines, pieces and steps when played again"
                 )
             policy, seed_index, episode = _key(evaluation, row)

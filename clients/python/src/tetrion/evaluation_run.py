@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.connection import Connection, Patience
-from tetrion.errors import ServerUnavailable, VersionMismatch
+from tetrion.errors import ServerUnavailable, VersionMismatch, invalid_answer
+from tetrion.expected_games import ExpectedGames
 from tetrion.games import COLUMNS, Games
 from tetrion.progress import Progress
 from tetrion.results import Evaluation
 from tetrion.summary import summarize
-from tetrion.tensors import from_numpy, to_numpy
+from tetrion.tensors import from_numpy
 
 
 class EvaluationRun:
@@ -38,7 +38,10 @@ class EvaluationRun:
         self._parts: list[Games] = []
         self._summary: pb.EvaluationSummary | None = None
         self._resumed = False
-        self._before: npt.NDArray[Any] | None = None
+        self._expected = ExpectedGames(request)
+        # How many games the last request asked for, and which had arrived before it.
+        self._asked = self._expected.num_games
+        self._before: npt.NDArray[np.bool_] | None = None
         self._chunks = self._run()
         self.started: pb.EvaluationStarted | None = None
         self.progress: pb.EvaluationProgress | None = None
@@ -59,6 +62,7 @@ class EvaluationRun:
         Raises:
             RuntimeError: It was closed before its end.
             InvalidRequest: The server refuses the request; `violations` says which field and why.
+            InvalidAnswer: Games are missing in the answer, came twice or were not asked for.
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
         for _ in self._chunks:
@@ -88,7 +92,7 @@ class EvaluationRun:
                     if games is not None and len(games):
                         yield games
                 if self._summary is None:
-                    raise ServerUnavailable("the evaluation broke off before its end", code="UNAVAILABLE")
+                    raise invalid_answer("the evaluation ended without a summary")
             except ServerUnavailable as error:
                 patience.wait(error)
                 request = self._rest()
@@ -98,9 +102,14 @@ class EvaluationRun:
         self._summary = pb.EvaluationSummary()
 
     def _take(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
-        """Takes a message; returns the new games in it."""
+        """Takes a message; returns the new games in it.
+
+        Raises:
+            InvalidAnswer: It does not fit the request.
+        """
         event = message.WhichOneof("event")
         if event == "started":
+            self._expected.check_started(message.started, self._asked)
             if self.started is None:
                 self.started = message.started
             elif self.started.rules_version != message.started.rules_version:
@@ -110,15 +119,18 @@ class EvaluationRun:
                     code="FAILED_PRECONDITION",
                     reason="RULES_VERSION_MISMATCH",
                 )
+        elif self.started is None:
+            raise invalid_answer("the evaluation did not begin with a description of what is played")
         elif event == "summary":
+            if not self._request.omit_results:
+                self._expected.check_complete()
+            if self._request.omit_results or not self._resumed:
+                self._expected.check_summary(message.summary)
             self._summary = message.summary
         elif event == "progress":
             self._report(message.progress)
         elif event == "results":
-            games = Games.from_message(message.results)
-            if self._before is not None:
-                # Of a seed with several episodes, some may have arrived before the loss.
-                games = games.rows(~np.isin(_pairs_and_episodes(games), self._before))
+            games = self._expected.take(Games.from_message(message.results), self._before)
             self._parts.append(games)
             self.games_done += len(games)
             return games
@@ -138,29 +150,14 @@ class EvaluationRun:
         self._resumed = True
         if self.started is None or self._request.omit_results:
             return self._request
-        have = Games.joined(self._parts)
-        self._before = before = _pairs_and_episodes(have)
-        episodes = max(self.started.episodes_per_seed, 1)
-        if self._request.HasField("pairs"):
-            wanted: npt.NDArray[Any] = to_numpy(self._request.pairs).astype(np.uint64)
-        else:
-            policies, seeds = self.started.num_policies, self.started.num_seeds
-            wanted = np.stack(np.divmod(np.arange(policies * seeds, dtype=np.uint64), np.uint64(seeds)), axis=1)
-        keys = wanted[:, 0] << np.uint64(32) | wanted[:, 1]
-        complete, counts = np.unique(before["pair"], return_counts=True)
-        missing = wanted[~np.isin(keys, complete[counts == episodes])]
+        missing = self._expected.missing_pairs()
         if not len(missing):
             return None
+        # Of a seed with several episodes, some may have arrived before the loss.
+        self._before = self._expected.arrived.copy()
+        self._asked = len(missing) * self._expected.num_episodes
         request = pb.EvaluatePoliciesRequest()
         request.CopyFrom(self._request)
         request.rules_version = self.started.rules_version
-        request.pairs.CopyFrom(from_numpy(missing, np.uint32))
+        request.pairs.CopyFrom(from_numpy(missing))
         return request
-
-
-def _pairs_and_episodes(games: Games) -> npt.NDArray[Any]:
-    """What identifies a game: policy and seed as one number, and the episode."""
-    keys = np.empty(len(games), [("pair", np.uint64), ("episode", np.uint32)])
-    keys["pair"] = games.policy_indices.astype(np.uint64) << np.uint64(32) | games.seed_indices.astype(np.uint64)
-    keys["episode"] = games.episode_indices
-    return keys

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tetrion import pictures
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
+from tetrion.errors import invalid_answer
 from tetrion.scenes import EMPTY, LETTERS, Cells, Scene
 
 
@@ -82,8 +83,15 @@ class WatchedFrame:
 
     @classmethod
     def from_message(cls, message: pb.WatchFrame, rules: rules_pb2.Rules, painter: pictures.Painter) -> WatchedFrame:
-        """Reads a frame of a session with these rules."""
-        envs = tuple(_env(env, rules) for env in message.envs)
+        """Reads a frame of a session with these rules.
+
+        Raises:
+            InvalidAnswer: It is of other rules.
+        """
+        try:
+            envs = tuple(_env(env, rules) for env in message.envs)
+        except ValueError as error:
+            raise invalid_answer(f"the frame cannot be read: {error}") from None
         return cls(message.sequence, message.elapsed.ToTimedelta().total_seconds(), envs, painter)
 
     def picture(self, *, columns: int = 4) -> npt.NDArray[np.uint8]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.tensors import from_numpy, to_numpy
+from tetrion.tensors import column, from_numpy
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,13 @@ class Games:
 
     @classmethod
     def from_message(cls, results: pb.EvaluationResults) -> Games:
-        """Views of the message's bytes."""
-        return cls(**{name: to_numpy(getattr(results, name)) for name in COLUMNS})  # type: ignore[arg-type]
+        """Views of the message's bytes.
+
+        Raises:
+            InvalidAnswer: The columns have different lengths, or other types.
+        """
+        length = len(results.truncated.data)
+        return cls(**{name: column(getattr(results, name), name, dtype, (length,)) for name, dtype in _DTYPES.items()})
 
     @classmethod
     def joined(cls, parts: Sequence[Games]) -> Games:
@@ -61,12 +66,14 @@ class Games:
         return Games(**{name: getattr(self, name)[chosen] for name in COLUMNS})
 
 
-COLUMNS = tuple(field.name for field in fields(Games))
+_DTYPES = {
+    field.name: np.dtype(
+        {"scores": np.float64, "truncated": np.bool_}.get(
+            field.name, np.uint32 if field.name.endswith("_indices") else np.uint64
+        )
+    )
+    for field in fields(Games)
+}
+COLUMNS = tuple(_DTYPES)
 
-_NO_GAMES = pb.EvaluationResults(
-    **{
-        field.name: from_numpy(np.empty(0, {"scores": np.float64, "truncated": np.bool_}.get(field.name, dtype)))
-        for field in fields(Games)
-        for dtype in [np.uint32 if field.name.endswith("_indices") else np.uint64]
-    }
-)
+_NO_GAMES = pb.EvaluationResults(**{name: from_numpy(np.empty(0, dtype)) for name, dtype in _DTYPES.items()})

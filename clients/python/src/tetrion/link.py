@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.connection import Connection, Patience
-from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, VersionMismatch
+from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, VersionMismatch, invalid_answer
 from tetrion.journal import Entry, Journal
 
 # The calls of a session: how `StepStreamRequest` names them, and how the service does.
@@ -112,7 +112,7 @@ class Link:
                 patience.wait(error)
                 self.make_again(patience)
             else:
-                self.renumber(response)
+                self.renumber(response, number)
                 return response
 
     def address(self, request: Any, number: int = 0) -> None:
@@ -126,9 +126,17 @@ class Link:
         if number:
             request.sequence = number - self._offset
 
-    def renumber(self, response: Any) -> None:
-        """Turns the server's sequence number in an answer into ours."""
-        if self._offset and hasattr(response, "sequence"):
+    def renumber(self, response: Any, number: int = 0) -> None:
+        """Turns the server's sequence number in an answer into ours.
+
+        Raises:
+            InvalidAnswer: It is the answer to another call than the one of this number.
+        """
+        if number:
+            if response.sequence != number - self._offset:
+                raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence}")
+            response.sequence = number
+        elif self._offset and hasattr(response, "sequence"):
             response.sequence += self._offset
 
     def record(self, entry: Entry, response: Any) -> bool:
@@ -167,6 +175,7 @@ class Link:
                         code="FAILED_PRECONDITION",
                         reason="RULES_VERSION_MISMATCH",
                     )
+                self._check_same(message)
                 self.message = message
                 number = 0
                 if journal.states:
@@ -182,9 +191,26 @@ class Link:
             else:
                 return
 
+    def _check_same(self, message: pb.Session) -> None:
+        """Compares a session with the one that it should be.
+
+        Raises:
+            InvalidAnswer: It has other environments, or shows something else of them.
+        """
+        ours = self.message
+        if (message.config.num_envs, message.observation_specs, message.info_specs, message.action_spec) != (
+            ours.config.num_envs,
+            ours.observation_specs,
+            ours.info_specs,
+            ours.action_spec,
+        ):
+            raise invalid_answer(f"the session {message.name} has other environments than {ours.name} had")
+
     def refresh(self) -> None:
         """Reads the session from the server, which renews its lease, and adopts its sequence number."""
-        self.message = self.ask("GetSession", pb.GetSessionRequest()).session
+        message = self.ask("GetSession", pb.GetSessionRequest()).session
+        self._check_same(message)
+        self.message = message
         if self.sequence != self.message.sequence + self._offset:
             # Another client has changed it: our own calls do not lead to where it is now.
             self._journal, self._offset = None, 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import tensor_pb2
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgument, invalid_answer
 from tetrion.tensors import to_numpy
 
 #: The names of keys by their numbers.
@@ -82,14 +82,22 @@ class Placements:
     keys: npt.NDArray[np.uint8] | None = None
 
     @classmethod
-    def from_message(cls, message: pb.EnumeratePlacementsResponse) -> Placements:
-        """Views of the message's bytes."""
+    def from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
+        """Views of the message's bytes.
+
+        Args:
+            message: The answer.
+            num_positions: How many positions were asked for.
+
+        Raises:
+            InvalidAnswer: It is of more positions or of fewer, or its columns have different lengths.
+        """
 
         def optional(name: str) -> npt.NDArray[np.generic] | None:
             tensor: tensor_pb2.Tensor = getattr(message, name)
-            return to_numpy(tensor) if message.HasField(name) else None
+            return to_numpy(tensor, name) if message.HasField(name) else None
 
-        return cls(
+        found = cls(
             row_offsets=to_numpy(message.row_offsets),  # type: ignore[arg-type]
             actions=to_numpy(message.actions),  # type: ignore[arg-type]
             placements=to_numpy(message.placements),  # type: ignore[arg-type]
@@ -110,6 +118,24 @@ class Placements:
             key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
             keys=optional("keys"),  # type: ignore[arg-type]
         )
+        found._check(num_positions)
+        return found
+
+    def _check(self, num_positions: int) -> None:
+        rows = self.actions.shape[0] if self.actions.ndim else 0
+        num_keys = len(self.keys) if self.keys is not None else 0
+        _check_offsets("row_offsets", self.row_offsets, num_positions, rows)
+        if self.key_offsets is not None:
+            _check_offsets("key_offsets", self.key_offsets, rows, num_keys)
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            if column is not None and column.shape[:1] != (rows,):
+                raise invalid_answer(f"{name} has the shape {column.shape}, expected {rows} rows")
+        widths = [(self.features, rows), (self.position_features, num_positions)]
+        for features, length in widths:
+            if features is not None and features.shape != (length, len(self.feature_names)):
+                names = f"{len(self.feature_names)} features of {length} rows"
+                raise invalid_answer(f"features have the shape {features.shape}, expected {names}")
 
     def key_names(self, row: int) -> tuple[str, ...]:
         """The names of the keys that take the piece of a row to its placement, in the order in which they are pressed.
@@ -182,3 +208,26 @@ class Placements:
             positions, first = np.unique(owners, return_index=True)
             best[positions] = rows[first]
         return best
+
+
+_COLUMNS = (
+    "actions",
+    "placements",
+    "rewards",
+    "lines",
+    "terminal",
+    "afterstates",
+    "spins",
+    "holds",
+    "attacks",
+    "anchors",
+    "cells",
+    "preclear_boards",
+)
+
+
+def _check_offsets(name: str, offsets: npt.NDArray[np.uint32], length: int, end: int) -> None:
+    """Checks that offsets ascend from 0 to the number of rows that they divide."""
+    fits = offsets.shape == (length + 1,) and offsets[0] == 0 and offsets[-1] == end
+    if not fits or (offsets[1:] < offsets[:-1]).any():
+        raise invalid_answer(f"{name} have the shape {offsets.shape}, expected {length + 1} that ascend from 0 to {end}")

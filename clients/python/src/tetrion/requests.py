@@ -308,3 +308,9 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
     if message.states and message.drawings:
         raise InvalidArgument("positions", "has snapshots and drawings, expected one kind in one call")
     return message
+
+
+def num_positions(positions: environment_pb.Positions) -> int:
+    """How many positions there are."""
+    packed = positions.packed.pieces.shape
+    return len(positions.states) + len(positions.drawings) + (packed[0] if packed else 0)

@@ -23,6 +23,7 @@ from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
+from tetrion.expected_games import ExpectedGames
 from tetrion.games import Games
 from tetrion.progress import Bar, Progress
 from tetrion.results import Evaluation
@@ -178,7 +179,9 @@ class Servers(Client):
         while True:
             messages = self.connection.evaluate(request)
             try:
-                return next(messages).started
+                started = next(messages, pb.EvaluatePoliciesResponse()).started
+                ExpectedGames(request).check_started(started)
+                return started
             except ServerUnavailable as error:
                 patience.wait(error)
             finally:

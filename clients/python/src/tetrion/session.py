@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
+from tetrion.answers import check_session
 from tetrion.calls import Calls, EnvIds, ids
 from tetrion.connection import Connection
 from tetrion.errors import ServerUnavailable
@@ -36,6 +37,7 @@ class Session(Calls):
         request.request_id = str(uuid.uuid4())
         call = connection.call_patiently if patient else connection.call
         message = call("CreateSession", request).session
+        check_session(request.config, message)
         return cls(connection, message, journal=Journal(request, message, snapshot_every) if snapshot_every else None)
 
     @property
@@ -120,7 +122,8 @@ class Session(Calls):
             format: `ascii`, `lab`, `leiden` or `ansi`, see `RenderFormat` in the proto files.
         """
         request = pb.RenderRequest(env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, format, "format"))
-        return list(self._link.ask("Render", request).frames)
+        frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
+        return frames
 
     def refresh(self) -> pb.Session:
         """Reads the session from the server, which also renews its lease, and adopts its sequence number."""

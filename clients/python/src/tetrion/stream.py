@@ -16,7 +16,7 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion.answers import Stepped
 from tetrion.calls import Calls, EnvIds
 from tetrion.connection import Patience
-from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_status
+from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_status, invalid_answer
 from tetrion.journal import Entry
 from tetrion.link import NUMBERED, Link
 from tetrion.placements import Placements
@@ -84,7 +84,8 @@ class StepStream(Calls):
         # The message is a copy of the request, which may be addressed again later.
         self._requests.put(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
-    def _receive(self, kind: str) -> Any:
+    def _receive(self, kind: str) -> tuple[Any, Any]:
+        """The earliest request without an answer, which is of this kind, and its answer."""
         self._mend()
         waiting = next((sent.kind for sent in self._unanswered if not sent.own), None)
         if waiting != kind:
@@ -98,7 +99,7 @@ class StepStream(Calls):
                     continue
                 if isinstance(response, TetrionError):
                     raise response
-                return response
+                return sent.request, response
         except TetrionError:
             raise
         except BaseException:
@@ -127,12 +128,18 @@ class StepStream(Calls):
                 self._reopen(patience, error)
                 continue
             kind = response.WhichOneof("response")
-            answer: Any = from_status(response.error) if kind == "error" else getattr(response, kind)
-            if isinstance(answer, SessionNotFound) and self._link.has_journal:
-                self._reopen(patience, answer)
+            refusal = from_status(response.error) if kind == "error" else None
+            if isinstance(refusal, SessionNotFound) and self._link.has_journal:
+                self._reopen(patience, refusal)
                 continue
-            self._link.renumber(answer)
-            return self._unanswered.popleft(), answer
+            sent = self._unanswered.popleft()
+            if refusal is not None:
+                return sent, refusal
+            if kind != sent.kind:
+                raise invalid_answer(f"the answer to {sent.kind} is one to {kind}")
+            answer = getattr(response, kind)
+            self._link.renumber(answer, sent.number)
+            return sent, answer
 
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
         """Opens the stream again after a loss, and sends requests without an answer once more."""
@@ -183,7 +190,7 @@ class StepStream(Calls):
             raise RuntimeError("receive the answers to what was sent ahead first")
         try:
             self._send(kind, request)
-            return self._receive(kind)
+            return self._receive(kind)[1]
         except TetrionError:
             raise
         except BaseException:
@@ -201,7 +208,7 @@ class StepStream(Calls):
 
     def receive_step(self) -> Stepped:
         """Waits for the answer to the earliest request sent ahead, a step."""
-        return self._answers.stepped(self._receive("step"))
+        return self._answers.stepped(*self._receive("step"))
 
     def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:
         """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
@@ -212,7 +219,7 @@ class StepStream(Calls):
 
     def receive_placements(self) -> Placements:
         """Waits for the answer to the earliest request sent ahead, which asked for placements."""
-        return Placements.from_message(self._receive("enumerate_placements"))
+        return self._placements(*self._receive("enumerate_placements"))
 
     def close(self) -> None:
         """Ends the stream; the session lives on. Does nothing in a forked child, whose parent still uses it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._pb import tensor_pb2 as pb
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgument, invalid_answer
 from tetrion.names import unknown
 
 DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
@@ -28,9 +29,29 @@ DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
 _DATA_TYPES = {dtype: data_type for data_type, dtype in DTYPES.items()}
 
 
-def to_numpy(tensor: pb.Tensor) -> npt.NDArray[np.generic]:
-    """The tensor as a read-only view of the message's bytes, without a copy."""
-    return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
+def to_numpy(tensor: pb.Tensor, name: str = "tensor") -> npt.NDArray[np.generic]:
+    """The tensor as a read-only view of the message's bytes, without a copy.
+
+    Raises:
+        InvalidAnswer: It has an unknown type, or its bytes are not of its shape. The error calls it `name`.
+    """
+    try:
+        return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
+    except (KeyError, ValueError):
+        shape, size = list(tensor.shape), len(tensor.data)
+        raise invalid_answer(f"{name} has the type {tensor.dtype}, the shape {shape} and {size} bytes") from None
+
+
+def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """The tensor of an answer, of the type and the shape that its request asks for.
+
+    Raises:
+        InvalidAnswer: It has another type or another shape.
+    """
+    array = to_numpy(tensor, name)
+    if array.dtype != dtype or array.shape != shape:
+        raise invalid_answer(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
+    return array
 
 
 def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array") -> pb.Tensor:
@@ -76,43 +97,87 @@ def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> Invali
     return InvalidArgument(name, f"has elements of {given.dtype}, expected {wanted}")
 
 
+class Specs:
+    """The specs of the observations or the infos of a session.
+
+    Attributes:
+        places: For each name, the index of its tensor in an answer, in order.
+        dtypes: The type of each.
+        shapes: The shape of a row of each.
+        row_bytes: The bytes of a row of all of them.
+    """
+
+    __slots__ = ("dtypes", "places", "row_bytes", "shapes")
+
+    def __init__(self, specs: Sequence[pb.TensorSpec]) -> None:
+        """Reads the specs.
+
+        Raises:
+            InvalidAnswer: A type is unknown, bounds are not among its numbers, or a name comes twice.
+        """
+        self.places = {spec.name: place for place, spec in enumerate(specs)}
+        self.dtypes: list[np.dtype[Any]] = []
+        self.shapes = [tuple(spec.shape) for spec in specs]
+        for spec in specs:
+            dtype: np.dtype[Any] | None = DTYPES.get(spec.dtype)
+            limits = np.iinfo(dtype) if dtype is not None and dtype.kind in "iu" else None
+            fits = limits is None or all(limits.min <= bound <= limits.max for bound in (spec.low, spec.high))
+            if dtype is None or not fits or len(self.places) != len(specs):
+                raise invalid_answer(f"the session has a field {spec.name!r} that no session can have")
+            self.dtypes.append(dtype)
+        sizes = (dtype.itemsize * math.prod(shape) for dtype, shape in zip(self.dtypes, self.shapes, strict=True))
+        self.row_bytes = sum(sizes)
+
+
 class Tensors(Mapping[str, npt.NDArray[np.generic]]):
     """Tensors of an answer by the names of their specs. Each becomes an array when it is first read.
 
     The answer to a step has a dozen tensors, and most callers read three of them.
     """
 
-    __slots__ = ("_arrays", "_places", "_tensors")
+    __slots__ = ("_arrays", "_rows", "_specs", "_tensors")
 
-    def __init__(self, places: Mapping[str, int], tensors: Sequence[pb.Tensor]) -> None:
+    def __init__(self, specs: Specs, tensors: Sequence[pb.Tensor], rows: int) -> None:
         """Names the tensors of an answer.
 
         Args:
-            places: For each name, the index of its tensor, in order.
-            tensors: As many as there are names.
+            specs: The specs of the session.
+            tensors: One for each spec.
+            rows: How many rows each of them has.
+
+        Raises:
+            InvalidAnswer: There is not one tensor for each spec.
         """
-        if len(places) != len(tensors):
-            raise ValueError(f"{len(tensors)} tensors for {len(places)} names")
-        self._places = places
+        if len(specs.places) != len(tensors):
+            raise invalid_answer(f"{len(tensors)} tensors for the {len(specs.places)} fields of the session")
+        self._specs = specs
         self._tensors = tensors
+        self._rows = rows
         self._arrays: dict[str, npt.NDArray[np.generic]] = {}
 
     def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        """The tensor of this name as a read-only array."""
+        """The tensor of this name as a read-only array.
+
+        Raises:
+            InvalidAnswer: The server sent one of another type or another shape.
+        """
         array = self._arrays.get(name)
         if array is None:
-            if name not in self._places:
-                raise KeyError(unknown("field of this session", name, self._places))
-            array = self._arrays[name] = to_numpy(self._tensors[self._places[name]])
+            specs = self._specs
+            if name not in specs.places:
+                raise KeyError(unknown("field of this session", name, specs.places))
+            place = specs.places[name]
+            shape = (self._rows, *specs.shapes[place])
+            array = self._arrays[name] = column(self._tensors[place], name, specs.dtypes[place], shape)
         return array
 
     def __iter__(self) -> Iterator[str]:
         """The names in order."""
-        return iter(self._places)
+        return iter(self._specs.places)
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._places)
+        return len(self._specs.places)
 
     def __repr__(self) -> str:
         """All of them, as a dict."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
-from tetrion.errors import ForeignServer, IncompatibleServer, TetrionError
+from tetrion.errors import ForeignServer, IncompatibleServer, InvalidAnswer, TetrionError
 
 VERSION = "0.1.0"
 RULES_VERSION = "tetrion-rules-1"
@@ -59,7 +59,7 @@ _NOT_HTTP2 = ("SETTINGS frame", "Failed parsing HTTP/2", "http1.x server")
 
 def stranger(address: str, error: TetrionError) -> TetrionError:
     """The error of a first call, or a clearer one if it was not a Tetrion server that answered."""
-    if error.reason:
+    if error.reason or isinstance(error, InvalidAnswer):
         return error
     message = str(error)
     if error.code == "UNIMPLEMENTED":

@@ -18,9 +18,10 @@ import grpc
 from tetrion import arguments, pictures
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
+from tetrion.answers import check_size
 from tetrion.calls import EnvIds, ids
 from tetrion.connection import Connection, Patience
-from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError
+from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, invalid_answer
 from tetrion.frames import WatchedFrame, painter
 from tetrion.session import Session
 
@@ -103,7 +104,11 @@ class Watching:
     def next(self, timeout: float | None = None) -> WatchedFrame | None:
         """As iterating does, but for so many seconds at most; None if no frame has come by then, or no more will come."""
         message = self._reader.take(timeout)
-        return WatchedFrame.from_message(message, self.rules, self._painter) if message is not None else None
+        if message is None:
+            return None
+        if len(message.envs) != len(self.env_ids):
+            raise invalid_answer(f"the frame is of {len(message.envs)} environments, expected {len(self.env_ids)}")
+        return WatchedFrame.from_message(message, self.rules, self._painter)
 
     def show(self, seconds: float | None = None, *, wait: bool = True) -> None:
         """Shows the frames in a notebook's cell, each in place of the one before.
@@ -214,12 +219,15 @@ class _Reader:
         self._request.session = self._name
         self._call = self._connection.watch(self._request)
         try:
-            started: pb.WatchStarted = next(self._call).started
+            first: pb.WatchSessionResponse = next(self._call)
         except grpc.RpcError as error:
             raise self._connection.failure(error) from None
         except StopIteration:
             raise _broken_off() from None
-        return started
+        if first.WhichOneof("event") != "started":
+            raise invalid_answer("the watch did not begin with a description of the session")
+        check_size(first.started.session.config.rules)
+        return first.started
 
     def _read(self) -> None:
         """Takes frames as they come, until the watch is over."""

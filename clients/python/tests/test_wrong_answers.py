@@ -1,0 +1,328 @@
+"""Answers that do not fit what was asked, from a server that lies: the client says so, and makes nothing of them."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+import numpy as np
+import pytest
+
+import tetrion
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2_grpc
+from tetrion.tensors import from_numpy
+
+UNARY = ["GetServerInfo", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render", "SaveState"]
+UNARY += ["RestoreState", "EnumeratePlacements"]
+
+
+class Liar(environment_service_pb2_grpc.EnvironmentServiceServicer, evaluation_service_pb2_grpc.EvaluationServiceServicer):
+    """A server that passes calls on to a real one and changes the answers.
+
+    Attributes:
+        lies: What is done to an answer, by the name of its call, or of its field in a stream. It returns what is sent
+            instead; nothing: the answer as it is now; in streams a list.
+    """
+
+    def __init__(self, address, **options):
+        self.lies = {}
+        self._channel = grpc.insecure_channel(address)
+        self._environment = environment_service_pb2_grpc.EnvironmentServiceStub(self._channel)
+        self._evaluation = evaluation_service_pb2_grpc.EvaluationServiceStub(self._channel)
+        for name in UNARY:
+            setattr(self, name, self._passing_on(name))
+        self._server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.max_send_message_length", -1)], **options)
+        environment_service_pb2_grpc.add_EnvironmentServiceServicer_to_server(self, self._server)
+        evaluation_service_pb2_grpc.add_EvaluationServiceServicer_to_server(self, self._server)
+        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+        self._server.start()
+
+    def _passing_on(self, name):
+        def call(request, context):
+            response = getattr(self._environment, name)(request)
+            lie = self.lies.get(name)
+            return (lie(response) or response) if lie is not None else response
+
+        return call
+
+    def _stream(self, responses, kind):
+        for response in responses:
+            name = response.WhichOneof(kind)
+            lie = self.lies.get(name)
+            told = lie(getattr(response, name)) if lie is not None else None
+            messages = [getattr(response, name)] if told is None else told
+            for message in messages:
+                yield type(response)(**(message if isinstance(message, dict) else {name: message}))
+
+    def StepStream(self, requests, context):  # noqa: N802
+        yield from self._stream(self._environment.StepStream(requests), "response")
+
+    def WatchSession(self, request, context):  # noqa: N802
+        yield from self._stream(self._environment.WatchSession(request), "event")
+
+    def EvaluatePolicies(self, request, context):  # noqa: N802
+        yield from self._stream(self._evaluation.EvaluatePolicies(request), "event")
+
+    def close(self):
+        self._server.stop(None)
+        self._channel.close()
+
+
+@pytest.fixture(scope="module")
+def relay(server):
+    relay = Liar(server.address)
+    yield relay
+    relay.close()
+
+
+@pytest.fixture
+def liar(relay):
+    relay.lies.clear()
+    return relay
+
+
+@pytest.fixture
+def deceived(liar):
+    with tetrion.Client(liar.address, timeout=20, patience=1) as client:
+        yield client
+
+
+def change(path, value):
+    """A lie that sets a field of the answer."""
+
+    def lie(message):
+        *way, last = path.split(".")
+        for name in way:
+            message = message[int(name)] if name.isdigit() else getattr(message, name)
+        if last.isdigit():
+            message[int(last)].CopyFrom(value)
+        elif isinstance(value, list):
+            getattr(message, last)[:] = value
+        elif hasattr(value, "CopyFrom"):
+            getattr(message, last).CopyFrom(value)
+        else:
+            setattr(message, last, value)
+
+    return lie
+
+
+def caught(call, *arguments, **keywords):
+    with pytest.raises(tetrion.InvalidAnswer) as error:
+        call(*arguments, **keywords)
+    return str(error.value)
+
+
+def test_without_a_lie_everything_is_as_ever(deceived):
+    envs = tetrion.TetrisVectorEnv(3, deceived, autoreset_mode="SameStep", max_episode_steps=2)
+    envs.reset(seed=1)
+    for _ in range(3):
+        envs.step(np.zeros(3, int))
+    envs.close()
+    assert deceived.evaluate(["bcts", "dt-10"], seeds=range(4), max_pieces=50).lines.size == 8
+
+
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        (change("session.config.num_envs", 2**32 - 1), "the session has 4294967295 environments, expected 2"),
+        (change("session.config.num_envs", 1), "the session has 1 environments, expected 2"),
+        (lambda answer: answer.session.observation_specs[0].shape.extend([2**16, 2**16]), "environments of 8589"),
+        (change("session.action_spec.high", 1e300), "the session has actions up to 1e+300"),
+        (change("session.action_spec.high", float("nan")), "the session has actions up to nan"),
+        (change("session.observation_specs.0.dtype", 99), "a field 'board' that no session can have"),
+        (change("session.observation_specs.1.high", 1e9), "a field 'current' that no session can have"),
+        (change("session.observation_specs.1.name", "board"), "a field 'board' that no session can have"),
+    ],
+)
+def test_sessions_that_nobody_asked_for(liar, deceived, lie, said):
+    liar.lies["CreateSession"] = lie
+    assert said in caught(deceived.create_session, 2)
+    assert said in caught(tetrion.TetrisVectorEnv, 2, deceived)
+
+
+def test_answers_of_other_sizes(liar, deceived):
+    session = deceived.create_session(2, seed=1, autoreset="same_step", max_episode_steps=1)
+    stream = session.stream()
+    session.reset()
+
+    def told(said, call, *arguments, **lies):
+        liar.lies.update(lies)
+        assert said in caught(call, *arguments)
+        liar.lies.clear()
+        session.refresh()
+
+    short, many = from_numpy(np.zeros(1, np.float32)), from_numpy(np.zeros(2, np.float32))
+    many.shape[:] = [2**31, 2**31]
+    for name, value, said in (
+        ("rewards", short, "rewards is float32 (1,), expected float32 (2,)"),
+        ("rewards", many, "rewards has the type 7, the shape [2147483648, 2147483648] and 8 bytes"),
+        ("terminated", short, "terminated is float32 (1,), expected bool (2,)"),
+        ("truncated", pb.StepResponse().truncated, "truncated has the type 0, the shape [] and 0 bytes"),
+        ("action_mask", from_numpy(np.ones((2, 3), bool)), "action_mask is bool (2, 3), expected bool (2, 40)"),
+    ):
+        told(said, session.step, [0, 0], Step=change(name, value))
+        told(said, stream.step, [0, 0], step=change(name, value))
+    told("the last states are of the rows [5] of 2", stream.step, [0, 0], step=change("final_batch.rows", [5]))
+    told(
+        "the answer to call 13 is one to call 18446744073709551615", stream.step, [0, 0], step=change("sequence", 2**64 - 1)
+    )
+    told("the answer to step is one to reset", stream.step, [0, 0], step=lambda step: [{"reset": {}}])
+    told("the answer to step is one to None", stream.step, [0, 0], step=lambda step: [{}])
+    told(
+        "4 tensors for the 2 fields",
+        session.reset,
+        Reset=lambda answer: answer.observations.extend(list(answer.observations)),
+    )
+    told("1 snapshots of 2 environments", session.save, SaveState=change("states", [b"x"]))
+    told("0 drawings of 2 environments", session.render, Render=change("frames", []))
+    told("has other environments", session.refresh, GetSession=change("session.config.num_envs", 2**31))
+    # A tensor becomes an array when it is read.
+    liar.lies["reset"] = change("observations.0", from_numpy(np.zeros((2, 20), np.uint8)))
+    observed = stream.reset()
+    assert caught(observed.observations.__getitem__, "board").startswith(
+        "board is uint8 (2, 20), expected uint8 (2, 20, 10)"
+    )
+    assert observed.observations["current"].shape == (2,)
+    liar.lies.clear()
+    # Nothing was lost but the answers.
+    session.refresh()
+    assert stream.step([0, 0]).final is not None
+    session.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("row_offsets", np.array([0], np.uint32), "row_offsets have the shape (1,), expected 2 that ascend from 0 to 17"),
+        (
+            "row_offsets",
+            np.array([0, 2**31], np.uint32),
+            "row_offsets have the shape (2,), expected 2 that ascend from 0 to 17",
+        ),
+        ("lines", np.zeros(2**10, np.uint8), "lines has the shape (1024,), expected 17 rows"),
+        ("features", np.zeros((17, 9), np.float32), "features have the shape (17, 9), expected 1 features of 17 rows"),
+        ("cells", np.zeros((1, 4, 2), np.int8), "cells has the shape (1, 4, 2), expected 17 rows"),
+    ],
+)
+def test_placements_of_other_positions(liar, deceived, path, value, said):
+    liar.lies["EnumeratePlacements"] = change(path, from_numpy(value))
+    drawing = tetrion.Drawing([], "I")
+    assert said in caught(deceived.enumerate_placements, drawing, features=["holes"], cells=True)
+
+
+def results(which):
+    """A lie about one result: those of the chosen rows are sent."""
+
+    def lie(message):
+        games = tetrion.Games.from_message(message).rows(which)
+        columns = {name: from_numpy(getattr(games, name)) for name in games.__dataclass_fields__}
+        return [{"results": type(message)(**columns)}]
+
+    return lie
+
+
+@pytest.mark.parametrize(
+    ("event", "lie", "said"),
+    [
+        ("started", change("num_policies", 2**32 - 1), "the evaluation has 4294967295 policies, expected 2"),
+        ("started", change("num_seeds", 2**32 - 1), "the evaluation has 4294967295 seeds, expected 3"),
+        ("started", change("num_games", 7), "the evaluation has 7 games, expected 6"),
+        ("started", lambda started: [], "did not begin with a description"),
+        ("results", change("policy_indices", from_numpy(np.full(6, 2, np.uint32))), "not asked for: policy 2, seed"),
+        ("results", change("seed_indices", from_numpy(np.full(6, 3, np.uint32))), "not asked for: policy 0, seed 3"),
+        (
+            "results",
+            change("episode_indices", from_numpy(np.ones(6, np.uint32))),
+            "not asked for: policy 0, seed 0, episode 1",
+        ),
+        ("results", change("lines", from_numpy(np.zeros(5, np.uint64))), "lines is uint64 (5,), expected uint64 (6,)"),
+        ("results", results([0, 1, 2, 3, 4, 4]), "a game of the evaluation came twice"),
+        ("results", lambda results: [results, results], "a game of the evaluation came twice"),
+        ("results", results([0, 1, 2, 3, 5]), "1 games of the evaluation are missing in its answer"),
+        ("results", lambda results: [], "6 games of the evaluation are missing in its answer"),
+        ("summary", lambda summary: [], "the evaluation ended without a summary"),
+        ("summary", lambda summary: summary.policies.pop(), "is of 1 of 2 policies"),
+        ("summary", lambda summary: summary.policies.add(), "is of 3 of 2 policies, and has policy 0 with 0 games"),
+        ("summary", change("policies.1.policy_index", 9), "is of 2 of 2 policies, and has policy 9 with 3 games"),
+        ("summary", change("policies.0.num_games", 2), "is of 2 of 2 policies, and has policy 0 with 2 games"),
+        ("summary", change("paired_differences.0.policy_index", 9), "compares the policies 9 and 0"),
+    ],
+)
+def test_evaluations_that_nobody_asked_for(liar, deceived, event, lie, said):
+    ask = {"seeds": [1, 2, 3], "max_pieces": 20, "progress_interval": 0}
+    kept = []
+
+    def once(message):
+        # All games come at once.
+        kept.append(message)
+        told = lie(message)
+        return told if isinstance(told, list) else None
+
+    liar.lies[event] = once
+    assert said in caught(deceived.evaluate, ["bcts", "random"], **ask)
+    assert len(kept) == 1
+    if event == "summary" and said != "the evaluation ended without a summary":
+        assert said in caught(deceived.evaluate, ["bcts", "random"], **ask, omit_results=True)
+
+
+def test_games_that_were_not_among_the_pairs(liar, deceived):
+    liar.lies["results"] = change("seed_indices", from_numpy(np.array([1], np.uint32)))
+    said = caught(deceived.evaluate, "bcts", seeds=[1, 2, 3], max_pieces=20, pairs=[[0, 2]])
+    assert "not asked for: policy 0, seed 1, episode 0" in said
+
+
+def test_recorded_actions_of_other_games(liar, deceived):
+    ask = {"seeds": [1, 2], "max_pieces": 20, "record": "best"}
+    for lie, said in (
+        (lambda actions: [], "are 0, expected 20"),
+        (change("policy_index", 5), "are 0, expected 20"),
+        (lambda actions: actions.actions.pop(), "are 19, expected 20"),
+    ):
+        liar.lies["actions"] = lambda actions, lie=lie: told if isinstance(told := lie(actions), list) else None
+        assert said in caught(deceived.evaluate, "bcts", **ask)
+
+
+def test_several_servers_that_lie(liar, server):
+    liar.lies["started"] = change("num_seeds", 2**31)
+    with tetrion.Servers([liar.address]) as servers:
+        assert "2147483648 seeds, expected 3" in caught(servers.evaluate, "bcts", seeds=[1, 2, 3], max_pieces=20)
+
+
+def test_frames_of_another_session(liar, deceived):
+    session = deceived.create_session(2, seed=1)
+    session.reset()
+    for lies, said in (
+        ({"started": change("session.config.rules.height", 2**31)}, "the rules have 10 columns and 2147483648 rows"),
+        ({"started": lambda started: []}, "did not begin"),
+        ({"frame": lambda frame: frame.envs.pop() and None}, "1 environments, expected 2"),
+        ({"frame": change("envs.0.cells", b"x")}, "cannot be read"),
+        ({"frame": change("envs.0.piece", "?")}, "cannot be read"),
+    ):
+        liar.lies.update(lies)
+        assert said in caught(lambda: next(deceived.watch(session.name)))
+        liar.lies.clear()
+
+
+BIG = """
+import resource, sys, tetrion
+with tetrion.Client(sys.argv[1], timeout=30, patience=0) as client:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        client.server_info()
+    except tetrion.InvalidAnswer as error:
+        print("refused:", error)
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, "MiB")
+"""
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
+def test_answers_that_are_too_large(server, compression):
+    """Compressed, the answer has 130 KB."""
+    liar = Liar(server.address, compression=compression)
+    liar.lies["GetServerInfo"] = lambda answer: pb.GetServerInfoResponse(server_version="0" * (128 << 20))
+    done = subprocess.run([sys.executable, "-c", BIG, liar.address], capture_output=True, text=True, timeout=60, check=True)
+    liar.close()
+    refused, size = done.stdout.splitlines()
+    assert refused.startswith("refused:")
+    assert int(size.split()[0]) < 64
