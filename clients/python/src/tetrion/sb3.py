@@ -11,6 +11,8 @@ Install with `pip install 'tetrion[sb3]'`. All games share one session and one c
 
 from __future__ import annotations
 
+import functools
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,12 +26,12 @@ except ModuleNotFoundError as error:
     message = "tetrion.sb3 needs Stable-Baselines3: pip install 'tetrion[sb3]'"
     raise ModuleNotFoundError(message, name="stable_baselines3") from error
 
-from tetrion import arguments
+from tetrion import arguments, spaces
 from tetrion.client import Client
 from tetrion.errors import InvalidArgument
 from tetrion.flat import Flattener, Planes
 from tetrion.keypress import KeypressVectorEnv
-from tetrion.vector_env import TetrisVectorEnv
+from tetrion.vector_env import GAME_METHODS, TetrisVectorEnv
 
 # Observations for SB3: one array, or one for each field.
 Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
@@ -46,9 +48,9 @@ class TetrisVecEnv(VecEnv):
     - `planes`: `Planes`, uint8 (num_envs, C, height, width), for `CnnPolicy` with your own features extractor: SB3's
       `NatureCNN` needs pictures of at least 36 x 36
 
-    At the end of an episode `infos[i]` holds what SB3 and its `Monitor` put there: `terminal_observation`,
-    `TimeLimit.truncated` and `episode` with `r`, `l` and `t`; and the last infos of that game by their names, such as
-    `lines` and `invalid_actions`.
+    It behaves like a `DummyVecEnv` of such environments, each in a `Monitor`: `infos[i]` has the infos of that game, such as
+    `lines` and `action_mask`, and at the end of its episode `terminal_observation` and `episode`, with `r`, `l` and the
+    seconds `t`. `set_options({"piece_sequence": "IOTZ"})` deals these pieces from the next `reset` on.
     """
 
     def __init__(
@@ -74,11 +76,14 @@ class TetrisVecEnv(VecEnv):
         """
         env_id = arguments.choice("env_id", env_id, _ENVS)
         layout = arguments.choice("layout", layout, _LAYOUTS)
+        if "autoreset_mode" in kwargs:
+            raise InvalidArgument("autoreset_mode", "is given, expected none: the episodes of a VecEnv begin by themselves")
         if kwargs.get("infos"):
             kwargs["infos"] = list(dict.fromkeys([*kwargs["infos"], "length", "episode_return"]))
         # Rows and planes are new arrays; those of a dictionary must be the learner's own.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
+        num_envs = self.envs.num_envs
         self.render_mode = self.envs.render_mode
         space = self.envs.single_observation_space
         self._lay_out: Callable[[Mapping[str, npt.NDArray[Any]]], Sb3Observations] = dict
@@ -90,7 +95,7 @@ class TetrisVecEnv(VecEnv):
                 raise
             self._lay_out, space = arrays, arrays.space
         self._actions: npt.NDArray[np.integer] = np.zeros(num_envs, np.int64)
-        self._steps = 0
+        self._made_at = time.time()
         super().__init__(num_envs, space, self.envs.single_action_space)
 
     def reset(self) -> Sb3Observations:
@@ -99,8 +104,15 @@ class TetrisVecEnv(VecEnv):
         Returns:
             Observations in the chosen layout.
         """
-        seeds = list(self._seeds)
-        observations, _ = self.envs.reset(seed=seeds if any(seed is not None for seed in seeds) else None)
+        options = [spaces.known_options(one, ["piece_sequence"]) for one in self._options]
+        if len(options) != self.num_envs:
+            raise InvalidArgument("options", f"has {len(options)} entries, expected one for each of {self.num_envs} games")
+        sequences = {env: one["piece_sequence"] for env, one in enumerate(options) if "piece_sequence" in one}
+        has_sequence = np.isin(np.arange(self.num_envs), list(sequences))
+        for mask, dealt in ((has_sequence, {"piece_sequences": list(sequences.values())}), (~has_sequence, {})):
+            if mask.any():
+                observations, infos = self.envs.reset(seed=list(self._seeds), options={"reset_mask": mask, **dealt})
+                self._keep_reset_infos(infos, mask)
         self._reset_seeds()
         self._reset_options()
         return self._lay_out(observations)
@@ -116,35 +128,45 @@ class TetrisVecEnv(VecEnv):
 
         Returns:
             Observations, of the next episode where one has ended; rewards, float32 (num_envs,); whether episodes ended,
-            bool (num_envs,); infos, with entries where one has ended.
+            bool (num_envs,); infos, those of the episode that has ended where one has.
 
         Raises:
             IllegalAction: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
         """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
-        self._steps += 1
         dones = terminated | truncated
-        step_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        step_infos = _rows(infos)
         if dones.any():
             ended = np.flatnonzero(dones)
-            last = infos["final_info"]
+            self._keep_reset_infos(infos, dones)
+            last = _rows(infos["final_info"])
             finals = self._lay_out(
                 {name: np.stack([infos["final_obs"][env][name] for env in ended]) for name in observations}
             )
             for row, env in enumerate(ended):
+                episode = {
+                    "r": round(last[env]["episode_return"], 6),
+                    "l": last[env]["length"],
+                    "t": round(time.time() - self._made_at, 6),
+                }
+                if "action_mask" in infos:
+                    last[env]["action_mask"] = self.envs.final_mask()
                 step_infos[env] = {
+                    **last[env],
+                    "episode": episode,
                     "terminal_observation": (
                         {name: field[row] for name, field in finals.items()} if isinstance(finals, dict) else finals[row]
                     ),
-                    "TimeLimit.truncated": bool(truncated[env]),
-                    "episode": {
-                        "r": float(last["episode_return"][env]),
-                        "l": int(last["length"][env]),
-                        "t": self._steps,
-                    },
-                    **{name: array[env].item() for name, array in last.items() if not name.startswith("_")},
                 }
+        for info, is_truncated in zip(step_infos, (truncated & ~terminated).tolist(), strict=True):
+            info["TimeLimit.truncated"] = is_truncated
         return self._lay_out(observations), rewards.astype(np.float32), dones, step_infos
+
+    def _keep_reset_infos(self, infos: dict[str, Any], begun: npt.NDArray[np.bool_]) -> None:
+        """Keeps the infos with which episodes have begun, as `DummyVecEnv` does."""
+        rows = _rows(infos)
+        for env in np.flatnonzero(begun):
+            self.reset_infos[env] = rows[env]
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Which actions are allowed now, bool (num_envs, A)."""
@@ -156,39 +178,61 @@ class TetrisVecEnv(VecEnv):
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """A picture of each game, uint8 (height, width, 3) in pixels, with `render_mode="rgb_array"`."""
-        frames = self.envs.render()
+        frames = self.envs.render() if self.render_mode == "rgb_array" else None
         return list(frames) if frames is not None else [None] * self.num_envs
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether the games have an attribute; MaskablePPO asks for `action_masks`."""
-        return attr_name == "action_masks" or hasattr(self.envs, attr_name)
+        """Whether the games have an attribute or a method; MaskablePPO asks for `action_masks`."""
+        try:
+            self.get_attr(attr_name)
+        except AttributeError:
+            return False
+        return True
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """An attribute, the same for all games, since they share one session."""
-        return [getattr(self.envs, attr_name)] * len(self._get_indices(indices))
+        """An attribute of some games, or a method of each, which `env_method` calls."""
+        chosen = self._get_indices(indices)
+        if attr_name in GAME_METHODS:
+            return [functools.partial(self._call_one, attr_name, env) for env in chosen]
+        values = self.envs.get_attr(attr_name)
+        return [values[env] for env in chosen]
+
+    def _call_one(self, method_name: str, env: int, *args: Any, **kwargs: Any) -> Any:
+        return self.env_method(method_name, *args, indices=[env], **kwargs)[0]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Refused: the games share one session, whose configuration is fixed.
+        """Sets an attribute of some games, for `get_attr`; that of the others is None until it is set.
 
         Raises:
-            NotImplementedError: Always.
+            InvalidArgument: The attribute belongs to the configuration, which is fixed.
         """
-        raise NotImplementedError(f"{attr_name!r} cannot be set game by game; give it to the constructor of TetrisVecEnv")
+        values = self.get_attr(attr_name) if self.has_attr(attr_name) else [None] * self.num_envs
+        for env in self._get_indices(indices):
+            values[env] = value
+        self.envs.set_attr(attr_name, values)
 
     def env_method(
         self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Calls a method for some games. Only `action_masks` exists, with a row for each.
+        """Calls a method of some games: `action_masks`, `clone_state` or `render`.
 
         Raises:
-            NotImplementedError: The method is another one.
+            AttributeError: The games have no such method.
         """
-        if method_name != "action_masks":
-            raise NotImplementedError(f"games in one session have no method {method_name!r} of their own")
-        masks = self.action_masks()
-        return [masks[env] for env in self._get_indices(indices)]
+        rows = self.envs.call(method_name, *args, **kwargs)
+        return [rows[env] for env in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: int | Iterable[int] | None = None) -> list[bool]:
         """Whether each game is wrapped. `Monitor` counts as present, because its infos are."""
         wrapped = wrapper_class.__name__ == "Monitor"
         return [wrapped] * len(self._get_indices(indices))
+
+
+def _rows(infos: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The infos of each game as Python's numbers, and its mask."""
+    columns = {
+        name: list(array.copy()) if name == "action_mask" else array.tolist()
+        for name, array in infos.items()
+        if not name.startswith(("_", "final_"))
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -23,7 +23,7 @@ from tetrion.requests import FeaturesLike, PositionsLike, RulesLike
 Observations = dict[str, npt.NDArray[np.generic]]
 
 # The methods that return a row for each game.
-_METHODS = ("action_masks", "clone_state", "render")
+GAME_METHODS = ("action_masks", "clone_state", "render")
 
 
 class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
@@ -316,8 +316,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         for index, row in enumerate(final.rows):
             final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
             if self._observe_mask:
-                # No action is allowed in an episode that is over.
-                final_obs[row]["action_mask"] = np.zeros(self.session.num_actions, np.int8)
+                final_obs[row]["action_mask"] = self.final_mask()
         final_info: dict[str, Any] = {}
         for name, array in spaces.infos(final.infos).items():
             whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
@@ -325,6 +324,12 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             final_info[name] = whole
             final_info[f"_{name}"] = ended.copy()
         infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
+
+    def final_mask(self) -> npt.NDArray[np.int8]:
+        """The mask of an episode that is over, int8 (A,): action 0 alone, so that masked distributions exist."""
+        mask = np.zeros(self.session.num_actions, np.int8)
+        mask[0] = 1
+        return mask
 
     def clone_state(self) -> list[bytes]:
         """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
@@ -383,14 +388,14 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         Raises:
             AttributeError: The games have no such method or attribute.
         """
-        if name in _METHODS:
+        if name in GAME_METHODS:
             rows = getattr(self, name)(*args, **kwargs)
             return tuple(rows) if rows is not None else (None,) * self.num_envs
         if name in self._attributes:
             return self._attributes[name]
         value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
         if callable(value):
-            raise AttributeError(f"the games of one session have no method {name!r}{expected(name, _METHODS)}")
+            raise AttributeError(f"the games of one session have no method {name!r}{expected(name, GAME_METHODS)}")
         return (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:

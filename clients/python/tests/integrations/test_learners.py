@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -142,7 +143,7 @@ def test_a_session_is_a_vec_env(client):
         np.testing.assert_array_equal(rewards, expected)
         np.testing.assert_array_equal(dones, terminated | truncated)
         for env, done in enumerate(dones):
-            assert ("episode" in reported[env]) == done
+            assert ("episode" in reported[env]) == ("terminal_observation" in reported[env]) == done
             if done:
                 ended["truncated" if truncated[env] else "terminated"] += 1
                 last = {name: field[None] for name, field in infos["final_obs"][env].items()}
@@ -152,10 +153,119 @@ def test_a_session_is_a_vec_env(client):
                 assert reported[env]["episode"]["r"] == reported[env]["lines"] == infos["final_info"]["lines"][env]
                 assert (reported[env]["pieces"], reported[env]["invalid_actions"]) == (infos["final_info"]["pieces"][env], 0)
     assert min(ended.values()) > 0
-    with pytest.raises(NotImplementedError, match="no method"):
-        envs.env_method("reset")
     envs.close()
     twin.close()
+
+
+def same(one, other):
+    """Whether infos are equal, numbers in arrays included, but for the seconds of an episode."""
+    one, other = ({**info, "episode": {**info.get("episode", {}), "t": 0}} for info in (one, other))
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_equal(one[name], other[name], err_msg=name)
+        if not isinstance(one[name], (np.ndarray, dict)):
+            assert type(one[name]) is type(other[name]), name
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        ("tetrion/Placement-v0", {"rules": {"width": 4, "height": 6}}),
+        ("tetrion/Placement-v0", {"rules": {"width": 4, "height": 6, "preview": 2}, "max_episode_steps": 3}),
+        ("tetrion/Placement-v0", {"rules": {"width": 4, "height": 6}, "invalid_action": "ignore", "observe_mask": True}),
+        ("tetrion/Placement-v0", {"infos": ["lines"], "rules": {"width": 4, "height": 6}}),
+        ("tetrion/Keypress-v0", {"rules": {"width": 5, "height": 7}}),
+    ],
+)
+def test_a_vec_env_is_a_dummy_vec_env(client, env_id, kwargs):
+    """Everything that the `DummyVecEnv` of the same environments in monitors returns, step by step."""
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.env_util import make_vec_env
+
+    from tetrion.sb3 import TetrisVecEnv
+
+    ours = TetrisVecEnv(4, client, env_id=env_id, layout="dict", **kwargs)
+    # Not by gymnasium.make, which has a wrapper for max_episode_steps.
+    kind = tetrion.TetrisEnv if env_id == "tetrion/Placement-v0" else tetrion.KeypressEnv
+    theirs = make_vec_env(lambda: kind(client, **kwargs), n_envs=4, seed=5)
+    ours.seed(5)
+    sequences = [{"piece_sequence": "OIOIOIOI"}, {}, {"piece_sequence": "ITITITIT"}, {}]
+    rng = np.random.default_rng(1)
+    ends = 0
+    for options in (None, sequences, {"piece_sequence": "TOTOTO"}):
+        for envs in (ours, theirs):
+            envs.set_options(options)
+        seen, expected = ours.reset(), theirs.reset()
+        for _ in range(40):
+            np.testing.assert_equal(seen, expected)
+            for one, other in zip(ours.reset_infos, theirs.reset_infos, strict=True):
+                same({name: one[name] for name in other}, other)
+            actions = rng.integers(ours.action_space.n, size=4)
+            for envs in (ours, theirs):
+                envs.step_async(actions)
+            (seen, *one), (expected, *other) = ours.step_wait(), theirs.step_wait()
+            for array, wanted in zip(one[:2], other[:2], strict=True):
+                np.testing.assert_array_equal(array, wanted)
+                assert array.dtype == wanted.dtype
+            for info, wanted in zip(one[2], other[2], strict=True):
+                same({name: info[name] for name in wanted}, wanted)
+            ends += one[1].sum()
+    assert ends > 10
+    np.testing.assert_array_equal(ours.env_method("action_masks"), theirs.env_method("action_masks"))
+    np.testing.assert_array_equal(
+        ours.env_method("action_masks", indices=[2]), theirs.env_method("action_masks", indices=[2])
+    )
+    assert ours.get_attr("render_mode") == theirs.get_attr("render_mode")
+    assert ours.get_attr("action_space", 1) == theirs.get_attr("action_space", 1)
+    np.testing.assert_array_equal(ours.get_attr("action_masks", [3])[0](), theirs.get_attr("action_masks", [3])[0]())
+    for envs in (ours, theirs):
+        assert (envs.has_attr("action_masks"), envs.has_attr("nothing"), envs.has_attr("level")) == (True, False, False)
+        envs.set_attr("level", "hard")
+        envs.set_attr("level", "easy", indices=[1, 2])
+        assert envs.get_attr("level") == ["hard", "easy", "easy", "hard"]
+        assert envs.get_attr("level", 1) == ["easy"]
+        with pytest.raises(AttributeError, match="nothing"):
+            envs.env_method("nothing")
+    ours.close()
+    theirs.close()
+
+
+def test_the_seconds_of_an_episode(client):
+    pytest.importorskip("stable_baselines3")
+    from tetrion.sb3 import TetrisVecEnv
+
+    before = time.time()
+    envs = TetrisVecEnv(2, client, max_episode_steps=1)
+    made = time.time()
+    envs.reset()
+    _, _, _, infos = envs.step(np.array([0, 0]))
+    assert made - made < infos[0]["episode"]["t"] <= time.time() - before
+    envs.close()
+
+
+def test_options_of_a_vec_env_are_checked(client):
+    pytest.importorskip("stable_baselines3")
+    from tetrion.sb3 import TetrisVecEnv
+
+    with pytest.raises(tetrion.InvalidArgument, match="autoreset_mode is given, expected none"):
+        TetrisVecEnv(2, client, autoreset_mode="next_step")
+    envs = TetrisVecEnv(2.0, client)
+    for options, said in (
+        ({"piece_sequences": "IO"}, "options has 'piece_sequences', which is not an option of reset, did you mean"),
+        ([{}], "options has 1 entries, expected one for each of 2 games"),
+        ([{}, {"piece_sequence": 5}], r"piece_sequences\[0\] is 5, expected a string of the letters IOTZSJL"),
+    ):
+        envs.set_options(options)
+        with pytest.raises(tetrion.InvalidArgument, match=said):
+            envs.reset()
+    envs.set_options()
+    envs.reset()
+    for name in ("reset", "restore_state"):
+        with pytest.raises(AttributeError, match=name):
+            envs.env_method(name)
+    with pytest.raises(tetrion.InvalidArgument, match="name is 'render_mode', which is fixed"):
+        envs.set_attr("render_mode", "ansi")
+    envs.close()
 
 
 def test_the_layouts_of_a_vec_env(client):
