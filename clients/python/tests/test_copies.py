@@ -5,6 +5,7 @@ import functools
 import multiprocessing
 import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -229,6 +230,74 @@ def test_a_forked_child_is_refused_at_once(server):
         env.step(0)
         envs.step(np.array([0, 0]))
         session.step([0])
+
+
+FORKED = """
+    import multiprocessing, os, sys
+    import tetrion
+
+    fork, (address, before, after) = multiprocessing.get_context("fork"), sys.argv[1:]
+
+    def use(answers):
+        \"\"\"What becomes of an environment that a forked child makes.\"\"\"
+        try:
+            env = tetrion.TetrisEnv(address)
+            env.reset(seed=1)
+            env.close()
+            answers.put("played")
+        except tetrion.ForkedClient as error:
+            answers.put(str(error))
+
+    env = None
+    if before == "env":
+        env = tetrion.TetrisEnv(address)
+        env.reset(seed=1)
+    elif before == "client":
+        env = tetrion.Client(address)
+    if after == "close":
+        env.close()
+    answers = fork.SimpleQueue()
+    children = [fork.Process(target=use, args=(answers,)) for _ in range(3)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+        print(answers.get())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize(
+    ("before", "after", "support", "is_played"),
+    [
+        ("nothing", "-", "1", True),
+        ("nothing", "-", "0", True),
+        ("client", "-", "1", False),
+        ("env", "-", "1", False),
+        ("env", "-", "0", False),
+        ("env", "close", "1", True),
+        ("env", "close", "0", False),
+    ],
+)
+def test_a_child_that_was_forked_too_late_says_so(server, before, after, support, is_played):
+    """As libraries start their workers: Tianshou's SubprocVectorEnv, SubprocVecEnv(start_method="fork")."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FORKED), server.address, before, after],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "GRPC_ENABLE_FORK_SUPPORT": support},
+    )
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        if is_played:
+            assert line == "played"
+        else:
+            assert re.match(
+                r"process \d+ was forked from \d+, which had used its clients .* \(FAILED_PRECONDITION FORKED\)", line
+            )
+            assert "spawn" in line
 
 
 def test_workers_of_gymnasium(client):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, TypedDict
 
@@ -112,7 +113,9 @@ class Connection:
 
         Raises:
             InvalidArgument: The address is malformed, or a setting is out of range.
+            ForkedClient: This process was forked from one whose connections were open.
         """
+        _check_fork()
         self._owner = os.getpid()
         self.settings: dict[str, Any] = {
             "address": address.address if isinstance(address, Server) else address,
@@ -157,6 +160,7 @@ class Connection:
         self._environment: Any = EnvironmentServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._info: pb.GetServerInfoResponse | None = None
+        _note_use(self)
 
     @property
     def request_id(self) -> str:
@@ -290,6 +294,47 @@ class Connection:
         """Closes the channel; does nothing in a forked child."""
         if not self.forked:
             self._channel.close()
+            _open.discard(self)
+
+
+# The connections of this process that were not closed.
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()
+# Whether gRPC prepares for forks, by its own default: without, threads of closed connections are in the way as well.
+_IS_PREPARED = os.environ.get("GRPC_ENABLE_FORK_SUPPORT", "1").lower() not in ("0", "f", "false", "n", "no")
+_was_used = False
+# The process from which this one was forked when it was too late for that.
+_forked_from: int | None = None
+
+
+def _check_fork() -> None:
+    """Refuses to begin a connection where gRPC cannot: it would hang or abort.
+
+    Raises:
+        ForkedClient: This process was forked from one that had used gRPC.
+    """
+    if _forked_from is not None:
+        raise ForkedClient(
+            f"process {os.getpid()} was forked from {_forked_from}, which had used its clients or environments, so gRPC may "
+            "hang or abort here",
+            code="FAILED_PRECONDITION",
+            reason="FORKED",
+        )
+
+
+def _note_use(connection: Connection) -> None:
+    global _was_used
+    _open.add(connection)
+    _was_used = True
+
+
+def _note_fork() -> None:
+    global _forked_from
+    if _open or (_was_used and not _IS_PREPARED):
+        _forked_from = os.getppid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 class Patience:

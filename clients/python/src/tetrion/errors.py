@@ -192,11 +192,13 @@ class ServerUnavailable(TetrionError, ConnectionError):
 
 
 class ForkedClient(TetrionError, RuntimeError):
-    """A forked process used a connection of its parent."""
+    """A forked process used a connection of its parent, or was forked while the parent had connections."""
 
     advice = (
-        "make the client or the environment in the child itself, and start children with "
-        "multiprocessing.get_context('spawn') or AsyncVectorEnv(..., context='spawn')"
+        "make the client or the environment in the child itself, and start children with spawn: "
+        "multiprocessing.get_context('spawn'), AsyncVectorEnv(..., context='spawn') or SubprocVecEnv(..., "
+        "start_method='spawn'); or close all clients and environments of the parent before it forks; or use a vector "
+        "environment of this package, which needs no processes"
     )
 
 
