@@ -109,7 +109,7 @@ test-browser: $(TYPESCRIPT)/page/tests/node_modules/installed ## the page in a h
 ifeq ($(TETRION_SERVER),)
 	cargo build --quiet --locked
 endif
-	cd $(TYPESCRIPT)/page/tests && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" node --test --test-timeout=600000 page.test.mjs
+	cd $(TYPESCRIPT)/page/tests && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" node --test --test-timeout=840000 page.test.mjs
 
 wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
 ifeq ($(TETRION_SERVER),)

@@ -1,25 +1,25 @@
 // What this server is, and how programs call it.
 
 import type { App, View } from "./app.js";
-import { grouped, h } from "./dom.js";
+import { grouped, h, scroll } from "./dom.js";
 import { sizeInWords } from "./rules.js";
+import { Snippets } from "./snippets.js";
 
 /** The view. */
 export class About implements View {
   readonly root = h("div", { class: "view about" });
 
-  constructor({ info }: App) {
+  constructor(app: App) {
+    const { info } = app;
     const facts = (rows: readonly (readonly [string, string])[]) =>
       h("dl", { class: "pairs" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-    const address = location.origin;
-    const code = (text: string) => h("pre", { tabIndex: 0 }, h("code", {}, text));
     const limits = info.limits!;
     const presets = info.rulesPresets.map(({ name, rules, source }) =>
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text size" }, rules && sizeInWords(rules)), h("td", { class: "text" }, source)));
     const controllers = info.controllers.map(({ name, featureSet, weights, source }) =>
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, `${featureSet}, ${weights.length}`), h("td", { class: "text" }, source)));
-    const table = (heads: string[], rows: HTMLElement[]) =>
-      h("div", { class: "scroll" }, h("table", { class: "prose" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
+    const table = (name: string, heads: string[], rows: HTMLElement[]) =>
+      scroll(name, h("table", { class: "prose" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
     this.root.append(
       h("h1", {}, "This server"),
       h("p", { class: "lead" }, "A Tetris environment server for reinforcement learning, with a gRPC API."),
@@ -34,12 +34,10 @@ export class About implements View {
           ["Can do", info.capabilities.join(", ")],
         ])),
         h("section", { class: "card" }, h("h2", {}, "How programs call it"),
-          h("p", {}, "This port speaks gRPC, gRPC-Web and, for this page and ", h("a", { href: "/metrics" }, "the metrics"), ", plain HTTP. Server reflection is on, so no files are needed to look around:"),
-          code(`buf curl --protocol grpc --http2-prior-knowledge \\\n  --list-methods ${address}\nbuf curl --protocol grpc --http2-prior-knowledge -d '{}' \\\n  ${address}/tetrion.v1.EnvironmentService/GetServerInfo`),
-          h("p", {}, "In Python, with Gymnasium:"),
-          code(`import gymnasium, tetrion\n\nenv = gymnasium.make("tetrion/Placement-v0", address="${location.host}")\nobservation, info = env.reset(seed=0)`))),
-      h("section", { class: "card" }, h("h2", {}, "Rules"), table(["preset", "size", "source"], presets)),
-      h("section", { class: "card" }, h("h2", {}, "Controllers"), table(["name", "features", "source"], controllers)));
+          new Snippets(app).element,
+          h("p", {}, "This port speaks gRPC, gRPC-Web and, for this page and ", h("a", { href: "/metrics" }, "the metrics"), ", plain HTTP."))),
+      h("section", { class: "card" }, h("h2", {}, "Rules"), table("Rules", ["preset", "size", "source"], presets)),
+      h("section", { class: "card" }, h("h2", {}, "Controllers"), table("Controllers", ["name", "features", "source"], controllers)));
   }
 
   enter(): void {}

@@ -3,7 +3,7 @@
 import { type Placements, type Session, keysOf } from "../src/index.js";
 import type { Controller } from "../src/protocol.js";
 import type { App, Weighing } from "./app.js";
-import { field, h, select, short } from "./dom.js";
+import { field, h, scroll, select, short } from "./dom.js";
 import { wayOf, weigh } from "./outlook.js";
 import { type Pieces, placed } from "./pieces.js";
 import { namesSpots, steers } from "./rules.js";
@@ -15,18 +15,25 @@ export class Advice {
   private readonly helper = h("div");
   private readonly why = h("div", { class: "why" });
   readonly root = h("section", { class: "card" }, h("h2", {}, "Hint"), this.helper, this.why);
-  private name = "dellacherie";
+  /** The name of the controller that is asked. */
+  name: string;
+  /** Whether a person has taken another one than the page would. */
+  isChosen: boolean;
   /** The adviser, once the server has told its weights. */
   weighing: Weighing | undefined;
 
-  constructor(private readonly app: App) {}
+  /** With the name that the address has, if any. */
+  constructor(private readonly app: App, chosen: string | undefined) {
+    this.name = chosen ?? "dellacherie";
+    this.isChosen = chosen !== undefined;
+  }
 
   /** Offers these controllers, and keeps the one that is chosen if it is among them. Calls `change` when a person takes another. */
   offer(controllers: readonly Controller[], change: () => void): void {
     this.name = controllers.find(({ name }) => name === this.name)?.name ?? controllers[0]!.name;
     this.weighing = undefined;
     const choice = select(controllers.map(({ name }) => [name, name] as const), this.name, (name) => {
-      this.name = name;
+      [this.name, this.isChosen] = [name, true];
       change();
     });
     this.helper.replaceChildren(field("Ask", choice));
@@ -38,9 +45,9 @@ export class Advice {
     this.weighing = await this.app.weighing(this.name, width);
   }
 
-  /** Says nothing more. */
+  /** Says how to get a hint. */
   clear(): void {
-    this.why.replaceChildren();
+    this.why.replaceChildren(h("p", { class: "remark" }, "Press ", h("kbd", {}, "H"), " to see where this controller would put the piece, and why."));
   }
 
   /** Weighs the placements and shows why the best one is; returns its row and says it in words. */
@@ -68,7 +75,7 @@ export class Advice {
     this.why.replaceChildren(
       h("p", {}, `${words}.`),
       ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),
-      h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows), h("tfoot", {}, ...feet)),
+      scroll("Reasons", h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows), h("tfoot", {}, ...feet))),
       h("p", { class: "source" }, more));
     return { row: best, kind, words };
   }

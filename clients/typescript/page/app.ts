@@ -1,8 +1,11 @@
 // What all views share: the server, what it said of itself, and what a person has chosen for the whole page.
 
+import { create, toBinary } from "@bufbuild/protobuf";
+
 import type { Server, Session } from "../src/index.js";
 import { TetrionError } from "../src/index.js";
-import { type Controller, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
+import type { Choices } from "./address.js";
+import { type Controller, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
 
 /** A linear controller at some width: what it weighs, and how much. */
 export interface Weighing {
@@ -41,12 +44,19 @@ export interface View {
   enter(): void;
   /** It is not any more. */
   leave(): void;
+  /** What is chosen in it, for the address. */
+  choices?(): Choices;
+  /** Another one takes its place: its sessions can end. */
+  close?(): void;
 }
+
+/** Seconds that a session of the page lives without calls. Views keep what they need to go on in another one. */
+const TTL = 60;
 
 /** The page's knowledge of the server. */
 export class App {
   private readonly infos = new Map<number, Promise<GetServerInfoResponse>>();
-  /** The names of the sessions that this page has made. */
+  /** The names of the sessions that this page has made and not ended. */
   readonly own = new Set<string>();
   /** Controllers with weights that a person has changed, by view and side; `evaluate` plays them too. */
   readonly edited = new Map<string, Weighing>();
@@ -57,6 +67,8 @@ export class App {
     /** What a plain request must carry. */
     readonly credentials: Record<string, string>,
     private readonly say: (text: string | undefined) => void,
+    /** To be called when something else is chosen in a view: the address follows. */
+    readonly changed: () => void = () => undefined,
   ) {
     this.infos.set(10, Promise.resolve(info));
   }
@@ -66,11 +78,31 @@ export class App {
     return this.info.capabilities.includes(capability);
   }
 
-  /** A session of this page's own, which ends after so many seconds without calls. */
-  async session(config: Parameters<Server["session"]>[0], ttl: number): Promise<Session> {
-    const session = await this.server.session(config, { ttl });
+  /** A session of this page. It ends with the page, or a minute after its last call. */
+  async session(config: Parameters<Server["session"]>[0]): Promise<Session> {
+    const session = await this.server.session(config, { ttl: TTL });
     this.own.add(session.name);
     return session;
+  }
+
+  /** Ends a session of this page; nobody waits for it, and one that is gone already is fine. */
+  end(session: Session | undefined): void {
+    if (session !== undefined) {
+      this.own.delete(session.name);
+      void session.delete().catch(() => undefined);
+    }
+  }
+
+  /** The page is closed: its sessions end, so that nobody takes them for those of learners. */
+  endAll(): void {
+    for (const name of this.own) {
+      // A message of gRPC-Web: a byte of flags, four of the length, and the request. `keepalive` has it outlive the page.
+      const request = toBinary(DeleteSessionRequestSchema, create(DeleteSessionRequestSchema, { name, allowMissing: true }));
+      const body = Uint8Array.of(0, 0, 0, request.length >> 8, request.length & 255, ...request);
+      const headers = { ...this.credentials, "content-type": "application/grpc-web+proto", "x-grpc-web": "1" };
+      void fetch(`/${EnvironmentService.typeName}/DeleteSession`, { method: "POST", keepalive: true, headers, body }).catch(() => undefined);
+    }
+    this.own.clear();
   }
 
   /** The names of the controllers that play at this width, with the preset they were made for. */

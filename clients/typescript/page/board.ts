@@ -77,6 +77,10 @@ export class Board {
         pen.fillRect(left, fieldTop + row * size - 0.5, scene.width * size, 1);
       }
     }
+    // Where the ground is as dark as the field, its edge is seen.
+    pen.strokeStyle = colour("--line");
+    pen.lineWidth = 1;
+    pen.strokeRect(left + 0.5, fieldTop + 0.5, scene.width * size - 1, scene.height * size - 1);
     const drawn = Math.min(rows, scene.cells.length / scene.width);
     for (let row = 0; row < drawn; row++) {
       for (let column = 0; column < scene.width; column++) {
@@ -208,10 +212,16 @@ export class Row {
   }
 
   private paint(pen: CanvasRenderingContext2D, width: number, height: number): void {
-    const size = Math.floor(Math.min(height / 2.4, width / (4.8 * Math.max(1, this.kinds.length))));
+    const many = Math.max(1, this.kinds.length);
+    const isColumn = height > width && many > 1;
+    const size = Math.floor(isColumn ? Math.min(width / 4.2, height / (3.2 * many)) : Math.min(height / 2.4, width / (4.8 * many)));
     this.kinds.forEach((kind, number) => {
+      const columns = Math.max(...DRAWINGS[kind]!.map(([, column]) => column)) + 1;
+      const left = isColumn ? (width - columns * size) / 2 : number * size * 4.8;
+      const rows = Math.max(...DRAWINGS[kind]!.map(([row]) => row)) + 1;
+      const middle = (isColumn ? (number + 0.5) * 3.2 * size : height / 2) + (rows - 2) * (size / 2);
       for (const [row, column] of DRAWINGS[kind]!) {
-        block(pen, number * size * 4.8 + column * size, height / 2 - row * size, size, colourOf(kind + 1));
+        block(pen, left + column * size, middle - row * size, size, colourOf(kind + 1));
       }
     });
   }
@@ -221,15 +231,13 @@ export class Row {
 export class Side {
   private readonly held = new Row("Held", "No piece is held", "held");
   private readonly next = new Row("Next", "No next piece is shown");
-  private readonly holding = h("div", { class: "holding" }, h("h2", {}, "Hold"), this.held.surface.canvas);
-  private readonly coming = h("div", { class: "coming" }, h("h2", {}, "Next"), this.next.surface.canvas);
-  readonly element = h("div", { class: "side", hidden: true }, this.holding, this.coming);
+  readonly hold = h("div", { class: "holding" }, h("h2", {}, "Hold"), this.held.surface.canvas);
+  readonly queue = h("div", { class: "coming" }, h("h2", {}, "Next"), this.next.surface.canvas);
 
   /** Says which of the two these rules have. */
   begin({ hold = false, preview = 0 }: Pick<Rules, "hold" | "preview">): void {
-    this.holding.hidden = !hold;
-    this.coming.hidden = preview === 0;
-    this.element.hidden = !hold && preview === 0;
+    this.hold.hidden = !hold;
+    this.queue.hidden = preview === 0;
   }
 
   /** It is shown no more. */

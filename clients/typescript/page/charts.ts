@@ -1,6 +1,7 @@
 // Two charts: numbers over something that grows, with their intervals; and how numbers are distributed.
 
-import { grouped, short } from "./dom.js";
+import { short } from "./dom.js";
+import { brief, heightOf, ticks } from "./scale.js";
 import { Surface, colour } from "./surface.js";
 
 /** A line with a band around it. */
@@ -12,29 +13,6 @@ export interface Series {
 }
 
 const EDGE = { left: 64, right: 14, top: 12, bottom: 34 };
-
-/** Round numbers between two bounds, about as many as are wanted. */
-export function ticks(low: number, high: number, wanted: number): number[] {
-  const rough = (high - low) / Math.max(1, wanted);
-  if (!(rough > 0)) {
-    return [low];
-  }
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough)!;
-  const first = Math.ceil(low / step - 1e-9);
-  const count = Math.floor(high / step + 1e-9) - first;
-  return Array.from({ length: count + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
-}
-
-function brief(value: number): string {
-  const size = Math.abs(value);
-  for (const [unit, name] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as const) {
-    if (size >= 10 * unit || (size >= unit && unit > 1e3)) {
-      return `${Number((value / unit).toPrecision(3))}${name}`;
-    }
-  }
-  return size >= 1000 ? grouped(value) : short(value);
-}
 
 /** Lines over something that grows. */
 export class LineChart {
@@ -58,7 +36,7 @@ export class LineChart {
     const xs = finite(points.map(({ x }) => x));
     const ys = finite(points.flatMap(({ y, low, high }) => [y, low, high]));
     const [left, right] = [Math.min(0, ...xs), Math.max(1, ...xs)];
-    const [low, high] = [Math.min(0, ...ys), Math.max(1e-9, ...ys) * 1.05];
+    const [low, high] = heightOf(ys);
     const x = (value: number) => EDGE.left + ((value - left) / (right - left)) * (width - EDGE.left - EDGE.right);
     const y = (value: number) => height - EDGE.bottom - ((value - low) / (high - low)) * (height - EDGE.top - EDGE.bottom);
     axes(pen, width, height, this.names);
@@ -66,7 +44,7 @@ export class LineChart {
       ruler(pen, EDGE.left, y(tick), width - EDGE.right, y(tick));
       text(pen, brief(tick), EDGE.left - 6, y(tick), "right", "middle");
     }
-    for (const tick of ticks(left, right, width / 90)) {
+    for (const tick of ticks(left, right, Math.min(right - left, width / 90))) {
       text(pen, brief(tick), x(tick), height - EDGE.bottom + 6, "center", "top");
     }
     for (const { ink, points } of this.series) {

@@ -1,5 +1,7 @@
 // Elements of the page, made without markup in strings: the content security policy allows none, and text stays text.
 
+import { seedOf, wholeNumber } from "./address.js";
+
 /** What an element holds. */
 export type Child = Node | string | number | null | undefined | false;
 
@@ -49,7 +51,35 @@ export function select(options: readonly (readonly [value: string, text: string]
   return made;
 }
 
-/** A whole number between bounds; other input is put right when the field is left. */
+/** Says below a field what is wrong with its input, or takes that back. */
+export function report(control: HTMLElement, problem: string | undefined): void {
+  const place = control.closest(".field");
+  place?.querySelector(".problem")?.remove();
+  control.ariaInvalid = problem === undefined ? null : "true";
+  control.removeAttribute("aria-describedby");
+  if (problem !== undefined && place !== null) {
+    const id = `${control.id}-problem`;
+    place.append(h("span", { class: "problem", id, role: "alert" }, problem));
+    control.setAttribute("aria-describedby", id);
+  }
+}
+
+/** Takes what `parse` makes of a field's text. A `RangeError` is reported below the field, and nothing changes. */
+function taking<T>(control: HTMLInputElement, parse: (text: string) => T, take: (value: T) => void): void {
+  try {
+    // Text that is no number reads as an empty string.
+    const value = parse(control.validity.badInput ? "?" : control.value);
+    report(control, undefined);
+    take(value);
+  } catch (problem) {
+    if (!(problem instanceof RangeError)) {
+      throw problem;
+    }
+    report(control, `Expected ${problem.message}`);
+  }
+}
+
+/** A whole number between bounds. Other input is reported, and changes nothing. */
 export function number(value: number, min: number, max: number, change: (value: number) => void): HTMLInputElement {
   const made = h("input", {
     type: "number",
@@ -57,16 +87,55 @@ export function number(value: number, min: number, max: number, change: (value: 
     max: String(max),
     value: String(value),
     inputMode: "numeric",
-    onchange: () => {
-      const whole = Math.round(Number(made.value));
-      const kept = Number.isFinite(whole) && made.value !== "" ? Math.min(max, Math.max(min, whole)) : value;
-      made.value = String(kept);
-      if (kept !== value) {
-        change((value = kept));
+    onchange: () => taking(made, (text) => wholeNumber(text, min, max), (given) => {
+      made.value = String(given);
+      if (given !== value) {
+        change((value = given));
       }
-    },
+    }),
   });
   return made;
+}
+
+/** The field of a seed. Input that is no seed is reported, and changes nothing; an empty field draws one. */
+export class SeedField {
+  private readonly input: HTMLInputElement;
+  readonly element: HTMLElement;
+
+  constructor(private seed: bigint, change: () => void) {
+    this.input = h("input", {
+      type: "text",
+      inputMode: "numeric",
+      size: 6,
+      autocomplete: "off",
+      onchange: () => taking(this.input, (text) => (text.trim() === "" ? drawnSeed() : seedOf(text)), (seed) => {
+        this.value = seed;
+        change();
+      }),
+    });
+    this.element = field("Seed", this.input, "The same number deals the same pieces; an empty field draws another one");
+    this.value = seed;
+  }
+
+  get value(): bigint {
+    return this.seed;
+  }
+
+  set value(seed: bigint) {
+    this.seed = seed;
+    this.input.value = String(seed);
+    report(this.input, undefined);
+  }
+}
+
+/** A seed that is short enough to be written down. */
+export function drawnSeed(): bigint {
+  return BigInt(crypto.getRandomValues(new Uint16Array(1))[0]!);
+}
+
+/** A region that may be wider than its place: with the keyboard, too, one can scroll in it. */
+export function scroll(name: string, ...children: Child[]): HTMLElement {
+  return h("div", { class: "scroll", role: "region", tabIndex: 0, "aria-label": name }, ...children);
 }
 
 /** A button. */
@@ -106,10 +175,41 @@ export class Turns {
   }
 }
 
-/** Choices that a narrow screen folds away. */
+/** Where there is room for all choices of a view. */
+const ROOMY = "(min-width: 76rem) and (min-height: 34rem)";
+
+/** Choices that a small screen folds away, below a button. */
 export function options(...choices: HTMLElement[]): HTMLElement {
-  const wide = matchMedia("(min-width: 44.01rem)");
+  const wide = matchMedia(ROOMY);
   const made = h("details", { class: "options", open: wide.matches }, h("summary", {}, "Choices"), h("div", { class: "fields" }, ...choices));
   wide.addEventListener("change", () => (made.open = wide.matches));
+  const fold = () => (made.open = made.open && wide.matches);
+  made.addEventListener("keydown", ({ key }) => key === "Escape" && fold());
+  document.addEventListener("pointerdown", ({ target }) => made.isConnected && !made.contains(target as Node) && fold());
   return made;
+}
+
+/** A button that copies a text, and says so. */
+export function copyButton(name: string, text: () => string, kind = ""): HTMLButtonElement {
+  const made = button(name, () => void copy(text()).then((done) => {
+    made.textContent = done ? "Copied" : "Not allowed to copy";
+    setTimeout(() => (made.textContent = name), 2000);
+  }), kind);
+  made.ariaLive = "polite";
+  return made;
+}
+
+/** Copies a text. Pages that came without encryption from another host have no clipboard, only the old command. */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = h("textarea", { value: text, class: "only-read" });
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
 }

@@ -4,14 +4,17 @@ import { type MessageInitShape } from "@bufbuild/protobuf";
 
 import { elementsOf } from "../src/index.js";
 import { type AgentSchema, ClearPoints, DataType, type EvaluationSummary } from "../src/protocol.js";
+import { type Choices, type Reader, seedOf } from "./address.js";
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
-import { button, field, grouped, h, options, select, short } from "./dom.js";
+import { SeedField, button, field, grouped, h, options, scroll, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
-import { type Measure, chosenOf, measuresOf, presetOf, rulesOf } from "./rules.js";
-import { RulesForm, isPlacement, seedOf } from "./rules_form.js";
+import { type Measure, choicesOf, chosenOf, measuresOf, presetOf, rulesOf } from "./rules.js";
+import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
+/** The numbers of games that can be chosen, and of pieces after which games are cut. */
+const [GAMES, LIMITS] = [[50, 200, 1000, 5000], [500, 10_000, 100_000, 1_000_000]] as const;
 /** Contestants at one time. */
 const MOST = 6;
 /** Points of a line of the second chart. */
@@ -31,9 +34,9 @@ export class Evaluate implements View {
   readonly root = h("div", { class: "view evaluate" });
   private readonly form: RulesForm;
   private readonly list = h("div", { class: "contestants" });
-  private readonly games = select([["50", "50"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]], "200", () => undefined);
-  private readonly limit = select([["500", "500 pieces"], ["10000", "10,000 pieces"], ["100000", "100,000 pieces"], ["1000000", "a million pieces"]], "100000", () => undefined);
-  private readonly seed = h("input", { type: "text", inputMode: "numeric", value: "1", size: 6, autocomplete: "off" });
+  private readonly games: HTMLSelectElement;
+  private readonly limit: HTMLSelectElement;
+  private readonly seed: SeedField;
   private readonly start = button("Evaluate", () => (this.stop === undefined ? void this.run() : this.stop.abort()), "primary");
   private readonly strips = new StripChart("Distribution of the games of each controller");
   private readonly means = new LineChart("Means with their 95 % interval, as games come in");
@@ -45,18 +48,41 @@ export class Evaluate implements View {
   private offered: readonly Measure[] = [];
   /** What the numbers that are shown count. */
   private shownMeasure: Measure = "lines";
-  private readonly table = h("div", { class: "scroll" });
+  private readonly table = scroll("Numbers of the games");
+  private readonly empty = h("section", { class: "card wide empty" },
+    h("h2", {}, "No games yet"),
+    h("p", {}, "Press ", h("strong", {}, "Evaluate"), ": every controller plays the same games, and what comes of them appears here while they are played, each game as a bar, the means with their 95 % intervals, and the differences between controllers."),
+    h("p", { class: "remark" }, "Rules, size and seed are chosen above. Weights that you have changed in the race can take part too."));
+  private readonly found = h("div", { class: "results" });
+  private readonly spread: HTMLElement;
   private readonly progress = h("progress", { max: 1, value: 0, "aria-label": "Games played" });
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
   private contestants: Contestant[] = [];
   private stop: AbortController | undefined;
   private shown = false;
 
-  constructor(private readonly app: App) {
-    this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, () => this.draw(), { wanted: isPlacement });
-    const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => app.controllers(10).some((controller) => controller.name === name));
-    const names = wanted.length >= 2 ? wanted : app.controllers(10).slice(0, 2).map(({ name }) => name);
-    this.contestants = names.slice(0, 3).map(fresh);
+  constructor(private readonly app: App, address: Reader) {
+    this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, address, () => this.chose(), { wanted: isPlacement });
+    this.games = select(GAMES.map((number) => [String(number), grouped(number)] as const), address.oneOf("games", GAMES.map(String)) ?? "200", () => this.app.changed());
+    this.limit = select(LIMITS.map((number) => [String(number), `${number === 1e6 ? "a million" : grouped(number)} pieces`] as const), address.oneOf("pieces", LIMITS.map(String)) ?? "100000", () => this.app.changed());
+    this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => this.app.changed());
+    this.wanted = (address.oneOf("count", ["lines", "points", "lines sent"]) ?? "lines") as Measure;
+    this.shownMeasure = this.measure;
+    const known = app.controllers(this.form.chosen.width).map(({ name }) => name);
+    const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => known.includes(name));
+    const given = address.parsed("controllers", (text) => {
+      const names = text.split(",");
+      const other = names.find((name) => !known.includes(name));
+      if (other !== undefined || names.length > MOST) {
+        throw new RangeError(`up to ${MOST} of ${known.join(", ")}`);
+      }
+      return names;
+    });
+    this.contestants = (given ?? (wanted.length >= 2 ? wanted : known.slice(0, 2))).map(fresh);
+    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars: games, on a logarithmic scale. Below them the mean and its 95 % interval."));
+    this.found.append(
+      h("section", { class: "card" }, h("h2", {}, "Mean as games come in"), this.means.surface.canvas),
+      h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
     this.root.append(
       h("h1", { class: "only-read" }, "Evaluate controllers"),
       h("div", { class: "toolbar" },
@@ -66,12 +92,26 @@ export class Evaluate implements View {
           field("Cut after", this.limit, "A good controller may never lose: its games are cut, and its mean is a lower bound"),
           this.form.element,
           this.counted,
-          field("Seed", this.seed, "The same number deals the same pieces"))),
+          this.seed.element)),
       h("div", { class: "columns" },
         h("section", { class: "card" }, h("h2", {}, "Controllers"), this.list, this.progress, this.remark),
-        h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars: games, on a logarithmic scale. Below them the mean and its 95 % interval."))),
-      h("section", { class: "card" }, h("h2", {}, "Mean as games come in"), this.means.surface.canvas),
-      h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
+        this.spread,
+        this.empty),
+      this.found);
+  }
+
+  choices(): Choices {
+    const { games, limit } = this;
+    // Weights that were changed are those of another view.
+    const names = this.contestants.map(({ player }) => player).filter((player) => !player.startsWith("edited:"));
+    const measure = this.measure === "lines" ? {} : { count: this.measure };
+    return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), games: games.value, pieces: limit.value, ...measure, ...(names.length > 0 && { controllers: String(names) }) };
+  }
+
+  /** Something else was chosen. */
+  private chose(): void {
+    this.draw();
+    this.app.changed();
   }
 
   enter(): void {
@@ -109,7 +149,7 @@ export class Evaluate implements View {
       // Numbers of something else say nothing any more.
       this.contestants = this.contestants.map(({ player }) => fresh(player));
       this.shownMeasure = this.measure;
-      this.draw();
+      this.chose();
     });
     this.counted.replaceChildren(field("Count", choice, "Controllers play the same whatever is counted"));
   }
@@ -145,17 +185,18 @@ export class Evaluate implements View {
     }
     const running = this.stop !== undefined;
     this.counted.querySelector("select")!.disabled = running;
+    const focused = [...this.list.querySelectorAll("select, button")].indexOf(document.activeElement!);
     this.list.replaceChildren(
       ...this.contestants.map((contestant, at) => {
         const choice = select(players, contestant.player, (player) => {
           Object.assign(contestant, fresh(player));
-          this.draw();
+          this.chose();
         });
         choice.disabled = running;
         choice.ariaLabel = `Controller ${at + 1}`;
         const away = button("×", () => {
           this.contestants = this.contestants.filter((other) => other !== contestant);
-          this.draw();
+          this.chose();
         }, "quiet");
         away.ariaLabel = `Leave out ${this.name(contestant.player)}`;
         away.disabled = running || this.contestants.length === 1;
@@ -164,9 +205,10 @@ export class Evaluate implements View {
       ...(this.contestants.length >= MOST ? [] : [button("Add a controller", () => {
         const next = players.find(([value]) => !this.contestants.some(({ player }) => player === value)) ?? players[0]!;
         this.contestants = [...this.contestants, fresh(next[0])];
-        this.draw();
+        this.chose();
       }, "quiet")]),
     );
+    this.list.querySelectorAll<HTMLElement>("select, button")[focused]?.focus();
     this.start.textContent = running ? "Stop" : "Evaluate";
     this.results();
   }
@@ -175,6 +217,10 @@ export class Evaluate implements View {
   private results(summary?: EvaluationSummary): void {
     const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant.player), ink: `--series-${at + 1}` }));
     const measure = this.shownMeasure;
+    const isEmpty = this.stop === undefined && named.every(({ sample }) => sample.count === 0);
+    this.empty.hidden = !isEmpty;
+    this.progress.hidden = isEmpty;
+    this.spread.hidden = this.found.hidden = isEmpty;
     this.title.textContent = `${measure.charAt(0).toUpperCase()}${measure.slice(1)} a game`;
     this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })), `${measure} a game`);
     this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: `mean ${measure}` });
@@ -215,8 +261,7 @@ export class Evaluate implements View {
     this.progress.value = 0;
     const measure = (this.shownMeasure = this.measure);
     this.draw();
-    const seed = seedOf(this.seed.value);
-    this.seed.value = String(seed);
+    const seed = this.seed.value;
     const request = {
       rules: { ...rulesOf(this.app.info, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
       agents: this.contestants.map((contestant) => this.agent(contestant)),

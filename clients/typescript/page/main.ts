@@ -1,12 +1,16 @@
 // The page: which view is shown, which server it calls, what a person has chosen for all of it.
 //
-// Addresses hold the name of a view and nothing else. A token is asked for when the server wants one, and kept for this tab.
+// Addresses hold the name of a view and what is chosen in it. A token is asked for when the server wants one, and kept for this
+// tab; no address has it.
 
 import { TetrionError, connect } from "../src/index.js";
 import { grpcWeb } from "../src/web.js";
+import { Reader, readAddress, writeAddress } from "./address.js";
 import { App, type View, inWords } from "./app.js";
-import { button, h, sleep } from "./dom.js";
+import { button, copyButton, h, sleep } from "./dom.js";
 import { Evaluate } from "./evaluate.js";
+import { focusGame } from "./focus.js";
+import { Home } from "./home.js";
 import { Play } from "./play.js";
 import { Race } from "./race.js";
 import { About } from "./about.js";
@@ -15,11 +19,12 @@ import { Sessions } from "./sessions.js";
 import { redrawAll } from "./surface.js";
 import { type PaletteName, choosePalette, palette } from "./tetromino.js";
 
-const VIEWS: readonly (readonly [name: string, title: string, make: (app: App) => View])[] = [
-  ["race", "Race", (app) => new Race(app)],
-  ["play", "Play", (app) => new Play(app)],
-  ["evaluate", "Evaluate", (app) => new Evaluate(app)],
-  ["sessions", "Sessions", (app) => new Sessions(app)],
+const VIEWS: readonly (readonly [name: string, title: string, make: (app: App, address: Reader) => View])[] = [
+  ["home", "Home", (app) => new Home(app)],
+  ["race", "Race", (app, address) => new Race(app, address)],
+  ["play", "Play", (app, address) => new Play(app, address)],
+  ["evaluate", "Evaluate", (app, address) => new Evaluate(app, address)],
+  ["sessions", "Sessions", (app, address) => new Sessions(app, address)],
   ["training", "Training", (app) => new Training(app)],
   ["server", "Server", (app) => new About(app)],
 ];
@@ -34,11 +39,18 @@ const main = document.getElementById("main")!;
 const made = new Map<string, View>();
 let shown: View | undefined;
 let app: App | undefined;
+/** What is wrong with the address, and with the server. */
+let [misread, trouble] = ["", ""];
 
 /** Says what is wrong, above everything; nothing, if nothing is. */
 function say(text: string | undefined): void {
-  notice.hidden = text === undefined;
-  notice.textContent = text ?? "";
+  trouble = text ?? "";
+  tell();
+}
+
+function tell(): void {
+  notice.textContent = [misread, trouble].filter((text) => text !== "").join(" ");
+  notice.hidden = notice.textContent === "";
 }
 
 /** Storage may be forbidden; then the page forgets. */
@@ -60,7 +72,7 @@ async function enter(): Promise<App> {
     try {
       const server = connect(location.origin, { transport: grpcWeb, token });
       const credentials: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const entered = new App(server, await server.info(), credentials, say);
+      const entered = new App(server, await server.info(), credentials, say, writeChoices);
       if (token !== undefined) {
         remember(() => sessionStorage, TOKEN, token);
       }
@@ -96,27 +108,51 @@ function askForToken(again: boolean): Promise<string> {
   });
 }
 
-/** Shows the view that the address names. */
+/** Shows the view that the address names, with what it chooses. */
 function route(): void {
-  const wanted = location.hash.slice(1);
-  const [name, title, make] = VIEWS.find(([name]) => name === wanted) ?? VIEWS[0]!;
-  for (const link of document.querySelectorAll<HTMLAnchorElement>("#views a")) {
+  const wanted = readAddress(location.hash);
+  const [name, title, make] = VIEWS.find(([name]) => name === wanted.view) ?? VIEWS[0]!;
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("#views a, .brand")) {
     link.ariaCurrent = link.hash === `#${name}` ? "page" : null;
   }
-  document.title = `${title} · Tetrion`;
+  document.title = name === "home" ? "Tetrion" : `${title} · Tetrion`;
   if (app === undefined) {
     return;
   }
+  let problems: string[] = [];
   let view = made.get(name);
-  if (view === undefined) {
-    view = make(app);
+  const isOther = Object.keys(wanted.choices).length > 0 && writeAddress(name, wanted.choices) !== writeAddress(name, view?.choices?.() ?? {});
+  if (view === undefined || isOther) {
+    if (view !== undefined && view === shown) {
+      view.leave();
+      shown = undefined;
+    }
+    view?.close?.();
+    const address = new Reader(wanted.choices);
+    view = make(app, address);
     made.set(name, view);
+    problems = address.problems;
   }
   if (view !== shown) {
     shown?.leave();
     shown = view;
+    main.dataset["view"] = name;
     main.replaceChildren(view.root);
     view.enter();
+  }
+  writeChoices();
+  misread = problems.join(" ");
+  tell();
+}
+
+/** Puts what is chosen in the view that is shown into the address, without a step in the browser's history. */
+function writeChoices(): void {
+  const name = [...made].find(([, view]) => view === shown)?.[0];
+  const address = writeAddress(name ?? "", shown?.choices?.() ?? {});
+  if (name !== undefined && location.hash !== "" && location.hash !== address) {
+    history.replaceState(null, "", address);
+    misread = "";
+    tell();
   }
 }
 
@@ -159,12 +195,16 @@ function tools(): void {
     choosePalette("distinct");
   }
   apply();
-  document.getElementById("tools")!.append(colours, themeButton);
+  document.getElementById("tools")!.append(copyButton("Copy link", () => location.href, "tool link"), colours, themeButton);
 }
 
-document.getElementById("views")!.append(...VIEWS.map(([name, title]) => h("a", { href: `#${name}` }, title)));
+const nav = document.getElementById("views")!;
+nav.append(...VIEWS.slice(1).map(([name, title]) => h("a", { href: `#${name}` }, title)));
+// Whoever has taken another view wants its keys, and a reader of screens its content.
+nav.addEventListener("click", () => setTimeout(focusGame));
 tools();
 addEventListener("hashchange", route);
+addEventListener("pagehide", () => app?.endAll());
 route();
 app = await enter();
 route();

@@ -1,22 +1,26 @@
 // A person plays: placements or keys, whatever the rules have; a hint, as many steps back as there were, and an opponent.
 //
 // The game is on the server. Here is what a person sees of it, and a snapshot of every position, to go back to or to go on
-// from when the session has run out.
+// from when the session has run out. Where keys steer a piece, what needs no rules is shown before the server has answered.
 
 import type { FirstStep, Placements, Session } from "../src/index.js";
 import { ActionModel, AutoresetMode, type Rules } from "../src/protocol.js";
+import { type Choices, type Reader, seedOf } from "./address.js";
 import { Advice } from "./advice.js";
 import { Aim, type Place, placesOf } from "./aim.js";
 import { type App, type View, isGone } from "./app.js";
 import { Board, Side } from "./board.js";
-import { Turns, button, field, grouped, h, options, select, short } from "./dom.js";
+import { SeedField, Turns, button, drawnSeed, field, grouped, h, number, options, select, short } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
-import { type Act, Keyboard, legend } from "./keyboard.js";
+import { handBack, usesKey } from "./focus.js";
+import { foreseen, moved } from "./foresight.js";
+import { type Act, type Handling, Keyboard, Repeats, USUAL_HANDLING, legend } from "./keyboard.js";
+import { keep, kept } from "./kept.js";
 import { Pieces, choosing, handOf, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
-import { ABOVE, type Chosen, chosenOf, configOf, presetOf, steers } from "./rules.js";
-import { RulesForm, drawnSeed, seedOf } from "./rules_form.js";
+import { ABOVE, type Chosen, STEPS_PER_SECOND, choicesOf, chosenOf, configOf, namesSpots, presetOf, steers, tetrominoPresets } from "./rules.js";
+import { RulesForm } from "./rules_form.js";
 import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
@@ -24,7 +28,15 @@ import { cellsOf } from "./weighing.js";
 /** Positions that one can go back to. */
 const MEMORY = 1000;
 /** Milliseconds of a step in which time passes: where pieces fall a row with every key, and where keys steer them. */
-const STEP = { falling: 700, steered: 100 } as const;
+const STEP = { falling: 700, steered: 1000 / STEPS_PER_SECOND } as const;
+/** Steps that keys may be ahead of the clock: pressing fast does not make pieces fall faster. */
+const MOST_AHEAD = STEPS_PER_SECOND;
+/** Milliseconds between two looks at the keys that are held down. */
+const TICK = 8;
+/** Keys that may wait for the server before those that are held down repeat no more. */
+const MOST_WAITING = 12;
+/** Where the page keeps how keys repeat. */
+const HANDLING = "tetrion-keys";
 /** The keys of rules with key presses: those of all, and those that steer pieces. */
 const KEY = { idle: 0, left: 1, right: 2, turnLeft: 3, turn: 4, drop: 5 } as const;
 const STEERING = { ...KEY, down: 6, bottom: 7, turnHalf: 8, hold: 9 } as const;
@@ -42,23 +54,27 @@ export class Play implements View {
   readonly root = h("div", { class: "view play" });
   private readonly board = new Board(ABOVE);
   private readonly side = new Side();
-  private readonly next = h("section", { class: "card coming-card" }, this.side.element);
   private readonly form: RulesForm;
-  private readonly seed = h("input", { type: "text", inputMode: "numeric", value: String(drawnSeed()), size: 6, autocomplete: "off", onchange: () => void this.begin() });
+  private readonly seed: SeedField;
   private readonly facts = new Facts("points");
   private readonly spoken = h("p", { class: "only-read", "aria-live": "polite" });
   private readonly advice: Advice;
   private readonly opponents = h("div");
+  private offered = "";
   private readonly rival: Rival;
   /** The controller that plays beside the person; empty for none. */
-  private against = "";
+  private against: string;
   private readonly undoButton = button("Undo", () => this.act("undo"));
   private readonly hintButton = button("Hint", () => this.act("hint"));
-  private readonly holdButton = pad("⇄", "Hold", () => this.act("hold"));
+  private readonly holdButton = this.pad("⇄", "Hold", "hold");
   private readonly gravity = h("input", { type: "checkbox", id: "gravity", checked: true });
   private readonly gravityField = h("div", { class: "check" }, this.gravity, h("label", { for: "gravity" }, "Pieces fall by themselves"));
   private readonly legend = h("div");
   private readonly keyboard = new Keyboard();
+  private readonly repeats = new Repeats(keptHandling());
+  private ticking: ReturnType<typeof setInterval> | undefined;
+  /** What was pressed and has not been answered, the oldest first. */
+  private waiting: Act[] = [];
   private readonly turns = new Turns();
   private session: Session | undefined;
   private field = new Field(10, 20);
@@ -77,27 +93,36 @@ export class Play implements View {
   private timer: ReturnType<typeof setInterval> | undefined;
   /** Whether a step in which time passes is under way. */
   private isFalling = false;
+  /** Steps of the clock that the game has not taken yet; below 0 where keys have taken some in advance. */
+  private due = 0;
 
-  constructor(private readonly app: App) {
-    this.form = new RulesForm(app.info, chosenOf(app.info.rulesPresets[0]!), () => void this.begin(), { offersKeys: true });
+  constructor(private readonly app: App, address: Reader) {
+    const presets = tetrominoPresets(app.info);
+    const known = presets.find(({ rules }) => rules !== undefined && namesSpots(rules)) ?? presets[0]!;
+    this.form = new RulesForm(app.info, chosenOf(known, true), address, () => this.begin(), { offersKeys: true });
+    this.seed = new SeedField(address.parsed("seed", seedOf) ?? drawnSeed(), () => this.begin());
+    const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
+    this.against = address.oneOf("against", names) ?? "";
     this.rival = new Rival(app);
-    this.advice = new Advice(app);
+    this.advice = new Advice(app, address.oneOf("hint", names));
     this.root.append(
       h("h1", { class: "only-read" }, "Play by hand"),
       h("div", { class: "toolbar" },
         h("div", { class: "buttons" }, button("New game", () => this.act("new"), "primary"), this.undoButton, this.hintButton),
-        options(this.opponents, this.form.element, field("Seed", this.seed, "The same number deals the same pieces"))),
-      h("div", { class: "table" },
-        h("div", { class: "playfield" }, this.board.surface.canvas, h("div", { class: "pad" },
-          pad("←", "Left", () => this.act("left")), pad("↻", "Turn", () => this.act("turn")), pad("→", "Right", () => this.act("right")),
-          pad("↓", "Down", () => this.act("down")), this.holdButton, pad("⤓", "Drop", () => this.act("drop")))),
-        this.rival.root,
-        h("div", { class: "beside" },
-          h("div", { class: "scores" }, this.facts.element, this.rival.facts),
-          this.next,
+        options(this.opponents, this.form.element, this.seed.element)),
+      h("div", { class: "floor" },
+        h("div", { class: "stage" },
+          h("div", { class: "left" }, this.side.hold, this.facts.element),
+          h("div", { class: "playfield" }, this.board.surface.canvas),
+          h("div", { class: "right" }, this.side.queue),
+          this.rival.root,
+          h("div", { class: "pad pad-left" }, this.pad("←", "Left", "left"), this.pad("↓", "Down", "down"), this.pad("→", "Right", "right")),
+          h("div", { class: "pad pad-right" }, this.holdButton, this.pad("↻", "Turn", "turn"), this.pad("⤓", "Drop", "drop"))),
+        h("div", { class: "panel" },
           this.advice.root,
-          h("section", { class: "card keyboard" }, h("h2", {}, "Keys"), this.gravityField, this.legend))),
+          h("section", { class: "card keyboard" }, h("h2", {}, "Keys"), this.gravityField, this.legend, this.handling()))),
       this.spoken);
+    handBack(this.root);
   }
 
   enter(): void {
@@ -105,9 +130,10 @@ export class Play implements View {
     document.addEventListener("keydown", this.keys);
     document.addEventListener("keyup", this.keys);
     document.addEventListener("pointerdown", this.interrupt);
+    addEventListener("blur", this.letGo);
     this.wind();
     if (this.session === undefined) {
-      void this.begin();
+      this.begin();
     }
   }
 
@@ -116,21 +142,107 @@ export class Play implements View {
     document.removeEventListener("keydown", this.keys);
     document.removeEventListener("keyup", this.keys);
     document.removeEventListener("pointerdown", this.interrupt);
+    removeEventListener("blur", this.letGo);
     this.interrupt();
+    this.letGo();
     clearInterval(this.timer);
     this.app.notice(undefined);
   }
 
+  choices(): Choices {
+    const { against, advice } = this;
+    return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), ...(against !== "" && { against }), ...(advice.isChosen && { hint: advice.name }) };
+  }
+
+  close(): void {
+    this.app.end(this.session);
+    this.session = undefined;
+    this.rival.begin(undefined);
+  }
+
+  /** How keys repeat, to be changed. */
+  private handling(): HTMLElement {
+    const change = (part: Partial<Handling>) => {
+      this.repeats.handling = { ...this.repeats.handling, ...part };
+      keep("local", HANDLING, this.repeats.handling);
+    };
+    const { delay, repeat, down } = this.repeats.handling;
+    return h("div", { class: "fields handling" },
+      field("Shift delay, ms", number(delay, 0, 1000, (delay) => change({ delay })), "How long left and right are held until they repeat: delayed auto-shift, DAS"),
+      field("Repeat, ms", number(repeat, 0, 1000, (repeat) => change({ repeat })), "Between two repeats of left or right: auto-repeat rate, ARR. At 0 the piece goes to the wall at once"),
+      field("Down, ms", number(down, 10, 1000, (down) => change({ down })), "Between two rows down while that key is held: soft drop"));
+  }
+
   private readonly keys = (event: KeyboardEvent): void => {
-    const inControl = event.target instanceof HTMLElement && event.target.closest("input, select, dialog") !== null;
-    const onButton = event.target instanceof HTMLElement && event.target.closest("button, a, summary") !== null && [" ", "Enter"].includes(event.key);
+    const { target, key } = event;
+    if (event.type === "keyup") {
+      const released = this.keyboard.released(event, this.rules);
+      if (released !== undefined) {
+        this.repeats.release(released);
+      }
+    }
     const act = event.type === "keyup" ? this.keyboard.up(event, this.rules) : this.keyboard.down(event, this.rules);
-    if (act === undefined || inControl || onButton) {
+    if (usesKey(target, key)) {
       return;
     }
-    event.preventDefault();
-    this.act(act);
+    if (act !== undefined) {
+      event.preventDefault();
+      this.press(act);
+    } else if (event.repeat && [" ", "ArrowUp", "ArrowDown"].includes(key)) {
+      event.preventDefault(); // the page does not scroll away under the game
+    }
   };
+
+  /** Does what a key or a button is for, and repeats it while it is held down. */
+  private press(act: Act): void {
+    this.act(act);
+    this.repeats.press(act, performance.now());
+    if (this.repeats.isHeld) {
+      this.ticking ??= setInterval(this.tick, TICK);
+    }
+  }
+
+  /** Repeats what is held down. */
+  private readonly tick = (): void => {
+    if (!this.repeats.isHeld) {
+      clearInterval(this.ticking);
+      this.ticking = undefined;
+      return;
+    }
+    for (const { act, times } of this.repeats.due(performance.now())) {
+      // A place further down is one key each: nobody would see which one is meant.
+      const repeats = act === "down" && !this.isKeypress ? 0 : Math.min(times, this.form.chosen.width);
+      for (let time = 0; time < repeats && this.waiting.length < MOST_WAITING && this.canMove(act); time++) {
+        this.act(act);
+      }
+    }
+  };
+
+  /** Whether a repeat would do something: one that would not costs the server a call, and a piece that falls its time. */
+  private canMove(act: Act): boolean {
+    if (this.over !== undefined) {
+      return false;
+    }
+    return !this.steers || String(moved(this.foreseen(), act, (cell) => this.isFree(cell))) !== String(this.foreseen());
+  }
+
+  private readonly letGo = (): void => this.repeats.releaseAll();
+
+  /** A button for fingers. It acts when it is touched, and repeats like a key. */
+  private pad(text: string, name: string, act: Act): HTMLButtonElement {
+    // Keys of a keyboard and readers of screens click without pointing.
+    const made = h("button", { type: "button", class: "key", onclick: ({ detail }) => detail === 0 && this.act(act) }, text);
+    made.ariaLabel = name;
+    made.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      this.press(act);
+    });
+    for (const end of ["pointerup", "pointercancel", "pointerleave"] as const) {
+      made.addEventListener(end, () => this.repeats.release(act));
+    }
+    made.addEventListener("contextmenu", (event) => event.preventDefault());
+    return made;
+  }
 
   /** Winds the clock of the game that is played. */
   private wind(): void {
@@ -155,9 +267,21 @@ export class Play implements View {
 
   /** Does what a person wants. */
   private act(act: Act): void {
+    const isSteered = this.steers && this.over === undefined && STEERING[act as keyof typeof STEERING] !== undefined;
+    if (isSteered) {
+      this.waiting.push(act);
+      this.draw();
+    }
+    let waits = isSteered;
+    const answered = () => {
+      if (waits) {
+        waits = false;
+        this.waiting.shift();
+      }
+    };
     void this.guarded(async () => {
       if (act === "new") {
-        this.seed.value = String(drawnSeed());
+        this.seed.value = drawnSeed();
         await this.start();
       } else if (act === "undo") {
         await this.undo();
@@ -165,28 +289,32 @@ export class Play implements View {
         if (act === "hint") {
           await this.showHint();
         } else if (this.isKeypress) {
-          await this.press(act);
+          return await this.strike(act, answered);
         } else if (this.aim !== undefined && act === "drop") {
           await this.step(this.placements!.actions[this.aim.place.at]!);
         } else if (this.aim !== undefined && act !== "drop" && act !== "bottom") {
           this.steer(act, this.aim);
         }
       }
-    });
+      answered();
+    }, answered);
   }
 
-  /** Presses the key for what a person wants, if the rules have one. */
-  private async press(act: Act): Promise<void> {
+  /** Presses the key for what a person wants, if the rules have one. Calls `answered` once, when the server has. */
+  private async strike(act: Act, answered: () => void): Promise<void> {
     const keys: Partial<Record<Act, number>> = this.steers ? STEERING : { ...KEY, down: KEY.idle };
     const key = keys[act];
-    if (key === undefined) {
+    if (key === undefined || this.mask?.[key] === 0) {
+      answered();
+      if (key !== undefined) {
+        this.say("The piece cannot be held now");
+        this.draw();
+      }
       return;
     }
-    if (this.mask?.[key] === 0) {
-      this.say("The piece cannot be held now");
-      return;
-    }
-    await this.step(key);
+    // Where keys steer, a key is a step of the clock, except hold.
+    this.due = this.steers && act !== "hold" ? Math.max(this.due - 1, -MOST_AHEAD) : this.due;
+    await this.step(key, answered);
     if (act === "hold" && this.over === undefined) {
       this.say(`Now ${LETTERS[this.pieces.hand.current]}`);
     }
@@ -194,24 +322,28 @@ export class Play implements View {
 
   /** Time passes, where the rules have key presses; not faster than the server answers. */
   private fall(): void {
-    if (!this.isFalling && this.isKeypress && this.gravity.checked && this.over === undefined && this.shown && !document.hidden && document.querySelector("dialog") === null && this.session !== undefined) {
+    const isPlayed = this.isKeypress && this.gravity.checked && this.over === undefined && this.session !== undefined;
+    if (!isPlayed || document.hidden || document.querySelector("dialog") !== null) {
+      return;
+    }
+    this.due = Math.min(this.due + 1, 1);
+    if (this.due === 1 && !this.isFalling && this.waiting.length === 0) {
       this.isFalling = true;
+      this.due = 0;
       void this.guarded(() => this.step(KEY.idle)).finally(() => (this.isFalling = false));
     }
   }
 
-  private begin(): Promise<void> {
-    return this.guarded(() => this.start());
+  private begin(): void {
+    void this.guarded(() => this.start());
   }
 
   private async start(): Promise<void> {
     const { width, height } = this.form.chosen;
     const old = this.session;
-    const seed = seedOf(this.seed.value);
-    this.seed.value = String(seed);
     this.session = undefined;
-    this.session = await this.open({ envSeeds: [seed] });
-    void old?.delete().catch(() => undefined);
+    this.app.end(old);
+    this.session = await this.open({ envSeeds: [this.seed.value] });
     const first = await this.session.reset();
     const { rules } = this;
     this.field = new Field(width, rules.height ?? height);
@@ -221,15 +353,19 @@ export class Play implements View {
     this.past = [];
     this.over = undefined;
     this.placements = undefined;
+    [this.due, this.hinted] = [0, undefined];
+    this.letGo();
     this.gravityField.hidden = !this.isKeypress;
     this.wind();
     this.side.begin(rules);
-    this.next.hidden = this.side.element.hidden;
-    this.holdButton.hidden = rules.hold !== true;
+    this.holdButton.disabled = rules.hold !== true;
     this.legend.replaceChildren(legend(rules));
+    this.root.style.setProperty("--next", String(Math.max(1, rules.preview ?? 0)));
     this.root.style.setProperty("--play-ratio", String(width / (height + ABOVE)));
-    this.choices(this.form.chosen);
+    this.offer(this.form.chosen);
     this.challenge();
+    this.app.changed();
+    await this.advice.learn(width);
     await this.look(first);
     await this.remember();
   }
@@ -239,44 +375,47 @@ export class Play implements View {
     const { against: controller, isKeypress, steers } = this;
     // It lands a piece for each of the person's, and needs no time: where keys steer, it plays by placements.
     const chosen = { ...this.form.chosen, byKeys: false };
-    this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: seedOf(this.seed.value) });
+    this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: this.seed.value });
   }
 
   /** A session of what is chosen. */
   private async open(more: { envSeeds?: bigint[] } = {}): Promise<Session> {
-    return await this.app.session({ ...configOf(this.app.info, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more }, 1800);
+    return await this.app.session({ ...configOf(this.app.info, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
   }
 
-  /** Which controllers can give hints, and play beside. */
-  private choices({ width }: Chosen): void {
+  /** Which controllers can give hints, and play beside. A list that stays keeps the keyboard's focus. */
+  private offer({ width }: Chosen): void {
     const controllers = this.app.controllers(width);
-    this.advice.offer(controllers, () => void this.guarded(async () => {
-      await this.ask();
-      await this.showHint();
-    }));
+    const offered = controllers.map(({ name }) => name).join();
+    if (offered === this.offered) {
+      this.advice.clear();
+      return;
+    }
+    this.offered = offered;
+    this.advice.offer(controllers, () => {
+      this.app.changed();
+      void this.guarded(async () => {
+        await this.advice.learn(this.form.chosen.width);
+        await this.enumerate();
+        await this.showHint();
+      });
+    });
     this.against = controllers.some(({ name }) => name === this.against) ? this.against : "";
     const opponent = select([["", "nobody"], ...controllers.map(({ name }) => [name, name] as const)], this.against, (name) => {
       this.against = name;
       this.challenge();
       this.rival.follow(Number(this.tally.pieces));
+      this.app.changed();
     });
     this.opponents.replaceChildren(field("Against", opponent, "A controller that gets the same pieces, and lands one for each of yours"));
-    this.hinted = undefined;
-    void this.guarded(() => this.ask());
   }
 
-  /** Takes the adviser that is chosen, and looks at the piece with its features. */
-  private async ask(): Promise<void> {
-    await this.advice.learn(this.form.chosen.width);
-    await this.enumerate();
-  }
-
-  /** Every placement of the piece in play. */
+  /** Every placement of the piece in play, with the features of the adviser. */
   private async enumerate(): Promise<void> {
     if (this.over === undefined) {
       const { columns, expectation } = this.advice.weighing ?? {};
       const features = columns && { features: { features: [...columns] }, includeAfterstates: expectation !== undefined };
-      this.placements = await this.session!.placements({ includeCells: true, ...features });
+      this.placements = await this.alive((session) => session.placements({ includeCells: true, ...features }));
     }
   }
 
@@ -293,11 +432,11 @@ export class Play implements View {
     if (!this.isKeypress || this.placements === undefined) {
       this.hinted = undefined;
       this.advice.clear();
+    }
+    if (!this.isKeypress) {
       await this.enumerate();
-      this.aim = undefined;
-      if (!this.isKeypress && this.over === undefined && this.placements!.actions.length > 0) {
-        this.aim = new Aim(this.rules, placesOf(this.rules, this.placements!));
-      }
+      const isPlaced = this.over === undefined && this.placements!.actions.length > 0;
+      this.aim = isPlaced ? new Aim(this.rules, placesOf(this.rules, this.placements!)) : undefined;
     }
     this.draw();
   }
@@ -344,10 +483,10 @@ export class Play implements View {
     return words.join(", ");
   }
 
-  /** Does an action. */
-  private async step(action: number): Promise<void> {
+  /** Does an action. Calls `answered` when the server has answered. */
+  private async step(action: number, answered = () => {}): Promise<void> {
     const { placements, aim, falling, tally } = this;
-    const step = await this.alive((session) => session.step([action]));
+    const step = await this.alive((session) => session.step([action])).finally(answered);
     const board = step.observations.board!;
     const hand = handOf(step.observations, this.rules);
     const hasLanded = step.infos.pieces![0]! > tally.pieces;
@@ -423,10 +562,15 @@ export class Play implements View {
 
   /** What the adviser would do, and why. */
   private async showHint(): Promise<void> {
-    if (this.session === undefined || this.placements === undefined || this.over !== undefined) {
+    if (this.session === undefined || this.over !== undefined) {
       return;
     }
-    const given = await this.advice.give(this.session, this.placements, this.pieces);
+    // Where pieces fall, placements are looked up for hints alone.
+    if (this.placements === undefined) {
+      await this.enumerate();
+    }
+    const { placements } = this;
+    const given = placements && (await this.alive((session) => this.advice.give(session, placements, this.pieces)));
     if (given !== undefined) {
       this.hinted = given;
       this.draw();
@@ -443,8 +587,9 @@ export class Play implements View {
     let piece: { kind: number; cells: readonly Cell[] } | undefined;
     let ghost: readonly Cell[] | undefined;
     if (over === undefined && this.isKeypress) {
-      piece = { kind: hand.current, cells: this.falling };
-      ghost = this.dropped();
+      const cells = this.foreseen();
+      piece = { kind: hand.current, cells };
+      ghost = moved(cells, "bottom", (cell) => this.isFree(cell));
     } else if (over === undefined && place !== undefined) {
       ghost = place.cells;
       piece = { kind: this.kindOf(place), cells: lifted(ghost, height) };
@@ -457,18 +602,14 @@ export class Play implements View {
     this.board.surface.label = `Playfield, ${width} by ${height}: ${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces, filled up to row ${field.top}${held}`;
   }
 
-  /** Where the falling piece comes to rest if it is dropped now. */
-  private dropped(): Cell[] {
+  /** Where the falling piece is after the keys that the server has not answered, as far as no rules are needed to know it. */
+  private foreseen(): readonly Cell[] {
+    return foreseen(this.falling, this.waiting, (cell) => this.isFree(cell));
+  }
+
+  private isFree([row, column]: Cell): boolean {
     const { width } = this.form.chosen;
-    let cells = this.falling;
-    const free = ([row, column]: Cell) => row >= 0 && (this.field.cells[row * width + column] ?? 0) === 0;
-    for (;;) {
-      const below = cells.map(([row, column]): Cell => [row - 1, column]);
-      if (cells.length === 0 || !below.every(free)) {
-        return cells;
-      }
-      cells = below;
-    }
+    return row >= 0 && column >= 0 && column < width && (this.field.cells[row * width + column] ?? 0) === 0;
   }
 
   private say(text: string): void {
@@ -490,24 +631,26 @@ export class Play implements View {
     }
   }
 
-  private async guarded(work: () => Promise<void>): Promise<void> {
+  private async guarded(work: () => Promise<void>, failed = () => {}): Promise<void> {
     try {
       await this.turns.take(work);
       this.app.notice(undefined);
     } catch (problem) {
+      failed();
       if (isGone(problem)) {
         this.session = undefined;
-        void this.begin();
+        this.begin();
       } else {
         this.app.notice(problem);
+        this.draw();
       }
     }
   }
 }
 
-/** A button for fingers. */
-function pad(text: string, name: string, click: () => void): HTMLButtonElement {
-  const made = button(text, click, "key");
-  made.ariaLabel = name;
-  return made;
+/** How keys repeat, as this browser has kept it. */
+function keptHandling(): Handling {
+  const isNumber = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000;
+  const isHandling = (value: unknown): value is Handling => Object.keys(USUAL_HANDLING).every((name) => isNumber((value as Record<string, unknown> | null)?.[name]));
+  return kept("local", HANDLING, isHandling) ?? USUAL_HANDLING;
 }

@@ -2,16 +2,18 @@
 
 import { type Placements, type Session, placementOf } from "../src/index.js";
 import { AutoresetMode, type Rules } from "../src/protocol.js";
+import { type Choices, type Reader, seedOf } from "./address.js";
 import { type App, type View, type Weighing, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
-import { Turns, button, field, grouped, h, options, select, sleep } from "./dom.js";
+import { SeedField, Turns, button, drawnSeed, field, grouped, h, options, select, sleep } from "./dom.js";
 import { Facts } from "./facts.js";
 import { Field } from "./field.js";
+import { handBack, usesKey } from "./focus.js";
 import { Heat } from "./heat.js";
 import { wayOf, weigh } from "./outlook.js";
 import { Pieces, choosing, handOf, placed } from "./pieces.js";
-import { ABOVE, type Chosen, chosenOf, configOf } from "./rules.js";
-import { RulesForm, drawnSeed, isPlacement, seedOf } from "./rules_form.js";
+import { ABOVE, type Chosen, choicesOf, chosenOf, configOf } from "./rules.js";
+import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sliders } from "./sliders.js";
 import { NOTHING, landed, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
@@ -36,6 +38,10 @@ class Lane {
   /** How the controller plays. */
   readonly way = h("span", { class: "way" });
   controller: Weighing | undefined;
+  /** The names that are offered. */
+  offered = "";
+  /** Weights that the address gives to its controller. */
+  given: readonly number[] | undefined;
   field = new Field(10, 20);
   pieces = new Pieces();
   tally = NOTHING;
@@ -47,11 +53,17 @@ class Lane {
     this.sliders = new Sliders(side, () => changed(this));
   }
 
+  /** Whether a person has changed its weights. */
+  get isEdited(): boolean {
+    return this.controller?.weights.some((weight, at) => weight !== this.controller!.original[at]) === true;
+  }
+
   get element(): HTMLElement {
     const legend = h("div", { class: "legend", "aria-hidden": "true" }, h("span", {}, "worse"), h("i", {}), h("span", {}, "better"));
     const field = h("div", { class: "playfield" }, this.board.surface.canvas, this.heat.surface.canvas, legend);
     const weights = h("details", { class: "weights", open: matchMedia("(min-width: 60rem)").matches }, h("summary", {}, `Weights of ${this.side}`), this.source, this.sliders.element);
-    return h("section", { class: `lane lane-${this.side.toLowerCase()}`, "aria-label": `Player ${this.side}` }, this.select, h("div", { class: "stage" }, field, h("div", { class: "numbers" }, this.facts.element, this.beside.element)), weights);
+    const numbers = h("div", { class: "numbers" }, this.facts.element, h("div", { class: "side" }, this.beside.hold, this.beside.queue));
+    return h("section", { class: `lane lane-${this.side.toLowerCase()}`, "aria-label": `Player ${this.side}` }, field, h("div", { class: "about-player" }, this.select, numbers, weights));
   }
 }
 
@@ -60,7 +72,7 @@ export class Race implements View {
   readonly root = h("div", { class: "view race" });
   private readonly lanes: readonly [Lane, Lane];
   private readonly form: RulesForm;
-  private readonly seed = h("input", { type: "text", inputMode: "numeric", value: "1", size: 6, autocomplete: "off", onchange: () => void this.begin() });
+  private readonly seed: SeedField;
   private readonly play = button("Pause", () => this.toggle(), "primary");
   private readonly differ = h("p", { class: "remark" });
   private session: Session | undefined;
@@ -79,22 +91,43 @@ export class Race implements View {
   private stale = false;
   private readonly turns = new Turns();
 
-  constructor(private readonly app: App) {
+  constructor(private readonly app: App, address: Reader) {
     const first = app.info.rulesPresets[0]!;
-    const named = (wanted: string, other: number) => (app.info.controllers.some(({ name }) => name === wanted) ? wanted : app.info.controllers[other]!.name);
-    this.lanes = [new Lane("A", named("dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("bcts", 1), (lane) => this.changed(lane))];
     // Ten rows, as in much of the literature: good controllers lose there, and one sees why.
-    this.form = new RulesForm(app.info, { ...chosenOf(first), height: 10 }, () => void this.begin(), { wanted: isPlacement });
-    const speeds = h("input", { type: "range", min: "0", max: String(SPEEDS.length - 1), step: "1", value: String(this.speed), oninput: () => (this.speed = Number(speeds.value)) });
+    this.form = new RulesForm(app.info, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement });
+    this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
+    const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
+    const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
+    this.lanes = [new Lane("A", named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("b", "bcts", 1), (lane) => this.changed(lane))];
+    for (const lane of this.lanes) {
+      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, weightsOf);
+    }
+    const wanted = Number(address.oneOf("speed", SPEEDS.map(String)) ?? 8);
+    this.speed = SPEEDS.indexOf(wanted);
+    const speeds = h("input", {
+      type: "range",
+      min: "0",
+      max: String(SPEEDS.length - 1),
+      step: "1",
+      value: String(this.speed),
+      oninput: () => {
+        this.speed = Number(speeds.value);
+        tell();
+        this.app.changed();
+      },
+    });
+    const tell = () => (speeds.ariaValueText = speedInWords(SPEEDS[this.speed]!));
+    tell();
     const toolbar = h("div", { class: "toolbar" },
       h("div", { class: "buttons" }, this.play, button("Step", () => void this.single()), button("New game", () => this.next())),
       field("Speed", speeds, "Pieces a second"),
-      options(this.form.element, field("Seed", this.seed, "The same number deals the same pieces")),
+      options(this.form.element, this.seed.element),
       this.differ);
     this.root.append(
       h("h1", { class: "only-read" }, "Two controllers on the same pieces"),
       toolbar,
       h("div", { class: "lanes" }, ...this.lanes.map((lane) => lane.element)));
+    handBack(this.root);
   }
 
   enter(): void {
@@ -111,11 +144,24 @@ export class Race implements View {
     this.shown = false;
     document.removeEventListener("keydown", this.keys);
     this.app.notice(undefined);
+    void this.keep();
+  }
+
+  choices(): Choices {
+    const [a, b] = this.lanes;
+    const weights = this.lanes.filter((lane) => lane.isEdited).map(({ side, controller }) => [`weights_${side.toLowerCase()}`, String(controller!.weights)]);
+    const speed = SPEEDS[this.speed]!;
+    return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), a: a.name, b: b.name, ...(speed !== 8 && { speed: String(speed) }), ...Object.fromEntries(weights) };
+  }
+
+  close(): void {
+    this.game++;
+    this.app.end(this.session);
+    this.session = undefined;
   }
 
   private readonly keys = (event: KeyboardEvent): void => {
-    const inControl = event.target instanceof HTMLElement && event.target.closest("input, select, button, summary, a, dialog") !== null;
-    if (inControl || event.ctrlKey || event.metaKey || event.altKey) {
+    if (usesKey(event.target, event.key) || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
     const act = { " ": () => this.toggle(), "ArrowRight": () => void this.single(), "n": () => this.next() }[event.key];
@@ -144,7 +190,7 @@ export class Race implements View {
   }
 
   private next(): void {
-    this.seed.value = String(drawnSeed());
+    this.seed.value = drawnSeed();
     void this.begin();
   }
 
@@ -158,12 +204,12 @@ export class Race implements View {
       const { width, height } = this.form.chosen;
       const old = this.session;
       this.session = undefined;
-      await this.choices(this.form.chosen);
-      const seed = seedOf(this.seed.value);
-      this.seed.value = String(seed);
+      await this.offer(this.form.chosen);
+      this.app.changed();
+      const seed = this.seed.value;
       const config = { ...configOf(this.app.info, this.form.chosen), numEnvs: 2, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED };
-      const session = await this.app.session(config, 120);
-      void old?.delete().catch(() => undefined);
+      const session = await this.app.session(config);
+      this.app.end(old);
       const { observations, infos } = await session.reset();
       this.session = session;
       [this.pieces, this.firstDifference, this.states] = [0, 0, undefined];
@@ -188,41 +234,52 @@ export class Race implements View {
     return this.session!.description.config!.rules!;
   }
 
-  /** The controllers that play at this width; a lane keeps its own if it is among them. */
-  private async choices({ width, preview }: Chosen): Promise<void> {
+  /** The controllers that play at this width; a lane keeps its own if it is among them, and a list that stays the keyboard's focus. */
+  private async offer({ width, preview }: Chosen): Promise<void> {
     const controllers = this.app.controllers(width);
     for (const lane of this.lanes) {
-      if (!controllers.some(({ name }) => name === lane.name)) {
-        lane.name = controllers[0]!.name;
+      const names = controllers.map(({ name }) => name);
+      if (!names.includes(lane.name)) {
+        lane.name = names[0]!;
       }
-      const names = controllers.map(({ name }) => [name, name] as const);
-      const choice = select(names, lane.name, (name) => {
-        lane.name = name;
-        lane.controller = undefined;
-        void this.begin();
-      });
-      lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way);
+      if (lane.offered !== names.join()) {
+        lane.offered = names.join();
+        const choice = select(names.map((name) => [name, name] as const), lane.name, (name) => {
+          lane.name = name;
+          lane.controller = undefined;
+          void this.begin();
+        });
+        lane.select.replaceChildren(h("span", { class: "badge" }, lane.side), field(`Controller ${lane.side}`, choice), lane.way);
+      }
       if (lane.controller?.name !== lane.name || !sameWidth(lane.controller, await this.app.weighing(lane.name, width))) {
         lane.controller = await this.app.weighing(lane.name, width);
+        if (lane.given?.length === lane.controller.weights.length) {
+          lane.controller.weights.splice(0, lane.given.length, ...lane.given);
+        }
+        lane.given = undefined;
         lane.sliders.show(lane.controller);
         lane.source.textContent = lane.controller.source;
-        this.app.edited.delete(lane.side);
+        this.mark(lane);
       }
       const way = wayOf(lane.controller.expectation, preview);
       [lane.way.textContent, lane.way.title] = [way.words, way.more];
     }
   }
 
-  /** A weight has changed: what is chosen for the next piece may have changed too. */
-  private changed(lane: Lane): void {
-    const controller = lane.controller!;
-    const isEdited = controller.weights.some((weight, at) => weight !== controller.original[at]);
-    if (isEdited) {
-      this.app.edited.set(lane.side, controller);
+  /** Shows whether a controller is as published; `evaluate` plays those that are not, too. */
+  private mark(lane: Lane): void {
+    if (lane.isEdited) {
+      this.app.edited.set(lane.side, lane.controller!);
     } else {
       this.app.edited.delete(lane.side);
     }
-    lane.select.classList.toggle("edited", isEdited);
+    lane.select.classList.toggle("edited", lane.isEdited);
+  }
+
+  /** A weight has changed: what is chosen for the next piece may have changed too. */
+  private changed(lane: Lane): void {
+    this.mark(lane);
+    this.app.changed();
     if (!this.stale) {
       this.stale = true;
       void this.guarded(() => this.decide());
@@ -236,6 +293,9 @@ export class Race implements View {
     while (mayPlay()) {
       const began = performance.now();
       if (document.hidden) {
+        if (this.states === undefined) {
+          await this.keep();
+        }
         await sleep(500);
         continue;
       }
@@ -322,8 +382,8 @@ export class Race implements View {
   /** Shows what is chosen, and why. */
   private show(placements: Placements): void {
     const { width, height } = this.form.chosen;
-    // The second block of the heat is two cells high.
-    this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 2 : 0))));
+    // Each block of the heat is two cells high.
+    this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 4 : 2))));
     for (const lane of this.lanes) {
       const { field, chosen } = lane;
       if (chosen !== undefined) {
@@ -368,7 +428,7 @@ export class Race implements View {
       }
       const { description } = this.session!;
       const { rules, autoresetMode, observationFields, infoFields } = description.config!;
-      this.session = await this.app.session({ numEnvs: 2, ...(rules && { rules }), autoresetMode, observationFields, infoFields }, 120);
+      this.session = await this.app.session({ numEnvs: 2, ...(rules && { rules }), autoresetMode, observationFields, infoFields });
       await this.session.restore({ states });
     }
     this.states = this.running ? undefined : await this.session!.save();
@@ -382,7 +442,9 @@ export class Race implements View {
     } catch (problem) {
       if (isGone(problem)) {
         this.session = undefined;
-        void this.begin();
+        if (this.shown) {
+          void this.begin();
+        }
         return false;
       }
       this.app.notice(problem);
@@ -396,4 +458,17 @@ export class Race implements View {
 
 function sameWidth(a: Weighing, b: Weighing): boolean {
   return a.columns.length === b.columns.length;
+}
+
+/** The weights in an address. Throws a `RangeError` unless they are numbers. */
+function weightsOf(text: string): number[] {
+  const weights = text.split(",").map((weight) => (weight.trim() === "" ? NaN : Number(weight)));
+  if (!weights.every(Number.isFinite)) {
+    throw new RangeError("numbers with commas between them");
+  }
+  return weights;
+}
+
+function speedInWords(speed: number): string {
+  return Number.isFinite(speed) ? `${speed} ${speed === 1 ? "piece" : "pieces"} a second` : "as fast as the server answers";
 }

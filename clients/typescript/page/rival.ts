@@ -43,12 +43,9 @@ export class Rival {
   private readonly way = h("span", { class: "way" });
   private readonly numbers = new Facts();
   private readonly held = new Row("The opponent holds", "The opponent holds nothing", "held");
-  /** The playfield. */
-  readonly root = h("section", { class: "rival", hidden: true, "aria-label": "Opponent" }, this.board.surface.canvas);
-  /** How the opponent stands. */
-  readonly facts = h("div", { class: "rival-facts", hidden: true },
-    h("div", { class: "row" }, this.title, this.way),
-    h("div", { class: "row" }, this.numbers.element, this.held.surface.canvas));
+  readonly root = h("section", { class: "rival", hidden: true, "aria-label": "Opponent" },
+    this.board.surface.canvas,
+    h("div", { class: "rival-facts" }, this.title, this.way, this.numbers.element, this.held.surface.canvas));
   private match: Match | undefined;
   private weighing: Weighing | undefined;
   private session: Session | undefined;
@@ -63,9 +60,9 @@ export class Rival {
   begin(match: Match | undefined): void {
     this.match = match;
     this.goal = 0;
-    this.root.hidden = this.facts.hidden = match === undefined;
+    this.root.hidden = match === undefined;
     void this.guarded(async () => {
-      void this.session?.delete().catch(() => undefined);
+      this.app.end(this.session);
       [this.session, this.past] = [undefined, []];
       if (match !== undefined) {
         await this.catchUp(match);
@@ -97,7 +94,7 @@ export class Rival {
   }
 
   private open(chosen: Chosen, envSeeds: bigint[] = []): Promise<Session> {
-    return this.app.session({ ...configOf(this.app.info, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds }, 1800);
+    return this.app.session({ ...configOf(this.app.info, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds });
   }
 
   /** Those of the session, with every field. */

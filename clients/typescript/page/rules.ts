@@ -4,6 +4,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 
 import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, HalfTurns, Reach, type Rules, type RulesPreset, type RulesSchema, SpinRule } from "../src/protocol.js";
+import { type Choices, type Reader, wholeNumber } from "./address.js";
 
 /** Rows that are drawn above a playfield: for the piece in play, and for what sticks out of the visible field. */
 export const ABOVE = 4;
@@ -21,13 +22,59 @@ export interface Chosen {
   readonly byKeys: boolean;
 }
 
-/** How time passes where keys steer pieces: level 1 in steps of a tenth of a second, so that a step is not a picture. */
-export const TIMING = { gravity: 10, lockDelay: 5, lockResets: 15 } as const;
+/** Steps a second where keys steer pieces: fine enough for a hand, and few enough for a server. */
+export const STEPS_PER_SECOND = 20;
 
-/** What a preset plays unless something is changed. */
-export function chosenOf({ name, rules }: RulesPreset): Chosen {
+/** How time passes there: level 1, a row a second and half a second on the ground. */
+export const TIMING = { gravity: STEPS_PER_SECOND, lockDelay: STEPS_PER_SECOND / 2, lockResets: 15 } as const;
+
+/** What a preset plays unless something is changed; where keys can steer pieces, they do if `prefersKeys` says so. */
+export function chosenOf({ name, rules }: RulesPreset, prefersKeys = false): Chosen {
   const { width = 10, preview = 0, halfTurns = HalfTurns.OFF } = rules ?? {};
-  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns, byKeys: false };
+  const byKeys = prefersKeys && rules !== undefined && namesSpots(rules);
+  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns, byKeys };
+}
+
+/** The names of half turns in forms and addresses. */
+export const HALF_TURNS: Readonly<Record<string, HalfTurns>> = { off: HalfTurns.OFF, tetrio: HalfTurns.TETRIO, cobra: HalfTurns.COBRA };
+
+/** The bounds of the numbers of a form under a preset. */
+export function boundsOf({ limits }: GetServerInfoResponse, rules: Rules | undefined): Record<"width" | "height" | "preview", readonly [min: number, max: number]> {
+  const { minWidth, maxWidth, minHeight, maxHeight, maxPreview } = limits!;
+  const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
+  return { width: [minWidth, maxWidth], height: [minHeight, maxHeight - above], preview: [rules?.hold === true ? 1 : 0, maxPreview] };
+}
+
+/** What is chosen, as an address says it: the preset and what differs from it. */
+export function choicesOf(info: GetServerInfoResponse, chosen: Chosen): Choices {
+  const usual = chosenOf(info.rulesPresets.find(({ name }) => name === chosen.preset)!);
+  const halfTurns = Object.keys(HALF_TURNS).find((name) => HALF_TURNS[name] === chosen.halfTurns);
+  return {
+    rules: chosen.preset,
+    ...Object.fromEntries((["width", "height", "preview"] as const).flatMap((name) => (chosen[name] === usual[name] ? [] : [[name, String(chosen[name])]]))),
+    ...(chosen.halfTurns !== usual.halfTurns && { half_turns: halfTurns! }),
+    ...(chosen.byKeys && { control: "keys" }),
+  };
+}
+
+/** What an address chooses among some presets; where it names no preset, `otherwise` with the other choices. */
+export function readChosen(info: GetServerInfoResponse, presets: readonly RulesPreset[], reader: Reader, otherwise: Chosen, offersKeys = false): Chosen {
+  const name = reader.oneOf("rules", presets.map(({ name }) => name));
+  const preset = presets.find((preset) => preset.name === (name ?? otherwise.preset))!;
+  const usual = name === undefined ? otherwise : chosenOf(preset);
+  const bounds = boundsOf(info, preset.rules);
+  const within = (choice: keyof typeof bounds) => reader.parsed(choice, (text) => wholeNumber(text, ...bounds[choice])) ?? usual[choice];
+  const isModern = preset.rules !== undefined && namesSpots(preset.rules);
+  const halfTurns = isModern ? reader.oneOf("half_turns", Object.keys(HALF_TURNS)) : undefined;
+  const control = isModern && offersKeys ? reader.oneOf("control", ["placements", "keys"]) : undefined;
+  return {
+    preset: preset.name,
+    width: within("width"),
+    height: within("height"),
+    preview: within("preview"),
+    halfTurns: halfTurns === undefined ? usual.halfTurns : HALF_TURNS[halfTurns]!,
+    byKeys: control === undefined ? usual.byKeys : control === "keys",
+  };
 }
 
 /** Whether a game is of the tetrominoes, whose drawings the page has. */

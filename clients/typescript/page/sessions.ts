@@ -1,13 +1,16 @@
-// The sessions that this caller may see, and their games while learners step them. Only looks: no call here changes a
-// session or keeps one alive.
+// The sessions that this caller may see, their games while learners step them, and the curves of those that have ended. Only
+// looks: no call here changes a session or keeps one alive.
 
 import type { Session, WatchFrame, WatchStarted, WatchedEnv } from "../src/protocol.js";
 import { ActionModel, EpisodePhase } from "../src/protocol.js";
+import type { Choices, Reader } from "./address.js";
 import { type App, type View, inWords, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
 import { LineChart } from "./charts.js";
 import { field, grouped, h, select, short, sleep } from "./dom.js";
 import { ABOVE, isOfTetrominoes, sizeInWords, visibleRows } from "./rules.js";
+import { Run, WINDOW, keepRuns, keptRuns } from "./runs.js";
+import { Snippets } from "./snippets.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 
 /** Milliseconds between two looks at the list, and between two tries to reach a server. */
@@ -16,10 +19,8 @@ const PATIENCE = 2000;
 const [QUICK, SLOW] = [20, 8];
 /** So many boards have room for the pieces beside them. */
 const ROOMY = 4;
-/** Episodes of which the chart shows the mean. */
-const WINDOW = 50;
-/** Points of the chart. */
-const POINTS = 400;
+/** How many boards can be chosen. */
+const BOARDS = ["1", "4", "16", "64"];
 
 /** A board and what is said below it. */
 interface Shown {
@@ -39,8 +40,10 @@ export class Sessions implements View {
   private readonly title = h("h2", {}, "");
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
   private readonly chart = new LineChart("Lines of the episodes that ended");
-  private readonly learned = h("section", { class: "card", hidden: true }, h("h2", {}, `Lines of episodes that ended, mean of the last ${WINDOW}`), this.chart.surface.canvas);
-  private readonly watched = h("section", { class: "card watched" });
+  private readonly legend = h("p", { class: "legend-line" });
+  private readonly learned = h("section", { class: "card", hidden: true }, h("h2", {}, `Lines of episodes that ended, mean of the last ${WINDOW}`), this.chart.surface.canvas, this.legend);
+  private readonly watched = h("section", { class: "card watched", hidden: true });
+  private readonly empty: HTMLElement;
   private readonly number: HTMLSelectElement;
   private boards: Shown[] = [];
   private name: string | undefined;
@@ -51,20 +54,37 @@ export class Sessions implements View {
   private started: WatchStarted | undefined;
   private last: { sequence: bigint; at: number } | undefined;
   private stepsPerSecond = NaN;
-  /** Lines of the episodes that ended, as far as frames have shown them. */
-  private ended: number[] = [];
-  private episodes = new Map<number, string>();
-  private points: { x: number; y: number }[] = [];
+  /** What was seen of each session, by its name, the oldest first. */
+  private readonly runs: Map<string, Run>;
+  /** Whether a person has chosen what is watched. */
+  private isChosen: boolean;
 
-  constructor(private readonly app: App) {
-    this.number = select(["1", "4", "16", "64"].map((number) => [number, number] as const), "16", () => this.name !== undefined && this.watch(this.name));
-    const head = h("div", { class: "row watched-head" }, this.title, field("Boards", this.number));
-    this.watched.append(head, this.facts, this.grid, this.remark);
-    this.watched.hidden = true;
+  constructor(private readonly app: App, address: Reader) {
+    this.runs = new Map(keptRuns().map((run) => [run.name, run]));
+    this.number = select(BOARDS.map((number) => [number, number] as const), address.oneOf("boards", BOARDS) ?? "16", () => {
+      this.app.changed();
+      if (this.name !== undefined) {
+        this.watch(this.name);
+      }
+    });
+    const id = address.text("session");
+    this.name = id === undefined ? undefined : `sessions/${id}`;
+    this.isChosen = id !== undefined;
+    this.watched.append(h("div", { class: "row watched-head" }, this.title, field("Boards", this.number)), this.facts, this.grid, this.remark);
+    this.empty = h("section", { class: "card" },
+      h("h2", {}, "No learner has a session here"),
+      h("p", {}, "Start one, and its games appear by themselves. With this server that takes a few lines:"),
+      new Snippets(app).element);
     this.root.append(
       h("h1", {}, "Sessions"),
       h("p", { class: "lead" }, "What learners do on this server, as they do it. Watching does not slow them down."),
-      h("div", { class: "columns" }, h("section", { class: "card" }, h("h2", {}, "Sessions that you may see"), this.list), h("div", {}, this.watched, this.learned)));
+      h("div", { class: "columns" }, h("section", { class: "card" }, h("h2", {}, "Sessions that you may see"), this.list), h("div", {}, this.empty, this.watched, this.learned)));
+    addEventListener("pagehide", () => keepRuns(this.runs.values()));
+  }
+
+  choices(): Choices {
+    const { name, number } = this;
+    return { ...(name !== undefined && this.isChosen && { session: name.replace("sessions/", "") }), ...(number.value !== "16" && { boards: number.value }) };
   }
 
   enter(): void {
@@ -101,53 +121,89 @@ export class Sessions implements View {
     }
     sessions.forEach(({ name, config }) => this.numEnvs.set(name, config?.numEnvs ?? 1));
     const others = sessions.filter(({ name }) => !this.app.own.has(name));
+    for (const [name, run] of this.runs) {
+      run.isOver = !sessions.some((session) => session.name === name);
+    }
     this.show(others);
-    const only = others.at(-1);
-    if (this.name === undefined && only !== undefined) {
-      this.watch(only.name);
+    // The newest one; the one that is watched stays when it has ended, until a learner begins another.
+    const newest = others.at(-1);
+    const isFree = this.name === undefined || (!this.isChosen && this.runs.get(this.name)?.isOver !== false);
+    if (newest !== undefined && isFree && !this.runs.has(newest.name)) {
+      this.watch(newest.name);
+    } else if (this.name === undefined && this.runs.size > 0) {
+      this.watch([...this.runs.keys()].at(-1)!);
     }
   }
 
   private show(sessions: readonly Session[]): void {
-    const now = JSON.stringify([this.name, sessions.map(({ name, sequence }) => [name, String(sequence)])]);
+    const ended = [...this.runs.values()].filter(({ name, points }) => points.length > 1 && !sessions.some((session) => session.name === name));
+    this.empty.hidden = sessions.length > 0 || this.name !== undefined;
+    const now = JSON.stringify([this.name, sessions.map(({ name, sequence }) => [name, String(sequence)]), ended.map(({ name, count }) => [name, count])]);
     if (now === this.listed) {
       return;
     }
     this.listed = now;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["session"] : undefined;
-    const rows = sessions.map(({ name, config, sequence, createTime }) => {
-      const { numEnvs = 1, rules } = config ?? {};
-      const since = createTime === undefined ? "" : `, since ${new Date(Number(createTime.seconds) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
-      const what = rules === undefined ? "" : `${rules.preset} ${sizeInWords(rules)}`;
-      const row = h("button", { type: "button", class: "session", role: "radio", "aria-checked": String(name === this.name), "data-session": name, onclick: () => this.watch(name) },
-        h("strong", {}, brief(name)), h("span", {}, `${grouped(numEnvs)} ${numEnvs === 1 ? "environment" : "environments"}, ${what}`), h("span", {}, `${grouped(sequence)} ${sequence === 1n ? "call" : "calls"}${since}`));
-      return row;
-    });
-    const none = h("p", { class: "remark" }, "There is none at the moment, besides those of this page. Sessions that a learner makes appear here by themselves.");
+    const row = (name: string, ...words: string[]) =>
+      h("button", { type: "button", class: "session", role: "radio", "aria-checked": String(name === this.name), "data-session": name, onclick: () => this.choose(name) },
+        h("strong", {}, brief(name)), ...words.map((text) => h("span", {}, text)));
+    const rows = [
+      ...sessions.map((session) => {
+        const { name, sequence, createTime } = session;
+        const since = createTime === undefined ? "" : `, since ${new Date(Number(createTime.seconds) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
+        return row(name, inWordsOf(session), `${grouped(sequence)} ${sequence === 1n ? "call" : "calls"}${since}`);
+      }),
+      ...ended.map(({ name, what, count }) => row(name, what, `has ended; ${grouped(count)} episodes seen`)),
+    ];
+    const none = h("p", { class: "remark" }, "None at the moment, besides those of this page.");
     this.list.replaceChildren(...(rows.length > 0 ? rows : [none]));
     if (focused !== undefined) {
       rows.find((row) => row.dataset["session"] === focused)?.focus();
     }
   }
 
-  /** Watches a session from now on. */
+  /** A person wants to see this one. */
+  private choose(name: string): void {
+    this.isChosen = true;
+    this.watch(name);
+    this.app.changed();
+  }
+
+  /** Watches a session from now on, or shows what is left of one that has ended. */
   private watch(name: string): void {
     this.stop?.abort();
     const stop = (this.stop = new AbortController());
     if (name !== this.name) {
       this.name = name;
-      [this.ended, this.points] = [[], []];
-      this.episodes.clear();
-      this.learned.hidden = true;
+      this.facts.replaceChildren();
+      this.clearBoards();
     }
     [this.last, this.stepsPerSecond] = [undefined, NaN];
+    this.empty.hidden = true;
     this.watched.hidden = false;
     this.title.textContent = brief(name);
     this.remark.textContent = "";
     for (const row of this.list.querySelectorAll<HTMLElement>("[data-session]")) {
       row.ariaChecked = String(row.dataset["session"] === name);
     }
+    this.draw();
     void this.follow(name, stop.signal);
+  }
+
+  /** The curve of the session that is watched, over those that have ended. */
+  private draw(): void {
+    const run = this.runs.get(this.name ?? "");
+    const earlier = [...this.runs.values()].filter((other) => other !== run && other.isOver && other.points.length > 1);
+    const lines = [...earlier, ...(run === undefined || run.points.length < 2 ? [] : [run])];
+    this.learned.hidden = lines.length === 0;
+    const ink = (other: Run) => (other === run ? 1 : 6);
+    this.chart.show(lines.map((line) => ({ name: line.name, ink: `--series-${ink(line)}`, points: line.points })), { across: "episodes", up: "lines" });
+    const legend = lines.map((line) => `${ink(line)} ${brief(line.name)}${line.isOver ? ", ended" : ""}`).reverse();
+    if (this.legend.dataset["lines"] !== String(legend)) {
+      this.legend.dataset["lines"] = String(legend);
+      this.legend.replaceChildren(...legend.flatMap((line) => [h("span", { class: `swatch series-${line[0]}` }), line.slice(2)]));
+    }
+    this.chart.surface.label = run === undefined ? "Lines of the episodes that ended" : `Lines of the episodes of ${brief(run.name)} that ended: ${grouped(run.count)} episodes, ${short(run.points.at(-1)?.y ?? NaN)} lines at the end`;
   }
 
   private async follow(name: string, signal: AbortSignal): Promise<void> {
@@ -168,9 +224,7 @@ export class Sessions implements View {
           return;
         }
         if (isGone(problem)) {
-          this.remark.textContent = "The session has ended.";
-          this.name = undefined;
-          this.listed = "";
+          this.end(name);
           return;
         }
         if (!isSilence(problem)) {
@@ -181,21 +235,47 @@ export class Sessions implements View {
     }
   }
 
+  /** The session has ended: what was seen of it stays. */
+  private end(name: string): void {
+    const run = this.runs.get(name);
+    if (run !== undefined) {
+      run.isOver = true;
+    }
+    const hasCurve = run !== undefined && run.points.length > 1;
+    this.remark.textContent = `The session has ended.${hasCurve ? " Its curve stays while this tab is open." : ""}`;
+    this.listed = "";
+    keepRuns(this.runs.values());
+    this.draw();
+  }
+
+  private clearBoards(): void {
+    for (const { board, side } of this.boards) {
+      board.surface.drop();
+      side?.drop();
+    }
+    this.boards = [];
+    this.grid.replaceChildren();
+  }
+
   private begin(started: WatchStarted): void {
     this.started = started;
-    this.boards.forEach(({ board }) => board.surface.drop());
-    const { rules } = started.session?.config ?? {};
+    const { session } = started;
+    if (session !== undefined && !this.runs.has(session.name)) {
+      this.runs.set(session.name, new Run(session.name, inWordsOf(session)));
+    }
+    const { rules } = session?.config ?? {};
     const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
-    this.boards.forEach(({ side }) => side?.drop());
+    this.clearBoards();
     this.boards = started.envIds.map((env) => {
       const board = new Board(above, `Environment ${env}`);
       const side = started.envIds.length <= ROOMY && rules !== undefined ? new Side() : undefined;
       side?.begin(rules!);
       const words = h("span", { class: "number" });
-      return { board, side, words, tile: h("figure", { class: "tile" }, board.surface.canvas, h("figcaption", {}, h("span", {}, `${env}`), words), side?.element) };
+      return { board, side, words, tile: h("figure", { class: "tile" }, board.surface.canvas, h("figcaption", {}, h("span", {}, `${env}`), words), side && h("div", { class: "side" }, side.hold, side.queue)) };
     });
     this.grid.replaceChildren(...this.boards.map(({ tile }) => tile));
-    this.grid.dataset["boards"] = this.number.value;
+    // As many as there are decide how large they are.
+    this.grid.dataset["boards"] = BOARDS.find((most) => this.boards.length <= Number(most));
   }
 
   private frame({ sequence, envs }: WatchFrame): void {
@@ -206,16 +286,15 @@ export class Sessions implements View {
     }
     this.last ??= { sequence, at: now };
     envs.forEach((env, at) => this.board(env, this.boards[at]));
-    const mean = this.ended.length === 0 ? NaN : average(this.ended.slice(-WINDOW));
+    const { count = 0, mean = NaN } = this.runs.get(this.name ?? "") ?? {};
     const fact = (value: string, name: string) => h("div", { class: "fact" }, h("output", {}, value), h("span", {}, name));
     const all = this.started?.session?.config?.numEnvs ?? envs.length;
     this.facts.replaceChildren(
       fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond) : "–", "calls a second"),
       fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond * all) : "–", `steps a second, if all ${grouped(all)} step`),
-      fact(grouped(this.ended.length), "episodes seen ending"),
-      fact(short(mean), `lines, mean of the last ${Math.min(WINDOW, Math.max(1, this.ended.length))}`));
-    this.learned.hidden = this.points.length < 2;
-    this.chart.show([{ name: "lines", ink: "--series-1", points: this.points }], { across: "episodes", up: "lines" });
+      fact(grouped(count), "episodes seen ending"),
+      fact(short(mean), `lines, mean of the last ${Math.min(WINDOW, Math.max(1, count))}`));
+    this.draw();
   }
 
   private board(env: WatchedEnv, shown: Shown | undefined): void {
@@ -247,22 +326,16 @@ export class Sessions implements View {
     shown.board.surface.label = `Environment ${env.envId}: ${grouped(env.lines)} lines, ${grouped(env.pieces)} pieces${env.held === "" ? "" : `, ${env.held} held`}`;
     const { lastEpisode } = env;
     if (lastEpisode !== undefined) {
-      // An episode that ended is in every frame until the next one has.
-      const seen = `${lastEpisode.episode} ${lastEpisode.length} ${lastEpisode.lines}`;
-      if (this.episodes.get(env.envId) !== seen) {
-        this.episodes.set(env.envId, seen);
-        this.ended.push(Number(lastEpisode.lines));
-        this.points.push({ x: this.ended.length, y: average(this.ended.slice(-WINDOW)) });
-        if (this.points.length > 2 * POINTS) {
-          this.points = this.points.filter((_, at) => at % 2 === 1);
-        }
-      }
+      this.runs.get(this.name ?? "")?.saw(env.envId, `${lastEpisode.episode} ${lastEpisode.length} ${lastEpisode.lines}`, Number(lastEpisode.lines));
     }
   }
 }
 
-function average(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+/** What is played in a session. */
+function inWordsOf({ config }: Session): string {
+  const { numEnvs = 1, rules } = config ?? {};
+  const what = rules === undefined ? "" : `, ${rules.preset} ${sizeInWords(rules)}`;
+  return `${grouped(numEnvs)} ${numEnvs === 1 ? "environment" : "environments"}${what}`;
 }
 
 function pairs(numbers: readonly number[]): Cell[] {

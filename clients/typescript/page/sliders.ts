@@ -6,12 +6,13 @@ import type { Part } from "./weighing.js";
 
 /** The sliders. Calls `change` whenever a weight has changed. */
 export class Sliders {
-  readonly element = h("div", { class: "sliders" });
+  readonly element: HTMLElement;
   private bars: HTMLElement[] = [];
   private values: HTMLElement[] = [];
 
-  constructor(private readonly name: string, private readonly change: (controller: Weighing) => void) {}
-
+  constructor(private readonly name: string, private readonly change: (controller: Weighing) => void) {
+    this.element = h("div", { class: "sliders", role: "region", tabIndex: 0, "aria-label": `Weights of ${name}` });
+  }
 
   /** What the placement that is chosen now owes to each feature. */
   explain(parts: readonly Part[]): void {
@@ -42,9 +43,10 @@ export class Sliders {
         step: "any",
         value: String(controller.weights[at]),
         "aria-label": `${this.name}: weight of ${words(name)}`,
+        "aria-valuetext": short(controller.weights[at]!),
         oninput: () => {
           controller.weights[at] = near(Number(slider.value), controller.original[at]!, largest);
-          output.textContent = short(controller.weights[at]!);
+          output.textContent = slider.ariaValueText = short(controller.weights[at]!);
           this.change(controller);
         },
       });

@@ -1,8 +1,10 @@
-// The learning curve of a training in the server's own process: that of `tetrion train`.
+// The learning curve of a training in the server's own process: that of `tetrion train`. Curves of trainings that are over stay
+// while the tab is open.
 
 import type { App, View } from "./app.js";
 import { type Series, LineChart } from "./charts.js";
-import { grouped, h, short } from "./dom.js";
+import { grouped, h, scroll, short } from "./dom.js";
+import { keep, kept } from "./kept.js";
 
 /** Milliseconds between two looks. */
 const PATIENCE = 2000;
@@ -19,6 +21,10 @@ interface Curve {
   readonly lines: readonly { readonly name: string; readonly points: readonly (readonly (number | null)[])[] }[];
 }
 
+/** Curves that the tab keeps. */
+const MOST = 6;
+const KEPT = "tetrion-curves";
+
 /** The view. */
 export class Training implements View {
   readonly root = h("div", { class: "view training" });
@@ -27,15 +33,21 @@ export class Training implements View {
   private readonly title = h("h1", {}, "Training");
   private readonly remark = h("p", { class: "lead", "aria-live": "polite" });
   private readonly progress = h("progress", { "aria-label": "Generations done" });
-  private readonly table = h("div", { class: "scroll" });
+  private readonly table = scroll("Numbers of the generations");
   private readonly found = h("div", { hidden: true });
+  private readonly empty = h("section", { class: "card", hidden: true },
+    h("h2", {}, "Start one"),
+    h("pre", { tabIndex: 0 }, h("code", {}, "tetrion train")),
+    h("p", {}, "It prints the address of its own page when it starts, with the curve under Training, wherever its games are played. The sessions of other learners are under ", h("a", { href: "#sessions" }, "Sessions"), "."));
+  /** The curves that were seen, the newest last. */
+  private curves: Curve[] = keptCurves();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly app: App) {
     this.found.append(
       h("section", { class: "card" }, this.progress, this.chart.surface.canvas, this.legend),
       h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
-    this.root.append(this.title, this.remark, this.found);
+    this.root.append(this.title, this.remark, this.empty, this.found);
   }
 
   enter(): void {
@@ -55,20 +67,44 @@ export class Training implements View {
     try {
       answer = await fetch("/training", { headers: this.app.credentials, cache: "no-store" });
     } catch {
-      this.app.notice(new Error(this.found.hidden ? "The server does not answer. Trying again …" : "The server does not answer: the training may be over, or stopped."));
+      if (this.curves.length === 0) {
+        this.app.notice(new Error("The server does not answer. Trying again …"));
+      } else {
+        this.over();
+      }
       return;
     }
     this.app.notice(undefined);
-    if (answer.status !== 200) {
-      this.found.hidden = true;
-      this.remark.textContent = "No training runs in this server's process. `tetrion train` says the address of its own page when it starts, wherever its games are played. The sessions of other learners are under Sessions.";
-      return;
+    if (answer.status === 200) {
+      this.take((await answer.json()) as Curve);
+    } else if (this.curves.length > 0) {
+      this.over();
+    } else {
+      this.empty.hidden = false;
+      this.remark.textContent = "No training runs in this server's process.";
     }
-    this.show((await answer.json()) as Curve);
+  }
+
+  /** Another look at a training, or the first at another one: then the one before is over. */
+  private take(curve: Curve): void {
+    const last = this.curves.at(-1);
+    const isSame = last?.title === curve.title && last.done <= curve.done;
+    this.curves = [...(isSame ? this.curves.slice(0, -1) : this.curves), curve].slice(-MOST);
+    keep("session", KEPT, this.curves);
+    this.show(curve);
+  }
+
+  /** The last training has ended, and with it its server or its curve: what was seen of it stays. */
+  private over(): void {
+    const curve = this.curves.at(-1)!;
+    this.show(curve);
+    const end = curve.done >= curve.generations ? "The training is over." : "The training has ended, or its server does not answer.";
+    this.remark.textContent = `${end} ${this.remark.textContent} The curve stays while this tab is open.`;
   }
 
   private show(curve: Curve): void {
     this.found.hidden = false;
+    this.empty.hidden = true;
     this.title.textContent = curve.title;
     const value = (number: number | null | undefined) => number ?? NaN;
     const series = curve.lines.map(({ name, points }, at): Series => ({
@@ -83,8 +119,12 @@ export class Training implements View {
     this.progress.max = curve.generations;
     this.progress.value = curve.done;
     this.chart.surface.label = `Learning curve. ${this.remark.textContent}`;
-    this.chart.show([...series].reverse(), { across: curve.x_label, up: curve.y_label });
-    this.legend.replaceChildren(...series.flatMap(({ name }, at) => [h("span", { class: `swatch series-${at + 1}` }), name]));
+    const earlier = this.curves.slice(0, -1).filter(({ x_label, y_label }) => x_label === curve.x_label && y_label === curve.y_label);
+    const faded = earlier.map(({ title, lines }): Series => ({ name: title, ink: "--series-6", points: (lines[0]?.points ?? []).map(([x, y]) => ({ x: value(x), y: value(y) })) }));
+    this.chart.show([...faded, ...[...series].reverse()], { across: curve.x_label, up: curve.y_label });
+    this.legend.replaceChildren(
+      ...series.flatMap(({ name }, at) => [h("span", { class: `swatch series-${at + 1}` }), name]),
+      ...faded.flatMap(({ name }) => [h("span", { class: "swatch series-6" }), `earlier: ${name}`]));
     const latest = [...(series[0]?.points ?? [])].reverse().slice(0, 50);
     const rows = latest.map(({ x, low, high }) => {
       const values = series.map(({ points }) => points.find((point) => point.x === x)?.y ?? NaN);
@@ -94,4 +134,13 @@ export class Training implements View {
     const head = [curve.x_label, ...series.map(({ name }) => name), "interval"];
     this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)));
   }
+}
+
+function keptCurves(): Curve[] {
+  const isLine = (line: unknown) => Array.isArray((line as Partial<Curve["lines"][number]> | null)?.points);
+  const isCurve = (curve: unknown) => {
+    const { title, lines } = (curve ?? {}) as Partial<Curve>;
+    return typeof title === "string" && Array.isArray(lines) && lines.every(isLine);
+  };
+  return kept("session", KEPT, (value): value is Curve[] => Array.isArray(value) && value.every(isCurve)) ?? [];
 }

@@ -5,15 +5,20 @@ import test, { after, before } from "node:test";
 
 import { create } from "@bufbuild/protobuf";
 
+import { Reader, readAddress, seedOf, wholeNumber, writeAddress } from "../page/address.js";
 import { Aim, type Place, placesOf } from "../page/aim.js";
 import { App, type Weighing, ofLanding } from "../page/app.js";
-import { Keyboard } from "../page/keyboard.js";
+import { foreseen, moved } from "../page/foresight.js";
+import { type Act, Keyboard, Repeats } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
 import { type Hand, Pieces, choosing, handOf, placed } from "../page/pieces.js";
-import { type Chosen, chosenOf, configOf, measuresOf, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
+import { type Chosen, STEPS_PER_SECOND, TIMING, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
 import { isPlacement } from "../page/rules_form.js";
+import { Run, WINDOW } from "../page/runs.js";
+import { brief, heightOf, ticks } from "../page/scale.js";
+import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
-import { DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
+import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { placementOf, tensor } from "../src/index.js";
 import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, type Rules, RulesPresetSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
@@ -375,7 +380,139 @@ test("keys by the rules", async () => {
     }
   }
   assert.equal(new Keyboard().down({ ...ALONE, key: "c", repeat: true }, guideline), undefined, "a key that is held down holds once");
-  assert.equal(new Keyboard().down({ ...ALONE, key: "ArrowLeft", repeat: true }, guideline), "left");
+  // The page has repeats of its own, with a delay that can be chosen.
+  for (const [key, act] of [["ArrowLeft", undefined], [" ", undefined], ["ArrowUp", undefined], ["n", undefined], ["u", "undo"]] as const) {
+    assert.equal(new Keyboard().down({ ...ALONE, key, repeat: true }, guideline), act, `${key} is held down`);
+  }
+});
+
+test("keys that are held down repeat after a delay", () => {
+  const repeats = new Repeats({ delay: 170, repeat: 50, down: 30 });
+  const due = (now: number) => repeats.due(now).map(({ act, times }) => `${act} ${times}`);
+  repeats.press("left", 1000);
+  assert.deepEqual([due(1169), due(1170), due(1219), due(1220)], [[], ["left 1"], [], ["left 1"]]);
+  assert.deepEqual([due(9000), due(9001)], [["left 1"], []], "what was missed is not made up for");
+  repeats.press("right", 9010);
+  assert.deepEqual([due(9179), due(9180)], [[], ["right 1"]], "the last direction counts");
+  repeats.press("down", 9180);
+  assert.deepEqual([due(9209), due(9210), due(9230)], [[], ["down 1"], ["right 1"]]);
+  repeats.release("right");
+  assert.deepEqual([due(9240), repeats.isHeld], [["down 1"], true]);
+  repeats.release("down");
+  assert.deepEqual([due(9999), repeats.isHeld], [[], false]);
+  for (const act of ["turn", "drop", "hold", "hint", "undo", "new", "bottom"] as const) {
+    repeats.press(act, 0);
+    assert.equal(repeats.isHeld, false, act);
+  }
+  repeats.handling = { delay: 0, repeat: 0, down: 30 };
+  repeats.press("left", 10);
+  assert.deepEqual(due(10), ["left Infinity"]);
+  repeats.releaseAll();
+  assert.deepEqual(due(20), []);
+});
+
+test("what keys do to a falling piece is foreseen where no rules are needed", () => {
+  // A field of 4 x 4 with a cell in the lowest row of column 1.
+  const isFree = ([row, column]: Cell) => row >= 0 && column >= 0 && column < 4 && !(row === 0 && column === 1);
+  const piece: Cell[] = [[3, 1], [3, 2]];
+  const lowest = (cells: readonly Cell[]) => `${cells[0]}`;
+  for (const [acts, place] of [
+    [[], "3,1"], [["left"], "3,0"], [["left", "left"], "3,0"], [["right"], "3,2"], [["right", "right"], "3,2"], [["down"], "2,1"], [["down", "down", "down"], "1,1"],
+    [["bottom"], "1,1"], [["drop"], "1,1"], [["right", "drop", "left"], "0,2"], [["bottom", "right", "down"], "0,2"],
+    [["turn", "left"], "3,1"], [["left", "turnLeft", "left"], "3,0"], [["hold", "drop"], "3,1"], [["turnHalf"], "3,1"],
+  ] as [Act[], string][]) {
+    assert.equal(lowest(foreseen(piece, acts, isFree)), place, acts.join());
+  }
+  assert.deepEqual(moved([], "drop", isFree), [], "there is no piece");
+});
+
+test("a row a second and half a second on the ground", () => {
+  assert.deepEqual([TIMING.gravity / STEPS_PER_SECOND, TIMING.lockDelay / STEPS_PER_SECOND], [1, 0.5]);
+});
+
+test("an address has the choices of a view, and gives them back", () => {
+  const presets = tetrominoPresets(app.info);
+  for (const chosen of [
+    ...presets.flatMap((preset) => [chosenOf(preset), chosenOf(preset, true)]),
+    { ...chosenOf(presets[0]!), width: 7, height: 9, preview: 2 },
+    { ...chosenOf(presets.find(({ name }) => name === "guideline")!), halfTurns: HalfTurns.COBRA, preview: 1, byKeys: true },
+  ]) {
+    const address = writeAddress("play", choicesOf(app.info, chosen));
+    const { view, choices } = readAddress(address);
+    const reader = new Reader(choices);
+    // What a view would show else must not matter.
+    const otherwise = { ...chosenOf(presets[1]!), width: 5 };
+    assert.deepEqual([view, readChosen(app.info, presets, reader, otherwise, true), reader.problems], ["play", chosen, []], address);
+  }
+  assert.equal(writeAddress("race", { rules: "lab", seed: "1", weights_a: "-1,2" }), "#race?rules=lab&seed=1&weights_a=-1,2");
+  assert.deepEqual(readAddress("#race"), { view: "race", choices: {} });
+  assert.deepEqual(readAddress(""), { view: "", choices: {} });
+  assert.deepEqual(readAddress("#play?a=b?c&d=%20%26"), { view: "play", choices: { a: "b?c", d: " &" } });
+});
+
+test("an address that cannot be used says what was expected, and changes nothing", () => {
+  const presets = tetrominoPresets(app.info);
+  const usual = chosenOf(presets.find(({ name }) => name === "guideline")!);
+  for (const [name, value, expected] of [
+    ["width", "33", "a whole number from 4 to 32"], ["width", "1e1", "a whole number from"], ["width", "", "a whole number from"], ["height", "37", "a whole number from"], ["preview", "0", "a whole number from 1 to 6"],
+    ["rules", "constructor", "one of simplified, "], ["half_turns", "on", "one of off, tetrio, cobra"], ["control", "mouse", "one of placements, keys"],
+  ] as const) {
+    const reader = new Reader({ [name]: value });
+    assert.deepEqual(readChosen(app.info, presets, reader, usual, true), usual);
+    assert.equal(reader.problems.length, 1, name);
+    assert.ok(reader.problems[0]!.startsWith(`The address has ${name}=${value}, expected ${expected}`), reader.problems[0]);
+  }
+  const long = new Reader({ rules: "x".repeat(1000) });
+  readChosen(app.info, presets, long, usual);
+  assert.ok(long.problems[0]!.startsWith(`The address has rules=${"x".repeat(40)}…, expected`));
+});
+
+test("numbers and seeds as people type them", () => {
+  assert.deepEqual([wholeNumber(" 7 ", 4, 32), wholeNumber("+4", 4, 32), wholeNumber("-1", -1, 0)], [7, 4, -1]);
+  assert.deepEqual([seedOf("0"), seedOf(" 18446744073709551615 ")], [0n, 2n ** 64n - 1n]);
+  for (const text of ["", " ", "3", "33", "7.5", "7,5", "0x7", "1e1", "seven", "NaN", "Infinity"]) {
+    assert.throws(() => wholeNumber(text, 4, 32), { name: "RangeError", message: "a whole number from 4 to 32" }, text);
+  }
+  for (const text of ["", "-1", "1.5", "18446744073709551616", "99999999999999999999", "abc", "0x1"]) {
+    assert.throws(() => seedOf(text), RangeError, text);
+  }
+});
+
+test("axes have round numbers, also where there is nothing yet", () => {
+  assert.deepEqual(heightOf([]), [0, 1]);
+  assert.deepEqual(heightOf([0, 0, 0]), [0, 1], "learners that have cleared no line");
+  assert.deepEqual(heightOf([-20, -10]), [-21, 0]);
+  assert.deepEqual(heightOf([5, 100]), [0, 105]);
+  const labels = (numbers: readonly number[], wanted = 5) => ticks(...heightOf(numbers), wanted).map(brief);
+  assert.deepEqual(labels([0, 0]), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+  assert.deepEqual(labels([12_000]), ["0", "5,000", "10k"]);
+  assert.deepEqual(labels([0.156]), ["0", "0.05", "0.1", "0.15"]);
+});
+
+test("the curve of a session counts each episode once", () => {
+  const run = new Run("sessions/1", "1 environment");
+  for (const [env, id, lines] of [[0, "1", 4], [1, "1", 6], [0, "1", 4], [0, "2", 8], [1, "1", 6]] as const) {
+    run.saw(env, id, lines);
+  }
+  assert.deepEqual([run.count, run.mean, run.points], [3, 6, [{ x: 1, y: 4 }, { x: 2, y: 5 }, { x: 3, y: 6 }]]);
+  for (let episode = 3; episode < 5000; episode++) {
+    run.saw(0, String(episode), episode < 5000 - WINDOW ? 0 : 10);
+  }
+  assert.ok(run.points.length <= 800, `${run.points.length} points`);
+  assert.deepEqual([run.count, run.mean], [5000, 10]);
+  const ended = Run.ended(run);
+  assert.deepEqual([ended.isOver, ended.points, ended.what], [true, run.points, "1 environment"]);
+});
+
+test("snippets name the server, and a token where it needs one", () => {
+  for (const [origin, address] of [["http://127.0.0.1:50451", "127.0.0.1:50451"], ["http://[::1]:50451", "[::1]:50451"], ["https://tetris.example:8443", "https://tetris.example:8443"]] as const) {
+    for (const needsToken of [false, true]) {
+      for (const [name, text] of snippets(origin, needsToken)) {
+        assert.ok(text.includes(name === "Any language" ? origin : address), `${name} for ${origin}`);
+        assert.equal(text.includes("TOKEN"), needsToken, `${name} for ${origin}`);
+      }
+    }
+  }
 });
 
 test("what can be counted of a game, by every preset that places pieces", async () => {

@@ -53,8 +53,9 @@ const TYPES = { html: "text/html", js: "text/javascript", css: "text/css", svg: 
  * A page of this server, whose every problem fails the test: errors, warnings of the security policy, requests to other hosts.
  * With DRAFT=1 the assets come from the folder instead, to try them before they are built into a program.
  */
-export async function open(browser, server, { width = 1280, height = 860, scheme = "light", path = "/" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: width < 500, isMobile: width < 500, deviceScaleFactor: width < 500 ? 2 : 1 });
+export async function open(browser, server, { width = 1280, height = 860, scheme = "light", reducedMotion = "no-preference", path = "/" } = {}) {
+  const isPhone = Math.min(width, height) < 500;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion, hasTouch: isPhone, isMobile: isPhone, deviceScaleFactor: isPhone ? 2 : 1 });
   const page = await context.newPage();
   const problems = [];
   page.on("pageerror", (error) => problems.push(`error: ${error.stack ?? error.message}`));

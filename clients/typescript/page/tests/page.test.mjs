@@ -136,10 +136,10 @@ for (const look of LOOKS) {
   });
 
   test(`a person plays with keys (${look.name})`, async () => {
-    await on("/#play", look, async (page) => {
-      const pieces = page.locator(".beside .fact output").nth(1);
+    await on("/#play?rules=simplified", look, async (page) => {
+      const pieces = page.locator(".left .fact output").nth(1);
       if (look.width < 500) {
-        await page.getByText("Choices").click();
+        await page.getByText("Choices", { exact: true }).click();
       }
       await page.getByLabel("Seed").fill("42");
       await page.getByLabel("Seed").press("Enter");
@@ -174,9 +174,9 @@ for (const look of LOOKS) {
     const few = ["--width", "10", "--height", "20", "--games", "1", "--seed", "11"];
     const [game] = await evaluated("--controller", "dt-10", "--max-pieces", "12", ...few);
     const [start] = await evaluated("--controller", "dt-10", "--max-pieces", "11", ...few);
-    await on("/#play", look, async (page) => {
+    await on("/#play?rules=simplified", look, async (page) => {
       if (look.width < 500) {
-        await page.getByText("Choices").click();
+        await page.getByText("Choices", { exact: true }).click();
       }
       assert.equal(await page.locator(".rival").isVisible(), false);
       await page.getByLabel("Seed").fill(game.seed);
@@ -184,9 +184,9 @@ for (const look of LOOKS) {
       await page.getByLabel("Against").selectOption("dt-10");
       await page.getByLabel("Against").blur();
       if (look.width < 500) {
-        await page.getByText("Choices").click();
+        await page.getByText("Choices", { exact: true }).click();
       }
-      const own = page.locator(".beside .fact output").nth(1);
+      const own = page.locator(".left .fact output").nth(1);
       await page.locator("main").focus();
       for (let piece = 1; piece <= 12; piece++) {
         for (let step = 0; step < 5; step++) {
@@ -214,7 +214,7 @@ for (const look of LOOKS) {
         await page.getByText("Choices", { exact: true }).click();
       }
       // Four columns, so that four pieces make a T-spin. Seed 7 deals L I O S T Z.
-      await page.getByLabel("Rules").selectOption("guideline");
+      await page.getByLabel("Control").selectOption("placements");
       await page.getByLabel("Width").fill("4");
       await page.getByLabel("Width").press("Enter");
       await page.getByLabel("Seed").fill("7");
@@ -223,9 +223,9 @@ for (const look of LOOKS) {
       if (look.width < 500) {
         await page.getByText("Choices", { exact: true }).click();
       }
-      const [pieces, sent] = [page.locator(".beside .fact output").nth(1), page.locator(".beside .fact output").nth(3)];
+      const [pieces, sent] = [page.locator(".left .fact output").nth(1), page.locator(".left .fact output").nth(3)];
       const says = async (text) => await until(async () => (await page.locator("p[aria-live]").textContent()).includes(text) || page.locator("p[aria-live]").textContent(), text);
-      const label = (kind) => page.locator(`.beside .side canvas.${kind}`).getAttribute("aria-label");
+      const label = (kind) => page.locator(`:is(.left, .right) canvas.${kind}`).getAttribute("aria-label");
       const press = async (...keys) => {
         for (const key of keys) {
           await page.keyboard.press(key);
@@ -243,7 +243,7 @@ for (const look of LOOKS) {
       await says("T-spin, clears 2 lines, 4 lines sent");
       await press(" ");
       await says("T-spin double, 4 lines sent. 2 lines.");
-      assert.equal(await page.locator(".beside .deed").first().textContent(), "T-spin double, 4 lines sent");
+      assert.equal(await page.locator(".left .deed").first().textContent(), "T-spin double, 4 lines sent");
       assert.equal(await count(sent), 4);
       // What is left of the I are its lowest and its highest cell, with the O on it; of the L it is the lowest.
       await shows(page, { column: 0, columns: 4, rows: 24 }, ["#2fc6e0", "#2fc6e0", "#f2cf3c", "#f2cf3c"]);
@@ -253,20 +253,20 @@ for (const look of LOOKS) {
       assert.match(await page.locator(".why").textContent(), /dellacherie would .*Keys: .*hard drop .*landing height/s);
       await press("u");
       await until(async () => (await label("held")) === "No piece is held" || label("held"), "the held piece is taken back");
-      assert.deepEqual([await count(sent), await page.locator(".beside .deed").first().textContent()], [0, ""]);
+      assert.deepEqual([await count(sent), await page.locator(".left .deed").first().textContent()], [0, ""]);
     });
   });
 
   test(`controllers are evaluated (${look.name})`, async () => {
     await on("/#evaluate", look, async (page) => {
       if (look.width < 500) {
-        await page.getByText("Choices").click();
+        await page.getByText("Choices", { exact: true }).click();
       }
       await page.getByLabel("Height").fill("8");
       await page.getByLabel("Games each").selectOption("200");
       await page.getByLabel("Cut after").selectOption("10000");
       await page.getByRole("button", { name: "Evaluate", exact: true }).click();
-      await until(async () => ((await page.locator(".remark").textContent()).startsWith("600 games in") || page.locator(".remark").textContent()), "600 games", 60_000);
+      await until(async () => ((await page.locator(".remark[aria-live]").textContent()).startsWith("600 games in") || page.locator(".remark[aria-live]").textContent()), "600 games", 60_000);
       const rows = await page.locator("tbody tr").allTextContents();
       assert.equal(rows.length, 3);
       for (const row of rows) {
@@ -281,7 +281,8 @@ for (const look of LOOKS) {
     await on("/#server", look, async (page) => {
       await page.getByText("tetrion-rules-1").waitFor();
       assert.equal(await page.locator("tbody th", { hasText: "simplified" }).count(), 1);
-      assert.ok(await page.getByText(`${server.address}/tetrion.v1.EnvironmentService/GetServerInfo`).count() >= 1);
+      await page.getByRole("tab", { name: "Any language" }).click();
+      await page.getByText(`${server.address}/tetrion.v1.EnvironmentService/GetServerInfo`).waitFor();
     });
   });
 }
@@ -407,8 +408,8 @@ test("lines sent are counted where there are such", async () => {
     assert.equal(await page.getByLabel("Count", { exact: true }).isVisible(), false);
     await page.getByLabel("Rules").selectOption("guideline");
     await page.getByLabel("Count", { exact: true }).selectOption("lines sent");
-    await page.getByRole("heading", { name: "Lines sent a game" }).waitFor();
     const spoken = await evaluateTwo(page);
+    await page.getByRole("heading", { name: "Lines sent a game" }).waitFor();
     const means = [...spoken.matchAll(/mean ([\d.]+)/g)].map(([, mean]) => Number(mean));
     assert.deepEqual(means, scores.map((score) => Number(score.toPrecision(3))), spoken);
     assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines sent a game/);
@@ -432,8 +433,8 @@ test("points are counted where a point is not a line", async () => {
     assert.deepEqual(await counted.locator("option").allTextContents(), ["lines", "points"]);
     assert.equal(await counted.inputValue(), "lines", "these rules send no lines");
     await counted.selectOption("points");
-    await page.getByRole("heading", { name: "Points a game" }).waitFor();
     const spoken = await evaluateTwo(page);
+    await page.getByRole("heading", { name: "Points a game" }).waitFor();
     const means = [...spoken.matchAll(/mean ([\d,]+), plus/g)].map(([, mean]) => Number(mean.replaceAll(",", "")));
     assert.deepEqual(means, scores.map(Math.round), spoken);
     assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ points a game/);
@@ -461,7 +462,7 @@ test("pieces fall by themselves where the rules have key presses", async () => {
     await page.getByLabel("Rules").selectOption("lab");
     await page.getByLabel("Pieces fall by themselves").waitFor();
     await page.locator("main").focus();
-    const pieces = page.locator(".beside .fact output").nth(1);
+    const pieces = page.locator(".left .fact output").nth(1);
     for (let piece = 1; piece <= 3; piece++) {
       await page.keyboard.press("ArrowLeft");
       await page.keyboard.press("ArrowUp");
@@ -492,8 +493,8 @@ test("modern Tetris is played by keys, in time", async () => {
     // Seed 7 deals L I O S T Z.
     await page.getByLabel("Seed").fill("7");
     await page.getByLabel("Seed").press("Enter");
-    const pieces = page.locator(".beside .fact output").nth(1);
-    const label = (kind) => page.locator(`.beside .side canvas.${kind}`).getAttribute("aria-label");
+    const pieces = page.locator(".left .fact output").nth(1);
+    const label = (kind) => page.locator(`:is(.left, .right) canvas.${kind}`).getAttribute("aria-label");
     const says = async (text) => await until(async () => (await page.locator("p[aria-live]").textContent()).includes(text) || page.locator("p[aria-live]").textContent(), text);
     await until(async () => (await label("pieces")) === "Next: I, O, S, T, Z" || label("pieces"), "the next pieces");
     assert.ok((await page.locator("dl.keys").textContent()).includes("without locking"));
@@ -533,7 +534,7 @@ test("a controller plays beside a person with keys", async () => {
     await page.getByLabel("Pieces fall by themselves").uncheck();
     await page.getByLabel("Against").selectOption("lab-uniform");
     await page.locator("main").focus();
-    const pieces = page.locator(".beside .fact output").nth(1);
+    const pieces = page.locator(".left .fact output").nth(1);
     for (let piece = 1; piece <= 3; piece++) {
       await page.keyboard.press("ArrowLeft");
       await page.keyboard.press(" ");
@@ -550,7 +551,7 @@ test("a controller plays beside a person with keys", async () => {
 test("shift alone holds, and shift with tab goes back to the control before", async () => {
   await on("/#play", DESKTOP, async (page) => {
     await page.getByLabel("Rules").selectOption("guideline");
-    const held = () => page.locator(".beside .side canvas.held").getAttribute("aria-label");
+    const held = () => page.locator(".left canvas.held").getAttribute("aria-label");
     await until(async () => (await held()) === "No piece is held" || held(), "a game");
     await page.locator("main").focus();
     await page.keyboard.press("Shift+Tab");
@@ -567,7 +568,7 @@ test("shift alone holds, and shift with tab goes back to the control before", as
 
 test("every preset can be played", async () => {
   await on("/#play", DESKTOP, async (page) => {
-    const pieces = page.locator(".beside .fact output").nth(1);
+    const pieces = page.locator(".left .fact output").nth(1);
     for (const preset of ["simplified", "lab", "survey", "genetic", "leiden", "guideline", "nes"]) {
       await page.getByLabel("Rules").selectOption(preset);
       await page.getByLabel("Preview").fill("3");
@@ -608,8 +609,8 @@ test("a token is asked for, kept for the tab, and never in the address", async (
 test("a game survives its server", async () => {
   let mortal = await Server.start();
   try {
-    await on("/#play", DESKTOP, async (page) => {
-      const pieces = page.locator(".beside .fact output").nth(1);
+    await on("/#play?rules=simplified", DESKTOP, async (page) => {
+      const pieces = page.locator(".left .fact output").nth(1);
       await page.locator("main").focus();
       await until(async () => (await page.locator(".playfield canvas.board").getAttribute("aria-label")).includes("0 pieces"), "a game");
       await page.keyboard.press("ArrowLeft");
@@ -621,6 +622,11 @@ test("a game survives its server", async () => {
       await page.keyboard.press(" ");
       await page.getByText("The server does not answer").waitFor();
       mortal = await Server.start([], mortal.port);
+      // The new server knows nothing of the session: whoever asks for a hint first has the game still.
+      await page.getByLabel("Ask").selectOption("bcts");
+      await page.locator(".why p", { hasText: "bcts would take columns" }).waitFor();
+      assert.equal(await count(pieces), 1);
+      await page.locator("main").focus();
       await page.keyboard.press(" ");
       await until(async () => (await count(pieces)) === 2 || count(pieces), "the game goes on in a new session");
     }, { of: mortal, expected: ["net::ERR_"] });
@@ -630,10 +636,10 @@ test("a game survives its server", async () => {
 });
 
 test("it can be used with the keyboard alone", async () => {
-  await on("/", DESKTOP, async (page) => {
+  await on("/#race", DESKTOP, async (page) => {
     await page.locator(".lane-a canvas.board").waitFor();
     const seen = [];
-    for (let stop = 0; stop < 20; stop++) {
+    for (let stop = 0; stop < 24; stop++) {
       await page.keyboard.press("Tab");
       seen.push(await page.evaluate(() => {
         const focused = document.activeElement;
@@ -676,6 +682,7 @@ test("themes and colours can be chosen, and are remembered", async () => {
 test("without a training there is nothing to see, and it says so", async () => {
   await on("/#training", DESKTOP, async (page) => {
     await page.getByText("No training runs in this server's process.").waitFor();
+    await page.getByText("tetrion train", { exact: true }).waitFor();
   });
 });
 
@@ -700,9 +707,12 @@ for (const look of [LOOKS[0], LOOKS[3]]) {
         const first = await done();
         await until(async () => (await done()) > first || page.locator(".lead").textContent(), "it grows", 60_000);
         assert.equal(await page.locator("tbody tr").count(), Math.min(50, await done()));
-      }, { of: { address } });
+        training.kill("SIGKILL");
+        await page.getByText(/The training has ended, or its server does not answer\. \d+ of 500 generations: .* The curve stays while this tab is open\./).waitFor();
+        assert.equal(await page.locator("canvas.chart").isVisible(), true);
+      }, { of: { address }, expected: ["net::ERR_"] });
     } finally {
-      const ended = once(training, "exit");
+      const ended = training.exitCode === null && training.signalCode === null ? once(training, "exit") : undefined;
       training.kill("SIGKILL");
       await ended;
       await rm(folder, { recursive: true });
@@ -762,3 +772,417 @@ for (const look of LOOKS) {
     }
   });
 }
+
+const SCREENS = [[1440, 900], [1024, 768], [1920, 1080], [390, 844], [844, 390]].map(([width, height]) => ({ name: `${width} x ${height}`, width, height }));
+
+for (const look of SCREENS) {
+  test(`playfields are seen whole (${look.name})`, async () => {
+    for (const path of ["/", "/#race", "/#race?rules=guideline", "/#race?width=32&height=20", "/#play", "/#play?against=bcts", "/#play?rules=simplified&width=32", "/#play?half_turns=tetrio&against=dt-10"]) {
+      await on(path, look, async (page) => {
+        const boards = page.locator("canvas.board:visible");
+        await boards.first().waitFor();
+        await until(async () => (await boards.count()) === (path.startsWith("/#play") && !path.includes("against") ? 1 : 2) || boards.count(), "boards");
+        for (const board of await boards.all()) {
+          const { x, y, width, height } = await board.boundingBox();
+          assert.ok(x >= 0 && y >= 0 && x + width <= look.width && y + height <= look.height, `${path}: ${x}, ${y}, ${width} x ${height}`);
+          assert.ok(width >= 78, `${path}: a playfield ${width} pixels wide`);
+        }
+        // On large screens the room is used.
+        if (path === "/#play" && look.width >= 1024) {
+          assert.ok((await boards.first().boundingBox()).height > look.height - 180);
+        }
+        // Keys for fingers can be reached without scrolling.
+        for (const key of await page.locator(".pad .key:visible").all()) {
+          const { y, height, width } = await key.boundingBox();
+          assert.ok(y + height <= look.height && width >= 36, `${path}: a key at ${y}, ${width} x ${height}`);
+        }
+      });
+    }
+  });
+}
+
+/** The piece in the air, by the cells above the field: seed 7 deals L I O S T Z under bags. */
+const LEFTMOST = (page, colour) => page.locator(".playfield canvas.board").evaluate((canvas, colour) => {
+  const [pen, size] = [canvas.getContext("2d"), Math.floor(Math.min(canvas.width / 10, canvas.height / 24))];
+  for (let column = 0; column < 10; column++) {
+    for (let row = 19; row < 24; row++) {
+      const x = (canvas.width - size * 10) / 2 + (column + 0.5) * size;
+      const y = (canvas.height + size * 24) / 2 - (row + 0.5) * size;
+      const [red, green, blue] = pen.getImageData(Math.round(x), Math.round(y), 1, 1).data;
+      if (`#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}` === colour) {
+        return column;
+      }
+    }
+  }
+  return undefined;
+}, colour);
+const ORANGE = "#ee8c2f";
+
+test("play opens as the game that people know", async () => {
+  await on("/#play", DESKTOP, async (page) => {
+    const next = () => page.locator(".right canvas.pieces").getAttribute("aria-label");
+    await until(async () => /^Next: [IOTZSJL](, [IOTZSJL]){4}$/.test(await next()) || next(), "five next pieces");
+    assert.equal(await page.locator(".left canvas.held").getAttribute("aria-label"), "No piece is held");
+    assert.equal(await page.getByLabel("Control").inputValue(), "keys");
+    assert.equal(await page.getByLabel("Pieces fall by themselves").isChecked(), true);
+    assert.match(new URL(page.url()).hash, /^#play\?rules=guideline&control=keys&seed=\d+$/);
+  });
+});
+
+test("a key is seen before the server has answered", async () => {
+  await on("/#play?seed=7", DESKTOP, async (page) => {
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 3 || LEFTMOST(page, ORANGE), "the L has appeared");
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route(/EnvironmentService\/Step$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.locator("main").focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 1 || LEFTMOST(page, ORANGE), "two columns to the left, and nothing has been answered");
+    await page.keyboard.press("ArrowRight");
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 2 || LEFTMOST(page, ORANGE), "one back");
+    answer();
+    await page.keyboard.press(" ");
+    const pieces = page.locator(".left .fact output").nth(1);
+    await until(async () => (await count(pieces)) === 1 || count(pieces), "the server says the same");
+    await shows(page, { column: 2, columns: 10, rows: 24 }, [ORANGE]);
+    await shows(page, { column: 1, columns: 10, rows: 24 }, [null]);
+  });
+});
+
+test("a key that is held down repeats after its delay, as the settings say, and they are kept", async () => {
+  await on("/#play?seed=7", DESKTOP, async (page) => {
+    await page.getByLabel("Pieces fall by themselves").uncheck();
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 3 || LEFTMOST(page, ORANGE), "the L has appeared");
+    const hold = async (key, milliseconds) => {
+      await page.locator("main").focus();
+      await page.keyboard.down(key);
+      await page.waitForTimeout(milliseconds);
+      await page.keyboard.up(key);
+    };
+    const set = async (name, value) => {
+      await page.getByLabel(name).fill(value);
+      await page.getByLabel(name).press("Enter");
+    };
+    await set("Shift delay, ms", "1000");
+    await hold("ArrowLeft", 500);
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 2 || LEFTMOST(page, ORANGE), "one step before the delay is over");
+    await set("Shift delay, ms", "100");
+    await set("Repeat, ms", "0");
+    await hold("ArrowRight", 300);
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 7 || LEFTMOST(page, ORANGE), "at the wall at once");
+    await set("Repeat, ms", "30");
+    await hold("ArrowLeft", 1500);
+    await until(async () => (await LEFTMOST(page, ORANGE)) === 0 || LEFTMOST(page, ORANGE), "step by step to the other wall");
+    await set("Down, ms", "5");
+    await page.getByText("Expected a whole number from 10 to 1000").waitFor();
+    await page.reload();
+    assert.deepEqual([await page.getByLabel("Shift delay, ms").inputValue(), await page.getByLabel("Repeat, ms").inputValue()], ["100", "30"]);
+  });
+});
+
+test("after the pointer has used a control, keys are the game's again", async () => {
+  await on("/#play?rules=simplified&seed=42", DESKTOP, async (page) => {
+    const pieces = page.locator(".left .fact output").nth(1);
+    const seed = () => page.getByLabel("Seed").inputValue();
+    await page.getByRole("button", { name: "New game" }).click();
+    await until(async () => (await seed()) !== "42" || seed(), "another game");
+    const dealt = await seed();
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 1 || count(pieces), "space drops the piece");
+    assert.equal(await seed(), dealt, "and begins no other game");
+    const says = () => page.locator("p[aria-live]").textContent();
+    await page.getByLabel("Against").click();
+    await page.getByLabel("Against").selectOption("bcts");
+    await page.keyboard.press("ArrowLeft");
+    await until(async () => (await says()).includes("columns") || says(), "left moves the piece");
+    assert.equal(await page.getByLabel("Against").inputValue(), "bcts", "and not the choice");
+    await page.getByLabel("Rules").click();
+    await page.getByLabel("Rules").selectOption("lab");
+    await page.getByLabel("Pieces fall by themselves").click();
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 1 || count(pieces), "after a box was ticked, too");
+    assert.equal(await page.getByLabel("Pieces fall by themselves").isChecked(), false);
+    await page.getByRole("link", { name: "Play" }).click();
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 2 || count(pieces), "after a link, too");
+    // Who uses the keyboard alone stays on the control.
+    await page.getByRole("button", { name: "New game" }).focus();
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 0 || count(pieces), "the button's own key");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "New game");
+    await page.getByLabel("Width").focus();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press(" ");
+    await until(async () => (await count(pieces)) === 1 || count(pieces), "escape leaves a field");
+  });
+});
+
+test("a race that is paused goes on by single pieces with the right arrow", async () => {
+  await on("/#race", DESKTOP, async (page) => {
+    const pieces = page.locator(".lane-a .fact output").nth(1);
+    await until(async () => (await count(pieces)) > 2 || count(pieces), "a race");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.waitForTimeout(300);
+    const stands = await count(pieces);
+    await page.keyboard.press("ArrowRight");
+    await until(async () => (await count(pieces)) === stands + 1 || count(pieces), "one piece");
+    // With the keyboard alone: the button has the focus, and does not use this key.
+    await page.getByRole("button", { name: "Play", exact: true }).focus();
+    await page.keyboard.press("ArrowRight");
+    await until(async () => (await count(pieces)) === stands + 2 || count(pieces), "another one");
+    await page.keyboard.press(" ");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    // A slider keeps its arrows, and leaves the space bar.
+    await page.getByLabel("Speed").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.getByLabel("Speed").inputValue(), "4");
+    await page.keyboard.press(" ");
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+  });
+});
+
+test("the address has what is chosen, and brings it back", async () => {
+  await on("/#race", DESKTOP, async (page) => {
+    await page.getByLabel("Rules").selectOption("guideline");
+    await page.getByLabel("Height", { exact: true }).fill("12");
+    await page.getByLabel("Height", { exact: true }).press("Enter");
+    await page.getByLabel("Half turns").selectOption("cobra");
+    await page.getByLabel("Controller A").selectOption("tetrion-guideline");
+    await page.getByLabel("Seed").fill("77");
+    await page.getByLabel("Seed").press("Enter");
+    await page.getByLabel("Speed").fill("7");
+    const holes = page.getByRole("slider", { name: "B: weight of holes" });
+    await holes.fill("1");
+    await page.locator(".lane-b .controller.edited").waitFor();
+    const weight = await holes.getAttribute("aria-valuetext");
+    const expected = /^#race\?rules=guideline&height=12&half_turns=cobra&seed=77&a=tetrion-guideline&b=bcts&speed=Infinity&weights_b=-12\.\d+,[-.,\de]+$/;
+    await until(() => expected.test(new URL(page.url()).hash) || page.url(), "the address");
+    const address = page.url();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), address);
+    for (const again of [() => page.reload(), () => page.goto("about:blank").then(() => page.goto(address))]) {
+      await again();
+      await page.locator(".lane-b .controller.edited").waitFor();
+      const found = await Promise.all(["Rules", "Height", "Half turns", "Seed", "Controller A", "Controller B", "Speed"].map((name) => page.getByLabel(name, { exact: true }).inputValue()));
+      assert.deepEqual(found, ["guideline", "12", "cobra", "77", "tetrion-guideline", "bcts", "7"]);
+      assert.equal(await page.getByRole("slider", { name: "B: weight of holes" }).getAttribute("aria-valuetext"), weight);
+      assert.equal(page.url(), address);
+    }
+    // Another address in the same tab, as a link in a chat brings it; then back.
+    await page.evaluate(() => (location.hash = "#play?rules=lab&seed=5&against=lab-uniform&hint=bcts"));
+    await page.locator(".rival h2", { hasText: "lab-uniform" }).waitFor();
+    assert.deepEqual([await page.getByLabel("Seed").inputValue(), await page.getByLabel("Ask").inputValue()], ["5", "bcts"]);
+    await page.evaluate(() => (location.hash = "#evaluate?rules=nes&games=50&pieces=500&count=points&controllers=bcts,el-tetris"));
+    await page.getByLabel("Controller 2").waitFor();
+    assert.deepEqual([await page.getByLabel("Controller 1").inputValue(), await page.getByLabel("Count", { exact: true }).inputValue(), await page.getByLabel("Games each").inputValue()], ["bcts", "points", "50"]);
+    await page.goBack();
+    await page.locator(".rival h2", { hasText: "lab-uniform" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "#play?rules=lab&seed=5&against=lab-uniform&hint=bcts");
+  });
+});
+
+test("an address that cannot be used is reported, and the rest of it is used", async () => {
+  await on("/#race?rules=guidelin&height=99&seed=-1&a=nobody&b=dt-10&weights_a=1,x", DESKTOP, async (page) => {
+    const notice = page.locator("#notice");
+    await until(async () => (await notice.textContent()).includes("height=99, expected a whole number from") || notice.textContent(), "what is wrong");
+    for (const part of ["rules=guidelin, expected one of simplified, ", "seed=-1, expected a whole number from 0 to 18446744073709551615", "a=nobody, expected one of ", "weights_a=1,x, expected numbers"]) {
+      assert.ok((await notice.textContent()).includes(part), `${part} is not in: ${await notice.textContent()}`);
+    }
+    assert.equal(await page.getByLabel("Controller B").inputValue(), "dt-10");
+    await page.getByLabel("Seed").fill("8");
+    await page.getByLabel("Seed").press("Enter");
+    await notice.waitFor({ state: "hidden" });
+  });
+});
+
+test("input that cannot be used is reported below its field, and changes nothing", async () => {
+  await on("/#race", DESKTOP, async (page) => {
+    await page.locator(".lane-a canvas.board").waitFor();
+    const words = () => page.locator(".lane-a canvas.board").getAttribute("aria-label");
+    for (const [name, value, expected] of [
+      ["Width", "99", "Expected a whole number from 4 to 32"], ["Width", "3", "Expected a whole number from 4 to 32"], ["Height", "7.5", "Expected a whole number from"], ["Preview", "", "Expected a whole number from 0 to 6"],
+      ["Seed", "abc", "Expected a whole number from 0 to 18446744073709551615"], ["Seed", "18446744073709551616", "Expected a whole number from 0"], ["Seed", "-1", "Expected a whole number from 0"], ["Seed", "1.5", "Expected a whole number from 0"],
+    ]) {
+      const input = page.getByLabel(name, { exact: true });
+      await input.fill(value);
+      await input.press("Enter");
+      const alert = page.getByRole("alert");
+      await until(async () => (await alert.textContent()).startsWith(expected) || alert.textContent(), `${name} ${value}`);
+      assert.equal(await input.getAttribute("aria-invalid"), "true");
+      assert.equal(await input.getAttribute("aria-describedby"), await alert.getAttribute("id"));
+      assert.equal(await input.inputValue(), value, "the text stays, to be put right");
+      assert.equal(await page.evaluate(() => document.activeElement.localName), "input", "and so does the focus");
+      assert.match(await words(), /^Playfield of A, 10 by 10:/);
+      assert.match(new URL(page.url()).hash, /^#race\?rules=simplified&height=10&seed=1&/);
+      await input.fill({ Width: "10", Height: "10", Preview: "0", Seed: "1" }[name]);
+      await input.press("Enter");
+      await alert.waitFor({ state: "detached" });
+      assert.equal(await input.getAttribute("aria-invalid"), null);
+    }
+    await page.getByLabel("Seed").fill("");
+    await page.getByLabel("Seed").press("Enter");
+    await until(async () => /^\d+$/.test(await page.getByLabel("Seed").inputValue()) || page.getByLabel("Seed").inputValue(), "an empty field draws a seed");
+    await page.getByLabel("Seed").fill("18446744073709551615");
+    await page.getByLabel("Seed").press("Enter");
+    await until(() => new URL(page.url()).hash.includes("seed=18446744073709551615&") || page.url(), "the largest seed");
+  });
+});
+
+for (const look of [DESKTOP, LOOKS[3]]) {
+  test(`the first screen says what this is, and what to do (${look.name})`, async () => {
+    await on("/", look, async (page) => {
+      await page.getByRole("heading", { name: "Tetrion is a Tetris environment server for reinforcement learning." }).waitFor();
+      // Something moves.
+      const label = page.locator(".demo canvas.board").first();
+      await until(async () => /: [1-9]\d* lines$/.test(await label.getAttribute("aria-label")) || label.getAttribute("aria-label"), "lines go", 60_000);
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByRole("button", { name: "Go on" }).waitFor();
+      const snippet = page.locator("#snippet");
+      assert.ok((await snippet.textContent()).includes(`gymnasium.make("tetrion/Placement-v0", address="127.0.0.1:${server.port}")`));
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await snippet.textContent());
+      await page.getByRole("tab", { name: "Python" }).focus();
+      await page.keyboard.press("ArrowRight");
+      assert.ok((await snippet.textContent()).startsWith(`tetrion train --server 127.0.0.1:${server.port}`));
+      await page.getByRole("link", { name: /^Connect your agent/ }).click();
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), "Terminal");
+      await page.getByRole("link", { name: /^Watch two programs/ }).click();
+      await page.locator(".lane-a canvas.board").waitFor();
+      await page.getByRole("link", { name: /^Tetrion/ }).click();
+      await page.getByRole("link", { name: /^Play The game/ }).click();
+      await page.locator(".play .playfield canvas.board").waitFor();
+      assert.equal(await page.title(), "Play · Tetrion");
+    });
+  });
+}
+
+test("the first screen makes no session, and stands still for those who want that", async () => {
+  const own = await Server.start();
+  try {
+    await on("/", { ...DESKTOP, reducedMotion: "reduce" }, async (page) => {
+      await page.getByRole("button", { name: "Go on" }).waitFor();
+      await page.getByRole("button", { name: "Go on" }).click();
+      await until(async () => / [1-9]\d* lines/.test(await page.locator(".demo canvas.board").first().getAttribute("aria-label")) || "no line", "lines go", 60_000);
+      const metrics = await (await fetch(`${own.address}/metrics`)).text();
+      assert.match(metrics, /^tetrion_sessions 0$/m);
+    }, { of: own });
+  } finally {
+    await own.stop();
+  }
+});
+
+test("the sessions of a page end with it, and with a reload", async () => {
+  const own = await Server.start();
+  const sessions = async () => Number(/^tetrion_sessions (\d+)$/m.exec(await (await fetch(`${own.address}/metrics`)).text())?.[1]);
+  try {
+    const leaving = await open(browser, own, { ...DESKTOP, path: "/#play?rules=simplified&against=bcts" });
+    await until(async () => (await sessions()) === 2 || sessions(), "a game and an opponent");
+    const begun = () => until(async () => `${await standing(leaving.page, ".rival")}` === "0,0" || standing(leaving.page, ".rival"), "both games");
+    await begun();
+    await leaving.page.reload();
+    await begun();
+    await until(async () => (await sessions()) === 2 || sessions(), "the same after a reload");
+    await leaving.page.getByRole("link", { name: "Race" }).click();
+    await until(async () => (await standing(leaving.page, ".lane-a"))[1] > 0 || standing(leaving.page, ".lane-a"), "a race");
+    await until(async () => (await sessions()) === 3 || sessions(), "the game is kept for who comes back");
+    await leaving.page.goto("about:blank");
+    await until(async () => (await sessions()) === 0 || sessions(), "none is left");
+    await leaving.close();
+    const closing = await open(browser, own, { ...DESKTOP, path: "/#race" });
+    // A page that is closed before it has heard of its session leaves it to its minute.
+    await until(async () => (await standing(closing.page, ".lane-a"))[1] > 0 || standing(closing.page, ".lane-a"), "a race");
+    assert.equal(await sessions(), 1);
+    await closing.page.close({ runBeforeUnload: true });
+    await until(async () => (await sessions()) === 0 || sessions(), "none is left after a tab is closed");
+    await closing.close();
+  } finally {
+    await own.stop();
+  }
+});
+
+test("the curve of a session that has ended stays", async () => {
+  const own = await Server.start();
+  try {
+    // The games of a race end soon on four rows: two episodes in a session, then another session.
+    const other = await open(browser, own, { ...DESKTOP, path: "/#race?width=4&height=4&speed=60" });
+    await on("/#sessions", DESKTOP, async (page) => {
+      await page.getByText("The session has ended. Its curve stays while this tab is open.").or(page.locator(".legend-line", { hasText: "ended" })).first().waitFor({ timeout: 60_000 });
+      await page.locator(".legend-line", { hasText: "ended" }).waitFor({ timeout: 60_000 });
+      await other.close();
+      const ended = page.getByRole("radio", { name: /has ended; \d+ episodes seen/ }).first();
+      await ended.click();
+      await page.waitForTimeout(3000);
+      assert.equal(await page.locator("canvas.chart").isVisible(), true);
+      assert.match(await page.locator("canvas.chart").getAttribute("aria-label"), /that ended: \d+ episodes, [\d.]+ lines at the end$/);
+      await page.reload();
+      await page.getByRole("radio", { name: /has ended; \d+ episodes seen/ }).first().waitFor();
+      assert.equal(await page.locator("canvas.chart").isVisible(), true);
+    }, { of: own });
+  } finally {
+    await own.stop();
+  }
+});
+
+test("without learners it says how to connect one", async () => {
+  const own = await Server.start(["--token", "open sesame"]);
+  try {
+    await on("/#sessions", DESKTOP, async (page) => {
+      await page.getByRole("dialog").getByLabel("Token").fill("open sesame");
+      await page.getByRole("dialog").getByLabel("Token").press("Enter");
+      await page.getByText("No learner has a session here").waitFor();
+      assert.ok((await page.locator("#snippet").textContent()).includes(', token="TOKEN")'));
+      await page.getByText("This server needs a token: put yours in place of TOKEN.").waitFor();
+      assert.ok(!(await page.locator("main").textContent()).includes("sesame"));
+      await page.getByRole("link", { name: "Evaluate" }).click();
+      await page.getByText("No games yet").waitFor();
+      assert.equal(await page.locator("canvas.strips").isVisible(), false);
+    }, { of: own });
+  } finally {
+    await own.stop();
+  }
+});
+
+const AXE = await readFile(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+
+for (const look of [LOOKS[0], LOOKS[3], { ...SCREENS[4], scheme: "light" }]) {
+  test(`axe finds nothing to be mended (${look.name})`, async () => {
+    for (const path of ["/", "/#race?rules=guideline", "/#play", "/#play?rules=simplified&against=bcts", "/#evaluate", "/#sessions", "/#training", "/#server"]) {
+      await on(path, look, async (page) => {
+        await page.locator("main > .view").waitFor();
+        await page.waitForTimeout(300);
+        if (path.startsWith("/#play")) {
+          await page.locator(".playfield canvas.board[aria-label*='0 pieces']").waitFor();
+          await page.getByRole("button", { name: "Hint" }).click();
+          await page.locator(".why table").waitFor();
+        }
+        await page.evaluate(AXE);
+        const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ["violations"] })).violations);
+        assert.deepEqual(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join("; ")}`), [], path);
+      });
+    }
+  });
+}
+
+test("sliders say their values", async () => {
+  await on("/#race", DESKTOP, async (page) => {
+    const speed = page.getByLabel("Speed");
+    assert.equal(await speed.getAttribute("aria-valuetext"), "8 pieces a second");
+    await speed.fill("0");
+    assert.equal(await speed.getAttribute("aria-valuetext"), "1 piece a second");
+    await speed.fill("7");
+    assert.equal(await speed.getAttribute("aria-valuetext"), "as fast as the server answers");
+    const holes = page.getByRole("slider", { name: "A: weight of holes" });
+    assert.equal(await holes.getAttribute("aria-valuetext"), "-4");
+    await holes.fill("2");
+    assert.match(await holes.getAttribute("aria-valuetext"), /^[12](\.\d+)?$/);
+  });
+});

@@ -1,0 +1,146 @@
+// Two controllers on the first screen, on the same pieces. No session is made for them: the page deals the pieces, and asks the
+// server for every placement of both positions in one call.
+
+import { type Placements, tensor } from "../src/index.js";
+import type { App, Weighing } from "./app.js";
+import { Board } from "./board.js";
+import { button, grouped, h, sleep } from "./dom.js";
+import { Field } from "./field.js";
+import { type Chosen, chosenOf, rulesOf } from "./rules.js";
+import { lifted } from "./tetromino.js";
+import { cellsOf, judge, union } from "./weighing.js";
+
+/** Rows above the playfield: a piece that stands has four. */
+const ABOVE = 4;
+/** Milliseconds between two pieces, and until a server that did not answer is asked again. */
+const [PACE, PATIENCE] = [350, 2000];
+
+class Player {
+  readonly board: Board;
+  readonly lines = h("output", {}, "0");
+  private readonly unit = h("span", {}, "lines");
+  readonly element: HTMLElement;
+  field: Field;
+  rows: Uint16Array | Uint32Array;
+  cleared = 0;
+  weighing: Weighing | undefined;
+
+  constructor(readonly name: string, private readonly chosen: Chosen) {
+    this.board = new Board(ABOVE, `Playfield of ${name}`);
+    this.field = new Field(chosen.width, chosen.height);
+    this.rows = new Uint16Array(chosen.height);
+    this.element = h("figure", { class: "player" }, this.board.surface.canvas, h("figcaption", {}, h("strong", {}, name), h("span", {}, this.lines, " ", this.unit)));
+    this.show();
+  }
+
+  /** Begins a game. */
+  begin(): void {
+    const { width, height } = this.chosen;
+    [this.field, this.rows, this.cleared] = [new Field(width, height), new Uint16Array(height), 0];
+  }
+
+  /** Places the piece where the controller wants it; false if that ends the game. */
+  place(placements: Placements, position: number, kind: number): boolean {
+    const { width, height } = this.chosen;
+    const { best } = judge(this.weighing!, placements, position);
+    const cells = cellsOf(placements, best);
+    this.board.show({ width, height, cells: this.field.cells.slice(), last: this.field.last, ghost: cells, piece: { kind, cells: lifted(cells, height) } });
+    if (placements.terminal[best] === 1) {
+      return false;
+    }
+    const { afterstates, lines } = placements;
+    this.field.land(kind, cells, true);
+    this.rows = (afterstates as Uint16Array).slice(best * height, (best + 1) * height);
+    this.cleared += lines[best]!;
+    this.lines.textContent = grouped(this.cleared);
+    this.unit.textContent = this.cleared === 1 ? "line" : "lines";
+    this.board.surface.label = `Playfield of ${this.name}: ${grouped(this.cleared)} lines`;
+    return true;
+  }
+
+  private show(): void {
+    const { width, height } = this.chosen;
+    this.board.show({ width, height, cells: this.field.cells });
+  }
+}
+
+/** The games. */
+export class Demo {
+  readonly element: HTMLElement;
+  private readonly chosen: Chosen;
+  private readonly players: readonly Player[];
+  private readonly pause = button("Pause", () => this.toggle(), "quiet");
+  private isRunning = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  private isShown = false;
+  /** Whether pieces are being placed. */
+  private isBusy = false;
+  private bag: number[] = [];
+
+  constructor(private readonly app: App, names: readonly [string, string]) {
+    this.chosen = { ...chosenOf(app.info.rulesPresets[0]!), width: 10, height: 20, preview: 0 };
+    this.players = names.map((name) => new Player(name, this.chosen));
+    this.element = h("div", { class: "demo" }, ...this.players.map(({ element }) => element), this.pause);
+    this.pause.textContent = this.isRunning ? "Pause" : "Go on";
+  }
+
+  enter(): void {
+    this.isShown = true;
+    void this.play();
+  }
+
+  leave(): void {
+    this.isShown = false;
+  }
+
+  private toggle(): void {
+    this.isRunning = !this.isRunning;
+    this.pause.textContent = this.isRunning ? "Pause" : "Go on";
+    void this.play();
+  }
+
+  private async play(): Promise<void> {
+    const mayPlay = () => this.isShown && this.isRunning;
+    if (this.isBusy) {
+      return;
+    }
+    this.isBusy = true;
+    while (mayPlay()) {
+      if (document.hidden) {
+        await sleep(500);
+        continue;
+      }
+      const began = performance.now();
+      try {
+        await this.piece();
+        this.app.notice(undefined);
+      } catch (problem) {
+        this.app.notice(problem);
+        await sleep(PATIENCE);
+      }
+      await sleep(Math.max(0, PACE - (performance.now() - began)));
+    }
+    this.isBusy = false;
+  }
+
+  /** Places the next piece, for both. */
+  private async piece(): Promise<void> {
+    const { players, chosen } = this;
+    const { height, width } = chosen;
+    for (const player of players) {
+      player.weighing ??= await this.app.weighing(player.name, width);
+    }
+    if (this.bag.length === 0) {
+      this.bag = [0, 1, 2, 3, 4, 5, 6].map((kind) => [Math.random(), kind] as const).sort(([one], [other]) => one - other).map(([, kind]) => kind);
+    }
+    const kind = this.bag.pop()!;
+    const boards = new Uint16Array(2 * height);
+    players.forEach(({ rows }, at) => boards.set(rows, at * height));
+    const packed = { boards: tensor(boards, [2, height]), pieces: tensor(Uint8Array.of(kind, kind)) };
+    const features = { features: union(players.map(({ weighing }) => weighing!)) };
+    const placements = await this.app.server.placements({ rules: rulesOf(this.app.info, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
+    const goOn = players.map((player, position) => player.place(placements, position, kind));
+    if (goOn.includes(false)) {
+      players.forEach((player) => player.begin());
+    }
+  }
+}
