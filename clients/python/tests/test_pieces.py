@@ -1,9 +1,12 @@
 """Games of other pieces than the tetrominoes."""
 
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from recorded import check_file
 
 import tetrion
 from tetrion.env import TetrisEnv
@@ -42,6 +45,79 @@ def test_games_of_other_pieces_are_evaluated(client: tetrion.Client) -> None:
     games = client.evaluate(["random", "bcts"], seeds=[1, 2, 3], rules=RULES, max_pieces=300)
     assert games.lines.size == 6
     assert games.pieces.min() > 3
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RULES,
+        {"preset": "melax"},
+        {"piece_set": "pentominoes", "width": 10, "height": 12, "preview": 1, "hold": True},
+        {"piece_set": "u=X.X/XXX d=X./.X", "width": 5, "height": 8, "randomizer": "bag7"},
+        {"piece_set": "X./XX XX", "width": 6, "height": 8, "reach": "sideways_walk", "garbage": {"lines_per_piece": 0.2}},
+    ],
+)
+def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Path, rules: dict) -> None:
+    env = TetrisEnv(client, rules=rules, max_episode_steps=60, features=["landing_height", "holes"])
+    recorded = tetrion.RecordGames(env, tmp_path, lambda episode: True)
+    games = []
+    for episode in range(3):
+        _, info = recorded.reset(seed=episode)
+        ended = False
+        while not ended:
+            found = env.session.enumerate_placements()
+            best = found.best_rows(found.linear_scores([-1.0, -4.0]))[0]
+            _, _, terminated, truncated, info = recorded.step(found.actions[best])
+            ended = terminated or truncated
+        games += recorded.recordings
+        assert (games[-1].pieces, games[-1].lines) == (info["pieces"], info["lines"])
+    assert sum(game.lines for game in games) > 0
+    assert len(list(tmp_path.iterdir())) == 3
+    for path in tmp_path.iterdir():
+        check_file(path)
+        assert tetrion.Recording.load(path, client).check() is None
+    # A lie is found.
+    games[-1].message.outcome.lines += 1
+    assert "lines" in str(games[-1].check())
+    # Scenes are of tetrominoes.
+    with pytest.raises(tetrion.InvalidArgument, match="are of tetrominoes"):
+        games[0].replay()
+    assert games[0]._repr_html_() is None
+    recorded.close()
+
+
+def test_a_game_of_other_pieces_is_recorded_from_where_a_snapshot_left_it(client: tetrion.Client, tmp_path: Path) -> None:
+    rules = {"piece_set": "pentominoes", "width": 10, "height": 12, "preview": 2, "hold": True}
+    env, twin = tetrion.TetrisEnv(client, rules=rules), tetrion.TetrisEnv(client, rules=rules)
+    _, info = env.reset(seed=4)
+    for _ in range(4):
+        *_, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
+    with tetrion.Recorder(twin) as recorder:
+        _, info = twin.restore_state(env.clone_state())
+        for _ in range(3):
+            *_, info = twin.step(int(np.flatnonzero(info["action_mask"])[0]))
+        recording = recorder.recording()
+    assert recording.start is not None
+    assert set(recording.start.piece) <= set("FfILlNnPpTUVWXYyZz")
+    assert recording.check(client) is None
+    recording.save(tmp_path / "game.json")
+    check_file(tmp_path / "game.json")
+
+
+def test_evaluations_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Path) -> None:
+    result = client.evaluate(["random", "bcts"], seeds=[1, 2, 3], rules=RULES, max_pieces=200, record=["best", "worst"])
+    assert len(result.recordings) >= 3, "the worst may be the best"
+    for place, recording in enumerate(result.recordings):
+        assert recording.check() is None
+        recording.save(tmp_path / f"{place}.json")
+        check_file(tmp_path / f"{place}.json")
+    dealt = client.evaluate("bcts", piece_sequences=["MDXLO" * 4], rules=RULES, record="best").recordings[0]
+    assert (dealt.piece_sequence, dealt.check()) == ("MDXLO" * 4, None)
+
+
+def test_estimates_are_not_recorded(client: tetrion.Client) -> None:
+    with pytest.raises(tetrion.InvalidArgument, match="record is given with loss_trials, expected one of the two"):
+        client.evaluate("bcts", seeds=[1], record="best", loss_trials=10)
 
 
 def test_pictures_are_of_tetrominoes(client: tetrion.Client) -> None:

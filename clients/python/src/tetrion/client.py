@@ -257,7 +257,7 @@ class Client:
                 `seeds` and `piece_sequences` are given; `features`, `model`, `terminal`, `lookahead` or `expectation`
                 comes without `weights`, or an `expectation` with a `lookahead`.
         """
-        words = words_of(record, omit_results=options.get("omit_results", False))
+        words = words_of(record, options)
         request = evaluation_request(controllers, **options)
         result = EvaluationRun(self.connection, request, Bar() if progress else on_progress).result()
         return with_recordings(self.connection, self._create, request, result, words)

@@ -19,6 +19,7 @@ from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.connection import Connection, Patience
 from tetrion.errors import InvalidArgument, ServerUnavailable, invalid_answer
+from tetrion.evaluation import EvaluationOptions
 from tetrion.recording import MAX_TEXT, Recording, written
 from tetrion.replayer import CreateSession, Replayer
 from tetrion.results import Evaluation
@@ -32,16 +33,18 @@ _WORDS = "best, worst, median or all=N with N from 1 to 1000"
 Key = tuple[int, int, int]
 
 
-def words_of(record: Any, *, omit_results: bool) -> list[str]:
+def words_of(record: Any, options: EvaluationOptions) -> list[str]:
     """The words of `record`, checked: one, several with commas, or a list of them.
 
     Raises:
-        InvalidArgument: One is none of `best`, `worst`, `median` and `all=N`, or the results to choose by are left out.
+        InvalidArgument: One is none of `best`, `worst`, `median` and `all=N`, the results to choose by are left out, or no
+            games are played, only estimates made.
     """
     if record is None:
         return []
-    if omit_results:
-        raise InvalidArgument("record", "is given with omit_results, expected one of the two")
+    for other in ("omit_results", "loss_trials"):
+        if options.get(other):
+            raise InvalidArgument("record", f"is given with {other}, expected one of the two")
     words = record.split(",") if isinstance(record, str) else arguments.items("record", record, f"words: {_WORDS}")
     for word in words:
         number = re.fullmatch(r"all=([0-9]{1,4})", word) if isinstance(word, str) else None

@@ -344,13 +344,18 @@ def png(picture: Picture) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
+def are_tetrominoes(rules: rules_pb2.Rules) -> bool:
+    """Whether the pieces of a game are tetrominoes."""
+    return rules.piece_set in ("", "tetrominoes")
+
+
 def check_pieces(rules: rules_pb2.Rules) -> None:
     """Checks that a game has tetrominoes, whose colours and shapes this package knows.
 
     Raises:
         InvalidArgument: It has other pieces.
     """
-    if rules.piece_set not in ("", "tetrominoes"):
+    if not are_tetrominoes(rules):
         raise InvalidArgument(
             "rules.piece_set",
             f"is {rules.piece_set!r}; pictures and scenes here are of tetrominoes, `tetrion export` draws any pieces",

@@ -173,7 +173,7 @@ class Pool:
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
-        words = words_of(record, omit_results=options.get("omit_results", False))
+        words = words_of(record, options)
         self._find_nodes()
         options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
         interval = options.get("progress_interval")

@@ -18,7 +18,7 @@ from tetrion.errors import EpisodeEnded, InvalidArgument, ResetNeeded
 from tetrion.recording import Recording, checked_text, written
 from tetrion.replayer import CreateSession, Replayer
 from tetrion.requests import Drawing
-from tetrion.scenes import Course, drawn, letters
+from tetrion.scenes import Course, drawn
 from tetrion.session import Session, Source, session_of
 
 
@@ -177,7 +177,7 @@ def record(
         try:
             if begin.state is not None:
                 actions = _from_the_top(replayer, config.rules, begin, actions)
-                start = _drawing(replayer.course(0), width)
+                start = _drawing(replayer, width)
                 # Its pieces are dealt in any case.
                 start = start if start.rows else None
             course = replayer.course(0)
@@ -192,17 +192,19 @@ def record(
         except EpisodeEnded:
             return None
         seen = [piece for piece in [*pieces, *replayer.course(0).state.queue] if piece >= 0]
-        dealt = {"seed": begin.seed} if begin.seed is not None else {"piece_sequence": begin.sequence or letters(seen)}
+        dealt = (
+            {"seed": begin.seed} if begin.seed is not None else {"piece_sequence": begin.sequence or replayer.letters(seen)}
+        )
         return written(
             config, session.rules_version, dealt, start, actions, landings, replayer.course(0), player, origin, create
         )
 
 
-def _drawing(course: Course, width: int) -> Drawing:
+def _drawing(replayer: Replayer, width: int) -> Drawing:
     """Where a game stands, as a position to begin from."""
-    state = course.state
-    held = letters([state.held]) if state.held >= 0 else ""
-    return Drawing(drawn(state.rows, width), letters([state.current]), letters(state.queue), held)
+    state = replayer.course(0).state
+    held = replayer.letters([state.held]) if state.held >= 0 else ""
+    return Drawing(drawn(state.rows, width), replayer.letters([state.current]), replayer.letters(state.queue), held)
 
 
 def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, actions: Sequence[int]) -> Sequence[int]:
@@ -218,7 +220,7 @@ def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, 
         raise EpisodeEnded("the snapshot is of an episode that is over", code="FAILED_PRECONDITION")
     if rules.action_model != rules_pb2.ACTION_MODEL_KEYPRESS:
         return actions
-    replayer.begin_at(0, _drawing(course, rules.width))
+    replayer.begin_at(0, _drawing(replayer, rules.width))
     begun = replayer.course(0).state
     if (begun.falling, begun.piece_state) == (course.state.falling, course.state.piece_state):
         replayer.begin({0: begin})

@@ -236,10 +236,13 @@ class Recording:
             max_steps: Only so many steps.
 
         Raises:
+            InvalidArgument: Its pieces are not tetrominoes, which scenes are of.
+            VersionMismatch: It was played under another version of the rules.
             InvalidRequest: It cannot be played: its rules or its pieces are none.
             IllegalAction: An action cannot be done.
             EpisodeEnded: It has actions behind the end of its game.
         """
+        pictures.check_pieces(self.rules)
         actions = self.actions[:max_steps] if max_steps is not None else self.actions
         with self._replayer(client) as replayer:
             replay = Replay(self.rules, replayer.course(0), self.player)

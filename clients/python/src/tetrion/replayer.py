@@ -18,9 +18,9 @@ from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.answers import Observed, Stepped
 from tetrion.episode_log import Beginning
-from tetrion.pictures import check_pieces
+from tetrion.pictures import are_tetrominoes
 from tetrion.requests import Drawing, Packed, positions_message
-from tetrion.scenes import INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, GameState, Shapes, shape
+from tetrion.scenes import INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, GameState, Shapes, letters, shape
 from tetrion.session import Session
 from tetrion.tensors import to_numpy
 
@@ -62,7 +62,6 @@ class Replayer:
             ttl: How long the server keeps the session without a call.
         """
         rules = config.rules
-        check_pieces(rules)
         has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
         observations = ["board_bits", "current", "queue"]
         is_steered = has_keys and rules.reach == rules_pb2.REACH_SRS
@@ -89,11 +88,28 @@ class Replayer:
         self._session = create(request, 256)
         # Where pieces turn on their way, the number of a placement names no single orientation of an empty playfield.
         is_plain = not has_keys and rules.reach != rules_pb2.REACH_SRS and not rules.hold
-        self._shapes = _shapes(self._session) if is_plain else {}
+        self._shapes: Shapes | None = None
+        if are_tetrominoes(rules):
+            self._shapes = _shapes(self._session) if is_plain else {}
         num_actions = int(self._session.message.action_spec.high) + 1
         # Where a step is a key, what is held changes the current piece.
         self._hold_from = num_actions // 2 if rules.hold and not has_keys else None
         self._stream = self._session.stream()
+
+    @property
+    def rules_version(self) -> str:
+        """The version of the rules by which the server plays."""
+        return self._session.message.rules_version
+
+    def letters(self, pieces: Sequence[int]) -> str:
+        """Pieces as the letters of their set."""
+        rules = self._session.message.config.rules
+        if are_tetrominoes(rules):
+            return letters(pieces)
+        named = {known.name: known.pieces for known in self._session.connection.server_info().piece_sets}
+        # A set of the caller's own comes back with a letter before each drawing.
+        drawings = named.get(rules.piece_set, rules.piece_set).split()
+        return letters(pieces, "".join(drawing[0] for drawing in drawings))
 
     def begin_all(self) -> None:
         """Begins the games of the seeds or the sequences that the replayer was made for."""

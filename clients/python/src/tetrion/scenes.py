@@ -137,13 +137,14 @@ class Course:
         end: How the game ended, once it has; see `Scene`.
     """
 
-    def __init__(self, state: GameState, width: int, shapes: Shapes, hold_from: int | None = None) -> None:
+    def __init__(self, state: GameState, width: int, shapes: Shapes | None, hold_from: int | None = None) -> None:
         """A game that is seen for the first time.
 
         Args:
             state: What the server shows of it.
             width: Columns of the playfield.
-            shapes: The orientation of each placement, where its number says it; else empty.
+            shapes: The orientation of each placement, where its number says it; else empty. None: the pieces are not
+                tetrominoes, and which cells they fill is not worked out.
             hold_from: The first action that holds the current piece; None where none can be held.
         """
         self.state = self.start = state
@@ -177,6 +178,10 @@ class Course:
     def _land(self, before: GameState, action: int, state: GameState) -> None:
         lines = state.lines - before.lines
         piece = self._placed(before, action)
+        if self._shapes is None:
+            self.landing = Landing(piece, (), (), lines)
+            self._cells = np.where(_bits(state.rows, self._width), np.int8(GIVEN), np.int8(EMPTY))
+            return
         shapes = self._landing_shapes(before, piece, action)
         # Rows have risen after it. What they pushed over the top does not show any more; the game is over then.
         risen = state.garbage_rows - before.garbage_rows
@@ -222,7 +227,7 @@ class Course:
             if action == TURN_HALF:
                 return (turned(turned(falling, left=True), left=True), falling)
             return (falling,)
-        known = self._shapes.get((piece, action))
+        known = self._shapes.get((piece, action)) if self._shapes else None
         return orientations(piece) if known is None else (known,)
 
     def scene(self) -> Scene:
@@ -354,9 +359,9 @@ def drawn(rows: Sequence[int], width: int) -> list[str]:
     return lines[::-1]
 
 
-def letters(pieces: Sequence[int]) -> str:
-    """Pieces as their letters."""
-    return "".join(LETTERS[piece] for piece in pieces)
+def letters(pieces: Sequence[int], known: str = LETTERS) -> str:
+    """Pieces as their letters, those of the set that they belong to."""
+    return "".join(known[piece] for piece in pieces)
 
 
 def points(score: float) -> str:

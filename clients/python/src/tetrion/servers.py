@@ -131,7 +131,7 @@ class Servers(Client):
         It cuts the evaluation into shards, one call each. `start_evaluation` and `evaluate_stream` are single calls, to one
         server.
         """
-        words = words_of(record, omit_results=options.get("omit_results", False))
+        words = words_of(record, options)
         request = evaluation_request(controllers, **options)
         request.rules_version = request.rules_version or self.server_info().rules_version
         started = self._started(request)
