@@ -123,3 +123,16 @@ def test_a_recording_outlives_its_client_and_its_server():
         assert recording.check() is None
     with pytest.raises(tetrion.ServerUnavailable):
         recordings[0].replay(tetrion.Client(server.address))
+
+
+def test_a_recording_under_another_version_of_the_rules_is_refused(client, tmp_path):
+    """As `tetrion replay` does: equal seeds and actions may make another game."""
+    recording = three_pieces(client)
+    recording.message.rules_version = "tetrion-rules-0"
+    with pytest.raises(tetrion.VersionMismatch, match="'tetrion-rules-0', and the server plays by 'tetrion-rules-1'"):
+        recording.check()
+    with pytest.raises(tetrion.VersionMismatch):
+        recording.replay()
+    recording.save(tmp_path / "game.json")
+    code, printed = program("replay", tmp_path / "game.json")
+    assert (code, "other rules may make another game" in printed) == (2, True)

@@ -23,7 +23,7 @@ from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import recording_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.connection import Connection
-from tetrion.errors import InvalidArgument, ServerUnavailable, TetrionError
+from tetrion.errors import InvalidArgument, ServerUnavailable, TetrionError, VersionMismatch
 from tetrion.replay import Replay
 from tetrion.replayer import CreateSession, Replayer
 from tetrion.requests import Drawing
@@ -257,6 +257,9 @@ class Recording:
 
         Returns:
             Where it first differs; None if it does not.
+
+        Raises:
+            VersionMismatch: It was played under another version of the rules, which may make another game of it.
         """
         differs: list[str] = []
         landings = self.landings.tolist()
@@ -277,6 +280,8 @@ class Recording:
                     steps = replayer.course(0).state.steps - replayer.course(0).start.steps
                     return differs[0] if differs else f"step {steps + 1}: {error.details}"
                 course = replayer.course(0)
+        except VersionMismatch:
+            raise
         except TetrionError as error:
             return f"it cannot be played: {error.details}"
         return differs[0] if differs else self._difference(course)
@@ -326,6 +331,13 @@ class Recording:
         sequences = [self.piece_sequence] if self.piece_sequence is not None else []
         replayer = Replayer(create, config, seeds=seeds, sequences=sequences)
         try:
+            if replayer.rules_version != message.rules_version:
+                raise VersionMismatch(
+                    f"the recording has the rules version {message.rules_version!r}, and the server plays by "
+                    f"{replayer.rules_version!r}, which may make another game of it",
+                    code="FAILED_PRECONDITION",
+                    reason="RULES_VERSION_MISMATCH",
+                )
             if self.start is not None:
                 replayer.begin_at(0, self.start)
             else:
