@@ -47,7 +47,7 @@ export class Advice {
 
   /** Says how to get a hint. */
   clear(): void {
-    this.why.replaceChildren(h("p", { class: "remark" }, "Press ", h("kbd", {}, "H"), " to see where this controller would put the piece, and why."));
+    this.why.replaceChildren(h("p", { class: "remark" }, h("strong", {}, "Hint"), ", or the key ", h("kbd", {}, "H"), ", shows where this controller would put the piece, and why."));
   }
 
   /** Weighs the placements and shows why the best one is; returns its row and says it in words. */

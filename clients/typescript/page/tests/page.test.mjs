@@ -783,6 +783,7 @@ for (const look of SCREENS) {
         await boards.first().waitFor();
         await until(async () => (await boards.count()) === (path.startsWith("/#play") && !path.includes("against") ? 1 : 2) || boards.count(), "boards");
         for (const board of await boards.all()) {
+          await until(async () => path === "/" || (await board.getAttribute("aria-label")).includes("pieces") || board.getAttribute("aria-label"), "a game");
           const { x, y, width, height } = await board.boundingBox();
           assert.ok(x >= 0 && y >= 0 && x + width <= look.width && y + height <= look.height, `${path}: ${x}, ${y}, ${width} x ${height}`);
           assert.ok(width >= 78, `${path}: a playfield ${width} pixels wide`);
@@ -791,10 +792,21 @@ for (const look of SCREENS) {
         if (path === "/#play" && look.width >= 1024) {
           assert.ok((await boards.first().boundingBox()).height > look.height - 180);
         }
-        // Keys for fingers can be reached without scrolling.
+        // What is folded away is seen whole when it is opened.
+        const choices = page.getByText("Choices", { exact: true });
+        if (await choices.isVisible()) {
+          await choices.click();
+          const { x, y, width, height } = await page.locator(".options > .fields").boundingBox();
+          assert.ok(x >= 0 && y >= 0 && x + width <= look.width && y + height <= look.height, `${path}: choices at ${x}, ${y}, ${width} x ${height}`);
+          await choices.click();
+        }
+        // Keys for fingers can be reached without scrolling, and are where the thumbs are.
+        const board = await boards.first().boundingBox();
         for (const key of await page.locator(".pad .key:visible").all()) {
-          const { y, height, width } = await key.boundingBox();
+          const { x, y, height, width } = await key.boundingBox();
           assert.ok(y + height <= look.height && width >= 36, `${path}: a key at ${y}, ${width} x ${height}`);
+          const isBeside = x + width <= board.x || x >= board.x + board.width;
+          assert.ok(look.height > look.width ? y >= board.y + board.height : isBeside, `${path}: a key at ${x}, ${y}, a playfield at ${JSON.stringify(board)}`);
         }
       });
     }
