@@ -1,13 +1,12 @@
-"""One game with only the generated stubs: `python raw_stubs.py host:port`. It always takes the first allowed placement."""
+"""A game with stubs alone: `PYTHONPATH=gen python raw_stubs.py host:port`. It always takes the first allowed placement."""
 
 import sys
 
 import grpc
 import numpy as np
-
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
-from tetrion._pb.tensor_pb2 import DATA_TYPE_INT32, Tensor
+from tetrion.v1 import environment_service_pb2 as pb
+from tetrion.v1.environment_service_pb2_grpc import EnvironmentServiceStub
+from tetrion.v1.tensor_pb2 import DATA_TYPE_INT32, Tensor
 
 server = EnvironmentServiceStub(grpc.insecure_channel(sys.argv[1]))
 config = pb.SessionConfig(seed=42, action_mask=True)
