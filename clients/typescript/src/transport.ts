@@ -1,6 +1,6 @@
 // What happens around every call, whatever transport carries it: the request is checked, an error becomes a `TetrionError`.
 
-import type { Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 
 import { TetrionError } from "./errors.js";
 import { checkMessage } from "./requests.js";
@@ -16,7 +16,7 @@ export function guarded({ unary, stream }: Transport): Transport {
         checkMessage(method.input, request);
         return await unary(method, signal, timeoutMs, header, request, contextValues);
       } catch (thrown) {
-        throw TetrionError.of(thrown);
+        throw failure(thrown);
       }
     },
     async stream(method, signal, timeoutMs, header, requests, contextValues) {
@@ -33,7 +33,7 @@ export function guarded({ unary, stream }: Transport): Transport {
           yield request;
         }
       }
-      const failed = (thrown: unknown) => TetrionError.of(refusal ?? thrown);
+      const failed = (thrown: unknown) => failure(refusal ?? thrown);
       try {
         const response = await stream(method, signal, timeoutMs, header, checked(), contextValues);
         return { ...response, message: received(response.message, failed) };
@@ -42,6 +42,13 @@ export function guarded({ unary, stream }: Transport): Transport {
       }
     },
   };
+}
+
+function failure(thrown: unknown): TetrionError {
+  const { code, rawMessage, metadata, details } = ConnectError.from(thrown);
+  // The server's own has details.
+  const isTooLarge = code === Code.ResourceExhausted && details.length === 0;
+  return TetrionError.of(isTooLarge ? new ConnectError(`${rawMessage}; connect() takes a larger maxResponseBytes`, code, metadata) : thrown);
 }
 
 async function* received<T>(messages: AsyncIterable<T>, failed: (thrown: unknown) => TetrionError): AsyncIterable<T> {
