@@ -4,6 +4,7 @@ Each test plays the same thing twice, once undisturbed, and compares all arrays 
 """
 
 import dataclasses
+import signal
 import threading
 import time
 import warnings
@@ -300,3 +301,24 @@ def test_a_server_of_our_own_that_dies_is_started_again():
     assert not server.running
     server.revive()
     assert not server.running
+
+
+def test_a_frozen_server_is_given_up_soon():
+    """It takes connections, as the system does that for it, and never answers."""
+    with tetrion.Server() as server, tetrion.Client(server.address, patience=3) as client:
+        env = tetrion.TetrisEnv(client)
+        env.reset(seed=1)
+        server._process.send_signal(signal.SIGSTOP)
+        try:
+            for call in (lambda: env.step(0), env.session.save, lambda: client.evaluate("bcts", seeds=[1])):
+                began = time.monotonic()
+                with pytest.raises(tetrion.ServerUnavailable):
+                    call()
+                assert time.monotonic() - began < 25
+            began = time.monotonic()
+            env.close()
+            assert time.monotonic() - began < 25
+        finally:
+            server._process.send_signal(signal.SIGCONT)
+        # It goes on as if nothing had been.
+        assert client.evaluate("bcts", seeds=[1], max_pieces=5).pieces.tolist() == [5]

@@ -40,9 +40,7 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.compression_enabled_algorithms_bitset", 1),
     # Error details come as metadata.
     ("grpc.max_metadata_size", 32 << 10),
-    # A peer that vanished is noticed after 40 seconds, in a long evaluation too. The server takes these pings.
-    ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
+    # Pings, which the server takes, notice a peer that has vanished, in a long evaluation too.
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
     # A server that comes back is found within a second; gRPC's own pauses grow to two minutes.
@@ -63,8 +61,9 @@ class ConnectionSettings(TypedDict, total=False):
         timeout: Seconds that a call may take, by default 60; evaluations and streams have no limit.
         patience: Seconds to wait for a server that went away to come back, by default 60. The client then makes again what
             the server has lost: sessions from snapshots, evaluations by asking for the missing games. So a server may be
-            killed and started again in the middle of everything. 0 gives up at once. A server that has never answered is
-            given up at once as well.
+            killed and started again in the middle of everything. A server that is silent, as a frozen one is, counts as
+            gone after 10 to 40 seconds; the less patience, the sooner. 0 gives up at once. A server that has never answered
+            is given up at once as well.
         options: Further options of the gRPC channel; they override ours.
         any_version: Use the server whatever its version is.
     """
@@ -140,7 +139,7 @@ class Connection:
         self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
         self._any_version = arguments.flag("any_version", any_version)
         self.connected = False
-        ours = dict(_OPTIONS)
+        ours = {**dict(_OPTIONS), **_waits(self.patience)}
         self._proxy = ""
         if addresses.is_local(self.address):
             ours["grpc.enable_http_proxy"] = 0
@@ -335,6 +334,23 @@ def _note_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
+
+
+def _waits(patience: float) -> dict[str, int]:
+    """How long gRPC waits for a peer that is silent, by the patience of the caller: 40 seconds at most, 10 at least."""
+
+    def between(low: int, high: int) -> int:
+        return int(min(max(patience, low), high) * 1000)
+
+    return {
+        # After so long a silence the peer is asked for a sign, and has so long to give one.
+        "grpc.keepalive_time_ms": between(5, 30),
+        "grpc.keepalive_timeout_ms": between(5, 10),
+        # The same for pings that measure the connection.
+        "grpc.http2.ping_timeout_ms": between(5, 10),
+        # How long a connection may take. A frozen server takes it, and never speaks.
+        "grpc.min_reconnect_backoff_ms": between(5, 20),
+    }
 
 
 class Patience:
