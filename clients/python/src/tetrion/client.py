@@ -95,6 +95,10 @@ class Client:
     def request_id(self, request_id: str) -> None:
         self.connection.request_id = request_id
 
+    def __repr__(self) -> str:
+        """Where the server listens, without the token."""
+        return f"<tetrion.{type(self).__name__} of {self.address}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments, the token included. Without an address, the copy starts a server of its own."""
         if isinstance(self.connection.settings["tls"], grpc.ChannelCredentials):

@@ -12,7 +12,7 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.tensors import column, from_numpy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Games:
     """Finished games, as parallel columns.
 
@@ -41,6 +41,10 @@ class Games:
     def __len__(self) -> int:
         """How many games."""
         return len(self.lines)
+
+    def __repr__(self) -> str:
+        """How many, in a line."""
+        return f"<tetrion.Games: {len(self)} games>"
 
     @classmethod
     def from_message(cls, results: pb.EvaluationResults) -> Games:

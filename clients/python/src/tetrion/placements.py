@@ -30,7 +30,7 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Placements:
     """R placements of B positions; the arrays are read-only views of the answer.
 
@@ -121,6 +121,12 @@ class Placements:
         found._check(num_positions)
         return found
 
+    def __repr__(self) -> str:
+        """How many, of what, in a line."""
+        names = [name for name in _OPTIONAL if getattr(self, name) is not None]
+        held = f" with {', '.join(names)}" if names else ""
+        return f"<tetrion.Placements: {len(self.actions)} of {len(self.row_offsets) - 1} positions{held}>"
+
     def _check(self, num_positions: int) -> None:
         rows = self.actions.shape[0] if self.actions.ndim else 0
         num_keys = len(self.keys) if self.keys is not None else 0
@@ -209,6 +215,9 @@ class Placements:
             best[positions] = rows[first]
         return best
 
+
+# Columns that are there if they were asked for.
+_OPTIONAL = ("features", "position_features", "afterstates", "anchors", "cells", "preclear_boards", "keys")
 
 _COLUMNS = (
     "actions",

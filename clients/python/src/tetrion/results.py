@@ -11,8 +11,11 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.games import Games
 from tetrion.recording import Recording
 
+# Policies whose means a line has room for.
+_SHOWN = 5
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Evaluation(Games):
     """All games of an evaluation, in the order of policy, seed and episode, and their summary.
 
@@ -28,6 +31,14 @@ class Evaluation(Games):
     started: pb.EvaluationStarted
     summary: pb.EvaluationSummary
     recordings: tuple[Recording, ...] = ()
+
+    def __repr__(self) -> str:
+        """What was played and the mean lines, in a line."""
+        policies = self.summary.policies
+        means = ", ".join(f"{policy.lines.mean:.1f}" for policy in policies[:_SHOWN])
+        more = f" and {len(policies) - _SHOWN} more" if len(policies) > _SHOWN else ""
+        num_games = sum(policy.num_games for policy in policies)
+        return f"<tetrion.Evaluation: {num_games} games of {len(policies)} policies, mean lines {means}{more}>"
 
     @property
     def mean_lines(self) -> npt.NDArray[np.float64]:

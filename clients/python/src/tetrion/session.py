@@ -40,6 +40,10 @@ class Session(Calls):
         check_session(request.config, message)
         return cls(connection, message, journal=Journal(request, message, snapshot_every) if snapshot_every else None)
 
+    def __repr__(self) -> str:
+        """Its name, its size and where it is, in a line."""
+        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self.connection.address}>"
+
     @property
     def connection(self) -> Connection:
         """The connection to its server."""
