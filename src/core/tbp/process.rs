@@ -5,11 +5,13 @@
 //! game are queues of bounded length. The threads end with the pipes, and nothing waits for them: a process that a bot left
 //! behind may hold the pipes open.
 //!
-//! A bot has a process group of its own where there is such a thing, and all of it ends with the game.
+//! A bot has a process group of its own where there is such a thing, and all of it ends with the game. On Linux that includes
+//! processes which have left the group, as `setsid` does it: they have the bot's environment, in which there is a mark.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -29,8 +31,14 @@ const LAST_WORDS: usize = 400;
 const GRACE: Duration = Duration::from_millis(500);
 /// How long a bot that has closed its output may take to be gone, so that its exit code is known.
 const LINGER: Duration = Duration::from_millis(250);
+/// How often the processes of a bot are looked for.
+#[cfg(target_os = "linux")]
+const ROUNDS: usize = 10;
 /// How often a wait looks whether all games are to stop.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// The variable in the environment of a bot that tells its processes from all others.
+const MARK: &str = "TETRION_TBP_BOT";
 
 /// A program, and how it is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +53,9 @@ pub struct Program {
 #[derive(Debug)]
 pub(super) struct BotProcess {
     child: Child,
+    /// The value of [`MARK`].
+    #[cfg(target_os = "linux")]
+    mark: String,
     inbox: Receiver<Line>,
     /// Gone once the bot has been told to quit.
     outbox: Option<SyncSender<String>>,
@@ -74,6 +85,8 @@ impl BotProcess {
         command.args(&program.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mark = new_mark();
+        command.env(MARK, &mark);
         let mut child = command.spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (to_bot, outbox) = sync_channel(OUTBOX);
@@ -82,6 +95,8 @@ impl BotProcess {
         // Killed when dropped from here on, should there be no threads.
         let bot = BotProcess {
             child,
+            #[cfg(target_os = "linux")]
+            mark,
             inbox,
             outbox: Some(to_bot),
             last_words: Arc::clone(&last_words),
@@ -175,6 +190,10 @@ impl BotProcess {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         let _ = self.child.kill();
+        #[cfg(target_os = "linux")]
+        if !self.has_ended {
+            kill_marked(&self.mark);
+        }
         self.has_ended = true;
         self.child.wait()
     }
@@ -183,6 +202,40 @@ impl BotProcess {
 impl Drop for BotProcess {
     fn drop(&mut self) {
         let _ = self.kill();
+    }
+}
+
+/// A mark that no other bot has, of this process or of another one at the same time.
+fn new_mark() -> String {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Kills all processes with this mark in their environment, and those that they start meanwhile.
+///
+/// A process that was given another environment is not found.
+#[cfg(target_os = "linux")]
+fn kill_marked(mark: &str) {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    let wanted = format!("{MARK}={mark}");
+    let is_marked = |id: i32| {
+        let variables = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+    };
+    // What it starts while the list is read is in the next one. A program that starts others faster than that goes on.
+    for _ in 0..ROUNDS {
+        let Ok(processes) = std::fs::read_dir("/proc") else { return };
+        let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let killed = ids.filter(|id| {
+            // The descriptor stays that of this process, even if its number is given to another one.
+            let process = Pid::from_raw(*id).and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok());
+            let process = process.filter(|_| is_marked(*id));
+            process.is_some_and(|process| pidfd_send_signal(process, Signal::KILL).is_ok())
+        });
+        if killed.count() == 0 {
+            return;
+        }
     }
 }
 

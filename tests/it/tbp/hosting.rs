@@ -207,6 +207,27 @@ fn a_bot_that_reads_nothing_does_not_hold_up_the_game() {
     lost(&script(INFO, READY, &suggestion), "gave up", "it suggested no move");
 }
 
+/// A process that leaves the session of its bot, and then its parents, is no child of anything of the game.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_bot_started_elsewhere_ends_with_it() {
+    let folder = folder("elsewhere");
+    let file = folder.join("numbers");
+    let (info, there) = (INFO.replace("say ", "echo "), file.display());
+    let away = format!("setsid sh -c 'echo $$ >> {there}; sleep 1000 & echo $! >> {there}' & wait; {info}");
+    // What was left behind holds the pipes open.
+    lost(&away, "silent", "expected ready");
+    let numbers = fs::read_to_string(&file).unwrap();
+    assert_eq!(numbers.lines().count(), 4, "two of each game: {numbers}");
+    for number in numbers.lines() {
+        let deadline = Instant::now() + LONG;
+        while is_alive(number) {
+            assert!(Instant::now() < deadline, "process {number} goes on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 #[test]
 fn what_a_bot_started_ends_with_it() {
     let folder = folder("processes");
