@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::computing::ComputingArgs;
 use super::options::{UsageError, read_pem, secret};
 use super::output::say;
 use super::token_file;
@@ -117,7 +118,7 @@ impl Connection {
     ///
     /// # Errors
     /// If a server cannot be started, or one that was named does not answer.
-    pub async fn open(args: &ConnectionArgs) -> anyhow::Result<Connection> {
+    pub async fn open(args: &ConnectionArgs, computing: &ComputingArgs) -> anyhow::Result<Connection> {
         let options = ConnectOptions {
             token: args.read_token()?,
             authorities: args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
@@ -126,6 +127,7 @@ impl Connection {
             ..ConnectOptions::default()
         };
         if !args.server.is_empty() {
+            computing.check_unused()?;
             let connected = Client::connect(&args.server, options).await;
             let client = match args.files() {
                 Some(files) => connected.with_context(|| format!("with {files}"))?,
@@ -136,7 +138,7 @@ impl Connection {
             }
             return Ok(Connection { client, own: None });
         }
-        let own = OwnServer::start().await?;
+        let own = OwnServer::start(computing).await?;
         let client = Client::connect(std::slice::from_ref(&own.address), options).await?;
         Ok(Connection { client, own: Some(own) })
     }
@@ -147,7 +149,7 @@ impl Connection {
     /// If it cannot be started.
     pub async fn with_page(mut self) -> anyhow::Result<Connection> {
         if self.own.is_none() {
-            self.own = Some(OwnServer::start().await?);
+            self.own = Some(OwnServer::start(&ComputingArgs::default()).await?);
         }
         Ok(self)
     }
@@ -155,10 +157,16 @@ impl Connection {
 
 impl OwnServer {
     /// Starts it on a free port of this machine.
-    async fn start() -> anyhow::Result<OwnServer> {
+    async fn start(computing: &ComputingArgs) -> anyhow::Result<OwnServer> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let training = TrainingCurve::default();
-        let config = ServerConfig { listen, training: Some(training.clone()), ..ServerConfig::default() };
+        let config = ServerConfig {
+            listen,
+            num_threads: computing.threads as usize,
+            kernel: computing.kernel()?,
+            training: Some(training.clone()),
+            ..ServerConfig::default()
+        };
         let server = Server::bind(config).await?;
         let address = server.local_addr().to_string();
         let stop = CancellationToken::new();

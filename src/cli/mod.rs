@@ -22,6 +22,7 @@ pub mod train;
 pub mod watch;
 
 pub mod access;
+pub mod computing;
 pub mod connection;
 pub mod contender;
 pub mod expectation;

@@ -14,11 +14,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
 use super::access::{Access, AccessArgs};
+use super::computing::ComputingArgs;
 use super::interrupt::INTERRUPTED;
 use super::notify::{State, notify};
 use super::options::UsageError;
 use super::output::{self, print};
-use crate::pool::MAX_THREADS;
 use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};
 use crate::service::{Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
@@ -36,9 +36,9 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
     pub listen: SocketAddr,
 
-    /// Threads that play whole games for evaluations, at most 512; 0 for as many as there are cores
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MAX_THREADS as i64))]
-    pub threads: u32,
+    /// What games are computed with.
+    #[command(flatten)]
+    pub computing: ComputingArgs,
 
     /// Sessions at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_SESSIONS)]
@@ -331,7 +331,8 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
     };
     Ok(ServerConfig {
         listen: args.listen,
-        num_threads: args.threads as usize,
+        num_threads: args.computing.threads as usize,
+        kernel: args.computing.kernel()?,
         store: StoreLimits {
             max_sessions: args.max_sessions,
             max_envs: args.max_envs,

@@ -58,8 +58,8 @@ use tracing::{info, warn};
 use self::metrics::{Activity, Threads};
 use crate::pool::{Pool, PoolError};
 use crate::service::{
-    CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, NetworkLimits, ServerFacts,
-    SessionStore, StoreLimits, Worlds, reap_forever,
+    CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, NetworkLimits,
+    ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
 use crate::wire::codec::set_aside;
@@ -105,6 +105,8 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// Threads that play whole games; 0 for as many as there are cores.
     pub num_threads: usize,
+    /// What placements are measured with. All kernels give equal bytes.
+    pub kernel: Kernel,
     /// The limits on sessions and environments.
     pub store: StoreLimits,
     /// How many evaluations may run, and how long their callers may leave answers unread.
@@ -138,6 +140,7 @@ impl Default for ServerConfig {
         ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50451)),
             num_threads: 0,
+            kernel: Kernel::default(),
             store: StoreLimits::default(),
             evaluations: EvaluationCapacity::default(),
             max_call_work: DEFAULT_MAX_CALL_WORK,
@@ -240,13 +243,14 @@ impl Services {
         let facts = ServerFacts {
             evaluations: config.evaluations,
             num_threads: players.num_threads() as u32,
+            kernel: config.kernel,
             network: config.network,
         };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
             environments: Environments::new(store.clone(), calls.clone(), facts),
             worlds: Worlds::new(store.clone()),
-            evaluations: Evaluations::new(players.clone(), calls, config.evaluations),
+            evaluations: Evaluations::new(players.clone(), calls, config.kernel, config.evaluations),
             players,
             callers,
             max_evaluations: config.evaluations.max_evaluations,

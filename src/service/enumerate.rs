@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::engine::{ActionModel, Chain, Hand, MAX_KEYS, Placement, Rules};
 use crate::env::{self, ActionError, EnvState, RefusedAction};
 use crate::features::FeatureSet;
+use crate::features::kernel::Kernel;
 use crate::placements::{
-    Options, Placements, Position, bytes_per_cell_row, enumerate, enumerate_only, nanoseconds,
+    Options, Placements, Position, bytes_per_cell_row, enumerate_only, enumerate_with, nanoseconds,
     nanoseconds_of_one, num_rows,
 };
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
@@ -90,6 +91,7 @@ impl Question {
     /// Finds every placement, if the answer is small enough, there is room for it, and the work is not too much.
     pub async fn answer(
         self,
+        kernel: Kernel,
         lane: &CallLane,
         answers: Answers,
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
@@ -99,8 +101,9 @@ impl Question {
         let work = self.work(self.positions.len());
         let under_way = lane.begin(work);
         if under_way.is_here() {
-            return answers
-                .make(self.size()?.bytes, || Ok(self.encode(self.enumerate(0..self.positions.len()))));
+            return answers.make(self.size()?.bytes, || {
+                Ok(self.encode(self.enumerate(kernel, 0..self.positions.len())))
+            });
         }
         lane.check(work)?;
         let slice = (SLICE.as_nanos() / self.work(1).as_nanos().max(1)).max(1) as usize;
@@ -115,7 +118,7 @@ impl Question {
             },
             Some((columns, _)) if done < self.positions.len() => {
                 let end = self.positions.len().min(done + slice);
-                columns.append(&self.enumerate(done..end));
+                columns.append(&self.enumerate(kernel, done..end));
                 done = end;
                 None
             }
@@ -132,15 +135,15 @@ impl Question {
         Duration::from_nanos(estimate(&self.rules, num_positions, self.features.as_ref(), self.options))
     }
 
-    fn enumerate(&self, positions: Range<usize>) -> Placements {
+    fn enumerate(&self, kernel: Kernel, positions: Range<usize>) -> Placements {
         let (rules, set, options) = (&self.rules, self.features.as_ref(), self.options);
         match &self.actions {
             Some(actions) => {
                 let placement = |action: &i32| Placement::from_action(*action as u32, rules);
                 let only: Vec<Placement> = actions[positions.clone()].iter().map(placement).collect();
-                enumerate_only(rules, &self.positions[positions], &only, set, options)
+                enumerate_only(kernel, rules, &self.positions[positions], &only, set, options)
             }
-            None => enumerate(rules, &self.positions[positions], set, options),
+            None => enumerate_with(kernel, rules, &self.positions[positions], set, options),
         }
     }
 

@@ -178,7 +178,7 @@ impl Desk {
             None => return Err(DecodeError::missing("source").into()),
         };
         // Outside of the session's lock, so that steps of the session do not wait for this.
-        let answer = question.answer(&self.lane, self.answers.clone()).await?;
+        let answer = question.answer(self.service.facts.kernel, &self.lane, self.answers.clone()).await?;
         let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
         self.service.counters.placements.increment(rows.copied().unwrap_or(0).into());
         Ok(answer)

@@ -56,8 +56,11 @@ pub struct Evaluations {
 
 impl Evaluations {
     /// A service on a pool, of which each caller gets an equal share.
-    pub fn new(pool: Arc<Pool>, calls: CallPool, limits: EvaluationCapacity) -> Evaluations {
-        Evaluations { pool, calls, kernel: Kernel::best(), places: Places::new(limits) }
+    ///
+    /// # Panics
+    /// In calls, if this machine cannot run the kernel.
+    pub fn new(pool: Arc<Pool>, calls: CallPool, kernel: Kernel, limits: EvaluationCapacity) -> Evaluations {
+        Evaluations { pool, calls, kernel, places: Places::new(limits) }
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.

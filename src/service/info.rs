@@ -26,6 +26,8 @@ pub struct ServerFacts {
     pub evaluations: EvaluationCapacity,
     /// Threads that play evaluations.
     pub num_threads: u32,
+    /// What placements are measured with.
+    pub kernel: Kernel,
     /// Connections, calls, and what they hold.
     pub network: NetworkLimits,
 }
@@ -150,7 +152,7 @@ impl ServerFacts {
             observation_fields: fields::infos(&Field::OBSERVATIONS),
             info_fields: fields::infos(&Field::INFOS),
             limits: Some(self.limits(store, calls, caller)),
-            kernel: Kernel::best().name().to_owned(),
+            kernel: self.kernel.name().to_owned(),
             num_threads: self.num_threads,
             piece_sets: PIECE_SETS.iter().map(piece_set).collect(),
         })

@@ -48,6 +48,7 @@ mod watched;
 mod watching;
 mod world;
 
+pub use crate::features::kernel::Kernel;
 pub use caller::{Caller, CallerLimits};
 pub use calls::{Busy, CallPool};
 pub use clock::Clock;

@@ -303,6 +303,30 @@ fn cut_games_estimate_whole_ones() {
     assert!(text.contains("games were cut; over ") && text.contains(" lines a loss (95 %)"), "{text}");
 }
 
+/// What the documents promise of kernels and threads, as a person can check it.
+#[test]
+fn games_are_the_same_on_every_kernel_and_any_number_of_threads() {
+    let play = |kernel: &str, threads: &str| {
+        let path = file(&format!("games-{kernel}-{threads}.csv"));
+        let with = ["--kernel", kernel, "--threads", threads, "--per-game", path.to_str().unwrap()];
+        let json = json(&[&["--controller", "dt-10,random"], &with[..]].concat());
+        let games = fs::read(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        (games, json["results"][0]["mean_lines"].clone())
+    };
+    let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+    let all: Vec<_> =
+        kernels.flat_map(|kernel| ["1", "3"].map(|threads| play(kernel.name(), threads))).collect();
+    assert!(all[0].0.len() > 1_000);
+    all.iter().for_each(|games| assert_eq!(*games, all[0]));
+    let server = ["--server", "127.0.0.1:1", "--controller", "dt-10"];
+    for flag in [["--threads", "2"], ["--kernel", "portable"]] {
+        let error = refused(&[&server[..], &flag[..]].concat(), 2);
+        assert!(error.contains(&format!("{} is for games that this process plays", flag[0])), "{error}");
+    }
+    assert!(refused(&["--controller", "dt-10", "--kernel", "sse"], 2).contains("portable, avx2, avx512"));
+}
+
 #[test]
 fn people_get_a_table() {
     let output = evaluate(&["--controller", "bcts", "--controller", "yiyuan-lee"]);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::RulesArgs;
@@ -78,4 +79,8 @@ pub struct EvaluateArgs {
     /// Which servers play.
     #[command(flatten)]
     pub connection: ConnectionArgs,
+
+    /// What they play with, without a server.
+    #[command(flatten)]
+    pub computing: ComputingArgs,
 }

@@ -66,7 +66,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         }
         _ => None,
     };
-    let connection = Connection::open(&args.connection).await?;
+    let connection = Connection::open(&args.connection, &args.computing).await?;
     let mut rules_version = String::new();
     let (mut requests, mut evaluations) = (Vec::new(), Vec::new());
     let mut scores = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::options::{UsageError, games_range};
 use crate::names::did_you_mean;
@@ -48,6 +49,10 @@ pub struct ReproduceArgs {
     /// Which servers play.
     #[command(flatten)]
     pub connection: ConnectionArgs,
+
+    /// What they play with, without a server.
+    #[command(flatten)]
+    pub computing: ComputingArgs,
 }
 
 impl ReproduceArgs {

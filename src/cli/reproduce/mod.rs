@@ -87,7 +87,7 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn reproduce(args: &ReproduceArgs, wanted: &[&Named]) -> anyhow::Result<()> {
-    let connection = Connection::open(&args.connection).await?;
+    let connection = Connection::open(&args.connection, &args.computing).await?;
     if let Some(folder) = &args.write {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }

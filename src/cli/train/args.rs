@@ -6,6 +6,7 @@ use clap::builder::RangedI64ValueParser;
 use serde::{Deserialize, Serialize};
 
 use super::unit::Unit;
+use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::{games_range, loss_trials_range};
@@ -228,6 +229,10 @@ pub struct TrainArgs {
     /// Which servers play.
     #[command(flatten)]
     pub connection: ConnectionArgs,
+
+    /// What they play with, without a server.
+    #[command(flatten)]
+    pub computing: ComputingArgs,
 }
 
 /// An interval needs two games.

@@ -55,7 +55,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
-        let connection = Connection::open(&args.connection).await?.with_page().await?;
+        let connection = Connection::open(&args.connection, &args.computing).await?.with_page().await?;
         let learns = match &args.resume {
             Some(folder) => lessons::is_learning(folder),
             None => args.optimizer == Method::Td,

@@ -12,6 +12,7 @@ use anyhow::bail;
 use super::args::WatchArgs;
 use super::kept::{Kept, Link};
 use super::viewer::Viewer;
+use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::Connection;
 use crate::cli::numbers::grouped;
 use crate::cli::options::UsageError;
@@ -41,7 +42,7 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     let patience = Duration::from_secs_f64(args.connection.patience);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let begun = runtime.block_on(async {
-        let connection = Connection::open(&args.connection).await?;
+        let connection = Connection::open(&args.connection, &ComputingArgs::default()).await?;
         let session = match session {
             "" => the_only(connection.client.sessions().await?)?,
             name => name.to_owned(),

@@ -95,9 +95,23 @@ pub fn enumerate(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
+    enumerate_with(Kernel::best(), rules, positions, set, options)
+}
+
+/// Like [`enumerate`], with this kernel wherever kernels can be used.
+///
+/// # Panics
+/// As [`enumerate`], and when this machine cannot run the kernel.
+pub fn enumerate_with(
+    kernel: Kernel,
+    rules: &Rules,
+    positions: &[Position],
+    set: Option<&FeatureSet>,
+    options: Options,
+) -> Placements {
     match extractor(rules, set) {
-        Some(extractor) => enumerate_on(Kernel::best(), rules, positions, &extractor, options),
-        None => enumerate_together(Kernel::best(), rules, positions, set, options),
+        Some(extractor) => enumerate_on(kernel, rules, positions, &extractor, options),
+        None => enumerate_together(kernel, rules, positions, set, options),
     }
 }
 
@@ -258,8 +272,9 @@ fn enumerate_hands(
 /// Lists one placement of each position, or none of a position that has no such placement.
 ///
 /// # Panics
-/// As [`enumerate`], or if there is not one placement for each position.
+/// As [`enumerate_with`], or if there is not one placement for each position.
 pub fn enumerate_only(
+    kernel: Kernel,
     rules: &Rules,
     positions: &[Position],
     only: &[Placement],
@@ -267,7 +282,7 @@ pub fn enumerate_only(
     options: Options,
 ) -> Placements {
     assert_eq!(positions.len(), only.len(), "one placement for each position");
-    let together = Together::new(set, None).map(|together| (Kernel::best(), together));
+    let together = Together::new(set, None).map(|together| (kernel, together));
     let together = together.as_ref();
     enumerate_each(rules, positions, positions.len(), set, together, options, |at, hand, playfield| {
         let piece = hand.can_place(rules, playfield, only[at]);

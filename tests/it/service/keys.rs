@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use prost::Message;
+use tetrion::agents::Kernel;
 use tetrion::engine::{
     Chain, HalfTurns, Hand, MAX_KEYS, NamedChoice, Placement, PlayerKey, Playfield, RotationSystem, Rules,
     SpinRule, Tetromino, is_blocked,
@@ -286,7 +287,8 @@ fn one_placement_is_a_row_of_the_whole_list() {
             let all = list(&rules, &[case.position()], Some(&set), options);
             for row in (0..all.actions.len()).step_by(5) {
                 let only = [Placement::from_action(all.actions[row] as u32, &rules)];
-                let one = enumerate_only(&rules, &[case.position()], &only, Some(&set), options);
+                let one =
+                    enumerate_only(Kernel::best(), &rules, &[case.position()], &only, Some(&set), options);
                 assert_eq!((one.row_offsets, one.actions), (vec![0, 1], vec![all.actions[row]]));
                 assert_eq!(one.features, all.features[8 * row..][..8]);
                 assert_eq!((one.lines[0], one.rewards[0]), (all.lines[row], all.rewards[row]));

@@ -114,6 +114,13 @@ impl Kernel {
     }
 }
 
+/// The fastest one this machine can run.
+impl Default for Kernel {
+    fn default() -> Kernel {
+        Kernel::best()
+    }
+}
+
 /// Work on one playfield size, written for any lanes.
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.

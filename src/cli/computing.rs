@@ -1,0 +1,55 @@
+//! The options that say what games are computed with: threads and vectors. They change how long games take, and no byte of a result.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::options::UsageError;
+use crate::agents::Kernel;
+use crate::pool::MAX_THREADS;
+
+/// The options for threads and vectors, of every subcommand in whose process a server plays.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ComputingArgs {
+    /// Threads that play whole games for evaluations, at most 512; 0 for as many as there are cores. The results of any number
+    /// are equal
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MAX_THREADS as i64))]
+    pub threads: u32,
+
+    /// The vectors that placements are measured with [default: the widest that the machine has]. The results of all are equal
+    #[arg(long, value_name = "NAME", value_parser = kernel())]
+    pub kernel: Option<Kernel>,
+}
+
+impl ComputingArgs {
+    /// The kernel that is asked for, or the fastest one.
+    ///
+    /// # Errors
+    /// If this machine cannot run it.
+    pub fn kernel(&self) -> Result<Kernel, UsageError> {
+        let kernel = self.kernel.unwrap_or_default();
+        if kernel.is_available() {
+            return Ok(kernel);
+        }
+        let available = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).map(Kernel::name);
+        let available = available.collect::<Vec<_>>().join(" or ");
+        Err(UsageError(format!("--kernel: this machine cannot run {}, expected {available}", kernel.name())))
+    }
+
+    /// Refuses the options where other processes play.
+    ///
+    /// # Errors
+    /// If there are any.
+    pub fn check_unused(&self) -> Result<(), UsageError> {
+        let given = [("--threads", self.threads > 0), ("--kernel", self.kernel.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => Err(UsageError(format!(
+                "{flag} is for games that this process plays: with --server, it is an option of `tetrion serve`"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn kernel() -> impl TypedValueParser<Value = Kernel> {
+    let find = |name: String| Kernel::ALL.into_iter().find(|kernel| kernel.name() == name);
+    PossibleValuesParser::new(Kernel::ALL.map(Kernel::name)).map(move |name| find(name).expect("one of them"))
+}
