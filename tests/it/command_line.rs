@@ -50,8 +50,16 @@ fn perft_prints_json() {
 #[test]
 fn perft_counts_placements_with_kicks() {
     let known = include_str!("../data/guideline.perft");
-    let row: Vec<&str> =
-        known.lines().find(|line| line.starts_with("IOLJSZT ")).unwrap().split(' ').collect();
+    let row_of = |sequence: &str| -> Vec<&str> {
+        known.lines().find(|line| line.starts_with(sequence)).unwrap().split(' ').collect()
+    };
+    // Spins of the T are not told apart, unless they are asked for.
+    let args = ["perft", "--rules", "guideline", "ZTIO"];
+    assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), [["10x20", "ZTIO", row_of("ZTIOLJS ")[4]]]);
+    let with_spins = tetrion(&[&args[..], &["--spins", "t_spins"]].concat(), &[]);
+    assert_eq!(rows(stdout(&with_spins), 3), [["10x20", "ZTIO", "100733"]]);
+
+    let row = row_of("IOLJSZT ");
     let args = ["perft", "--rules", "guideline", "--depth", "4", "IOLJSZT", "IOLJ"];
     let counted = ["10x20", "IOLJ", row[4]].map(str::to_owned).to_vec();
     assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), [&counted[..], &counted[..]]);

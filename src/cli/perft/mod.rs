@@ -16,7 +16,7 @@ use super::output::{print, say};
 use super::rules::{RulesArgs, changes};
 use crate::client::RulesChoice;
 use crate::engine::perft::MAX_PIECES;
-use crate::engine::{Perft, Piece, PieceSet, Rules, perft};
+use crate::engine::{Perft, Piece, PieceSet, Rules, SpinRule, perft};
 use crate::wire::DecodeError;
 use crate::wire::rules::ResolvedRules;
 use display::Display;
@@ -26,6 +26,8 @@ use display::Display;
 #[command(
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: those of --size]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: those of --size]")),
+    mut_arg("spins", |arg| arg.help("Which spins are told apart: a placement counts once for each of its spins [default: off]")),
+    mut_arg("spawn_row", |arg| arg.help("The row in which pieces appear that turn on their way [default: the highest visible one]")),
 )]
 pub struct PerftArgs {
     /// The sequences of pieces, such as IOTS; each further piece takes about 23 times the work
@@ -125,8 +127,18 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     let has_rows_above =
         args.rules.rules.as_deref().and_then(Rules::preset).is_some_and(|rules| rules.rows_above > 0);
     let size = args.size.or((!has_rows_above).then_some(Size { width: 10, height: 20 }));
-    let rules = args.rules.choice(size.map_or_else(Default::default, of_size));
-    ResolvedRules::try_from(&rules).map_err(|error| {
+    let mut rules = args.rules.choice(size.map_or_else(Default::default, of_size));
+    let mut resolved = ResolvedRules::try_from(&rules);
+    if let Ok(known) = &resolved
+        && known.rules.names_spots()
+    {
+        // What other programs count: cells alone, and pieces that appear in one row or nowhere.
+        rules.spins = rules.spins.or(Some(SpinRule::Off));
+        let highest = known.rules.visible_rows() - 1;
+        rules.spawn_row = rules.spawn_row.or(Some(highest.into()));
+        resolved = ResolvedRules::try_from(&rules);
+    }
+    resolved.map_err(|error| {
         let DecodeError::Invalid { field, problem, .. } = &error else {
             return UsageError(error.to_string());
         };

@@ -1,6 +1,7 @@
 //! `tetrion perft` where pieces turn on their way down: placements with kicks, those of the last piece counted as bits.
 //!
-//! No piece is held here, and only a piece that is blocked ends a game, as in the counts of other programs.
+//! No piece is held here, only a piece that is blocked ends a game, placements of the same cells count once, and pieces appear in one
+//! row: as in the counts of other programs. The rules tell spins apart and let a blocked piece appear a row higher, if flags say so.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
