@@ -15,15 +15,17 @@
 //! from the file goes through the same checks as one from a flag, and `--help` shows it.
 
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::builder::BoolishValueParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::options::{UsageError, read_text};
-use super::output::say;
+use super::output::{say, visible};
 use super::{
     bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, tbp, train,
     watch,
@@ -94,18 +96,66 @@ pub fn parse() -> anyhow::Result<Command> {
         _ => Ok(command),
     };
     let mut command = with_file(command())?;
-    let mut matches = command.clone().get_matches_from(&args);
+    let mut matches = matches(&command, &args);
     if let Some(memory) = memory(&matches) {
         // The limits that follow from it are defaults; the file and the flags override them.
         command = with_file(serve::with_memory(self::command(), memory))?;
-        matches = command.clone().get_matches_from(&args);
+        matches = self::matches(&command, &args);
     }
     if is_token_visible(&matches) {
         say(
             "warning: other users of this machine can see a --token; --token-file and the environment hide it",
         );
     }
-    Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit()).command)
+    Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| end(&error.format(&mut command))).command)
+}
+
+/// Reads the flags, or ends the process.
+fn matches(command: &clap::Command, args: &[OsString]) -> clap::ArgMatches {
+    command.clone().try_get_matches_from(args).unwrap_or_else(|error| end(&error))
+}
+
+/// Ends the process with what there is to say. Values in a refusal may come from a file, so it goes where all such texts go.
+fn end(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit(); // the help, or the version
+    }
+    match wrong_number(error) {
+        Some(problem) => say(format_args!("error: {problem}\n\nFor more information, try '--help'.")),
+        None => say(error.render().to_string().trim_end()),
+    }
+    std::process::exit(error.exit_code())
+}
+
+/// What is wrong with a value that is no number, or not one of those that a flag takes, in words for people.
+///
+/// Parsers of numbers say `invalid digit found in string`, and have ranges as code has them.
+fn wrong_number(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    if error.kind() != ErrorKind::ValueValidation {
+        return None;
+    }
+    let (flag, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let source = std::error::Error::source(error)?;
+    let expected = if let Some(problem) = source.downcast_ref::<ParseIntError>() {
+        match problem.kind() {
+            IntErrorKind::PosOverflow => "a smaller number".to_owned(),
+            _ if value.parse::<f64>().is_ok_and(|number| number < 0.0) => {
+                "a whole number, 0 or more".to_owned()
+            }
+            _ => "a whole number".to_owned(),
+        }
+    } else if source.is::<ParseFloatError>() {
+        "a number".to_owned()
+    } else {
+        let problem = source.to_string();
+        let (low, high) = problem.split_once(" is not in ")?.1.split_once("..")?;
+        format!("{low} to {}", high.trim_start_matches('='))
+    };
+    Some(format!("invalid value '{value}' for '{flag}': expected {expected}"))
 }
 
 /// The definition of the command line, without what the file of this process says.
@@ -146,7 +196,7 @@ fn config_path(args: &[OsString]) -> Option<PathBuf> {
     std::env::var_os("TETRION_CONFIG").map(PathBuf::from)
 }
 
-/// Gives each flag of each subcommand its environment variable.
+/// Gives each flag of each subcommand its environment variable, and takes `-1` after a flag for its value.
 fn with_environment(command: clap::Command) -> clap::Command {
     command.mut_arg("config", |arg| arg.env("TETRION_CONFIG").hide_env_values(true)).mut_subcommands(
         |subcommand| {
@@ -160,7 +210,8 @@ fn with_environment(command: clap::Command) -> clap::Command {
                 let arg = match arg.get_action() {
                     // `1` and `yes` are fine too in the environment.
                     ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
-                    _ => arg,
+                    // A flag that takes no such number says so, which is clearer than that there is no flag `-1`.
+                    _ => arg.allow_negative_numbers(true),
                 };
                 arg.env(name).hide_env_values(true) // one of them is a token
             })
@@ -193,9 +244,12 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
         }
         command = command.mut_subcommand(name, |mut subcommand| {
             for (id, values) in defaults {
-                let secret = SECRETS.contains(&id.as_str());
-                subcommand = subcommand
-                    .mut_arg(id, |arg| arg.required(false).default_values(values).hide_default_value(secret));
+                // The help shows the others.
+                let is_hidden = SECRETS.contains(&id.as_str())
+                    || values.iter().any(|value: &String| visible(value) != value.as_str());
+                subcommand = subcommand.mut_arg(id, |arg| {
+                    arg.required(false).default_values(values).hide_default_value(is_hidden)
+                });
             }
             subcommand
         });

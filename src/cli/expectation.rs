@@ -23,11 +23,11 @@ pub struct ExpectationArgs {
     pub expectation_placements: Option<u8>,
 
     /// The value of a lost piece, in multiples of the largest weight, -1000000 to 0 [default: -100]
-    #[arg(long, value_name = "MULTIPLE", requires = "expectation", allow_negative_numbers = true)]
+    #[arg(long, value_name = "MULTIPLE", requires = "expectation")]
     pub lost_piece: Option<f64>,
 
     /// Factor for the value of what is to come, 0 to 1 [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "expectation", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR", requires = "expectation")]
     pub discount: Option<f64>,
 
     /// Which terms of a placement count if another piece follows [default: landing]
@@ -35,7 +35,7 @@ pub struct ExpectationArgs {
     pub expectation_terms: Option<TermsName>,
 
     /// Standard deviations by which a hidden piece counts less than its mean, 0 to 10 [default: 0]
-    #[arg(long, value_name = "DEVIATIONS", requires = "expectation", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DEVIATIONS", requires = "expectation")]
     pub caution: Option<f64>,
 }
 

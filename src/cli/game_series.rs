@@ -1,5 +1,6 @@
 //! What the games on a screen have in common: the rules, the pieces, the colours.
 
+use super::numbers::count;
 use super::options::UsageError;
 use super::output::is_without_colours;
 use super::rules::in_words;
@@ -64,5 +65,7 @@ impl GameSeries {
 pub fn result(name: &str, outcome: &Outcome) -> String {
     let Outcome { pieces, lines, score, end, .. } = outcome;
     let end = end.map_or("not over".to_owned(), |end: Ending| end.to_string());
-    format!("{name}: {lines} lines, {pieces} pieces, {score} points, {end}\n")
+    let (lines, pieces) = (count(*lines, "line"), count(*pieces, "piece"));
+    let points = if *score == 1.0 { "point" } else { "points" };
+    format!("{name}: {lines}, {pieces}, {score} {points}, {end}\n")
 }

@@ -20,6 +20,16 @@ pub fn grouped(number: f64) -> String {
     if number <= -0.5 { format!("-{text}") } else { text }
 }
 
+/// A number and what it counts.
+///
+/// ```
+/// use tetrion::cli::numbers::count;
+/// assert_eq!((count(1, "game"), count(12_345, "game")), ("1 game".into(), "12,345 games".into()));
+/// ```
+pub fn count(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number as f64), if number == 1 { "" } else { "s" })
+}
+
 /// Three digits and a letter: `3.12 M`.
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! What subcommands share about their options: the error of a wrong one, values that several take, and files named by flags.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -57,12 +57,44 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// Reads a file named by a flag.
+/// Bytes of a text that a person or a tool wrote: options, certificates, tokens.
+const MAX_TEXT_BYTES: u64 = 16 << 20;
+
+/// Reads a file of at most this many bytes, or says that it is larger, having read no more than that.
+///
+/// # Errors
+/// If it cannot be read, or is larger.
+pub fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let too_large = || {
+        let problem = format!("it has more than {max_bytes} bytes");
+        Err(io::Error::new(ErrorKind::FileTooLarge, problem))
+    };
+    // A pipe and a device have no length, and may have no end either.
+    let len = file.metadata()?.len();
+    if len > max_bytes {
+        return too_large();
+    }
+    let mut bytes = Vec::with_capacity(len as usize);
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { too_large() } else { Ok(bytes) }
+}
+
+/// Reads a file of at most this many bytes, which are a text.
+///
+/// # Errors
+/// As [`read_bytes`], or if it is no text.
+pub fn read_utf8(path: &Path, max_bytes: u64) -> io::Result<String> {
+    let text = String::from_utf8(read_bytes(path, max_bytes)?);
+    text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
+}
+
+/// Reads a text named by a flag.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read.
 pub fn read_text(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    read_utf8(path, MAX_TEXT_BYTES).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Reads a PEM file named by a flag, which holds a `label` such as `CERTIFICATE`.

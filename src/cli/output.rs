@@ -10,8 +10,14 @@
 //! | stdout, any other error | results | the program says why and ends with code 1 |
 //!
 //! `tetrion serve` goes on without its line on stdout too.
+//!
+//! Texts come from servers and files too, and a terminal obeys some characters: an escape sequence sets its title or its
+//! clipboard, and an override of the direction of writing reorders a line. So whatever is printed here has such characters
+//! written out ([`visible`]). What a program draws on a whole screen goes through [`super::screen::terminal`] instead.
 
-use std::fmt::Display;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use anyhow::Context;
@@ -24,22 +30,119 @@ pub const READER_LEFT: u8 = 141;
 #[error("the reader of stdout has left")]
 pub struct ReaderLeft;
 
-/// Writes a line to stderr.
+/// Words with more characters are shortened in messages: longer ones are nothing that a person has typed.
+const LONGEST_WORD: usize = 1_000;
+/// Messages with more characters are shortened, words or not.
+const LONGEST_MESSAGE: usize = 10_000;
+
+/// Writes a line to stderr, with all of it [`visible`], and no longer than a person reads.
 pub fn say(line: impl Display) {
+    let line = line.to_string();
     // In one piece, so that lines of several threads do not mix.
-    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
+    let _ = io::stderr().write_all(format!("{}\n", shortened(&visible(&line))).as_bytes());
 }
 
-/// Writes a text to stdout, to its end.
+/// Writes a text to stdout, to its end and with all of it [`visible`].
 ///
 /// # Errors
 /// [`ReaderLeft`] if the pipe is closed, else what the system says.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    print_drawing(&visible(text))
+}
+
+/// Writes a drawing of our own to stdout, whose colours are escape sequences. No text of a file or a server may be in it.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_drawing(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(ReaderLeft.into()),
         written => written.context("cannot write to stdout"),
     }
+}
+
+/// Whether a terminal obeys a character instead of showing it, or writes on in another direction after it. Line ends and tabs are
+/// as harmless as they look.
+pub fn is_obeyed(character: char) -> bool {
+    let is_control = character.is_control() && !matches!(character, '\n' | '\t');
+    // The property Bidi_Control.
+    let is_of_direction = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    is_control || is_of_direction
+}
+
+/// A text whose characters a terminal shows, all of them: those that it [would obey](is_obeyed) are written out as in JSON, so
+/// that a JSON text says the same as before.
+///
+/// ```
+/// use tetrion::cli::output::visible;
+/// assert_eq!(visible("\u{1b}]0;title\u{7} of a window"), r"\u001b]0;title\u0007 of a window");
+/// assert_eq!(visible("two\n\tlines"), "two\n\tlines");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    written_out(text, is_obeyed)
+}
+
+fn written_out(text: &str, is_obeyed: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_obeyed(character) {
+            // All of them fit into four digits.
+            let _ = write!(visible, "\\u{:04x}", u32::from(character));
+        } else {
+            visible.push(character);
+        }
+    }
+    Cow::Owned(visible)
+}
+
+/// A message without the middle of its longest words, and of itself where it is too long: a file that is not what it should be may
+/// be a single word.
+fn shortened(message: &str) -> Cow<'_, str> {
+    if message.len() <= LONGEST_WORD {
+        return Cow::Borrowed(message);
+    }
+    let words = message.split_inclusive(char::is_whitespace);
+    let message: String = words.map(|word| without_middle(word, LONGEST_WORD)).collect();
+    Cow::Owned(without_middle(&message, LONGEST_MESSAGE).into_owned())
+}
+
+/// A text of at most this many characters, or its first and last ones: a quarter of as many at either end.
+fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
+    let length = if text.len() <= most { text.len() } else { text.chars().count() };
+    if length <= most {
+        return Cow::Borrowed(text);
+    }
+    let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    let (first, last) = (&text[..at(most / 4)], &text[at(length - most / 4)..]);
+    Cow::Owned(format!("{first}... {} characters ...{last}", length - 2 * (most / 4)))
+}
+
+/// A word of a command line as a shell reads it: as it is, or in quotes.
+///
+/// ```
+/// use tetrion::cli::output::shell_word;
+/// let quoted = ["runs/bcts-1", "my run", "it's", "-", "", "a\u{7}"].map(shell_word);
+/// assert_eq!(quoted, ["runs/bcts-1", "'my run'", r"'it'\''s'", "-", "''", r"$'a\u0007'"]);
+/// ```
+pub fn shell_word(word: impl AsRef<OsStr>) -> String {
+    let word = word.as_ref().to_string_lossy();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./,:=@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into_owned();
+    }
+    if word.contains(|letter: char| is_obeyed(letter) || letter.is_control()) {
+        // A form of bash and zsh that has escapes.
+        let word = word.replace('\\', r"\\").replace('\'', r"\'");
+        return format!("$'{}'", written_out(&word, |letter| is_obeyed(letter) || letter.is_control()));
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Writes to stderr and never fails: what the log is written with.
@@ -48,7 +151,10 @@ pub struct Log;
 
 impl Write for Log {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        let _ = io::stderr().write_all(text);
+        let log = String::from_utf8_lossy(text);
+        // The escape character is that of the log's own colours: in what it quotes, the log writes it out itself.
+        let log = written_out(&log, |character| is_obeyed(character) && character != '\x1b');
+        let _ = io::stderr().write_all(log.as_bytes());
         Ok(text.len())
     }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::numbers::{grouped, short, time};
-use super::output::say;
+use super::numbers::{count, grouped, short, time};
+use super::output::{say, visible};
 use crate::client::EvaluationProgress;
 
 /// How often a line is written where no bar can move.
@@ -20,6 +20,11 @@ const BAR: usize = 16;
 /// Columns of the terminal that stderr is; 80 where that is unknown.
 pub fn terminal_columns() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0.into())
+}
+
+/// Rows of the terminal that stderr is; 24 where that is unknown.
+pub fn terminal_rows() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(24, |(_, height)| height.0.into())
 }
 
 /// The first of these parts, with commas between them: as many as fit into these columns.
@@ -62,11 +67,12 @@ pub struct WorkProgress {
 impl WorkProgress {
     /// Begins to show how far `label` is.
     pub fn new(label: &str) -> WorkProgress {
+        let label = visible(label).into_owned();
         let line = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{prefix} {msg}").expect("a template");
-            ProgressBar::new_spinner().with_style(style).with_prefix(label.to_owned())
+            ProgressBar::new_spinner().with_style(style).with_prefix(label.clone())
         });
-        WorkProgress { label: label.to_owned(), line, last_line: Instant::now() }
+        WorkProgress { label, line, last_line: Instant::now() }
     }
 
     /// Shows how far it is: the most important words first.
@@ -74,7 +80,7 @@ impl WorkProgress {
         match &self.line {
             Some(line) => {
                 let room = terminal_columns().saturating_sub(self.label.chars().count() + 2);
-                line.set_message(fitted(words, room));
+                line.set_message(visible(&fitted(words, room)).into_owned());
             }
             None if self.last_line.elapsed() >= LINE_INTERVAL => {
                 say(format_args!("{}: {}", self.label, fitted(words, usize::MAX)));
@@ -105,15 +111,15 @@ pub struct GamesProgress {
 impl GamesProgress {
     /// Begins to show how far the games of `label` are.
     pub fn new(label: &str) -> GamesProgress {
-        let start = Instant::now();
+        let (label, start) = (visible(label).into_owned(), Instant::now());
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template(&format!("{{prefix}} {{bar:{BAR}}} {{msg}}"))
                 .expect("a template");
-            let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
+            let bar = ProgressBar::new(0).with_style(style).with_prefix(label.clone());
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        GamesProgress { label: label.to_owned(), start, bar, last_line: start }
+        GamesProgress { label, start, bar, last_line: start }
     }
 
     /// Shows how far they are.
@@ -135,8 +141,7 @@ impl GamesProgress {
 
     fn words(&self, progress: EvaluationProgress) -> [String; 3] {
         let elapsed = self.start.elapsed();
-        let games =
-            format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
+        let games = format!("{} of {}", grouped(progress.games as f64), count(progress.num_games, "game"));
         let left = match progress.games {
             0 => String::new(),
             games => {

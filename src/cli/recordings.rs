@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use super::options::UsageError;
+use super::options::{UsageError, read_bytes};
 use crate::picture::ColourScheme;
 use crate::recording::{Recording, Replay};
-use crate::wire::limits::MAX_RECORDED_STEPS;
+use crate::wire::limits::{MAX_RECORDED_STEPS, MAX_RECORDING_BYTES};
 use crate::wire::recording;
 
 /// The option for the colours.
@@ -42,7 +42,8 @@ impl From<PaletteName> for ColourScheme {
 /// # Errors
 /// If it cannot be read, or [`UsageError`] if it is no recording.
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = read_bytes(path, MAX_RECORDING_BYTES.into());
+    let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
     let wrong = |error| UsageError(format!("{}: {error}", path.display()));
     Ok(recording::read(&bytes).map_err(wrong)?)
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::options::UsageError;
-use super::output::{is_without_colours, print};
+use super::output::{is_without_colours, print, print_drawing};
 use super::recordings::{self, PaletteArg};
 use crate::picture::{ColourScheme, moment, text};
 use crate::recording::{Outcome, Replay};
@@ -57,7 +57,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
         };
         for step in shown {
             let drawing = text::text(&moment(&mut replay, step), &rules, palette);
-            print(&if args.step { format!("step {step}\n{drawing}\n") } else { drawing })?;
+            print_drawing(&if args.step { format!("step {step}\n{drawing}\n") } else { drawing })?;
         }
         print(&verdict(&replay))?;
     }

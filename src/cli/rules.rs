@@ -2,12 +2,15 @@
 //!
 //! The values of a choice, and what they mean, come from its definition in the engine.
 
+use std::ops::RangeInclusive;
+
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
+use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
 use crate::engine::{
     ActionModel, AttackTable, ClearPoints, Garbage, HalfTurns, NamedChoice, OrientationTable, PRESETS,
     Randomizer, Reach, RotationSystem, Rules, Scoring, SpinRule, Timing, TopOut,
@@ -24,19 +27,19 @@ pub struct RulesArgs {
     pub rules: Option<String>,
 
     /// Columns of the playfield [default: the rules']
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within(WIDTHS))]
     pub width: Option<u32>,
 
     /// Rows of the playfield [default: the rules']
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within(HEIGHTS))]
     pub height: Option<u32>,
 
     /// How many of the rows lie above the visible field [default: all but the rules' visible ones]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within(0..=HEIGHTS.end() - HEIGHTS.start()))]
     pub rows_above: Option<u32>,
 
     /// Next pieces that are shown [default: the rules']
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within(0..=MAX_PREVIEW))]
     pub preview: Option<u32>,
 
     /// Which pieces there are: a set by name, or drawings, as in "A=X./XX B=XX" [default: the rules']
@@ -84,7 +87,7 @@ pub struct RulesArgs {
     pub spins: Option<SpinRule>,
 
     /// The row in which pieces appear that turn on their way [default: the highest visible one, or one higher]
-    #[arg(long, value_name = "ROW")]
+    #[arg(long, value_name = "ROW", value_parser = within(0..=*HEIGHTS.end()))]
     pub spawn_row: Option<u32>,
 
     /// Whether the current piece can be held [default: the rules']
@@ -92,7 +95,7 @@ pub struct RulesArgs {
     pub hold: Option<bool>,
 
     /// Points for a piece [default: the rules']
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "POINTS")]
     pub scoring_piece: Option<f64>,
 
     /// Points for 1, 2, 3 and 4 lines at once, separated by commas [default: the rules']
@@ -100,7 +103,7 @@ pub struct RulesArgs {
     pub scoring_lines: Vec<f64>,
 
     /// Points for the end of a game [default: the rules']
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "POINTS")]
     pub scoring_game_end: Option<f64>,
 
     /// Which points clears make [default: the rules']
@@ -114,15 +117,15 @@ pub struct RulesArgs {
     pub attack: Option<AttackTable>,
 
     /// Steps in the air after which a piece falls by a row, 1 to 255, where keys steer it [default: the rules']
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", value_parser = within(1..=u8::MAX))]
     pub gravity: Option<u32>,
 
     /// Steps on the ground after which it locks, 1 to 255 [default: the rules']
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", value_parser = within(1..=u8::MAX))]
     pub lock_delay: Option<u32>,
 
     /// How often a step or a turn on the ground lets that delay begin anew, 0 to 255 [default: the rules']
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within(0..=u8::MAX))]
     pub lock_resets: Option<u32>,
 
     /// Rows of garbage that rise a piece, on average, 0 to 4 [default: the rules']
@@ -134,7 +137,7 @@ pub struct RulesArgs {
     pub garbage_hole_moves: Option<f64>,
 
     /// How many more pieces land before dealt lines may rise, 0 to 7 [default: 1]
-    #[arg(long, value_name = "PIECES")]
+    #[arg(long, value_name = "PIECES", value_parser = within(0..=Garbage::MAX_DELAY))]
     pub garbage_delay: Option<u32>,
 }
 
@@ -295,6 +298,11 @@ pub fn in_words(preset: &str, rules: &Rules) -> String {
     });
     let changes: Vec<String> = changes.collect();
     if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
+}
+
+/// The parser of a number of a range.
+fn within(range: RangeInclusive<u8>) -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(i64::from(*range.start())..=i64::from(*range.end()))
 }
 
 /// The parser of a choice: its values by name, with their meanings in `--help`.

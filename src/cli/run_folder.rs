@@ -19,12 +19,14 @@
 //! This module knows files, not what is in them: settings, lines and checkpoints are whatever `serde` can write.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::numbers::count;
+use super::options::read_bytes;
 use super::weights::Weights;
 
 /// Name of the settings.
@@ -46,6 +48,9 @@ pub const LOCK: &str = "lock";
 
 /// The checkpoint format this program writes, and the only one it reads.
 pub const CHECKPOINT_FORMAT: u32 = 1;
+
+/// Bytes of a file of a run: many times those of a checkpoint with the largest model, or of a million generations.
+const MAX_FILE_BYTES: u64 = 1 << 30;
 
 const CONFIG_HEAD: &str = "# The settings of this run. A resumed run reads them from here.\n\n";
 
@@ -113,9 +118,11 @@ pub enum RunFolderError {
     /// Lines that the checkpoint counts on are gone, or there are more than one stopped run leaves behind it: the
     /// two are not of one moment.
     #[error(
-        "{} holds {found} complete lines, but the checkpoint was written after {expected} generations: put the \
-         file that belongs to the other one back, or begin a new run",
-        path.display()
+        "{} holds {}, but the checkpoint was written after {}: put the file that belongs to the other one back, or \
+         begin a new run",
+        path.display(),
+        count(*found, "complete line"),
+        count(*expected, "generation")
     )]
     OutOfStep {
         /// The file.
@@ -451,14 +458,15 @@ fn json_line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// No more than the length of the file: a device has none, and may have no end either.
-fn read(path: &Path) -> Result<Vec<u8>, RunFolderError> {
-    let read = || {
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        let mut bytes = Vec::new();
-        file.take(len).read_to_end(&mut bytes)?;
-        Ok(bytes)
+/// Reads a file of a run.
+///
+/// # Errors
+/// If it cannot be read, or is larger than any that this program writes.
+pub fn read(path: &Path) -> Result<Vec<u8>, RunFolderError> {
+    let read = || match fs::metadata(path)? {
+        // A device has no length, and may have no end either.
+        found if !found.is_file() => Ok(Vec::new()),
+        _ => read_bytes(path, MAX_FILE_BYTES),
     };
     read().map_err(|source| io_error("read", path, source))
 }

@@ -32,8 +32,9 @@ use crate::wire::limits::{
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// The address to listen on; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
+    /// The address to listen on, such as 127.0.0.1:50451, localhost:50451, [::1]:50451, or 0.0.0.0:50451 for all
+    /// addresses of the machine; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451", value_parser = address)]
     pub listen: SocketAddr,
 
     /// What games are computed with.
@@ -195,6 +196,18 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+/// An address of this machine, which has no name but `localhost`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numbers = match text.split_once(':') {
+        Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
+        _ => text.to_owned(),
+    };
+    numbers.parse().map_err(|_| {
+        "expected IP:PORT, such as 127.0.0.1:50451, [::1]:50451, or 0.0.0.0:50451 for all addresses of the machine"
+            .to_owned()
+    })
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

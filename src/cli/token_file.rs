@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use tracing::{info, warn};
 
 use super::follow::follow;
+use super::output::shell_word;
 use crate::secret::Secret;
 use crate::server::{Replaced, TokenFile, Tokens};
 
@@ -46,9 +47,10 @@ pub fn exposure(path: &Path) -> Option<String> {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
         if mode & 0o004 != 0 {
-            let path = path.display();
             return Some(format!(
-                "other users of this machine can read {path}: `chmod 600 {path}` makes it private"
+                "other users of this machine can read {}: `chmod 600 {}` makes it private",
+                path.display(),
+                shell_word(path)
             ));
         }
     }

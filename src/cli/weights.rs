@@ -9,14 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
 use super::model::ModelNote;
-use super::options::UsageError;
+use super::numbers::count;
+use super::options::{UsageError, read_utf8};
 use super::rules::RulesArgs;
 use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
 use crate::engine::{Garbage, NamedChoice, Rules, Scoring, Timing};
+use crate::wire::limits::MAX_MODEL_PARAMETERS;
 use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;
+
+/// Bytes of a file of weights: twice what the largest model takes, with a line of 32 bytes for each parameter.
+const MAX_FILE_BYTES: u64 = 64 * MAX_MODEL_PARAMETERS as u64;
 
 /// A linear controller, with a model beside its sum if there is one, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -204,7 +209,7 @@ pub enum WeightsError {
     #[error("its rules cannot be played: {0}")]
     Rules(String),
     /// Not one name a weight.
-    #[error("it has {names} feature names and {weights} weights")]
+    #[error("it has {} and {}", count(*names as u64, "feature name"), count(*weights as u64, "weight"))]
     Length {
         /// Feature names.
         names: usize,
@@ -355,6 +360,14 @@ impl RulesNote {
     }
 }
 
+/// Reads the text of a file of weights, whatever its format.
+///
+/// # Errors
+/// A file that cannot be read, or is larger than any with weights.
+pub fn read_text(path: &Path) -> Result<String, WeightsError> {
+    read_utf8(path, MAX_FILE_BYTES).map_err(WeightsError::Io)
+}
+
 /// The numbers of a text that is no file of this format: between spaces, commas, lines or brackets.
 ///
 /// # Errors
@@ -362,9 +375,16 @@ impl RulesNote {
 pub fn plain_numbers(text: &str) -> Result<Vec<f64>, UsageError> {
     let words = text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
     let number = |word: &str| word.parse().ok().filter(|number: &f64| number.is_finite());
-    words
-        .map(|word| number(word).ok_or_else(|| UsageError(format!("{word:?} is no finite number"))))
-        .collect()
+    let problem = |word: &str| {
+        let expected = "expected a weights.json of `tetrion train`, or plain numbers";
+        UsageError(format!("it holds {word:?}, which is no finite number: {expected}"))
+    };
+    let numbers = words.map(|word| number(word).ok_or_else(|| problem(word)));
+    let numbers: Vec<f64> = numbers.collect::<Result<_, _>>()?;
+    if numbers.is_empty() {
+        return Err(UsageError("it is empty, expected weights".to_owned()));
+    }
+    Ok(numbers)
 }
 
 impl Weights {
@@ -374,7 +394,7 @@ impl Weights {
     ///
     /// A file that cannot be read, or that [`check`](Self::check) refuses.
     pub fn read(path: &Path) -> Result<Self, WeightsError> {
-        Self::from_json(&std::fs::read_to_string(path).map_err(WeightsError::Io)?)
+        Self::from_json(&read_text(path)?)
     }
 
     /// The same for text at hand.

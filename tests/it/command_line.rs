@@ -215,7 +215,7 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "OX"], &[], 2, "'X' at position 1 names no tetromino");
     check(&["perft", "O", "--size", "3x20"], &[], 2, "width is 3");
     check(&["perft", "O", "--rules", "chess"], &[], 2, "no preset is called \"chess\"");
-    check(&["perft", "O", "--height", "41"], &[], 2, "height: height is 41, expected 4..=40");
+    check(&["perft", "O", "--height", "41"], &[], 2, "'41' for '--height <N>': expected 4 to 40");
     check(&["perft", "O", "--scoring-lines", "1,2"], &[], 2, "scoring.lines: has 2 numbers, expected 4");
     check(&["perft", "O", "--action-model", "keypress"], &[], 2, "error: the keypress action model needs");
     check(&["perft", "O", "--top-out", "roof"], &[], 2, "above_field");
@@ -224,12 +224,148 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "lock_out needs rows_above");
     check(&["perft", "IOL", "--rules", "guideline", "--size", "9x99"], &[], 2, "--size 9x99: height is 99");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
-    check(&["serve", "--threads", "513"], &[], 2, "513 is not in 0..=512");
-    check(&["serve", "--memory", "1023"], &[], 2, "1023 is not in 1024..=1048576");
-    check(&["reproduce", "leiden-1", "--games", "4294967295"], &[], 2, "not in 1..=1048576");
+    check(
+        &["serve", "--threads", "513"],
+        &[],
+        2,
+        "invalid value '513' for '--threads <N>': expected 0 to 512",
+    );
+    check(&["serve", "--memory", "1023"], &[], 2, "expected 1024 to 1048576");
+    check(&["reproduce", "leiden-1", "--games", "4294967295"], &[], 2, "expected 1 to 1048576");
     check(&["reproduce", "leiden-9"], &[], 2, "leiden-9");
     let token = "/nowhere.pem";
     check(&["serve", "--tls-cert", token, "--tls-key", token], &[], 1, "cannot read /nowhere.pem");
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_in_words() {
+    #[track_caller]
+    fn check(args: &[&str], why: &str) {
+        let output = tetrion(args, &[]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr, format!("error: invalid value {why}\n\nFor more information, try '--help'.\n"));
+    }
+    let evaluate = ["evaluate", "--controller", "dt-10"];
+    let check_flag = |flag, value, why: &str| check(&[&evaluate[..], &[flag, value]].concat(), why);
+    check_flag("--seed", "-1", "'-1' for '--seed <SEED>': expected a whole number, 0 or more");
+    check_flag(
+        "--seed",
+        "99999999999999999999",
+        "'99999999999999999999' for '--seed <SEED>': expected a smaller number",
+    );
+    check_flag("--games", "ten", "'ten' for '--games <N>': expected a whole number");
+    check_flag("--games", "1.5", "'1.5' for '--games <N>': expected a whole number");
+    check_flag("--games", "-1", "'-1' for '--games <N>': expected 1 to 1048576");
+    check_flag("--width", "5000000000", "'5000000000' for '--width <N>': expected 4 to 32");
+    check_flag("--preview", "-1", "'-1' for '--preview <N>': expected 0 to 6");
+    check_flag("--garbage", "much", "'much' for '--garbage <LINES>': expected a number");
+    let listen = "expected IP:PORT, such as 127.0.0.1:50451, [::1]:50451, or 0.0.0.0:50451 for all addresses of the machine";
+    for address in ["example.org:50451", "localhost", "50451", "localhost:x"] {
+        check(&["serve", "--listen", address], &format!("'{address}' for '--listen <ADDRESS>': {listen}"));
+    }
+}
+
+/// Values of a file, names of files and texts of recordings: what a terminal would obey is written out.
+#[test]
+fn what_a_terminal_would_obey_is_written_out() {
+    const TITLE: &str = "\u{1b}]0;mine\u{7}\u{9b}2J\u{202e}evil";
+    const WRITTEN: &str = r"\u001b]0;mine\u0007\u009b2J\u202eevil";
+    #[track_caller]
+    fn check(output: &Output) {
+        let said = [&output.stdout[..], &output.stderr[..]].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains(WRITTEN), "{said:?}");
+        let obeyed = said.chars().find(|letter| tetrion::cli::output::is_obeyed(*letter));
+        assert_eq!(obeyed, None, "{said:?}");
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("obeyed");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    check(&tetrion(&["evaluate", "--weights", &path(TITLE)], &[]));
+    check(&tetrion(&["replay", &path(TITLE)], &[]));
+    check(&tetrion(&["serve", "--listen", TITLE], &[]));
+
+    let config = path("config.toml");
+    let quoted = TITLE.replace('\u{1b}', "\\u001b").replace('\u{7}', "\\u0007").replace('\u{9b}', "\\u009b");
+    std::fs::write(&config, format!("[serve]\nlisten = \"{quoted}\"\n")).unwrap();
+    check(&tetrion(&["serve", "--config", &config], &[]));
+    let help = stdout(&tetrion(&["serve", "--help", "--config", &config], &[])).to_owned();
+    assert!(help.contains("--listen") && !help.contains('\u{1b}'), "{help:?}");
+
+    let recording = path("recording.json");
+    let small =
+        ["--width", "4", "--height", "4", "--games", "1", "--record", "best", folder.to_str().unwrap()];
+    let played = tetrion(&[&["evaluate", "--controller", "bcts"], &small[..]].concat(), &[]);
+    assert!(played.status.success(), "{played:?}");
+    let game = std::fs::read_to_string(path("bcts-best.json")).unwrap();
+    let mut game: serde_json::Value = serde_json::from_str(&game).unwrap();
+    game["player"] = TITLE.into();
+    std::fs::write(&recording, game.to_string()).unwrap();
+    check(&tetrion(&["replay", &recording], &[]));
+    let json = tetrion(&["replay", "--json", &recording], &[]);
+    check(&json);
+    let json: serde_json::Value = serde_json::from_str(stdout(&json)).unwrap();
+    assert_eq!(json["player"], TITLE, "it says the same in JSON");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn files_larger_than_any_of_their_kind_are_not_read() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("huge");
+    std::fs::create_dir_all(folder.join("run")).unwrap();
+    let sparse = |name: &str| {
+        let path = folder.join(name);
+        std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    #[track_caller]
+    fn check(args: &[&str]) {
+        let output = tetrion(args, &[]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{stderr}");
+        assert!(stderr.contains("it has more than "), "{stderr}");
+        assert_eq!(stderr.matches("huge/").count(), 1, "the file is named once: {stderr}");
+    }
+    let file = sparse("file");
+    check(&["evaluate", "--weights", &file]);
+    check(&["train", "--start", &file]);
+    check(&["watch", &file]);
+    check(&["replay", &file]);
+    check(&["export", &file, "--out", "picture.png"]);
+    check(&["serve", "--config", &file]);
+    check(&["serve", "--tls-cert", &file, "--tls-key", &file]);
+    sparse("run/config.toml");
+    check(&["train", "--resume", folder.join("run").to_str().unwrap()]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_word_of_megabytes_is_shortened() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("word.txt");
+    let path = path.to_str().unwrap();
+    std::fs::write(path, "x".repeat(5_000_000)).unwrap();
+    let output = tetrion(&["evaluate", "--weights", path, "--features", "bcts8"], &[]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.len() < 2_000, "{} bytes", stderr.len());
+    assert!(stderr.contains("xxx... 4999504 characters ...xxx"), "{stderr}");
+    assert!(stderr.ends_with("expected a weights.json of `tetrion train`, or plain numbers\n"), "{stderr}");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_file_that_holds_no_weights_is_named_once_with_what_was_expected() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("program.py");
+    std::fs::write(&path, "import sys\n").unwrap();
+    let stderr =
+        |path: &str| String::from_utf8(tetrion(&["evaluate", "--weights", path], &[]).stderr).unwrap();
+    let expected = "it holds \"import\", which is no finite number: expected a weights.json of `tetrion train`, or plain numbers";
+    assert_eq!(stderr(path.to_str().unwrap()), format!("error: {}: {expected}\n", path.display()));
+    assert_eq!(
+        stderr("none.json"),
+        "error: none.json: cannot read it: No such file or directory (os error 2)\n"
+    );
+    std::fs::remove_file(path).unwrap();
 }
 
 #[test]

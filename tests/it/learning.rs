@@ -205,7 +205,7 @@ fn a_network_ends_with_the_same_bytes_whatever_happens() {
 fn what_a_network_cannot_be_learned_with_is_refused() {
     for (args, problem) in [
         (&["--units", "4", "--height", "20"][..], "--units: 4, expected 0 on 10 x 20"),
-        (&["--units", "65"], "65 is not in 0..=64"),
+        (&["--units", "65"], "expected 0 to 64"),
         (&["--units", "1"], "units is 1, not between 2 and 64"),
         (&["--units", "64"], "expected at most 1048576"),
         (&["--units", "4", "--feature-step", "0.1"], "--feature-step is of sums"),

@@ -290,7 +290,7 @@ fn files_are_replaced_whole() {
     assert_eq!(names, ["file", "folder"], "no temporary file stays behind");
 }
 
-fn bcts_like() -> Weights {
+pub fn bcts_like() -> Weights {
     Weights {
         format: 1,
         feature_set: FeatureSetNote { name: "pair".into(), version: "1".into() },
@@ -344,7 +344,7 @@ fn weights_and_curve_are_written_and_read_back() {
     let mut wrong = bcts_like();
     wrong.weights.pop();
     let error = run.write_weights(&wrong).unwrap_err().to_string();
-    assert!(error.ends_with("it has 2 feature names and 1 weights"), "{error}");
+    assert!(error.ends_with("it has 2 feature names and 1 weight"), "{error}");
     assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), bcts_like(), "a refusal changes nothing");
 }
 
@@ -406,7 +406,7 @@ fn weights_of_another_kind_are_refused() {
         assert!(message.contains(expected), "{message}");
     }
     check("\"format\": 1", "\"format\": 3", "its format is 3, not 1");
-    check("    \"holes\",\n", "", "it has 1 feature names and 2 weights");
+    check("    \"holes\",\n", "", "it has 1 feature name and 2 weights");
     check("5e-324", "2e300", "the weight of landing_height is 2e300, not a number of at most 1e300");
     check("\"terminal\"", "\"terminals\"", "unknown field `terminals`");
     check("{", "", "it is not a file of weights");

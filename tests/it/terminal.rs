@@ -164,7 +164,7 @@ fn a_piece_is_dropped_and_ctrl_c_leaves() {
     let (written, code) = typed("play --against bcts", &environment, "q quit", " \x03");
     let after = afterwards(&written);
     assert_eq!(code, Some(130));
-    assert!(after.contains("simplified on 10 x 20, seed 7, game 0\r\nyou: 0 lines, 1 pieces, "), "{after:?}");
+    assert!(after.contains("simplified on 10 x 20, seed 7, game 0\r\nyou: 0 lines, 1 piece, "), "{after:?}");
     let drawn = &written[..written.len() - after.len()];
     // Bold and dim are no colours.
     assert!(!drawn.contains("\x1b[38;5;") && !drawn.contains("\x1b[48;5;"), "{drawn:?}");

@@ -288,8 +288,8 @@ fn what_cannot_be_watched_is_refused() {
     check(&["linear"], "linear needs features and weights");
     check(&["random_keys"], "random_keys presses keys: the rules have placements");
     check(&["bdu", "--width", "12"], "it plays width 10 only");
-    check(&["dt-10", "--height", "41"], "height is 41, expected 4..=40");
-    check(&["dt-10", "--speed", "0"], "0 is not in 1..=1000000");
+    check(&["dt-10", "--height", "41"], "invalid value '41' for '--height <N>': expected 4 to 40");
+    check(&["dt-10", "--speed", "0"], "expected 1 to 1000000");
     check(&["dt-10", "--lookahead", "3"], "dt-10: lookahead: is 3, expected at most 2");
     check(&["dt-10", "--lookahead", "1", "--preview", "0"], "dt-10: lookahead: is 1");
     check(&["dt-10", "--palette", "red"], "colour-blind");
@@ -392,7 +392,7 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
     let drawn = screen(&watch, 200, 30);
     assert!(drawn.contains("generation 2 of 3") && drawn.contains("is not a file of weights"), "{drawn}");
     press(&mut watch, &[KeyCode::Char('n'), KeyCode::Right]);
-    assert!(watch.report().contains("_3, generation 2: 0 lines, 1 pieces"), "{}", watch.report());
+    assert!(watch.report().contains("_3, generation 2: 0 lines, 1 piece"), "{}", watch.report());
     let narrow =
         Weights { feature_names: vec!["holes".to_owned()], weights: vec![-1.0], ..weights_after(1, &other) };
     std::fs::write(folder.join(WEIGHTS), narrow.to_json()).unwrap();

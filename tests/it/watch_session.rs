@@ -89,7 +89,7 @@ live, call 2, episode 0, return 0
 space pause  left/right frame  q quit
 ";
     assert_eq!(screen(&viewer, 40, 16), expected);
-    assert!(viewer.report().contains(" on 4 x 12, call 2\nenv 0: episode 0, 0 lines, 1 pieces, return 0\n"));
+    assert!(viewer.report().contains(" on 4 x 12, call 2\nenv 0: episode 0, 0 lines, 1 piece, return 0\n"));
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use super::process::ServerProcess;
 use super::progress::BenchProgress;
 use super::report::{Goal, Row, Unit};
 use crate::agents::Kernel;
+use crate::cli::numbers;
 use crate::engine::{ActionModel, Rules, Timing};
 use crate::pool::Pool;
 use crate::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
@@ -161,7 +162,7 @@ fn threads(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
         let pool = Pool::new(count)?;
         // Games short enough for all threads to end at nearly the same time.
         let games = Games::long(64 * count as u32, 2 * CHUNK);
-        table.add(format!("{count} thread{}", plural(count)), "pieces", move || Ok(games.play(&pool)));
+        table.add(numbers::count(count as u64, "thread"), "pieces", move || Ok(games.play(&pool)));
     }
     let mut rows = table.measure(plan, progress)?;
     for (i, count) in counts.iter().enumerate().skip(1) {
@@ -183,10 +184,6 @@ pub fn thread_counts(all: usize) -> Vec<usize> {
     counts
 }
 
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
     let mut table = Table::new(Group::Stepping);
     let mut engine = RandomPlacements::default();
@@ -204,7 +201,7 @@ fn stepping(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
     for (actions, rules, goal) in rows {
         for num_envs in [1, MANY] {
             let mut stepper = Stepper::new(rules, num_envs)?;
-            let name = format!("{actions} in {num_envs} environment{}", plural(num_envs as usize));
+            let name = format!("{actions} in {}", numbers::count(num_envs.into(), "environment"));
             let goal = goal.filter(|_| num_envs == MANY).map(Goal::AtLeast);
             let steps = CHUNK / u64::from(num_envs);
             table.add_with(name, "steps", goal, move || {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::group::Group;
 use super::measure::Samples;
-use crate::cli::numbers::{grouped, short};
+use crate::cli::numbers::{count, grouped, short};
 
 /// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,9 +127,9 @@ impl Row {
 impl MachineInfo {
     fn words(&self) -> String {
         format!(
-            "{}, {} threads; kernels: {}; in use: {}",
+            "{}, {}; kernels: {}; in use: {}",
             self.processor,
-            self.threads,
+            count(self.threads as u64, "thread"),
             self.kernels.join(", "),
             self.kernel
         )

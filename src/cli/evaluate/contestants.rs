@@ -6,9 +6,9 @@ use anyhow::Context;
 
 use super::args::EvaluateArgs;
 use crate::agents::{Controller, Parameter};
-use crate::cli::options::{UsageError, read_text};
+use crate::cli::options::UsageError;
 use crate::cli::thinking::takes;
-use crate::cli::weights::{RulesNote, Weights, plain_numbers};
+use crate::cli::weights::{RulesNote, Weights, plain_numbers, read_text};
 use crate::client::{Features, NamedPolicy, Policies, RulesChoice};
 use crate::wire::limits::MAX_GAMES;
 
@@ -112,12 +112,12 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
             weights.policies(thinking.avoid_terminal(), lookahead, thinking.expectation_or(own))?;
         return Ok((Contestant { name, policies }, Some(weights.rules)));
     }
+    let rows = vec![plain_numbers(&text)?];
     let Some(features) = &args.features else {
         let problem =
             "it holds plain numbers: say with --features what they belong to, such as --features bcts8";
         return Err(UsageError(problem.to_owned()).into());
     };
-    let rows = vec![plain_numbers(&text)?];
     let avoid_terminal = thinking.avoid_terminal().unwrap_or(true);
     let (features, expectation) = (Features::parse(features), thinking.expectation());
     let name = thinking.title_of_weights(&name, None);

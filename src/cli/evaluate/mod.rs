@@ -28,6 +28,7 @@ use self::record::{Which, record};
 use self::report::{to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
+use super::numbers::count;
 use super::options::check_writable;
 use super::output::{print, say};
 use super::progress::GamesProgress;
@@ -103,7 +104,8 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     if let Some((which, folder)) = &wanted {
         for ((request, evaluated), Score { name, .. }) in requests.iter().zip(&evaluations).zip(&scores) {
             let files = record(&connection.client, request, evaluated, name, (which, folder)).await?;
-            say(format_args!("{name}: {files} recordings in {}", folder.display()));
+            let recordings = count(files as u64, "recording");
+            say(format_args!("{name}: {recordings} in {}", folder.display()));
         }
     }
     Ok(())

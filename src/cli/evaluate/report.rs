@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::args::EvaluateArgs;
 use super::score::{Difference, Score};
-use crate::cli::numbers::{grouped, short};
+use crate::cli::numbers::{count, grouped, short};
 use crate::cli::rules::{changes, in_words};
 use crate::client::Evaluated;
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
@@ -62,12 +62,11 @@ pub fn to_text(
     let longest = |names: &mut dyn Iterator<Item = &String>| names.map(|name| name.chars().count()).max();
     let column = longest(&mut scores.iter().map(|score| &score.name)).unwrap_or(0).max(10);
     let what = match first.started.loss_trials {
-        0 => "games each".to_owned(),
-        trials => format!("estimates each, of {trials} trials a height,"),
+        0 => format!("{} each", count(args.games.into(), "game")),
+        trials => format!("{} each, of {trials} trials a height,", count(args.games.into(), "estimate")),
     };
     let mut text = format!(
-        "{} {what} on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
-        grouped(args.games.into()),
+        "{what} on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
         rules.width,
         rules.height,
         in_words(&first.started.preset, rules),
@@ -95,13 +94,16 @@ pub fn to_text(
             let _ = write!(text, "  {}", bar(score.lines.mean / best));
         }
         if score.truncated > 0 && rules.end_games() {
-            let cut = grouped(score.truncated as f64);
             let _ = match score.lines_per_loss() {
                 Some(estimate) => {
-                    let estimate = in_words_per_loss(&estimate);
-                    write!(text, "  a lower bound: {cut} games were cut; {estimate}")
+                    let were = if score.truncated == 1 { "was" } else { "were" };
+                    let (cut, estimate) = (count(score.truncated, "game"), in_words_per_loss(&estimate));
+                    write!(text, "  a lower bound: {cut} {were} cut; {estimate}")
                 }
-                None => write!(text, "  a lower bound: no loss in {cut} of the estimates"),
+                None => {
+                    let cut = grouped(score.truncated as f64);
+                    write!(text, "  a lower bound: no loss in {cut} of the estimates")
+                }
             };
         }
         text.push('\n');

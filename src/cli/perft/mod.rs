@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::interrupt::{INTERRUPTED, Interrupt};
-use super::numbers::grouped;
+use super::numbers::{count, grouped};
 use super::options::{Size, UsageError};
 use super::output::{print, say};
 use super::rules::{RulesArgs, changes};
@@ -167,7 +167,7 @@ fn pieces(set: &PieceSet, sequence: &str, depth: Option<u32>) -> Result<(String,
     }
     let Some(depth) = depth.map(|depth| depth as usize) else { return Ok((sequence.to_owned(), pieces)) };
     if depth > pieces.len() {
-        let problem = format!("--depth {depth}: {sequence:?} has {} pieces", pieces.len());
+        let problem = format!("--depth {depth}: {sequence:?} has {}", count(pieces.len() as u64, "piece"));
         return Err(UsageError(problem));
     }
     pieces.truncate(depth);
@@ -219,17 +219,17 @@ impl Row<'_> {
 }
 
 /// How far a sequence is, and its counts so far.
-fn words(sequence: &str, count: &Perft, share: f64) -> String {
-    let pass = match count.passes {
+fn words(sequence: &str, counted: &Perft, share: f64) -> String {
+    let pass = match counted.passes {
         1 => String::new(),
         pass => format!(" of pass {pass}, for more of the distinct playfields"),
     };
     format!(
-        "{:.1} % of {sequence}{pass}: so far {} leaves, {} lines, {} holes, {} placements",
+        "{:.1} % of {sequence}{pass}: so far {} leaves, {}, {}, {}",
         share * 100.0,
-        grouped(count.leaves as f64),
-        grouped(count.lines as f64),
-        grouped(count.holes as f64),
-        grouped(count.placements as f64),
+        grouped(counted.leaves as f64),
+        count(counted.lines, "line"),
+        count(counted.holes, "hole"),
+        count(counted.placements, "placement"),
     )
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::axis::{Axis, label};
 use super::{Chart, Line};
+use crate::cli::output::visible;
 
 /// Dots drawn and dots left out, in turn, by line.
 const DASHES: [(usize, usize); 4] = [(1, 0), (1, 1), (1, 3), (3, 3)];
@@ -32,7 +33,7 @@ impl Chart {
     /// unreadable is made larger: at least 30 columns wide, with at least 3 rows.
     pub fn to_text(&self, columns: usize, rows: usize, colour: bool) -> String {
         let (columns, rows) = (columns.max(30), rows.max(3));
-        let mut text = format!("{}\n", self.title);
+        let mut text = format!("{}\n", visible(&self.title));
         let Some((x, y)) = self.axes(columns / TICK_COLUMNS, (rows / TICK_ROWS).max(1)) else {
             text.push_str("(nothing to show yet)\n");
             return text;

@@ -11,6 +11,7 @@ use super::args::TbpArgs;
 use super::report::Report;
 use super::rules::rules;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::numbers::count;
 use crate::cli::options::check_writable;
 use crate::cli::output::{print, say};
 use crate::cli::progress::GamesProgress;
@@ -53,7 +54,7 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
         say(format_args!("recorded in {}", files.path.display()));
     }
     if let Some(code) = interrupt.exit_code() {
-        say(format_args!("stopped; {} of {} games had ended", games.len(), hosting.games));
+        say(format_args!("stopped; {} of {} had ended", games.len(), count(hosting.games.into(), "game")));
         return Ok(ExitCode::from(code));
     }
     let has_lost = games.iter().any(|game| matches!(game.end, End::Lost(_)));

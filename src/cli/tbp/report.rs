@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::{count, grouped};
 use crate::cli::rules::{changes, in_words};
 use crate::engine::RULES_VERSION;
 use crate::summary::{PerPiece, Statistics};
@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
             Some(Info { name, version, .. }) => format!("{name} ({version})"),
             None => program.path.to_string_lossy().into_owned(),
         };
-        let games = match (self.games.len(), grouped((*games).into())) {
+        let games = match (self.games.len(), count((*games).into(), "game")) {
             (played, wanted) if played as u32 == self.hosting.games => wanted,
             (played, wanted) => format!("{} of {wanted}", grouped(played as f64)),
         };
@@ -98,9 +98,8 @@ impl<'a> Report<'a> {
             0 => String::new(),
             think => format!(", {think} ms to think"),
         };
-        let (pieces, rules) = (grouped(*max_pieces as f64), in_words(self.preset, rules));
-        let noun = if self.hosting.games == 1 { "game" } else { "games" };
-        format!("{name}: {games} {noun} of at most {pieces} pieces, {rules}, seed {seed}{think}\n")
+        let (pieces, rules) = (count(*max_pieces, "piece"), in_words(self.preset, rules));
+        format!("{name}: {games} of at most {pieces}, {rules}, seed {seed}{think}\n")
     }
 
     /// The games that were lost, and why.

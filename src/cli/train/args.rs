@@ -115,11 +115,11 @@ pub struct TrainArgs {
     pub start: Option<String>,
 
     /// Cross-entropy: standard deviation of every weight at the beginning [default: the preset's]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE")]
     pub initial_std: Option<f64>,
 
     /// Cross-entropy: variance added at the beginning; it then changes as in the preset [default: the preset's]
-    #[arg(long, value_name = "VARIANCE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "VARIANCE")]
     pub noise: Option<f64>,
 
     /// Cross-entropy: whether weights are drawn one by one, or as the best ones vary together [default: the preset's]
@@ -127,12 +127,12 @@ pub struct TrainArgs {
     pub covariance: Option<CovarianceKind>,
 
     /// Cross-entropy: share of the population that makes the next distribution [default: the preset's]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     pub elites: Option<f64>,
 
     /// Cross-entropy: share of the population that is scored a second time, in more games, 0 for none; at least --elites
     /// [default: the preset's]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     pub second_look: Option<f64>,
 
     /// Genetic: individuals of a tournament, the best of which becomes a parent [default: 3]
@@ -164,25 +164,25 @@ pub struct TrainArgs {
     pub rounds: Option<u32>,
 
     /// Temporal differences: share of the pieces that are placed at random while learning [default: 0.02; 0 with --units]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     pub exploration: Option<f64>,
 
     /// Temporal differences: what a loss counts that is one piece further away [default: 0.9; 0.97 with --units]
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR")]
     pub td_discount: Option<f64>,
 
     /// Temporal differences: share of an error that weights make up for at the beginning [default: 0.1]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     pub feature_step: Option<f64>,
 
     /// Temporal differences: share of an error that entries of tables make up for at the beginning; with --units, that
     /// one update makes up for [default: 0.1; 1 with --units]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     pub entry_step: Option<f64>,
 
     /// Temporal differences: pieces after which these shares are half as large; a quarter with --units [default: 100000;
     /// a third of the run with --units]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub step_half: Option<f64>,
 
     /// Temporal differences: steps between neighbouring columns that are looked up together, at every place in one table; 0 for no
@@ -206,11 +206,11 @@ pub struct TrainArgs {
 
     /// With --units: how much the others take part in a correction beside the first unit, which hands on the tables'
     /// sum [default: 6]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE")]
     pub unit_share: Option<f64>,
 
     /// With --units: what a unit of the score that it begins with counts, in logarithms of the risk [default: 0.035]
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR")]
     pub start_scale: Option<f64>,
 
     /// Temporal differences: pieces, a third more or less, after which a game goes on from another playfield that was seen,

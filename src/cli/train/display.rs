@@ -10,8 +10,8 @@ use super::record::Record;
 use super::settings::{NUM_CHOICES, Settings};
 use super::unit::Unit;
 use crate::cli::connection::Connection;
-use crate::cli::numbers::{grouped, short, time};
-use crate::cli::output::say;
+use crate::cli::numbers::{count, grouped, short, time};
+use crate::cli::output::{say, visible};
 use crate::cli::plot::{Chart, Point, learning_curve};
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
 use crate::cli::weights::ScoreNote;
@@ -90,7 +90,7 @@ impl Display {
     /// A line that stays.
     pub fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.println(visible(line)),
             None => say(line),
         }
     }
@@ -103,8 +103,7 @@ impl Display {
     /// How far the games under way are.
     pub fn progress(&self, what: &str, progress: EvaluationProgress) {
         let seconds = self.since.elapsed().as_secs_f64();
-        let games =
-            format!("{} of {} games", grouped(progress.games as f64), grouped(progress.num_games as f64));
+        let games = format!("{} of {}", grouped(progress.games as f64), count(progress.num_games, "game"));
         let games_a_second = format!("{} games/s", short(progress.games as f64 / seconds));
         self.work(what, games, [pieces_a_second(progress, seconds), games_a_second]);
     }
@@ -112,7 +111,7 @@ impl Display {
     /// How far the pieces of a generation are.
     pub fn pieces(&self, what: &str, done: u64, all: u64) {
         let seconds = self.since.elapsed().as_secs_f64();
-        let pieces = format!("{} of {} pieces", grouped(done as f64), grouped(all as f64));
+        let pieces = format!("{} of {}", grouped(done as f64), count(all, "piece"));
         self.work(what, pieces, [format!("{} pieces/s", short(done as f64 / seconds)), String::new()]);
     }
 
@@ -181,11 +180,11 @@ pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
         format!("mean {}", grouped(generation.mean_score)),
         format!("deviation {}", grouped(generation.std_score)),
     ];
-    let what = if settings.loss_trials > 0 { "estimates" } else { "games" };
+    let what = if settings.loss_trials > 0 { "estimate" } else { "game" };
     let effort = format!(
-        " {} a game; {} {what} in {:.1} s, {} pieces/s",
+        " {} a game; {} in {:.1} s, {} pieces/s",
         settings.unit.name(),
-        grouped(record.games as f64),
+        count(record.games, what),
         took.as_secs_f64(),
         short(record.pieces as f64 / took.as_secs_f64())
     );

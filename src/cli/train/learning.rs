@@ -27,7 +27,7 @@ use super::training::{Training, Winner, create, keep_best, mismatch, note, print
 use crate::cli::connection::Connection;
 use crate::cli::evaluate::Score;
 use crate::cli::model::ModelNote;
-use crate::cli::numbers::{grouped, short};
+use crate::cli::numbers::{count, grouped, short};
 use crate::cli::plot::{Chart, Line, Point};
 use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
 use crate::cli::weights::{ScoreNote, Weights};
@@ -212,8 +212,11 @@ impl Learning {
         numbers.push(format!("error {:.3}", record.error));
         let pieces = record.pieces as f64;
         let seconds = learned_in.as_secs_f64();
-        let effort =
-            format!("; {} pieces in {seconds:.1} s, {} pieces/s", grouped(pieces), short(pieces / seconds));
+        let effort = format!(
+            "; {} in {seconds:.1} s, {} pieces/s",
+            count(record.pieces, "piece"),
+            short(pieces / seconds)
+        );
         let to_come = self.settings.generations.saturating_sub(record.generation + 1);
         let last_games =
             score.pieces_played as f64 / score.games as f64 * f64::from(self.settings.final_games);

@@ -9,7 +9,7 @@ use super::searches::common_weights;
 use super::settings::{Defaults, LITERATURE, Settings, is_zero};
 use crate::cli::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
 use crate::cli::options::UsageError;
-use crate::cli::run_folder::CONFIG;
+use crate::cli::run_folder::{CONFIG, read};
 use crate::client::{Client, ModelShape};
 use crate::engine::{ActionModel, NamedChoice, Randomizer};
 use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
@@ -71,8 +71,8 @@ enum MethodName {
 
 /// Whether there is a run in this folder that learns from every step.
 pub fn is_learning(folder: &Path) -> bool {
-    let config = std::fs::read_to_string(folder.join(CONFIG)).unwrap_or_default();
-    let config = config.parse::<toml::Table>().unwrap_or_default();
+    let config = read(&folder.join(CONFIG)).unwrap_or_default();
+    let config = toml::from_slice::<toml::Table>(&config).unwrap_or_default();
     let method = config.get("optimizer").and_then(|optimizer| optimizer.get("method"));
     method.and_then(toml::Value::as_str) == Some("td")
 }

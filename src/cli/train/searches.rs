@@ -6,8 +6,9 @@ use anyhow::Context;
 
 use super::args::{CovarianceKind, Method, TrainArgs};
 use crate::agents::Controller;
-use crate::cli::options::{UsageError, read_text};
-use crate::cli::weights::{Weights, plain_numbers};
+use crate::cli::numbers::count;
+use crate::cli::options::UsageError;
+use crate::cli::weights::{Weights, plain_numbers, read_text};
 use crate::optimizers::GeneticConfig;
 use crate::optimizers::cem::{CemConfig, Covariance};
 
@@ -111,7 +112,8 @@ fn read_start(path: &Path, features: &[String]) -> anyhow::Result<(Vec<String>, 
     if numbers.len() != features.len() {
         let (found, expected) = (numbers.len(), features.len());
         let problem = format!(
-            "it holds {found} numbers, expected one for each of the {expected} features of the search"
+            "it holds {}, expected one for each of the {expected} features of the search",
+            count(found as u64, "number")
         );
         return Err(UsageError(problem).into());
     }

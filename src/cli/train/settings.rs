@@ -10,6 +10,7 @@ use super::unit::Unit;
 use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
 use crate::cli::model::ModelNote;
+use crate::cli::numbers::count;
 use crate::cli::options::UsageError;
 use crate::cli::rules::RulesArgs;
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
@@ -281,7 +282,8 @@ impl<M> Settings<M> {
     /// If more have been played.
     pub fn lengthen(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
         if recorded > u64::from(generations) {
-            bail!("the run has {recorded} generations already, which is more than {generations}");
+            let recorded = count(recorded, "generation");
+            bail!("the run has {recorded} already, which is more than {generations}");
         }
         self.generations = generations;
         Ok(())
@@ -425,9 +427,9 @@ impl Settings {
     pub fn extend(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
         if recorded <= u64::from(generations) && self.optimizer.is_made_for(self.generations) {
             bail!(
-                "the noise of this run ends with its {} generations, so one of {generations} is another run from the \
+                "the noise of this run ends with its {}, so one of {generations} is another run from the \
                  start: begin a new one with --generations {generations}",
-                self.generations
+                count(self.generations.into(), "generation")
             );
         }
         self.lengthen(generations, recorded)

@@ -16,8 +16,8 @@ use crate::cli::connection::Connection;
 use crate::cli::evaluate::{Score, best_game, interval};
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
-use crate::cli::numbers::grouped;
-use crate::cli::output::{print, say};
+use crate::cli::numbers::{count, grouped};
+use crate::cli::output::{print, print_drawing, say, shell_word};
 use crate::cli::plot::Chart;
 use crate::cli::run_folder::{BEST, CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
 use crate::cli::weights::ScoreNote;
@@ -86,7 +86,7 @@ pub async fn follow(
 
 /// A generation that was under way is played again: the checkpoint is the one before.
 fn how_to_resume(run: &RunFolder) -> String {
-    let (generations, folder) = (run.num_generations(), run.folder().display());
+    let (generations, folder) = (run.num_generations(), shell_word(run.folder()));
     format!("stopped after generation {generations}; go on with: tetrion train --resume {folder}")
 }
 
@@ -149,13 +149,14 @@ pub fn print_winner<M>(
         object["best"] = json!(best.map(|_| folder.join(BEST)));
         return print(&format!("{object}\n"));
     }
-    let colour = std::io::stdout().is_terminal();
-    let mut text = String::new();
-    if colour {
-        text = chart.to_text(76, 14, colour) + "\n";
+    if std::io::stdout().is_terminal() {
+        print_drawing(&format!("{}\n", chart.to_text(76, 14, true)))?;
     }
-    let (what, cut) =
-        if score.is_estimate { ("estimates", "did not get to a loss") } else { ("games", "were cut") };
+    let (what, cut) = match (score.is_estimate, score.truncated) {
+        (true, _) => ("estimates", "did not get to a loss"),
+        (false, 1) => ("games", "was cut"),
+        (false, _) => ("games", "were cut"),
+    };
     let cut = match score.truncated {
         0 => String::new(),
         games if *unit == Unit::Lines => {
@@ -173,27 +174,28 @@ pub fn print_winner<M>(
     .into_iter();
     let cut_at: String =
         limits.filter(|(_, most)| *most > 0).map(|(flag, most)| format!(" {flag} {most}")).collect();
-    text += &format!(
-        "{features} on {width} x {height} after {generations} generations: {} {} a game, 95 % interval {}, over {} fresh {what}{cut}\n\
+    let mut text = format!(
+        "{features} on {width} x {height} after {}: {} {} a game, 95 % interval {}, over {} fresh {what}{cut}\n\
          the weights are in {}; play them again with:\n\
          tetrion evaluate --weights {} --games {} --seed {seed}{cut_at}\n",
+        count(generations, "generation"),
         grouped(statistics(score, *unit).mean),
         unit.name(),
         interval(statistics(score, *unit)),
         grouped(score.games as f64),
         weights.display(),
-        weights.display(),
+        shell_word(&weights),
         score.games,
     );
     if let Some(lines) = best {
         let (game, picture) = (folder.join(BEST), folder.join("best.gif"));
         text += &format!(
-            "the best of these games, with {} lines, is in {}; make a moving picture of its end with:\n\
+            "the best of these games, with {}, is in {}; make a moving picture of its end with:\n\
              tetrion export {} -o {} --last 200\n",
-            grouped(*lines as f64),
+            count(*lines, "line"),
             game.display(),
-            game.display(),
-            picture.display(),
+            shell_word(&game),
+            shell_word(&picture),
         );
     }
     print(&text)

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::KeyCode;
 use super::args::WatchArgs;
 use crate::cli::contender::Contender;
 use crate::cli::game_series::{GameSeries, result};
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::{count, grouped};
 use crate::cli::options::UsageError;
 use crate::cli::player::Player;
 use crate::cli::reasons::Reasons;
@@ -266,7 +266,7 @@ impl Program for Watch {
         } else if self.is_paused {
             "paused".to_owned()
         } else {
-            format!("{} steps/s", grouped(self.speed.into()))
+            format!("{}/s", count(self.speed.into(), "step"))
         };
         let words = vec![
             format!("step {}", grouped(self.reached() as f64)),

@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::kept::{Kept, KeptFrame, Link};
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::{count, grouped};
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Palette, Seat, Show};
 use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
@@ -131,7 +131,7 @@ impl Viewer {
             words.push(format!("episode {}", grouped(env.episode as f64)));
             words.push(format!("return {}", grouped(env.scene.score)));
             words.extend(env.last_episode.map(|WatchedEpisode { lines, pieces, .. }| {
-                format!("the last one had {} lines, {} pieces", grouped(lines as f64), grouped(pieces as f64))
+                format!("the last one had {}, {}", count(lines, "line"), count(pieces, "piece"))
             }));
         }
         words
@@ -147,9 +147,11 @@ impl Viewer {
         for env in &frame.envs {
             let crate::recording::Scene { lines, pieces, score, .. } = env.scene;
             text += &format!(
-                "env {}: episode {}, {lines} lines, {pieces} pieces, return {score}{}\n",
+                "env {}: episode {}, {}, {}, return {score}{}\n",
                 env.env_id,
                 env.episode,
+                count(lines, "line"),
+                count(pieces, "piece"),
                 match phase(env) {
                     "" => String::new(),
                     phase => format!(", {phase}"),

@@ -76,9 +76,17 @@ pub enum ResetError {
     EmptySequence(usize),
 }
 
+/// Which environments, of which there is at least one.
+fn in_words(env_ids: &[u32]) -> String {
+    match env_ids {
+        [env_id] => format!("environment {env_id}"),
+        _ => format!("{} environments, the first of them {}", env_ids.len(), env_ids[0]),
+    }
+}
+
 /// Environments in which no episode has begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no episode has begun in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+#[error("no episode has begun in {}", in_words(env_ids))]
 pub struct NotReset {
     /// Which; never empty.
     pub env_ids: Vec<u32>,
@@ -108,7 +116,7 @@ pub struct RefusedAction {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
     /// Environments whose episode has ended, when autoreset is disabled.
-    #[error("the episode has ended in {} environments, the first of them {}", env_ids.len(), env_ids[0])]
+    #[error("the episode has ended in {}", in_words(env_ids))]
     EpisodeEnded {
         /// Which; never empty.
         env_ids: Vec<u32>,

@@ -337,7 +337,7 @@ fn flags_that_make_no_sense_are_refused() {
         (vec!["--host", "dt-10", "--", "sh"], "cannot be used with"),
         (vec!["--host", "--expectation", "--", "sh"], "cannot be used with"),
         (vec!["--host", "--timeout", "0", "--", "sh"], "expected a number from 0.01 to 3600"),
-        (vec!["--host", "--games", "0", "--", "sh"], "0 is not in 1..="),
+        (vec!["--host", "--games", "0", "--", "sh"], "expected 1 to 1048576"),
         (vec!["--host", "--spins", "off", "--", "sh"], "the rules have off"),
     ] {
         let output = tetrion(&["tbp"]).args(&args).output().unwrap();

@@ -209,7 +209,7 @@ fn a_search_starts_from_plain_numbers_in_the_order_of_its_features() {
         let said = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(
-            said.contains("--start: ") && said.contains(&format!("{wrong:?} is no finite number")),
+            said.contains("--start: ") && said.contains(&format!("{wrong:?}, which is no finite number")),
             "{said}"
         );
     }
