@@ -7,7 +7,7 @@ use std::process::Output;
 use serde_json::Value;
 use tetrion::agents::{AgentRow, Controller};
 use tetrion::cli::reproduce::experiments::{Player, Quantity, Row, experiments};
-use tetrion::cli::reproduce::verdict::{Decimals, Judgement, Origin, Printed, Said, Verdict, balances};
+use tetrion::cli::reproduce::verdict::{Cuts, Decimals, Judgement, Origin, Printed, Said, Verdict, balances};
 use tetrion::engine::Rules;
 use tetrion::features::FeatureSet;
 
@@ -125,12 +125,31 @@ fn up_to(games: usize) -> Vec<f64> {
 
 #[track_caller]
 fn check(printed: Printed, ours: Vec<f64>, expected: Verdict) {
-    assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, false), expected);
+    assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, Cuts::default()), expected);
 }
 
 #[track_caller]
 fn check_cut(printed: Printed, ours: Vec<f64>, expected: Verdict) {
-    assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, true), expected);
+    let cuts = Cuts { early: true, all: false };
+    assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, cuts), expected);
+}
+
+/// Games that were all cut where the figure's were, of which one of forty was lost.
+#[test]
+fn games_that_were_all_cut_do_not_show_how_lost_ones_vary() {
+    let check = |value, games, ours: Vec<f64>, expected| {
+        let printed = Printed::Mean { value, decimals: Decimals::Kept, games };
+        let cuts = Cuts { early: false, all: true };
+        assert_eq!(Said { printed, origin: Origin::Rerun }.compare(&ours, cuts), expected);
+    };
+    // 15 % of the games may be lost, and none is with probability 0.00135: (1 - 0.152)^40.
+    check(481.0, 40, sample(490.0, 2.0, 40), Verdict::Agrees);
+    check(420.0, 40, sample(490.0, 2.0, 40), Verdict::Agrees);
+    check(400.0, 40, sample(490.0, 2.0, 40), Verdict::Differs);
+    check(495.0, 40, sample(490.0, 2.0, 40), Verdict::Differs);
+    // With ten it may be half of them.
+    check(7_997.0, 10, sample(7_998.5, 1.0, 10), Verdict::Agrees);
+    check(5_000.0, 10, sample(7_998.5, 1.0, 10), Verdict::TooFew);
 }
 
 #[test]
@@ -416,6 +435,7 @@ fn long_games_are_cut_in_a_quick_look_and_say_so() {
     let report = json(&["controllers-10x20", "--quick", "--games", "2", "--row", "dt-20"]);
     assert_eq!(figures(&report)[0].3, "cut", "{report}");
     assert_eq!(report["rows"][0]["truncated_games"], 2);
+    assert_eq!(report["rows"][0]["figures"][0]["lower_bound"], true);
     let rows = json(&["controllers-10x10", "--games", "40", "--row", "yiyuan-lee"]);
     assert_eq!(figures(&rows)[0].3, "agrees", "{rows}");
 }

@@ -12,9 +12,9 @@ use serde_json::{Value as Json, json};
 
 use super::args::ReproduceArgs;
 use super::forms::{Forms, Table};
-use super::verdict::{Judgement, Origin, Printed, Said};
+use super::verdict::{Cuts, Judgement, Origin, Printed, Said};
 use crate::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel};
-use crate::cli::numbers::{grouped, time};
+use crate::cli::numbers::{count, grouped, time};
 use crate::cli::options::Size;
 use crate::cli::output::say;
 use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
@@ -293,17 +293,17 @@ async fn play(
     let statistics = Statistics::of(lines.iter().copied()).context("no games were played")?;
     let Value { lines: value, low, high } = exact.value;
     let said = Said { printed: Printed::Interval { value, low, high }, origin: Origin::Rerun };
-    let judgement = Judgement::of(None, Some(said.compare(&lines, false)), false);
+    let judgement = Judgement::of(None, Some(said.compare(&lines, Cuts::default())), false);
     Ok(Played { games: lines.len(), statistics, judgement })
 }
 
 impl Played {
     fn to_text(&self) -> String {
-        let games = grouped(self.games as f64);
+        let games = count(self.games as u64, "game");
         let spread = self.statistics.spread.map(|spread| spread.ci95);
         let interval = spread.map_or(String::new(), |(low, high)| format!(" ({low:.4} to {high:.4})"));
         let verdict = self.judgement.text("game");
-        format!("{:.4}{interval} in {games} games, {verdict}", self.statistics.mean)
+        format!("{:.4}{interval} in {games}, {verdict}", self.statistics.mean)
     }
 }
 
@@ -403,9 +403,9 @@ impl OptimumReport {
             self.of_size(size).filter_map(|done| Some((done.row.player, done.played.as_ref()?))).collect();
         let agree = played.iter().filter(|(_, played)| played.judgement == Judgement::Agrees).count();
         if let [(_, first), ..] = played[..] {
-            let games = grouped(first.games as f64);
+            let games = count(first.games as u64, "game");
             notes.push(format!(
-                "  played, {games} games each: {agree} of {} players agree with their exact value",
+                "  played, {games} each: {agree} of {} players agree with their exact value",
                 played.len()
             ));
         }

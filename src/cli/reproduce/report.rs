@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::experiments::{ComparedFigure, Experiment, Quantity, Row};
 use super::forms::{Forms, Table};
 use super::search::Step;
-use super::verdict::{Judgement, Said, Verdict, balances, share_interval};
+use super::verdict::{Cuts, Judgement, Said, Verdict, balances, share_interval};
 use crate::cli::evaluate;
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::{count, grouped};
 use crate::client::GameResult;
 use crate::summary::Statistics;
 
@@ -48,6 +48,8 @@ pub struct RowReport {
 #[derive(Clone, Debug)]
 struct FigureReport {
     figure: ComparedFigure,
+    /// Whether ours comes from games that were cut, or estimates that did not get to a loss: whole ones would have more.
+    is_lower_bound: bool,
     /// Ours; absent where a quick look ended before.
     ours: Option<Ours>,
     document: Option<Verdict>,
@@ -68,26 +70,34 @@ impl RowReport {
     pub fn of(row: &Row, played: &PlayedRow, quick: bool) -> RowReport {
         let games = played.games.len() as u64;
         let cut = played.games.iter().filter(|game| game.truncated).count() as u64;
-        // Games that are cut where their document cuts them are whole.
-        let is_shortened = cut > 0 && row.max_pieces(quick) != row.cut;
+        // Games that are cut where their document cuts them are whole. An estimate is never cut by its document.
+        let is_shortened = cut > 0 && (row.max_pieces(quick) != row.cut || row.loss_trials > 0);
+        let cuts = Cuts { early: is_shortened, all: cut > 0 && cut == games };
         let figures = row.figures.iter().map(|figure| {
             let numbers = measure(figure.quantity, played);
             let judge = |said: Option<Said>| match said? {
                 _ if numbers.is_empty() && figure.quantity.is_of_search() => None,
                 _ if row.is_another_search(quick) && !figure.quantity.is_after() => Some(Verdict::Cut),
-                said => Some(said.compare(&numbers, is_shortened)),
+                said => Some(said.compare(&numbers, cuts)),
             };
             let (document, since) = (judge(figure.document), judge(figure.since));
             FigureReport {
                 ours: Ours::of(figure.quantity, numbers),
                 judgement: Judgement::of(document, since, figure.wrong.is_some()),
+                is_lower_bound: is_shortened && !figure.quantity.is_of_search(),
                 figure: figure.clone(),
                 document,
                 since,
             }
         });
         let figures = figures.collect();
-        RowReport { label: row.label(quick), games, cut, figures, notes: notes(row, played, cut) }
+        RowReport {
+            label: row.label(quick),
+            games,
+            cut,
+            figures,
+            notes: notes(row, played, cut, is_shortened),
+        }
     }
 
     /// The result, in a line.
@@ -150,7 +160,7 @@ impl Ours {
     }
 }
 
-fn notes(row: &Row, played: &PlayedRow, cut: u64) -> Vec<String> {
+fn notes(row: &Row, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let (Some(width), Some(height)) = (row.rules.width, row.rules.height) else { return notes };
     if row.balances {
@@ -160,7 +170,9 @@ fn notes(row: &Row, played: &PlayedRow, cut: u64) -> Vec<String> {
         let mean = played.games.iter().map(left).sum::<f64>() / played.games.len().max(1) as f64;
         notes.push(match balanced == played.games.len() {
             true => format!("cells balance in every game; {mean:.1} are left at its end"),
-            false => format!("cells balance in {balanced} of {} games only", played.games.len()),
+            false => {
+                format!("cells balance in {balanced} of {} only", count(played.games.len() as u64, "game"))
+            }
         });
         let said =
             |quantity| row.figures.iter().find(|figure| figure.quantity == quantity)?.document?.value();
@@ -171,7 +183,14 @@ fn notes(row: &Row, played: &PlayedRow, cut: u64) -> Vec<String> {
         }
     }
     if cut > 0 {
-        notes.push(format!("{cut} of {} games were cut", played.games.len()));
+        let all = played.games.len() as u64;
+        let cut = match (row.loss_trials, cut) {
+            (0, 1) => format!("1 of {} was cut", count(all, "game")),
+            (0, cut) => format!("{cut} of {} were cut", count(all, "game")),
+            (_, cut) => format!("no loss in {cut} of {}", count(all, "estimate")),
+        };
+        let bound = if is_lower_bound { ": the means are lower bounds" } else { "" };
+        notes.push(format!("{cut}{bound}"));
     }
     for (generation, step) in (1..).zip(&played.steps) {
         // All of a short search, and the ends of a long one.
@@ -217,6 +236,8 @@ impl FigureReport {
 
     fn interval(&self) -> String {
         match self.ours {
+            // How games vary that were cut says nothing of whole ones.
+            Some(_) if self.is_lower_bound => "a lower bound".to_owned(),
             Some(Ours { ci95: Some((low, high)), .. }) => {
                 format!("{} to {}", evaluate::number(low), evaluate::number(high))
             }
@@ -271,7 +292,7 @@ impl Report {
 
     fn notes(&self) -> impl Iterator<Item = String> + '_ {
         self.rows.iter().flat_map(|row| {
-            let games = format!("{}: {} games", row.label, grouped(row.games as f64));
+            let games = format!("{}: {}", row.label, count(row.games, "game"));
             std::iter::once(games).chain(row.notes.iter().map(|note| format!("  {note}")))
         })
     }
@@ -291,6 +312,7 @@ impl Report {
                 "ours": figure.ours.map(|ours| ours.value),
                 "std": figure.ours.and_then(|ours| ours.std),
                 "ci95": figure.ours.and_then(|ours| ours.ci95),
+                "lower_bound": figure.is_lower_bound,
                 "verdict": figure.judgement.word(),
                 "remark": figure.verdict(),
             })

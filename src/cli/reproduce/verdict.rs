@@ -6,7 +6,8 @@
 //! standard errors of a normal number). They agree only when the same test would have refuted a figure that is clearly
 //! wrong; what that is, each kind says as well. NaN never agrees, and neither do zero games.
 //!
-//! Games that were cut give a lower bound. It can be too large for a figure, and says nothing else.
+//! Games that were cut earlier than the document's give a lower bound. It can be too large for a figure, and says nothing else.
+//! Games that were all cut vary by less than games of which some are lost, however rare that is: [`Cuts::all`].
 
 use crate::cli::numbers::grouped;
 use crate::summary::Statistics;
@@ -114,6 +115,17 @@ pub enum Decimals {
     Rounded(f64),
 }
 
+/// How games were cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cuts {
+    /// Some were cut earlier than those of the figure: their mean is a lower bound.
+    pub early: bool,
+    /// All of them were cut, so that nothing shows what a lost game is like. Of m games none is lost with a probability of
+    /// `LEVEL` / 2 where each is with p = 1 - (`LEVEL` / 2)^(1/m), and a lost game may have nothing: the mean of all such games
+    /// may be smaller by p x.
+    pub all: bool,
+}
+
 /// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -164,10 +176,11 @@ enum Side {
 
 impl Said {
     /// Compares a figure with the numbers of our games; of a share they are 1 and 0.
-    pub fn compare(&self, ours: &[f64], is_lower_bound: bool) -> Verdict {
+    pub fn compare(&self, ours: &[f64], cuts: Cuts) -> Verdict {
         if ours.is_empty() || !ours.iter().all(|number| number.is_finite()) || !self.is_number() {
             return Verdict::TooFew;
         }
+        let unseen = if cuts.all { 1.0 - (LEVEL / 2.0).powf(1.0 / ours.len() as f64) } else { 0.0 };
         let side = match self.printed {
             Printed::Mean { value, decimals, games } => {
                 let (below, above) = match decimals {
@@ -175,10 +188,11 @@ impl Said {
                     Decimals::CutOff => (0.0, 1.0),
                     Decimals::Rounded(by) => (by, by),
                 };
-                beside_mean(ours, (value - below, value + above), |std| std / f64::from(games).sqrt())
+                let error = |std| std / f64::from(games).sqrt();
+                beside_mean(ours, unseen, (value - below, value + above), error)
             }
             Printed::Interval { value, low, high } => {
-                beside_mean(ours, (value, value), |_| (high - low) / 2.0 / 1.96)
+                beside_mean(ours, unseen, (value, value), |_| (high - low) / 2.0 / 1.96)
             }
             Printed::Share { count, games } => {
                 let lost = ours.iter().filter(|number| **number != 0.0).count() as u64;
@@ -186,11 +200,13 @@ impl Said {
             }
             Printed::BestOf { value, games } => beside_best(ours, value, games),
             Printed::Words { low, high, .. } => beside_typical(ours, low, high),
-            Printed::Factor { value, factor } => beside_mean(ours, (value / factor, value * factor), |_| 0.0),
+            Printed::Factor { value, factor } => {
+                beside_mean(ours, unseen, (value / factor, value * factor), |_| 0.0)
+            }
         };
         match side {
             Side::Above => Verdict::Differs,
-            _ if is_lower_bound => Verdict::Cut,
+            _ if cuts.early => Verdict::Cut,
             Side::Below => Verdict::Differs,
             Side::Here => Verdict::Agrees,
             Side::Unknown => Verdict::TooFew,
@@ -309,8 +325,9 @@ impl Judgement {
     }
 }
 
-/// Beside a mean that stands for everything from `low` to `high`; its own standard error may depend on how games vary.
-fn beside_mean(ours: &[f64], (low, high): (f64, f64), error: impl Fn(f64) -> f64) -> Side {
+/// Beside a mean that stands for everything from `low` to `high`; its own standard error may depend on how games vary. A share of
+/// games may be lost that was not seen.
+fn beside_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl Fn(f64) -> f64) -> Side {
     let Some(Statistics { mean, spread: Some(spread), .. }) = Statistics::of(ours.iter().copied()) else {
         return Side::Unknown;
     };
@@ -321,11 +338,11 @@ fn beside_mean(ours: &[f64], (low, high): (f64, f64), error: impl Fn(f64) -> f64
     let tolerance = ERRORS * own_error.hypot(error(std));
     if ours.len() < FEW || !tolerance.is_finite() {
         Side::Unknown
-    } else if mean > high + tolerance {
+    } else if mean - unseen * mean.max(0.0) > high + tolerance {
         Side::Above
     } else if mean < low - tolerance {
         Side::Below
-    } else if tolerance <= low.abs().max(high.abs()) / 2.0 {
+    } else if tolerance + unseen * mean.max(0.0) <= low.abs().max(high.abs()) / 2.0 {
         Side::Here
     } else {
         Side::Unknown
