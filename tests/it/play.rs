@@ -245,6 +245,20 @@ fn a_hint_may_be_to_hold_the_piece() {
 }
 
 #[test]
+fn every_key_is_on_a_screen_of_80_by_24() {
+    let rules = ["--rules", "guideline", "--half-turns", "cobra", "--action-model", "keypress"];
+    let mut play = play(&rules);
+    let drawn = screen(&play, 80, 24);
+    let keys =
+        ["left/right move", "r half turn", "down soft drop", "f sonic drop", "u undo", "n new", "q quit"];
+    keys.into_iter().for_each(|key| assert!(drawn.contains(key), "{key}: {drawn}"));
+    // The reasons take the room of the others.
+    press(&mut play, &[HINT]);
+    let drawn = screen(&play, 80, 24);
+    assert!(drawn.contains("landing_height") && drawn.contains("q quit"), "{drawn}");
+}
+
+#[test]
 fn modern_tetris_is_played_key_by_key() {
     let flags = ["--rules", "guideline", "--action-model", "keypress", "--height", "24", "--seed", "3"];
     let mut play = play(&flags);

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::evaluate::tetrion;
+use crate::run_folder::bcts_like;
 
 /// Opens and closes the screen of its own that a program draws on; shows the cursor again.
 const OPENED: &str = "\x1b[?1049h";
@@ -110,11 +111,11 @@ impl Terminal {
         self.input.flush().unwrap();
     }
 
-    /// Sends SIGTERM to the program.
-    pub fn terminate(&self) {
+    /// Sends a signal such as TERM to the program.
+    pub fn signal(&self, name: &str) {
         let written = self.written();
         let process = written.split_once("process ").unwrap().1.split_whitespace().next().unwrap();
-        assert!(Command::new("kill").args(["-TERM", process]).status().unwrap().success());
+        assert!(Command::new("kill").args([&format!("-{name}"), process]).status().unwrap().success());
     }
 
     /// Waits for the end. Returns what the program wrote, and its exit code.
@@ -176,13 +177,80 @@ fn sigterm_restores_the_terminal() {
     for (args, player) in [("watch bcts --paused", "bcts"), ("play", "you")] {
         let mut terminal = Terminal::open((80, 24), args, &[]);
         terminal.wait_for("q quit");
-        terminal.terminate();
+        terminal.signal("TERM");
         let (written, code) = terminal.end();
         let after = afterwards(&written);
         assert_eq!(code, Some(143), "{args}: {after:?}");
         let report = format!("{player}: 0 lines, 0 pieces, 0 points, not over\r\n");
         assert!(after.ends_with(&report), "{args}: {after:?}");
     }
+}
+
+#[test]
+fn a_window_that_is_closed_leaves_a_recording() {
+    for (args, name) in
+        [("play --rules lab --speed 0", "closed-play"), ("watch dt-10 --paused", "closed-watch")]
+    {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.json"));
+        let _ = std::fs::remove_file(&path);
+        let mut terminal = Terminal::open((80, 24), &format!("{args} --record '{}'", path.display()), &[]);
+        terminal.wait_for("q quit");
+        terminal.signal("HUP");
+        let (written, code) = terminal.end();
+        assert_eq!(code, Some(129), "{args}: {written:?}");
+        let replayed = tetrion(&["replay", path.to_str().unwrap()]).output().unwrap();
+        assert!(replayed.status.success(), "{args}: {replayed:?}");
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+/// Some terminals say that they are as large as can be said.
+#[test]
+fn a_terminal_of_any_size_is_drawn_on() {
+    let mut terminal = Terminal::open((65_535, 65_535), "watch dt-10 --paused", &[]);
+    terminal.wait_for("q quit");
+    terminal.press("q");
+    let (written, code) = terminal.end();
+    afterwards(&written);
+    assert_eq!(code, Some(0), "{written:?}");
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_not_on_the_screen() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join("mine\u{202e}\u{9b}2J\u{1b}]0;title\u{7}.json");
+    let mut weights = bcts_like();
+    (weights.feature_set.name, weights.feature_set.version) = (String::new(), String::new());
+    std::fs::write(&path, weights.to_json()).unwrap();
+    let (written, code) = typed(&format!("watch '{}' --paused", path.display()), &[], "paused", "q");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(code, Some(0), "{written:?}");
+    assert!(
+        afterwards(&written).contains(r"mine\u202e\u009b2J\u001b]0;title\u0007.json: 0 lines"),
+        "{written:?}"
+    );
+    let obeyed = ['\u{202e}', '\u{9b}', '\u{7}'];
+    assert!(written.contains("mine") && !written.contains(obeyed), "{written:?}");
+    assert!(!written.contains("\u{1b}]"), "{written:?}");
+}
+
+/// The curve leaves room for the line that says how far the run is, or is left out.
+#[test]
+fn a_low_terminal_shows_how_far_a_training_is() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("low-terminal");
+    for lines in [8, 15, 20] {
+        let _ = std::fs::remove_dir_all(&folder);
+        let args = "train --height 6 --generations 50 --population 20 --games 5";
+        let mut terminal = Terminal::open((80, lines), &format!("{args} --out '{}'", folder.display()), &[]);
+        terminal.read_until("generation N of 50", |terminal| {
+            let written = terminal.written();
+            (1..50).any(|generation| written.contains(&format!("generation {generation} of 50")))
+        });
+        assert_eq!(terminal.written().contains('┤'), lines > 8, "{}", terminal.written());
+        terminal.press("\x03");
+        assert_eq!(terminal.end().1, Some(130));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

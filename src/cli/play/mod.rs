@@ -13,11 +13,6 @@ pub use state::Play;
 
 use std::process::ExitCode;
 
-use super::options::check_writable;
-use super::output::print;
-use super::recordings;
-use super::screen::terminal;
-
 /// Shows the game until the person leaves, and prints how it stands then.
 ///
 /// # Errors
@@ -29,13 +24,5 @@ pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
         None => getrandom::u32()?.into(),
     };
     let mut play = Play::new(&args, seed)?;
-    if let Some(path) = &args.shown.record {
-        check_writable(path)?;
-    }
-    let left = terminal::run(&mut play)?;
-    print(&play.report())?;
-    if let Some(path) = &args.shown.record {
-        recordings::write(path, &play.recording())?;
-    }
-    Ok(left.into())
+    args.shown.show(&mut play, Play::recording, Play::report)
 }

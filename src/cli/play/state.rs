@@ -30,19 +30,20 @@ const MOST_ROWS: f64 = 4.0;
 
 const HOLD: &str = "c hold";
 const HALF_TURN: &str = "r half turn";
+/// The keys, the most important first.
 const KEYS_OF_PLACEMENTS: [&str; 7] =
     ["left/right move", "up turn", "space drop", "h hint", "u undo", "n new", "q quit"];
 /// Where pieces move on their way down, or can be held.
 const MODERN_KEYS: [&str; 9] = [
     "left/right move",
     "up/z turn",
-    "down deeper",
-    HOLD,
     "space drop",
+    HOLD,
     "h hint",
+    "q quit",
+    "down deeper",
     "u undo",
     "n new",
-    "q quit",
 ];
 const KEYS_OF_KEYS: [&str; 9] = [
     "left/right move",
@@ -50,26 +51,26 @@ const KEYS_OF_KEYS: [&str; 9] = [
     "space drop",
     "p pause",
     "h hint",
+    "q quit",
     "u undo",
     "n new",
-    "q quit",
     "+/- speed",
 ];
-
 /// Where keys steer the piece.
-const KEYS_OF_STEERING: [&str; 12] = [
+const KEYS_OF_STEERING: [&str; 13] = [
     "left/right move",
     "up/z turn",
-    HALF_TURN,
-    "down soft drop",
-    "f sonic drop",
     "space drop",
     HOLD,
     "p pause",
     "h hint",
+    "q quit",
+    "down soft drop",
+    "f sonic drop",
+    HALF_TURN,
     "u undo",
     "n new",
-    "q quit",
+    "+/- speed",
 ];
 
 /// A person's game.
@@ -306,7 +307,7 @@ impl Play {
             words.push("n begins another game, u takes the last piece back".to_owned());
         }
         if self.is_by_keys() {
-            words.push(format!("{} rows/s", self.speed));
+            words.push(format!("{} {}/s", self.speed, if self.speed == 1.0 { "row" } else { "rows" }));
         }
         words.push(format!("game {}", self.game));
         words.push(format!("seed {}", self.series.seed));

@@ -16,6 +16,9 @@ const LOG_SPAN: f64 = 100.0;
 /// The most powers of ten an axis shows below its highest: under those, a score of a beginner takes the room of what was learned.
 const MAX_DECADES: i32 = 5;
 
+/// An axis with fewer powers of ten between its ends has ticks between them.
+const MAX_FINE_DECADES: i32 = 3;
+
 impl Axis {
     /// From the smallest value to the largest, ticks at round numbers between them; at whole ones if all values are whole.
     pub(super) fn tight(values: impl Iterator<Item = f64> + Clone, num_ticks: usize) -> Option<Self> {
@@ -48,8 +51,13 @@ impl Axis {
     fn powers_of_ten(smallest: f64, largest: f64) -> Self {
         let last = largest.log10().floor() as i32;
         let first = (smallest.log10().floor() as i32).max(last - MAX_DECADES);
-        let ticks: Vec<f64> = (first..=last).map(power_of_ten).collect();
-        Self { low: ticks[0], high: nice_step(largest), ticks, log: true }
+        let (low, high) = (power_of_ten(first), nice_step(largest));
+        // With few powers of ten, numbers between them too; in any case where the axis ends, above all values.
+        let factors: &[f64] = if last - first < MAX_FINE_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let of_decade = |exponent| factors.iter().map(move |factor| factor * power_of_ten(exponent));
+        let mut ticks: Vec<f64> = (first..=last).flat_map(of_decade).filter(|tick| *tick < high).collect();
+        ticks.push(high);
+        Self { low, high, ticks, log: true }
     }
 
     /// 0 at the low end, 1 at the high end, and no further than that.

@@ -15,7 +15,8 @@ use crate::recording::{Scene, SceneCells};
 
 /// Columns between players.
 const GAP: u16 = 2;
-/// The line of words and that of the keys; more lines of keys take what is left.
+/// The line of words and that of the keys; more lines of keys take what is left. The other keys stand to the right of the players, if
+/// all of them fit there.
 const FOOT: u16 = 2;
 
 /// A player.
@@ -122,7 +123,7 @@ impl Show<'_> {
         }
         let size = plan.size(players);
         let width = usize::from(area.width);
-        let keys = packed(self.keys, width, usize::from(area.height - size.height - 1));
+        let (keys, others) = packed(self.keys, width, usize::from(area.height - size.height - 1));
         let foot = 1 + keys.len() as u16;
         let main = Rect { height: area.height - foot, ..area };
         if let Some((reasons, yours)) = self.reasons
@@ -130,6 +131,14 @@ impl Show<'_> {
         {
             let explained = Explained { reasons, rules: self.rules, yours, palette: self.palette };
             explained.render(room, buffer);
+        } else {
+            let room = room_beside(main, size);
+            let has_room = |key: &&str| key.len() <= usize::from(room.width);
+            if others.len() <= usize::from(room.height) && others.iter().all(has_room) {
+                for (y, key) in (room.top()..room.bottom()).rev().zip(others.into_iter().rev()) {
+                    buffer.set_string(room.x, y, key, self.palette.label());
+                }
+            }
         }
         let words = fitted(&self.words, width);
         buffer.set_stringn(area.x, main.bottom(), words, width, self.palette.strong());
@@ -173,20 +182,25 @@ fn plans(rules: &Rules, palette: Palette) -> Vec<Plan> {
     sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(rules, cells, beside))).collect()
 }
 
+/// What is left to the right of the players.
+fn room_beside(main: Rect, players: Size) -> Rect {
+    let x = main.x + players.width + GAP;
+    Rect { x, width: main.right().saturating_sub(x), ..main }
+}
+
 /// Where the reasons go: beside the players, else below them, if there is enough room.
 fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
-    let x = main.x + players.width + GAP;
-    let beside = Rect { x, width: main.right().saturating_sub(x), ..main };
+    let beside = room_beside(main, players);
     let y = main.y + players.height + 1;
     let below = Rect { y, height: main.bottom().saturating_sub(y), ..main };
     let fits = |room: &Rect| room.width >= LEAST_WIDTH && room.height >= LEAST_HEIGHT;
     [beside, below].into_iter().find(fits)
 }
 
-/// The keys in as few lines as hold them, at most `most`, with two blanks between them. Where they do not fit, the most
-/// important of those that do; there is always a line.
-fn packed(keys: &[&str], width: usize, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
+/// The keys in as few lines as hold them, at most `most`, with two blanks between them; and those that do not fit, which are the
+/// least important. There is always a line.
+fn packed<'a>(keys: &[&'a str], width: usize, most: usize) -> (Vec<String>, Vec<&'a str>) {
+    let (mut lines, mut others) = (vec![String::new()], Vec::new());
     for key in keys {
         let room = |line: &String| line.is_empty() || line.chars().count() + 2 + key.chars().count() <= width;
         let line = match lines.iter().position(room) {
@@ -195,12 +209,15 @@ fn packed(keys: &[&str], width: usize, most: usize) -> Vec<String> {
                 lines.push(String::new());
                 lines.len() - 1
             }
-            None => continue,
+            None => {
+                others.push(*key);
+                continue;
+            }
         };
         if !lines[line].is_empty() {
             lines[line] += "  ";
         }
         lines[line] += key;
     }
-    lines
+    (lines, others)
 }

@@ -1,23 +1,31 @@
 //! The owner of the terminal: opens its screen, reads its keys, and puts it back however the program ends.
 //!
-//! Only one thing may write to a terminal at a time, so nothing is logged and no progress is shown meanwhile.
+//! Only one thing may write to a terminal at a time, so nothing is logged and no progress is shown meanwhile. Texts of servers and
+//! files may be on the screen: characters that a terminal would obey are left out of every cell, here and nowhere else.
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{self, IsTerminal, stdin, stdout};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use ratatui::DefaultTerminal;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use ratatui::crossterm::execute;
 use ratatui::crossterm::style::force_color_output;
+use ratatui::crossterm::terminal::EnterAlternateScreen;
+use ratatui::layout::Rect;
+use ratatui::{DefaultTerminal, TerminalOptions, Viewport};
 
 use crate::cli::interrupt::{INTERRUPTED, Interrupt};
 use crate::cli::options::UsageError;
+use crate::cli::output::is_obeyed;
 
 /// How long a picture stays at least, unless a key is pressed.
 const FRAME: Duration = Duration::from_millis(33);
+/// The most columns and lines that are drawn, in the corner of a larger terminal: some say that they have 65,535 of either, which
+/// would take hundreds of gigabytes.
+const MOST: (u16, u16) = (1_000, 500);
 
 /// What is shown on a terminal.
 pub trait Program {
@@ -36,15 +44,19 @@ pub trait Program {
 pub enum Left {
     /// By a key of its own.
     Quit,
-    /// By Ctrl-C or SIGTERM: the exit code for it.
+    /// By Ctrl-C, SIGTERM or SIGHUP: the exit code for it.
     Interrupted(u8),
 }
 
-impl From<Left> for ExitCode {
-    fn from(left: Left) -> ExitCode {
-        match left {
-            Left::Quit => ExitCode::SUCCESS,
-            Left::Interrupted(code) => ExitCode::from(code),
+impl Left {
+    /// The exit code, once a report was printed, or could not be.
+    ///
+    /// # Errors
+    /// That of the report; after a signal there may be no terminal to print to.
+    pub fn exit_code(self, printed: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+        match self {
+            Left::Quit => printed.map(|()| ExitCode::SUCCESS),
+            Left::Interrupted(code) => Ok(ExitCode::from(code)),
         }
     }
 }
@@ -64,18 +76,17 @@ pub fn check() -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Runs a program until it ends. A panic, too, puts the terminal back before it is reported.
+/// Runs a program until it ends, on a terminal that was [checked](check). A panic, too, puts the terminal back before it is
+/// reported.
 ///
 /// # Errors
-/// As [`check`], and when the terminal cannot be read or written.
+/// If the terminal cannot be read or written.
 pub fn run(program: &mut impl Program) -> anyhow::Result<Left> {
-    check()?;
-    let interrupt = Interrupt::watch_with_sigterm()?;
+    let interrupt = Interrupt::watch_every_end()?;
     let mut screen = Screen::open()?;
     let mut last = Instant::now();
     loop {
-        let draw = |frame: &mut ratatui::Frame<'_>| program.draw(frame.buffer_mut());
-        screen.0.draw(draw).context("cannot write to the terminal")?;
+        screen.draw(program).context("cannot write to the terminal")?;
         if let ControlFlow::Break(left) = read_keys(program, &interrupt)? {
             return Ok(left);
         }
@@ -113,17 +124,53 @@ fn is_interrupt(key: &KeyEvent) -> bool {
 }
 
 /// A screen of its own, which goes when this is dropped.
-struct Screen(DefaultTerminal);
+struct Screen {
+    terminal: DefaultTerminal,
+    /// What is drawn on.
+    area: Rect,
+}
 
 impl Screen {
     fn open() -> anyhow::Result<Screen> {
         // The palette has heeded NO_COLOR, or a flag has overruled it.
         force_color_output(true);
-        let opened = ratatui::try_init().context("cannot open a screen on this terminal");
+        let area = Rect::ZERO;
+        let open = || -> io::Result<Screen> {
+            let options = TerminalOptions { viewport: Viewport::Fixed(area) };
+            let terminal = ratatui::try_init_with_options(options)?;
+            execute!(stdout(), EnterAlternateScreen)?;
+            Ok(Screen { terminal, area })
+        };
+        let opened = open().context("cannot open a screen on this terminal");
         if opened.is_err() {
             let _ = ratatui::try_restore();
         }
-        Ok(Screen(opened?))
+        opened
+    }
+
+    /// Draws the program as large as the terminal is by now.
+    fn draw(&mut self, program: &impl Program) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        let area = Rect::new(0, 0, size.width.min(MOST.0), size.height.min(MOST.1));
+        if area != self.area {
+            self.terminal.resize(area)?;
+            self.area = area;
+        }
+        self.terminal.draw(|frame| {
+            program.draw(frame.buffer_mut());
+            leave_out_what_is_obeyed(frame.buffer_mut());
+        })?;
+        Ok(())
+    }
+}
+
+/// Takes the characters out of all cells that a terminal would obey.
+fn leave_out_what_is_obeyed(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if cell.symbol().contains(is_obeyed) {
+            let shown: String = cell.symbol().chars().filter(|letter| !is_obeyed(*letter)).collect();
+            cell.set_symbol(if shown.is_empty() { " " } else { &shown });
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
         patience: Duration::from_secs_f64(args.timeout),
     };
     let files = args.record.as_deref().map(|path| Files::new(path, args.games)).transpose()?;
-    let interrupt = Interrupt::watch_with_sigterm()?;
+    let interrupt = Interrupt::watch_every_end()?;
     let mut progress = GamesProgress::new(&Path::new(path).file_name().unwrap_or(path).to_string_lossy());
     let games = play(&hosting, |HostingProgress { games, pieces }| {
         let (games, num_games) = (games.into(), hosting.games.into());

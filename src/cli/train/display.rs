@@ -13,13 +13,14 @@ use crate::cli::connection::Connection;
 use crate::cli::numbers::{count, grouped, short, time};
 use crate::cli::output::{say, visible};
 use crate::cli::plot::{Chart, Point, learning_curve};
-use crate::cli::progress::{fitted, pieces_a_second, terminal_columns};
+use crate::cli::progress::{fitted, pieces_a_second, terminal_columns, terminal_rows};
 use crate::cli::weights::ScoreNote;
 use crate::client::EvaluationProgress;
 use crate::server::TrainingCurve;
 
-/// Characters of the curve on a terminal: columns at most, and rows between its axes.
+/// Characters of the curve on a terminal: columns at most, and rows between its axes at most and at least.
 const CURVE: (usize, usize) = (76, 12);
+const LEAST_CURVE: usize = 3;
 /// Columns of the bar.
 const BAR: usize = 16;
 
@@ -146,11 +147,17 @@ impl Display {
         }
     }
 
+    /// Draws the curve over the numbers of the last generation and the bar, as high as the terminal leaves it: what does not fit is
+    /// cut off from below.
     fn draw_curve(&self, chart: &Chart) {
-        if let Some(bar) = &self.bar {
-            let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
-            bar.set_prefix(format!("{}{}\n", chart.to_text(columns, CURVE.1, true), self.last));
-        }
+        let Some(bar) = &self.bar else { return };
+        let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
+        let curve = |rows| chart.to_text(columns, rows, true);
+        let around = curve(LEAST_CURVE).lines().count() - LEAST_CURVE;
+        // The numbers, the bar, and the line of the cursor.
+        let room = terminal_rows().saturating_sub(around + 3);
+        let curve = if room < LEAST_CURVE { String::new() } else { curve(room.min(CURVE.1)) };
+        bar.set_prefix(format!("{curve}{}\n", visible(&self.last)));
     }
 
     fn show_on_page(&self, done: usize, chart: &Chart) {

@@ -18,10 +18,7 @@ pub use viewer::Viewer;
 
 use std::process::ExitCode;
 
-use super::options::{UsageError, check_writable};
-use super::output::print;
-use super::recordings;
-use super::screen::terminal;
+use super::options::UsageError;
 
 /// Shows the games, or a session, until the person leaves, and prints how they stand then.
 ///
@@ -37,13 +34,5 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         return Err(UsageError(format!("{flag} is of --session; leave it out, or name a session")).into());
     }
     let mut watch = Watch::new(&args)?;
-    if let Some(path) = &args.shown.record {
-        check_writable(path)?;
-    }
-    let left = terminal::run(&mut watch)?;
-    print(&watch.report())?;
-    if let Some(path) = &args.shown.record {
-        recordings::write(path, &watch.recording())?;
-    }
-    Ok(left.into())
+    args.shown.show(&mut watch, Watch::recording, Watch::report)
 }

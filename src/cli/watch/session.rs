@@ -14,7 +14,7 @@ use super::kept::{Kept, Link};
 use super::viewer::Viewer;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::Connection;
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::count;
 use crate::cli::options::UsageError;
 use crate::cli::output::{is_without_colours, print};
 use crate::cli::screen::{Palette, terminal};
@@ -57,8 +57,7 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     let mut viewer = Viewer::new(watched, kept, palette, args.paused);
     let left = terminal::run(&mut viewer);
     runtime.shutdown_background();
-    print(&viewer.report())?;
-    Ok(left?.into())
+    left?.exit_code(print(&viewer.report()))
 }
 
 /// The name of the only session.
@@ -82,11 +81,6 @@ fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
             Err(UsageError(format!("--session: the server has {known} of them, name one:{lines}")).into())
         }
     }
-}
-
-/// A number and what it counts.
-fn count(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(number as f64), if number == 1 { "" } else { "s" })
 }
 
 /// Keeps the frames as they come, until the session has ended or the server stays lost.
