@@ -33,14 +33,20 @@ def wrong(field: str, value: object, expected: str) -> InvalidArgument:
     return InvalidArgument(field, f"is {reprlib.repr(shown)}, expected {expected}")
 
 
-def integer(field: str, value: Any, low: int = 0, high: int = U32) -> int:
-    """An integer from `low` to `high`."""
+def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str = "") -> int:
+    """An integer from `low` to `high`. An error says that this was expected, or `expected`."""
     number = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-        raise wrong(field, value, f"an integer from {low} to {high}")
+        raise wrong(field, value, expected or f"an integer from {low} to {high}")
     return number
+
+
+def field_integer(field: str, value: Any, high: int) -> int:
+    """An integer that a field of a message can hold. What the game allows is much less, and for the server to say."""
+    is_large = isinstance(value, (int, float, np.number)) and value > high
+    return integer(field, value, 0, high, "a smaller integer" if is_large else "an integer, 0 or more")
 
 
 def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number") -> float:

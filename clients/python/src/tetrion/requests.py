@@ -215,9 +215,8 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
         return arguments.flag(field, value)
     if kind.cpp_type == FieldDescriptor.CPPTYPE_STRING:
         return arguments.string(field, value)
-    return arguments.integer(
-        field, value, 0, arguments.U64 if kind.cpp_type == FieldDescriptor.CPPTYPE_UINT64 else arguments.U32
-    )
+    is_wide = kind.cpp_type == FieldDescriptor.CPPTYPE_UINT64
+    return arguments.field_integer(field, value, arguments.U64 if is_wide else arguments.U32)
 
 
 def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
