@@ -38,7 +38,7 @@ endif
 	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
-test-integrations: $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: PyTorch, Stable-Baselines3, Ray, notebook (downloads 2.5 GB)
+test-integrations: $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, ...; notebook, Ray (downloads 2.8 GB)
 ifeq ($(TETRION_SERVER),)
 	cargo build --quiet --locked
 endif
