@@ -146,17 +146,35 @@ def test_refuses_wrong_parameters():
         {"covariance": "none"},
         {"second_look": 0.05},
         {"start": (1.0, math.inf)},
-        {"noise": Noise("pink")},
-        {"noise": Noise("constant", -1.0)},
+        {"noise": 4.0},
+        {"population": "100"},
+        {"population": 1.5},
+        {"elite_fraction": "0.1"},
+        {"initial_mean": True},
+        {"start": (1.0, "2")},
+        {"start": 1.0},
+        {"unit_norm": "yes"},
     ):
         (name,) = wrong
-        with pytest.raises(ValueError, match=name):
+        with pytest.raises(tetrion.InvalidArgument, match=name):
             CemConfig(**wrong)
+    for kind, variance, generations in (
+        ("pink", 1.0, 1.0),
+        ("constant", -1.0, 1.0),
+        ("linear", 1.0, 0.0),
+        ("linear", "1", 1),
+    ):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^noise\."):
+            Noise(kind, variance, generations)
+    for num_weights, seed in ((0, 1), (2, -1), ("2", 1), (2, 1.5)):
+        with pytest.raises(tetrion.InvalidArgument, match=r"num_weights|seed"):
+            Cem(CemConfig(), num_weights, seed)
     with pytest.raises(ValueError, match="is called 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
     with pytest.raises(ValueError, match="start has 3 numbers, expected 2"):
         Cem(CemConfig(start=(1.0, 2.0, 3.0)), 2, 1)
-    search = Cem(CemConfig(population=4), 2, 1)
+    search = Cem(CemConfig(population=4.0), 2.0, 1.0)
+    assert search.ask().candidates.tobytes() == Cem(CemConfig(population=4), 2, 1).ask().candidates.tobytes()
     for scores in ([1.0], [1.0, 2.0, 3.0, math.nan]):
         with pytest.raises(ValueError, match="scores"):
             search.tell(scores)

@@ -83,8 +83,16 @@ def test_a_search_goes_on_where_it_stopped():
         ("mutation_probability", float("nan")),
         ("mutation_std", -0.1),
         ("keep", 50),
+        ("keep", True),
+        ("tournament", 1.5),
+        ("mutation_std", False),
     ],
 )
 def test_refuses_wrong_parameters(name, value):
-    with pytest.raises(ValueError, match=f"{name} is {value}, expected "):
+    with pytest.raises(tetrion.InvalidArgument, match=f"{name} is {value}, expected "):
         GeneticConfig(**{name: value})
+    with pytest.raises(tetrion.InvalidArgument, match=f"{name} is 'many', expected "):
+        GeneticConfig(**{name: "many"})
+    with pytest.raises(tetrion.InvalidArgument, match="seed is -1, expected an integer"):
+        Genetic(GeneticConfig(individuals=4.0, keep=1.0), 3.0, -1)
+    assert Genetic(GeneticConfig(individuals=4.0, keep=1.0), 3.0, 1.0).ask().candidates.shape == (4, 3)

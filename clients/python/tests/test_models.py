@@ -129,6 +129,13 @@ def test_parameters_are_counted():
     assert tetrion.Mlp([3, 2], tables=TABLES).num_parameters(6) == 21 + 8 + 3 + (5**3 + 9**2 + 2**5) * 3
 
 
+def test_sizes_that_are_no_integers_are_refused():
+    assert tetrion.Mlp([32.0]).num_parameters(9.0) == 353
+    for hidden, num_features in (([1.5], 9), (["2"], 9), ([True], 9), (32, 9), ([32], "9"), ([32], 1.5)):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^(hidden|num_features)"):
+            tetrion.Mlp(hidden).num_parameters(num_features)
+
+
 def test_what_is_no_model_is_refused(client):
     row = rows_of(tetrion.Mlp([2]), 1.0)[0]
     played = {"seeds": [1], "rules": RULES, "max_pieces": 1, "features": FEATURES}

@@ -49,10 +49,10 @@ def field_integer(field: str, value: Any, high: int) -> int:
     return integer(field, value, 0, high, "a smaller integer" if is_large else "an integer, 0 or more")
 
 
-def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number") -> float:
-    """A number that is not NaN, and not below `low`."""
+def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number", high: float = math.inf) -> float:
+    """A number from `low` to `high`, not NaN."""
     given = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not given >= low:
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
         raise wrong(field, value, expected)
     return float(given)
 

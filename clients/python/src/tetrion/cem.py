@@ -10,6 +10,7 @@ it is the path of the server program's own search, so each can continue a run th
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import arguments
 from tetrion.draws import normals
+from tetrion.errors import InvalidArgument
 from tetrion.names import unknown
 from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vector, check_scores, mean_and_std, ranking, total
 
@@ -36,6 +39,13 @@ class Noise:
     kind: str = "none"
     variance: float = 0.0
     generations: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Checks every parameter."""
+        kinds = ("none", "constant", "linear", "hyperbolic")
+        object.__setattr__(self, "kind", arguments.choice("noise.kind", self.kind, kinds))
+        arguments.number("noise.variance", self.variance, 0.0, "0 to 1e100", MAX_MAGNITUDE)
+        arguments.number("noise.generations", self.generations, sys.float_info.min, "above 0")
 
     def at(self, generation: int) -> float:
         """The variance added in a generation, counted from 0."""
@@ -75,24 +85,24 @@ class CemConfig:
     def __post_init__(self) -> None:
         """Checks every parameter."""
 
-        def check(name: str, condition: bool, expected: str) -> None:
-            if not condition:
-                value = self.noise if name == "noise" else getattr(self, name)
-                raise ValueError(f"{name} is {value!r}, expected {expected}")
+        def number(name: str, low: float, high: float, expected: str) -> float:
+            checked = arguments.number(name, getattr(self, name), low, expected, high)
+            object.__setattr__(self, name, checked)
+            return checked
 
-        check("population", 2 <= self.population <= 1_000_000, "2 to a million")
-        check("elite_fraction", 0.0 < self.elite_fraction <= 1.0, "above 0 and at most 1")
-        check("initial_mean", abs(self.initial_mean) <= MAX_MAGNITUDE, "at most 1e100 in size")
-        finite = self.start is None or all(math.isfinite(weight) for weight in self.start)
-        check("start", finite, "finite numbers")
-        check("initial_std", 0.0 < self.initial_std <= MAX_MAGNITUDE, "above 0 and at most 1e100")
-        check("covariance", self.covariance in ("diagonal", "full"), "diagonal or full")
-        looks = self.second_look == 0.0 or self.elite_fraction <= self.second_look <= 1.0
-        check("second_look", looks, "0, or elite_fraction to 1")
-        kinds = ("none", "constant", "linear", "hyperbolic")
-        check("noise", self.noise.kind in kinds, f"one of {', '.join(kinds)}")
-        check("noise", 0.0 <= self.noise.variance <= MAX_MAGNITUDE, "a variance of 0 to 1e100")
-        check("noise", self.noise.generations > 0.0, "generations above 0")
+        above_0 = sys.float_info.min
+        object.__setattr__(self, "population", arguments.integer("population", self.population, 2, 1_000_000))
+        elite_fraction = number("elite_fraction", above_0, 1.0, "above 0 and at most 1")
+        number("initial_mean", -MAX_MAGNITUDE, MAX_MAGNITUDE, "at most 1e100 in size")
+        number("initial_std", above_0, MAX_MAGNITUDE, "above 0 and at most 1e100")
+        if number("second_look", 0.0, 1.0, "0, or elite_fraction to 1"):
+            number("second_look", elite_fraction, 1.0, "0, or elite_fraction to 1")
+        if self.start is not None and arguments.weights("start", self.start).ndim != 1:
+            raise arguments.wrong("start", self.start, "a number for each weight")
+        object.__setattr__(self, "unit_norm", arguments.flag("unit_norm", self.unit_norm))
+        object.__setattr__(self, "covariance", arguments.choice("covariance", self.covariance, ("diagonal", "full")))
+        if not isinstance(self.noise, Noise):
+            raise arguments.wrong("noise", self.noise, "a Noise")
 
     @classmethod
     def preset(cls, name: str, num_generations: int) -> CemConfig:
@@ -110,7 +120,7 @@ class CemConfig:
             "tetrion": cls(initial_std=1.0, noise=Noise("hyperbolic", 0.02), unit_norm=True, second_look=1.0 / 3.0),
         }
         if name not in presets:
-            raise ValueError(unknown("preset of the search", name, presets))
+            raise InvalidArgument(unknown("preset of the search", name, presets))
         return presets[name]
 
     @property
@@ -130,11 +140,14 @@ class Cem(Search):
     def __init__(self, config: CemConfig, num_weights: int, seed: int) -> None:
         """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1."""
         super().__init__(num_weights, seed)
+        num_weights = int(num_weights)
         self.config = config
         self._mean = np.full(num_weights, config.initial_mean)
         if config.start is not None:
             if len(config.start) != num_weights:
-                raise ValueError(f"start has {len(config.start)} numbers, expected {num_weights}, one for each weight")
+                raise InvalidArgument(
+                    "start", f"has {len(config.start)} numbers, expected {num_weights}, one for each weight"
+                )
             self._mean = np.array(config.start, np.float64)
             if config.unit_norm:
                 self._mean = _unit(self._mean[None])[0]
@@ -157,7 +170,7 @@ class Cem(Search):
             The generation if that completed it; None if it goes on with a second look.
 
         Raises:
-            ValueError: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
         """
         candidates = self.ask().candidates
         checked = check_scores(scores, len(candidates))
@@ -205,16 +218,18 @@ class Cem(Search):
         """Restores the search that `state` was taken from.
 
         Raises:
-            ValueError: The state belongs to another configuration.
+            InvalidArgument: The state belongs to another configuration.
         """
         search = cls(config, len(state["mean"]), state["seed"])
         if list(state["spread"]) != [config.covariance]:
-            raise ValueError(f"a spread of {list(state['spread'])} does not fit covariance {config.covariance}")
+            raise InvalidArgument(
+                "state", f"has a spread of {list(state['spread'])}, which does not fit {config.covariance}"
+            )
         search._generation = state["generation"]
         search._mean = np.array(state["mean"], np.float64)
         search._spread = np.array(state["spread"][config.covariance], np.float64)
         if search._spread.shape[-1] != search._mean.size:
-            raise ValueError(f"a spread of the shape {search._spread.shape} for {search._mean.size} weights")
+            raise InvalidArgument("state", f"has a spread of {search._spread.shape} for {search._mean.size} weights")
         search._best = Best.resumed(state["best"])
         if state["first_scores"] is not None:
             search._first_scores = np.array(state["first_scores"], np.float64)

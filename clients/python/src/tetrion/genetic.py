@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import arguments
 from tetrion.draws import Draws
+from tetrion.errors import InvalidArgument
 from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vector, check_scores, mean_and_std, ranking
 
 
@@ -49,19 +51,20 @@ class GeneticConfig:
     def __post_init__(self) -> None:
         """Checks every parameter."""
 
-        def check(name: str, low: float, high: float) -> None:
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ValueError(f"{name} is {value!r}, expected {low:g} to {high:g}")
+        def integer(name: str, low: int, high: int) -> None:
+            object.__setattr__(self, name, arguments.integer(name, getattr(self, name), low, high))
 
-        check("individuals", 2, 1_000_000)
-        check("initial_range", sys.float_info.min, MAX_MAGNITUDE)
-        check("tournament", 1, 1_000_000)
-        check("crossover_probability", 0.0, 1.0)
-        check("blend_alpha", 0.0, 10.0)
-        check("mutation_probability", 0.0, 1.0)
-        check("mutation_std", 0.0, MAX_MAGNITUDE)
-        check("keep", 0, self.individuals - 1)
+        def number(name: str, low: float, high: float) -> None:
+            arguments.number(name, getattr(self, name), low, f"{low:g} to {high:g}", high)
+
+        integer("individuals", 2, 1_000_000)
+        number("initial_range", sys.float_info.min, MAX_MAGNITUDE)
+        integer("tournament", 1, 1_000_000)
+        number("crossover_probability", 0.0, 1.0)
+        number("blend_alpha", 0.0, 10.0)
+        number("mutation_probability", 0.0, 1.0)
+        number("mutation_std", 0.0, MAX_MAGNITUDE)
+        integer("keep", 0, self.individuals - 1)
 
     @property
     def num_elites(self) -> int:
@@ -75,8 +78,9 @@ class Genetic(Search):
     def __init__(self, config: GeneticConfig, num_weights: int, seed: int) -> None:
         """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1."""
         super().__init__(num_weights, seed)
+        num_weights = int(num_weights)
         self.config = config
-        draws = Draws(seed, 0)
+        draws = Draws(self._seed, 0)
         weights = [config.initial_range * (2.0 * draws.uniform() - 1.0) for _ in range(config.individuals * num_weights)]
         self._individuals = np.array(weights).reshape(config.individuals, num_weights)
         self._incumbent: Vector | None = None
@@ -89,7 +93,7 @@ class Genetic(Search):
         """Takes the scores of the last `ask`, in its order, which completes a generation.
 
         Raises:
-            ValueError: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
         """
         checked = check_scores(scores, len(self._individuals))
         order = ranking(checked)
@@ -122,13 +126,13 @@ class Genetic(Search):
         """Restores the search that `state` was taken from.
 
         Raises:
-            ValueError: The state belongs to another configuration.
+            InvalidArgument: The state belongs to another configuration.
         """
         if "individuals" not in state:
-            raise ValueError("the state is not that of a genetic algorithm")
+            raise InvalidArgument("state", "is not that of a genetic algorithm")
         individuals = np.array(state["individuals"], np.float64)
         if individuals.ndim != 2 or len(individuals) != config.individuals:
-            raise ValueError(f"the state has {len(individuals)} individuals, expected {config.individuals}")
+            raise InvalidArgument("state", f"has {len(individuals)} individuals, expected {config.individuals}")
         search = cls(config, individuals.shape[1], state["seed"])
         search._generation = state["generation"]
         search._individuals = individuals

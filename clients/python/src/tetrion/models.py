@@ -52,13 +52,16 @@ class Mlp:
             InvalidArgument: `hidden` is no list of integers, or there is no such activation. A number out of range is for
                 the server to refuse, with an `InvalidRequest`.
         """
-        hidden = arguments.integers("hidden", self.hidden, "the units of each hidden layer, such as [32]", arguments.U32)
-        return pb.Mlp(hidden=hidden, activation=enum_value(pb.Activation, self.activation, "activation"))
+        return pb.Mlp(hidden=self._units(), activation=enum_value(pb.Activation, self.activation, "activation"))
+
+    def _units(self) -> list[int]:
+        return arguments.integers("hidden", self.hidden, "the units of each hidden layer, such as [32]", arguments.U32)
 
     def num_parameters(self, num_features: int) -> int:
         """N, the number of parameters over this many features."""
-        layers = [num_features, *self.hidden, 1]
-        tables = 0 if self.tables is None else self.tables.num_parameters() * self.hidden[0]
+        hidden = self._units()
+        layers = [arguments.integer("num_features", num_features), *hidden, 1]
+        tables = 0 if self.tables is None else self.tables.num_parameters() * hidden[0]
         return sum((inputs + 1) * units for inputs, units in pairwise(layers)) + tables
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
@@ -76,11 +79,11 @@ class Mlp:
         numbers = _parameters(parameters, self.num_parameters(placements.features.shape[1]))
         x = placements.features.astype(np.float32)
         activation = _ACTIVATIONS[enum_value(pb.Activation, self.activation, "activation")]
-        layers = [*self.hidden, 1]
+        layers = [*self._units(), 1]
         looked_up: list[npt.NDArray[np.int64]] = []
         if self.tables is not None:
             looked_up = self.tables.entries(placements)
-            tables = numbers[Mlp(self.hidden).num_parameters(x.shape[1]) :].reshape(-1, self.hidden[0])
+            tables = numbers[Mlp(self.hidden).num_parameters(x.shape[1]) :].reshape(-1, layers[0])
         with np.errstate(over="ignore", invalid="ignore"):
             for number, units in enumerate(layers):
                 inputs = x.shape[1]

@@ -77,11 +77,7 @@ def checked_scale(field: str, scale: Any) -> float:
         InvalidArgument: It is no number, or out of range.
     """
     low, high = (side / _CELL for side in _CELLS)
-    wanted = f"a number from {low:g} to {high:g}"
-    number = arguments.number(field, scale, low, wanted)
-    if number > high:
-        raise arguments.wrong(field, scale, wanted)
-    return number
+    return arguments.number(field, scale, low, f"a number from {low:g} to {high:g}", high)
 
 
 @dataclass(frozen=True)

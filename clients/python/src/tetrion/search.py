@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tetrion import arguments
+from tetrion.errors import InvalidArgument
+
 Vector = npt.NDArray[np.float64]
 
 # Larger numbers are useless, and the sum of their squares could overflow.
@@ -93,13 +96,10 @@ class Search(ABC):
         """Begins a search.
 
         Raises:
-            ValueError: There are no weights, or the seed is out of range.
+            InvalidArgument: There are no weights, or the seed is out of range.
         """
-        if num_weights < 1:
-            raise ValueError(f"num_weights is {num_weights}, expected at least 1")
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed is {seed}, expected 0 to 2**64 - 1")
-        self._seed = seed
+        arguments.integer("num_weights", num_weights, 1)
+        self._seed = arguments.integer("seed", seed, 0, arguments.U64)
         self._generation = 0
         self._best: Best | None = None
 
@@ -130,7 +130,7 @@ class Search(ABC):
             The generation if that completed it; None if it goes on with a second look.
 
         Raises:
-            ValueError: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
         """
 
     @abstractmethod
@@ -142,13 +142,15 @@ def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
     """Scores as float64, one for each candidate.
 
     Raises:
-        ValueError: There are more or fewer, or one is not a number between -1e100 and 1e100.
+        InvalidArgument: There are more or fewer, or one is not a number between -1e100 and 1e100.
     """
     checked = np.asarray(scores, np.float64)
     if checked.shape != (num_candidates,):
-        raise ValueError(f"scores of the shape {checked.shape} for {num_candidates} candidates")
+        raise InvalidArgument(
+            "scores", f"have the shape {checked.shape}, expected one for each of {num_candidates} candidates"
+        )
     if not (np.abs(checked) <= MAX_MAGNITUDE).all():
-        raise ValueError("scores are numbers between -1e100 and 1e100")
+        raise InvalidArgument("scores", "hold others than numbers between -1e100 and 1e100")
     return checked
 
 

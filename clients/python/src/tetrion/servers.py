@@ -19,7 +19,7 @@ from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
 from tetrion.connection import Connection, ConnectionSettings, Patience
-from tetrion.errors import ServerUnavailable
+from tetrion.errors import InvalidArgument, ServerUnavailable
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
@@ -102,7 +102,9 @@ class Servers(Client):
     def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
         """Makes a session on the next server, or on the one after it if that cannot be reached."""
         if not self._single:
-            raise ValueError(f"a session lives on one server, and {self.address!r} may be several; give their addresses")
+            raise InvalidArgument(
+                f"a session lives on one server, and {self.address!r} may be several; give their addresses"
+            )
         first, self._next = self._next, self._next + 1
         for number in range(first, first + len(self._single)):
             connection = self._single[number % len(self._single)]

@@ -21,6 +21,7 @@ from tetrion._pb import rules_pb2
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
 from tetrion.cem import Cem, CemConfig
 from tetrion.draws import GAME, word
+from tetrion.errors import InvalidArgument
 from tetrion.evaluation import Controllers, EvaluationOptions, SeedRange, Seeds
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.names import unknown
@@ -174,7 +175,7 @@ def train(
         An iterator over the generations that are left; nothing is played before the first is asked for.
 
     Raises:
-        ValueError: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of its range, or
+        InvalidArgument: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of range, or
             `state` is of another search.
     """
     defaults = _GENETIC if config == "genetic" or isinstance(config, GeneticConfig) else _CEM
@@ -196,7 +197,7 @@ def train(
         config = CemConfig.preset(config, generations)
     if start is not None:
         if isinstance(config, GeneticConfig):
-            raise ValueError("start is given with the genetic algorithm, expected it with the cross-entropy method")
+            raise InvalidArgument("start", "is given with the genetic algorithm, expected it with the cross-entropy method")
         config = dataclasses.replace(config, start=tuple(arguments.weights("start", start).ravel().tolist()))
     if population is not None:
         population = arguments.integer("population", population)
@@ -276,4 +277,4 @@ def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: rul
     for known in evaluator.server_info(width).feature_sets:
         if known.name == features:
             return len(known.columns)
-    raise ValueError(unknown("feature set", features, (known.name for known in evaluator.server_info().feature_sets)))
+    raise InvalidArgument(unknown("feature set", features, (known.name for known in evaluator.server_info().feature_sets)))
