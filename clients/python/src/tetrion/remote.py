@@ -117,7 +117,8 @@ class RemoteEnv:
             warnings.warn(
                 f"actions that the mask forbids ended {self._endings[1]} of the first {sum(self._endings)} episodes; let "
                 "the agent choose among the actions of info['action_mask'] or action_masks(), as MaskablePPO of "
-                "sb3-contrib does, or make the environment with invalid_action='ignore' and max_episode_steps",
+                "sb3-contrib does, or let it learn them: with a scoring that pays for pieces, or with "
+                "invalid_action='ignore', invalid_action_reward=-0.1 and max_episode_steps",
                 stacklevel=3,
             )
 

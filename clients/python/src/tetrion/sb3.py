@@ -150,7 +150,7 @@ class TetrisVecEnv(VecEnv):
                     "t": round(time.time() - self._made_at, 6),
                 }
                 if "action_mask" in infos:
-                    last[env]["action_mask"] = self.envs.final_mask()
+                    last[env]["action_mask"] = spaces.ended_mask(self.envs.session.num_actions)
                 step_infos[env] = {
                     **last[env],
                     "episode": episode,

@@ -110,6 +110,13 @@ def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
     return spaces.Discrete(int(spec.high) + 1)
 
 
+def ended_mask(num_actions: int) -> npt.NDArray[np.int8]:
+    """The mask of an episode that is over: action 0 alone, so that there is a distribution over what it allows."""
+    mask = np.zeros(num_actions, np.int8)
+    mask[0] = 1
+    return mask
+
+
 def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Mapping[str, Any]:
     """The options of a reset, checked.
 

@@ -316,7 +316,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         for index, row in enumerate(final.rows):
             final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
             if self._observe_mask:
-                final_obs[row]["action_mask"] = self.final_mask()
+                final_obs[row]["action_mask"] = spaces.ended_mask(self.session.num_actions)
         final_info: dict[str, Any] = {}
         for name, array in spaces.infos(final.infos).items():
             whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
@@ -324,12 +324,6 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             final_info[name] = whole
             final_info[f"_{name}"] = ended.copy()
         infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
-
-    def final_mask(self) -> npt.NDArray[np.int8]:
-        """The mask of an episode that is over, int8 (A,): action 0 alone, so that masked distributions exist."""
-        mask = np.zeros(self.session.num_actions, np.int8)
-        mask[0] = 1
-        return mask
 
     def clone_state(self) -> list[bytes]:
         """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
