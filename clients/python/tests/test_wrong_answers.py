@@ -142,7 +142,7 @@ def test_sessions_that_nobody_asked_for(liar, deceived, lie, said):
 
 
 def test_answers_of_other_sizes(liar, deceived):
-    session = deceived.create_session(2, seed=1, autoreset="same_step", max_episode_steps=1)
+    session = deceived.create_session(2, seed=1, autoreset_mode="same_step", max_episode_steps=1)
     stream = session.stream()
     session.reset()
 
