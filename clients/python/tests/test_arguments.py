@@ -478,3 +478,10 @@ def test_fields_that_a_session_has_not(client):
 def test_every_option_is_explained(options):
     explained = re.findall(r"^        (\w+): ", options.__doc__, re.M)
     assert explained == list(options.__annotations__)
+
+
+@pytest.mark.parametrize("env_id", ["tetrion/Placement-v0", "tetrion/Keypress-v0"])
+def test_torchrl_finds_out_that_there_is_no_frameskip(client, env_id):
+    """Its GymEnv looks for these words in a TypeError of `gymnasium.make`, and then makes the environment without it."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+        gymnasium.make(env_id, address=client, frameskip=1)

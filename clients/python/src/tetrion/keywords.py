@@ -16,6 +16,9 @@ from tetrion.connection import ConnectionSettings
 from tetrion.errors import InvalidArgument
 from tetrion.names import closest
 
+# TorchRL's GymEnv gives this to every environment, and goes on without it after Python's own TypeError.
+_OFFERED = "frameskip"
+
 _P = ParamSpec("_P")
 _Self = TypeVar("_Self")
 _Result = TypeVar("_Result")
@@ -28,7 +31,7 @@ def checked(call: Callable[Concatenate[_Self, _P], _Result]) -> Callable[Concate
     @functools.wraps(call)
     def wrapper(self: _Self, /, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
         for name, value in kwargs.items():
-            if name not in known:
+            if name not in known and name != _OFFERED:
                 what = type(self).__name__ if call.__name__ == "__init__" else call.__name__
                 meant = _meant(name, value, known)
                 raise InvalidArgument(name, f"is not an argument of {what}{meant} expected one of {', '.join(known)}")
