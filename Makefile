@@ -14,11 +14,11 @@ PYTHON ?= python3
 PYTHON_CLIENT = clients/python
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-test-python: $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.10 and pip)
+test-python: $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.10, pip and npm's registry)
 ifeq ($(TETRION_SERVER),)
 	cargo build --quiet --locked
 endif
-	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy
+	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy && .venv/bin/pyright
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
 	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" .venv/bin/pytest

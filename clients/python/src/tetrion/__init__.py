@@ -24,6 +24,8 @@ Both start a server of their own if they get no address. The package has:
   `GeneticConfig`, the searches alone.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
   client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
+- `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike` and `FeaturesLike`, all that
+  these arguments take.
 - `TetrionError` and its subclasses; each says what to do.
 
 `help(tetrion.TetrisEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
@@ -78,7 +80,16 @@ from tetrion.record_games import RecordGames, RecordVectorGames
 from tetrion.recorder import Recorder
 from tetrion.recording import Recording
 from tetrion.replay import Replay
-from tetrion.requests import Drawing, Packed
+from tetrion.requests import (
+    Drawing,
+    FeaturesLike,
+    GarbageFields,
+    Packed,
+    PlacementsOptions,
+    RulesFields,
+    RulesLike,
+    ScoringFields,
+)
 from tetrion.results import Evaluation
 from tetrion.scenes import Scene
 from tetrion.server import Server, ServerNotFound, ServerNotStarted
@@ -106,10 +117,12 @@ __all__ = [
     "EvaluationOptions",
     "EvaluationRun",
     "Expectation",
+    "FeaturesLike",
     "Flattener",
     "ForeignServer",
     "ForkedClient",
     "Games",
+    "GarbageFields",
     "Genetic",
     "GeneticConfig",
     "IllegalAction",
@@ -126,6 +139,7 @@ __all__ = [
     "Observed",
     "Packed",
     "Placements",
+    "PlacementsOptions",
     "Planes",
     "RecordGames",
     "RecordVectorGames",
@@ -135,7 +149,10 @@ __all__ = [
     "RequestTooLarge",
     "ResetNeeded",
     "ResponseTooLarge",
+    "RulesFields",
+    "RulesLike",
     "Scene",
+    "ScoringFields",
     "SeedRange",
     "SequenceMismatch",
     "Server",

@@ -237,10 +237,10 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         observation: Observation = {name: np.copy(array[0])[()] for name, array in fields.items()}
         info = spaces.info(observed.infos)
         if observed.action_mask is not None:
-            self._mask = observed.action_mask[0]
-            info["action_mask"] = self._mask.astype(np.int8)
+            self._mask = mask = observed.action_mask[0]
+            info["action_mask"] = mask.astype(np.int8)
             if self._observe_mask:
-                observation["action_mask"] = self._mask.astype(np.int8)
+                observation["action_mask"] = mask.astype(np.int8)
         self._draw()
         return observation, info
 

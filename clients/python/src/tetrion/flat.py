@@ -111,7 +111,7 @@ class Planes:
         if "current" in fields:
             self.names += [f"current={piece}" for piece in pieces]
         if "queue" in fields:
-            (preview,) = space["queue"].shape or ()
+            preview = (space["queue"].shape or (0,))[0]
             self.names += [f"queue[{place}]={piece}" for place in range(preview) for piece in pieces]
         if "held" in fields:
             self.names += [f"held={piece}" for piece in pieces]

@@ -7,13 +7,13 @@ from typing import Any
 from tetrion._pb import rules_pb2
 from tetrion.env import TetrisEnv
 from tetrion.errors import InvalidArgument
-from tetrion.requests import RulesLike, rules_message
+from tetrion.requests import RulesFields, RulesLike, rules_message
 from tetrion.vector_env import TetrisVectorEnv
 
 # The fields that make pieces fall; the preset `lab` has them.
-_FALLING = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
+_FALLING: RulesFields = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
 
-_STEERED = {"action_model": "keypress"}
+_STEERED: RulesFields = {"action_model": "keypress"}
 
 # Arrow keys have SDL's numbers, which are pygame's.
 _RIGHT, _LEFT, _DOWN, _UP = range(0x4000004F, 0x40000053)
@@ -130,7 +130,8 @@ def _falling(rules: RulesLike) -> RulesLike:
     # In the modern game pieces keep their turns and their way.
     is_named = message.preset == "guideline" and not message.HasField("reach")
     is_modern = is_named or message.reach == rules_pb2.REACH_SRS
-    falling = rules_message({"preset": message.preset, **(_STEERED if is_modern else _FALLING)})
+    fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}
+    falling = rules_message(fields)
     assert falling is not None
     falling.MergeFrom(message)
     return falling

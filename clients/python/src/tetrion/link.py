@@ -117,14 +117,14 @@ class Link:
 
     def address(self, request: Any, number: int = 0) -> None:
         """Writes the session's name and the call's number, as the server knows them now, into a request."""
+        if number:
+            request.sequence = number - self._offset
         if isinstance(request, pb.EnumeratePlacementsRequest):
             request.session_envs.session = self.name
         elif isinstance(request, pb.GetSessionRequest):
             request.name = self.name
         else:
             request.session = self.name
-        if number:
-            request.sequence = number - self._offset
 
     def renumber(self, response: Any, number: int = 0) -> None:
         """Turns the server's sequence number in an answer into ours.

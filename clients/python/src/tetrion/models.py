@@ -81,6 +81,7 @@ class Mlp:
         activation = _ACTIVATIONS[enum_value(pb.Activation, self.activation, "activation")]
         layers = [*self._units(), 1]
         looked_up: list[npt.NDArray[np.int64]] = []
+        tables = numbers[:0]
         if self.tables is not None:
             looked_up = self.tables.entries(placements)
             tables = numbers[Mlp(self.hidden).num_parameters(x.shape[1]) :].reshape(-1, layers[0])
@@ -265,7 +266,7 @@ def _bounded(outputs: Floats) -> Floats:
 def _hard_swish(x: Floats) -> Floats:
     shifted = x + np.float32(3)
     cut: Floats = np.where(shifted > 6, np.float32(6), np.where(shifted < 0, np.float32(0), shifted))
-    swish: Floats = x * cut / np.float32(6)
+    swish: Floats = (x * cut / np.float32(6)).astype(np.float32, copy=False)
     return swish
 
 

@@ -6,7 +6,7 @@ Callers that prefer to write a message themselves may pass it in place of its sh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,55 @@ from tetrion.tensors import from_numpy
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-RulesLike: TypeAlias = "str | Mapping[str, Any] | rules_pb2.Rules | None"
+
+class ScoringFields(TypedDict, total=False):
+    """Fields of the message `Scoring` by name: the points of a game."""
+
+    piece: float
+    lines: Sequence[float]
+    game_end: float
+
+
+class GarbageFields(TypedDict, total=False):
+    """Fields of the message `Garbage` by name: rows that rise from below."""
+
+    lines_per_piece: float
+    hole_moves: float
+    delay: int
+
+
+class RulesFields(TypedDict, total=False):
+    """Fields of the message `Rules` by name, see `rules_message`; the preset decides those that are left out.
+
+    Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
+    """
+
+    preset: str
+    width: int
+    height: int
+    randomizer: Literal["uniform", "bag7", "balanced", "nes"]
+    action_model: Literal["placement", "keypress"]
+    top_out: Literal["overflow", "spawn_blocked", "top_row", "above_field", "lock_out", "sink"]
+    orientation_table: Literal["literature", "lab", "survey", "leiden", "guideline"]
+    reach: Literal["straight_drop", "sideways_walk", "srs"]
+    scoring: ScoringFields
+    preview: int
+    rows_above: int
+    rotation: Literal["none", "srs", "srs_plus"]
+    half_turns: Literal["off", "tetrio", "cobra"]
+    spins: Literal["off", "t_spins", "t_spins_strict", "all_spins"]
+    hold: bool
+    clear_points: Literal["lines", "guideline", "attack"]
+    attack: Literal["off", "jstris", "cold_clear"]
+    gravity: int
+    lock_delay: int
+    lock_resets: int
+    garbage: GarbageFields
+    piece_set: str
+    spawn_row: int
+
+
+RulesLike: TypeAlias = "str | RulesFields | rules_pb2.Rules | None"
 FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection | None"
 ExpectationLike: TypeAlias = "bool | Mapping[str, Any] | features_pb2.Expectation | None"
 

@@ -109,6 +109,7 @@ class TetrisVecEnv(VecEnv):
             raise InvalidArgument("options", f"has {len(options)} entries, expected one for each of {self.num_envs} games")
         sequences = {env: one["piece_sequence"] for env, one in enumerate(options) if "piece_sequence" in one}
         has_sequence = np.isin(np.arange(self.num_envs), list(sequences))
+        observations: Any = None
         for mask, dealt in ((has_sequence, {"piece_sequences": list(sequences.values())}), (~has_sequence, {})):
             if mask.any():
                 observations, infos = self.envs.reset(seed=list(self._seeds), options={"reset_mask": mask, **dealt})

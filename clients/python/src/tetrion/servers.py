@@ -106,12 +106,14 @@ class Servers(Client):
                 f"a session lives on one server, and {self.address!r} may be several; give their addresses"
             )
         first, self._next = self._next, self._next + 1
+        failure: ServerUnavailable | None = None
         for number in range(first, first + len(self._single)):
             connection = self._single[number % len(self._single)]
             try:
                 return Session.create(connection, request, snapshot_every, patient=False)
             except ServerUnavailable as error:
                 failure = error
+        assert failure is not None, "there is a server"
         raise failure
 
     def _connection_for(self, session: str | Session) -> Connection:

@@ -69,6 +69,7 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
     if given.dtype == wanted:
         data, fits = given.astype(little, copy=False), True
     else:
+        data = given
         try:
             # NaN fits no integer, which the comparison below finds; numpy need not warn.
             with np.errstate(invalid="ignore") if given.dtype.kind == "f" else contextlib.nullcontext():

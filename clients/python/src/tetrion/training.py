@@ -63,13 +63,17 @@ class Evaluator(Protocol):
         self,
         controllers: Controllers = (),
         *,
+        progress: bool = False,
         on_progress: Progress | None = None,
+        record: str | Sequence[str] | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
         """See `Client.evaluate`."""
+        ...
 
     def server_info(self, width: int = 0) -> GetServerInfoResponse:
         """See `Client.server_info`."""
+        ...
 
 
 class TrainedGeneration(NamedTuple):
@@ -229,8 +233,7 @@ def train(
         """Plays one generation."""
         number = _NUMBERS * search.generation
         played: list[Evaluation] = []
-        generation = None
-        while generation is None:
+        while True:
             asked = search.ask()
             looks = (number + 1, _SECOND_LOOK * games) if asked.second_look else (number, games)
             own = own_seeds(*looks, len(asked.candidates)) if game_seeds == "per_slot" else None
@@ -238,6 +241,8 @@ def train(
             policies = played[-1].summary.policies
             scores = np.array([policy.score.mean if unit == "points" else policy.lines.mean for policy in policies])
             generation = search.tell(scores)
+            if generation is not None:
+                break
         elite = np.sort(scores)[::-1][: search.config.num_elites]
         incumbent = search.incumbent
         assert incumbent is not None, "a generation is complete"

@@ -307,9 +307,8 @@ def _notebook_display() -> Any:
         from IPython import get_ipython
         from IPython.display import display
     except ModuleNotFoundError:
-        is_notebook = False
+        pass
     else:
-        is_notebook = get_ipython() is not None
-    if not is_notebook:
-        raise RuntimeError("frames are shown in a notebook; in a terminal, `tetrion watch --session NAME` shows them")
-    return display
+        if get_ipython() is not None:
+            return display
+    raise RuntimeError("frames are shown in a notebook; in a terminal, `tetrion watch --session NAME` shows them")
