@@ -221,6 +221,24 @@ fn svg_of_a_learning_curve() {
     }
 }
 
+/// White, black and what is between glare or disappear on a dark page.
+#[test]
+fn svg_has_other_greys_in_dark_mode() {
+    for generations in [&generations()[..], &[]] {
+        let svg = learning_curve("Title", "lines", generations, &[]).to_svg();
+        let (style, picture) = svg.split_once("</style>").unwrap();
+        assert!(style.contains("@media (prefers-color-scheme: dark)"), "{style}");
+        for attribute in ["fill", "stroke"] {
+            for part in picture.split(&format!("{attribute}=\"#")).skip(1) {
+                let colour = &part[..6];
+                let is_grey = colour[..2] == colour[2..4] && colour[2..4] == colour[4..];
+                let rule = format!("[{attribute}=\"#{colour}\"] {{ {attribute}: #");
+                assert!(!is_grey || style.contains(&rule), "{rule} in {style}");
+            }
+        }
+    }
+}
+
 #[test]
 fn svg_of_one_generation_has_dots() {
     let svg = learning_curve("Title", "lines", &generations()[..1], &[]).to_svg();

@@ -14,6 +14,13 @@ const COLOURS: [RGBColor; 4] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
 const INK: RGBColor = RGBColor(60, 60, 60);
 const GRID: RGBColor = RGBColor(225, 225, 225);
+/// Colours that would glare on a dark page or disappear in it, and those that viewers in dark mode see instead.
+const DARK: [(RGBColor, RGBColor); 4] = [
+    (WHITE, RGBColor(13, 17, 23)),
+    (INK, RGBColor(201, 209, 217)),
+    (GRID, RGBColor(48, 54, 61)),
+    (COLOURS[0], RGBColor(86, 180, 233)),
+];
 
 impl Chart {
     /// Draws the chart, 900 x 540.
@@ -22,6 +29,8 @@ impl Chart {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
         self.draw_on(&area).expect("writing to a string does not fail");
         drop(area);
+        let start = svg.find('>').map_or(0, |end| end + 1);
+        svg.insert_str(start, &dark_style());
         svg
     }
 
@@ -81,6 +90,15 @@ impl Chart {
             .draw()?;
         area.present()
     }
+}
+
+/// A style for viewers in dark mode. It wins over the colours of the elements, which are attributes.
+fn dark_style() -> String {
+    let rules = DARK.map(|(light, dark)| {
+        let [light, dark] = [light, dark].map(|RGBColor(r, g, b)| format!("#{r:02X}{g:02X}{b:02X}"));
+        format!(r#"[fill="{light}"] {{ fill: {dark} }} [stroke="{light}"] {{ stroke: {dark} }}"#)
+    });
+    format!("\n<style>\n@media (prefers-color-scheme: dark) {{\n{}\n}}\n</style>", rules.join("\n"))
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
