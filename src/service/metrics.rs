@@ -121,7 +121,7 @@ table! {
     LOG_LINES_WITHHELD: Counter "tetrion_log_lines_withheld_total" []
         "Log lines about failures that were left out, because there were too many in a second.";
     SPANS: Counter "tetrion_spans_total" ["outcome"]
-        "Spans of calls that were sent to the collector of traces, or lost.";
+        "With a collector of traces only: spans of calls that were sent to it, or lost.";
     BUILD_INFO: Gauge "tetrion_build_info" ["version", "rules_version"]
         "Always 1: the labels say what is running.";
     PROCESS_CPU: Counter "process_cpu_seconds_total" []

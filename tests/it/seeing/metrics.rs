@@ -128,6 +128,10 @@ async fn what_alerts_wait_for_is_zero_from_the_start() {
     ] {
         assert!(metrics.lines().any(|found| found == line), "{line} in\n{metrics}");
     }
+    let families = families(&metrics);
+    let absent = METRICS.iter().filter(|metric| !families.contains_key(metric.name));
+    let absent: Vec<&str> = absent.map(|metric| metric.name).collect();
+    assert_eq!(absent, ["tetrion_spans_total"], "it says that it is there with a collector only");
 }
 
 #[tokio::test]
