@@ -1,13 +1,17 @@
 //! The documents say what the code says, and their links lead somewhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
 use prost::Message;
+use tetrion::cli::args;
 use tetrion::cli::numbers::grouped;
 use tetrion::cli::reproduce::experiments::{ComparedFigure, experiments};
 use tetrion::cli::reproduce::verdict::Said;
+use tetrion::engine::PRESETS;
+use tetrion::service::metrics::METRICS;
 use tetrion::wire::FILE_DESCRIPTOR_SET;
 use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 
@@ -132,6 +136,23 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
 }
 
 #[test]
+fn every_list_of_presets_is_complete() {
+    for (file, from, to) in [
+        ("proto/tetrion/v1/rules.proto", "The preset to start from.", "string preset = 1;"),
+        ("clients/python/src/tetrion/requests.py", "    - `preset`:", "    - `width`"),
+        ("clients/python/README.md", "- `rules` is a preset's name", ")"),
+    ] {
+        let text = read(file);
+        let (_, list) = text.split_once(from).unwrap_or_else(|| panic!("{file} has no {from:?}"));
+        let (list, _) = list.split_once(to).unwrap_or_else(|| panic!("{file} has no {to:?} after {from:?}"));
+        let words: BTreeSet<&str> = list.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        for preset in PRESETS {
+            assert!(words.contains(preset.name), "the list of presets in {file} lacks {}", preset.name);
+        }
+    }
+}
+
+#[test]
 fn the_python_program_is_the_one_that_is_tested() {
     let program = read("clients/python/examples/raw_stubs.py");
     let shown = format!("```python\n{program}```\n");
@@ -144,8 +165,9 @@ fn documents() -> Vec<String> {
     let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let mut documents: Vec<String> =
         pages.map(|path| format!("docs/{}", path.file_name().unwrap().to_str().unwrap())).collect();
-    let others = ["README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG", "clients/python/README"];
+    let others = ["README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG"];
     documents.extend(others.map(|name| format!("{name}.md")));
+    documents.extend(["python", "typescript"].map(|client| format!("clients/{client}/README.md")));
     documents
 }
 
@@ -228,4 +250,233 @@ fn every_file_named_in_a_document_exists() {
         }
     }
     assert!(wrong.is_empty(), "files that do not exist:\n{}", wrong.join("\n"));
+}
+
+/// The code of a text, with the numbers of its lines.
+struct Code {
+    number: usize,
+    text: String,
+    /// A line of a block, to be pasted, and not a few words in a sentence.
+    is_block: bool,
+}
+
+/// The code of a text: the lines of its blocks, long ones joined, and its spans.
+fn code(text: &str) -> Vec<Code> {
+    let mut code = Vec::new();
+    let (mut is_block, mut unfinished) = (false, String::new());
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with("```") {
+            is_block = !is_block;
+        } else if is_block {
+            let line = line.trim().trim_start_matches("$ ");
+            match line.strip_suffix('\\') {
+                Some(part) => unfinished.push_str(part),
+                None => code.push(Code { number, text: std::mem::take(&mut unfinished) + line, is_block }),
+            }
+        } else {
+            let spans = line.split('`').skip(1).step_by(2);
+            code.extend(spans.map(|span| Code { number, text: span.to_owned(), is_block }));
+        }
+    }
+    code
+}
+
+/// The words of the commands in a line of shell, as a shell would hand them to programs.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut commands = vec![Vec::new()];
+    let mut letters = line.chars().peekable();
+    while let Some(&letter) = letters.peek() {
+        match letter {
+            ' ' => drop(letters.next()),
+            '#' => break,
+            '|' | ';' | '&' | '(' | ')' => {
+                letters.next();
+                commands.push(Vec::new());
+            }
+            _ => {
+                let (mut word, mut quote) = (String::new(), None);
+                while let Some(&letter) = letters.peek() {
+                    match quote {
+                        Some(open) if letter == open => quote = None,
+                        None if letter == '\'' || letter == '"' => quote = Some(letter),
+                        None if " |;&()".contains(letter) => break,
+                        _ => word.push(letter),
+                    }
+                    letters.next();
+                }
+                commands.last_mut().unwrap().push(word);
+            }
+        }
+    }
+    commands
+}
+
+/// The arguments of a command if it runs this program: after variables, by its name or its path, or as a Python module.
+fn arguments(command: &[String]) -> Option<&[String]> {
+    let is_variable = |word: &String| word.starts_with("TETRION_") && word.contains('=');
+    let command = &command[command.iter().take_while(|word| is_variable(word)).count()..];
+    let program = command.first()?;
+    if program == "python" && command.get(1..3) == Some(&["-m".to_owned(), "tetrion".to_owned()]) {
+        return Some(&command[3..]);
+    }
+    (program == "tetrion" || program.ends_with("/tetrion")).then(|| &command[1..])
+}
+
+/// A block is pasted as it stands. A sentence may leave arguments out, and `...` says that there is more.
+#[test]
+fn the_program_takes_every_command_in_a_document() {
+    let program = args::command();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for document in documents() {
+        for Code { number, text, is_block } in code(&read(&document)) {
+            for command in commands(&text) {
+                let Some(arguments) = arguments(&command) else { continue };
+                // What the server prints, and the name alone.
+                if arguments.first().is_none_or(|first| first == "listening") {
+                    continue;
+                }
+                count += 1;
+                let end = arguments.iter().position(|word| word.starts_with(['>', '<']) || word == "...");
+                let words = &arguments[..end.unwrap_or(arguments.len())];
+                let parsed = program
+                    .clone()
+                    .try_get_matches_from(["tetrion"].into_iter().chain(words.iter().map(String::as_str)));
+                let is_taken = parsed.as_ref().map_or_else(
+                    |error| match error.kind() {
+                        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
+                        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand => false,
+                        _ => !is_block,
+                    },
+                    |_| true,
+                );
+                if !is_taken {
+                    wrong.push(format!("{document}:{number}: {text}: {}", parsed.unwrap_err()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 100, "only {count} commands were found");
+}
+
+/// The words of a text that begin with `start`: letters, digits and underscores.
+fn words<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split(move |c| !is_letter(c)).filter(move |word| word.starts_with(start) && word.len() > start.len())
+}
+
+#[test]
+fn every_variable_and_every_key_of_a_file_is_a_flag() {
+    let program = args::command();
+    let flags = program.get_subcommands().flat_map(clap::Command::get_arguments);
+    let mut variables: BTreeSet<&str> =
+        flags.filter_map(|flag| flag.get_env()).map(|variable| variable.to_str().unwrap()).collect();
+    // Of the program itself, of the clients' tests, and of the build of the wheel.
+    variables.extend(["TETRION_CONFIG", "TETRION_SERVER"]);
+    variables.extend(["TETRION_WHEEL_SERVER", "TETRION_WHEEL_PLATFORM", "TETRION_WHEEL_URL"]);
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for document in documents() {
+        let text = read(&document);
+        let unknown = words(&text, "TETRION_").filter(|word| !variables.contains(word));
+        wrong.extend(unknown.map(|word| format!("{document}: {word}")));
+        for block in text.split("```toml\n").skip(1) {
+            let file: toml::Table = block.split("```").next().unwrap().parse().unwrap();
+            for (name, options) in &file {
+                let Some(subcommand) = program.find_subcommand(name) else { continue };
+                for key in options.as_table().unwrap().keys() {
+                    count += 1;
+                    if !subcommand.get_arguments().any(|flag| flag.get_long() == Some(key)) {
+                        wrong.push(format!("{document}: [{name}] {key}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "no flags:\n{}", wrong.join("\n"));
+    assert!(count > 3, "only {count} keys were found");
+}
+
+#[test]
+fn every_metric_in_a_document_exists() {
+    let mut known: BTreeSet<String> = METRICS.iter().map(|metric| metric.name.to_owned()).collect();
+    known.extend(METRICS.iter().flat_map(|metric| {
+        ["bucket", "sum", "count"].map(|part| format!("{}_{part}", metric.name)) // of a histogram
+    }));
+    known.insert("tetrion_core".to_owned()); // a package
+    let mut wrong = Vec::new();
+    for document in documents() {
+        let text = read(&document);
+        let names = words(&text, "tetrion_").chain(words(&text, "process_"));
+        let unknown = names.filter(|name| !known.contains(*name));
+        wrong.extend(unknown.map(|name| format!("{document}: {name}")));
+    }
+    assert!(wrong.is_empty(), "no metrics:\n{}", wrong.join("\n"));
+}
+
+/// Fields as `Rules.width` and values as `REACH_SRS`, in the documents and in the comments of the protocol itself.
+#[test]
+fn every_field_and_every_value_of_the_protocol_exists() {
+    let descriptors = prost_types::FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let files = || descriptors.file.iter().filter(|file| file.package() == "tetrion.v1");
+    let messages: BTreeMap<&str, BTreeSet<&str>> = files()
+        .flat_map(|file| &file.message_type)
+        .map(|message| {
+            let fields = message.field.iter().map(|field| field.name());
+            (message.name(), fields.chain(message.oneof_decl.iter().map(|choice| choice.name())).collect())
+        })
+        .collect();
+    let values: BTreeSet<&str> = files()
+        .flat_map(|file| &file.enum_type)
+        .flat_map(|choice| &choice.value)
+        .map(|value| value.name())
+        .collect();
+    let protocol = files().map(|file| format!("proto/{}", file.name()));
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for document in documents().into_iter().chain(protocol) {
+        let text = read(&document);
+        for prefix in values.iter().filter_map(|value| value.strip_suffix("UNSPECIFIED")) {
+            let named: Vec<&str> = words(&text, prefix).collect();
+            count += named.len();
+            wrong.extend(
+                named
+                    .into_iter()
+                    .filter(|word| !values.contains(word))
+                    .map(|word| format!("{document}: {word}")),
+            );
+        }
+        let dotted = text.split(|c: char| !c.is_ascii_alphanumeric() && !"_.(".contains(c));
+        for pair in dotted.filter_map(|word| word.split_once('.')) {
+            let (message, field) = (pair.0.trim_start_matches('('), pair.1.trim_end_matches(['.', '(']));
+            // Not a method of a Python class, nor the end of a sentence.
+            let is_field = pair.1.starts_with(|c: char| c.is_ascii_lowercase()) && !pair.1.contains('(');
+            let Some(fields) = messages.get(message).filter(|_| is_field) else { continue };
+            count += 1;
+            if !fields.contains(field.split('.').next().unwrap()) {
+                wrong.push(format!("{document}: {message}.{field}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not in the protocol:\n{}", wrong.join("\n"));
+    assert!(count > 200, "only {count} names were found");
+}
+
+#[test]
+fn every_target_of_make_exists() {
+    let makefile = read("Makefile");
+    let mut wrong = Vec::new();
+    for document in documents() {
+        for Code { number, text, .. } in code(&read(&document)) {
+            for command in commands(&text) {
+                let words = command.iter().skip_while(|word| word.contains('=')).map(String::as_str);
+                let words: Vec<&str> = words.collect();
+                let Some((&"make", targets)) = words.split_first() else { continue };
+                for target in targets.iter().filter(|target| !target.contains('=')) {
+                    if !makefile.contains(&format!("\n{target}:")) {
+                        wrong.push(format!("{document}:{number}: make {target}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

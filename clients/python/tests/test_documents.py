@@ -1,9 +1,12 @@
-"""The README at the top of the repository: its Python runs."""
+"""The documents of the repository: their Python runs, and prints what they say."""
 
 import re
 from pathlib import Path
 
-README = Path(__file__).parents[3] / "README.md"
+import pytest
+
+REPOSITORY = Path(__file__).parents[3]
+README = REPOSITORY / "README.md"
 
 
 def test_its_python_runs():
@@ -13,3 +16,15 @@ def test_its_python_runs():
     assert names["observations"]["board"].shape == (256, 20, 10)
     assert names["rewards"].shape == (256,)
     names["envs"].close()
+
+
+@pytest.mark.parametrize("page", ["modern", "pieces"])
+def test_the_python_of_a_page_prints_what_its_comments_say(page, capsys):
+    code = "".join(re.findall(r"```python\n(.*?)```", (REPOSITORY / f"docs/{page}.md").read_text(), re.DOTALL))
+    names = {}
+    exec(compile(code, page, "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == code.count("print(")
+    for line in printed:
+        assert f"# {line}" in code, line
+    names["env"].close()
