@@ -4,6 +4,7 @@ Each test plays the same thing twice, once undisturbed, and compares all arrays 
 """
 
 import dataclasses
+import os
 import signal
 import threading
 import time
@@ -309,6 +310,8 @@ def test_a_frozen_server_is_given_up_soon():
         env = tetrion.TetrisEnv(client)
         env.reset(seed=1)
         server._process.send_signal(signal.SIGSTOP)
+        # Until all of its threads have stopped, it may answer.
+        os.waitpid(server._process.pid, os.WUNTRACED)
         try:
             for call in (lambda: env.step(0), env.session.save, lambda: client.evaluate("bcts", seeds=[1])):
                 began = time.monotonic()
