@@ -19,8 +19,8 @@ use tetrion::pool::Pool;
 use tetrion::server::Tokens;
 use tetrion::server::calls::around_calls;
 use tetrion::service::{
-    CallPool, Clock, Environments, EvaluationCapacity, Evaluations, ServerFacts, SessionStore, StoreLimits,
-    Worlds,
+    CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, ServerFacts, SessionStore,
+    StoreLimits, Worlds,
 };
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
@@ -97,7 +97,7 @@ impl Services {
 
     /// Begins an evaluation and leaves it.
     pub fn evaluate(&self, message: &[u8]) {
-        let evaluations = Evaluations::new(POOL.clone(), self.calls.clone(), EvaluationCapacity::default());
+        let evaluations = Evaluations::new(POOL.clone(), self.calls.clone(), Kernel::best(), EvaluationCapacity::default());
         self.send(evaluations.into_server(), "/tetrion.v1.EvaluationService/EvaluatePolicies", &[message]);
     }
 

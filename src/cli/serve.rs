@@ -20,13 +20,14 @@ use super::notify::{State, notify};
 use super::options::UsageError;
 use super::output::{self, print};
 use crate::server::{Hosts, Origins, Server, ServerConfig, log_panics};
-use crate::service::{Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
+use crate::service::allotment::LEAST_MEMORY;
+use crate::service::{Allotment, Deadlines, EvaluationCapacity, NetworkLimits, StoreLimits};
 use crate::wire::limits::{
     DEFAULT_ANSWER_TIMEOUT, DEFAULT_FIRST_REQUEST_TIMEOUT, DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_CALL_WORK,
-    DEFAULT_MAX_CALLS, DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_ENVS,
-    DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD,
-    DEFAULT_MAX_WATCHES, DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, DEFAULT_SESSION_MEMORY,
-    DEFAULT_TRAFFIC_MEMORY, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, default_connections_per_address,
+    DEFAULT_MAX_CALLS_PER_CONNECTION, DEFAULT_MAX_ENVS, DEFAULT_MAX_EVALUATIONS_PER_CALLER,
+    DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES, DEFAULT_MAX_WATCHES_PER_CALLER,
+    DEFAULT_REQUEST_TIMEOUT, DEFAULT_RESPONSE_BYTES, MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES,
+    default_connections_per_address,
 };
 
 /// The options of `tetrion serve`.
@@ -50,23 +51,31 @@ pub struct ServeArgs {
     pub max_envs: u32,
 
     /// Memory for all sessions, in MiB: their environments, explicit piece sequences and kept answers
-    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_SESSION_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.sessions >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub session_memory: u64,
 
-    /// Callers that watch sessions at one time
+    /// Memory that all evaluations may come to hold, in MiB, by the server's estimate when they begin
+    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.evaluations >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub evaluation_memory: u64,
+
+    /// Calls that watch sessions at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES)]
     pub max_watches: u32,
 
+    /// Calls of one caller that watch sessions at one time
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES_PER_CALLER)]
+    pub max_watches_per_caller: u32,
+
     /// Evaluations at one time
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS)]
+    #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_evaluations)]
     pub max_evaluations: u32,
 
     /// Evaluations of one caller at one time
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
     pub max_evaluations_per_caller: u32,
 
-    /// Seconds that an answer may stay unread while others need its room: an evaluation's answer when all evaluations
-    /// are taken, any answer when more than a quarter of --answer-memory is
+    /// Seconds that an answer may stay unread while others need its room: an evaluation's or a watch's when all of them are
+    /// taken, any answer when more than a quarter of --answer-memory is
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
     pub max_unread_time: f64,
 
@@ -74,13 +83,13 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
 
-    /// Memory for the whole server, in MiB, 1024 or more. It sets the limits on sessions, requests, answers,
-    /// connections, calls and evaluations, except those that you set yourself; without it they are those of 4096
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY..=1 << 20))]
+    /// Memory for the whole server, in MiB, 1024 or more. It sets the limits on sessions, evaluations, requests, answers,
+    /// connections and calls, except those that you set yourself; without it they are those of 4096
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY >> 20..=1 << 20))]
     pub memory: Option<u64>,
 
     /// Connections at one time
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_connections, value_parser = at_least_one())]
     pub max_connections: u32,
 
     /// Connections from one address at one time; a proxy is one address, and so is an IPv6 network of 64 bits
@@ -90,19 +99,19 @@ pub struct ServeArgs {
     pub max_connections_per_address: Option<u32>,
 
     /// Calls in progress on all connections
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS, value_parser = at_least_one())]
+    #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_calls, value_parser = at_least_one())]
     pub max_calls: u32,
 
     /// Calls in progress on one connection
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS_PER_CONNECTION, value_parser = at_least_one())]
     pub max_calls_per_connection: u32,
 
-    /// Memory for requests on their way to the server, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_TRAFFIC_MEMORY >> 20, value_parser = traffic_mib())]
+    /// Memory for requests, in MiB, from their arrival to their answer
+    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.requests >> 20, value_parser = traffic_mib())]
     pub request_memory: u64,
 
     /// Memory for answers that clients have not read, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_TRAFFIC_MEMORY >> 20, value_parser = traffic_mib())]
+    #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.answers >> 20, value_parser = traffic_mib())]
     pub answer_memory: u64,
 
     /// Seconds that a connection may be silent before its first request, a TLS handshake included
@@ -166,21 +175,18 @@ pub struct ServeArgs {
     pub log_format: LogFormat,
 }
 
-/// With less, there would be no room for two of the largest requests.
-const LEAST_MEMORY: u64 = 1024;
-
 /// The definition of the command line with other defaults for the limits that `--memory` leaves open.
-///
-/// Requests take up to three times their bytes while they are read, and what is not listed here, a few hundred MiB at the most,
-/// is memory that the allocator keeps: `tests/attacks` drives all of it at once.
 pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
+    let Allotment { sessions, evaluations, requests, answers, max_connections, max_calls, max_evaluations } =
+        Allotment::new(mib << 20);
     let shares = [
-        ("session_memory", mib / 4),
-        ("request_memory", mib / 8),
-        ("answer_memory", mib / 8),
-        ("max_connections", mib / 2),
-        ("max_calls", mib * 2),
-        ("max_evaluations", mib / 64),
+        ("session_memory", sessions >> 20),
+        ("evaluation_memory", evaluations >> 20),
+        ("request_memory", requests >> 20),
+        ("answer_memory", answers >> 20),
+        ("max_connections", max_connections.into()),
+        ("max_calls", max_calls.into()),
+        ("max_evaluations", max_evaluations.into()),
     ];
     command.mut_subcommand("serve", |serve| {
         shares
@@ -315,6 +321,7 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     if args.exit_on_stdin_eof {
         stop_on_stdin_eof(stop.clone());
     }
+    warn_of_too_much(args, &config);
     let server = Server::bind(config).await?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
@@ -342,6 +349,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
         listed if listed.iter().any(|host| host == "*") => Hosts::Any,
         listed => Hosts::Local(listed.to_vec()),
     };
+    let max_unread = Duration::from_secs_f64(args.max_unread_time);
     Ok(ServerConfig {
         listen: args.listen,
         num_threads: args.computing.threads as usize,
@@ -351,11 +359,14 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
             max_envs: args.max_envs,
             memory: args.session_memory << 20,
             max_watches: args.max_watches,
+            max_watches_per_caller: args.max_watches_per_caller,
+            max_unread,
         },
         evaluations: EvaluationCapacity {
             max_evaluations: args.max_evaluations,
             max_per_caller: args.max_evaluations_per_caller,
-            max_unread: Duration::from_secs_f64(args.max_unread_time),
+            memory: args.evaluation_memory << 20,
+            max_unread,
         },
         max_call_work: Duration::from_secs_f64(args.max_call_work),
         network: network(args),
@@ -369,6 +380,23 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
         training: None,
         otlp: otlp(args)?,
     })
+}
+
+/// Says so if the limits add up to more than the memory that the server was given.
+fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
+    let limits = Allotment {
+        sessions: config.store.memory,
+        evaluations: config.evaluations.memory,
+        requests: config.network.request_memory,
+        answers: config.network.answer_memory,
+        max_connections: config.network.max_connections,
+        max_calls: config.network.max_calls,
+        max_evaluations: config.evaluations.max_evaluations,
+    };
+    let (all, memory) = (limits.worst_case() >> 20, args.memory);
+    if memory.is_some_and(|memory| all > memory) {
+        warn!("the limits on what callers can make this server hold add up to {all} MiB, more than --memory");
+    }
 }
 
 fn network(args: &ServeArgs) -> NetworkLimits {

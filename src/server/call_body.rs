@@ -20,7 +20,7 @@ use super::codes::code_of;
 use super::held::Held;
 use super::panics::drop_caught;
 use super::record::CallRecord;
-use super::statuses::{complete, draining, internal, token_removed};
+use super::statuses::{complete, deadline_passed, draining, internal, token_removed};
 use crate::service::Busy;
 
 /// The body of an answer, message by message.
@@ -91,9 +91,7 @@ impl CallBody {
             return Poll::Ready(token_removed().into());
         }
         match ends.deadline.as_mut().map(|deadline| deadline.as_mut().poll(cx)) {
-            Some(Poll::Ready(())) => {
-                Poll::Ready(Status::deadline_exceeded("the deadline of the call has passed"))
-            }
+            Some(Poll::Ready(())) => Poll::Ready(deadline_passed()),
             _ => Poll::Pending,
         }
     }
@@ -116,6 +114,7 @@ impl CallBody {
     fn let_go(&mut self) {
         self.ended = true;
         drop_caught(std::mem::replace(&mut self.inner, Body::empty()));
+        self.record.call.close_request();
     }
 
     /// The next frame of the answer, or its end.

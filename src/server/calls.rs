@@ -11,7 +11,7 @@
 //! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id, which the log has beside the
 //!   panic's message. No text of the panic reaches the caller, and no other call is affected.
 //! * It turns bytes that are not a message into INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
-//! * It ends a stream whose deadline has passed; tonic itself checks deadlines only until a call begins to answer.
+//! * It ends a call whose deadline has passed.
 //! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets its
 //!   answer.
 
@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, Request, Response};
 use bytes::Bytes;
@@ -35,16 +35,17 @@ use super::call_body::{CallBody, Ending};
 use super::codes::code_of;
 use super::connection::{Network, Peer};
 use super::decompress::{Decompressed, Encoding};
-use super::headers::{timeout, wrong_type};
+use super::headers::{timeout, weight, wrong_type};
 use super::held::Held;
 use super::panics::caught;
-use super::reception::Reception;
+use super::reception::{LIGHT, Reception, no_room};
 use super::record::{CallRecord, MethodMetrics, methods};
 use super::request_id;
-use super::statuses::{complete, draining, internal, with_id};
+use super::statuses::{complete, deadline_passed, draining, internal, with_id};
 use super::token::{Pass, Tokens};
 use super::traces::Traces;
 use crate::pool::Pool;
+use crate::service::budget::Share;
 use crate::service::status::{Refusal, count};
 use crate::service::{Busy, CallContext, NetworkLimits};
 use crate::wire;
@@ -156,13 +157,15 @@ where
             return Box::pin(ready(Ok(with_id(response, &call))));
         }
         let peer = Peer::of(request.extensions()).clone();
-        let (pass, held) = match call.scope(|| around.admit(path, request.headers(), &record.method, &peer)) {
-            Ok(admitted) => admitted,
-            Err(refusal) => {
-                record.end(Some(refusal.code()));
-                return Box::pin(ready(Ok(with_id(refusal.into_http(), &call))));
-            }
-        };
+        let (pass, held, headers_room) =
+            match call.scope(|| around.admit(path, request.headers(), &record.method, &peer)) {
+                Ok(admitted) => admitted,
+                Err(refusal) => {
+                    record.end(Some(refusal.code()));
+                    return Box::pin(ready(Ok(with_id(refusal.into_http(), &call))));
+                }
+            };
+        call.open_request(headers_room);
         let deadline = timeout(request.headers()).and_then(|timeout| record.start.checked_add(timeout));
         let (mut parts, body) = request.into_parts();
         parts.extensions.insert(peer.party());
@@ -178,20 +181,29 @@ where
         }
         let takes = record.method.takes;
         let body = Body::new(record.received(Body::new(body)));
-        let reception = Reception::new(body, takes, &peer);
+        let reception = Reception::new(body, takes, &peer, call.clone());
         let body = match Encoding::take(&mut parts.headers) {
             Some(encoding) => {
                 let lane = around.pool.lane(party);
-                Body::new(Decompressed::new(reception, encoding, lane, peer.requests(), takes.max_bytes))
+                let (budget, call) = (peer.requests(), call.clone());
+                Body::new(Decompressed::new(reception, encoding, lane, budget, takes.max_bytes, call))
             }
             None => Body::new(reception),
         };
         let request = Request::from_parts(parts, body);
         let future = catch_unwind(AssertUnwindSafe(|| call.scope(|| self.inner.call(request))));
         Box::pin(async move {
-            let answered = CallContext::follow(Some(call.clone()), caught(future)).await;
+            let answered = CallContext::follow(Some(call.clone()), in_time(deadline, caught(future))).await;
+            if !takes.stream {
+                call.close_request();
+            }
             Ok(match answered {
-                Ok(Ok(mut response)) => {
+                None => {
+                    let status = call.scope(deadline_passed);
+                    record.end(Some(status.code()));
+                    with_id(status.into_http(), &call)
+                }
+                Some(Ok(Ok(mut response))) => {
                     call.scope(|| complete(response.headers_mut()));
                     // An answer without a body has its code in the headers.
                     record.end(code_of(response.headers()));
@@ -200,13 +212,21 @@ where
                     with_id(response, &call)
                         .map(|body| Body::new(CallBody::new(Body::new(body), record, held, ending)))
                 }
-                Err(panic) => {
+                Some(Err(panic)) => {
                     let status = call.scope(|| internal(panic));
                     record.end(Some(status.code()));
                     with_id(status.into_http(), &call)
                 }
             })
         })
+    }
+}
+
+/// Waits for this until the deadline of the call, if it has one.
+async fn in_time<F: Future>(deadline: Option<Instant>, work: F) -> Option<F::Output> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline.into(), work).await.ok(),
+        None => Some(work.await),
     }
 }
 
@@ -218,9 +238,15 @@ impl Around {
         headers: &HeaderMap,
         method: &MethodMetrics,
         peer: &Peer,
-    ) -> Result<(Option<Pass>, Held), Status> {
+    ) -> Result<(Option<Pass>, Held, Share), Status> {
         let pass = self.pass(path, headers)?;
-        Ok((pass, Held::take(peer, method.bulk)?))
+        let held = Held::take(peer, method.bulk)?;
+        let bytes = weight(headers);
+        let mut room = peer.requests().share();
+        if bytes > LIGHT {
+            room.grow_to(bytes).map_err(|spent| no_room(bytes, spent))?;
+        }
+        Ok((pass, held, room))
     }
 
     /// Identifies the caller, if callers need tokens here.

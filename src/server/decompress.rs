@@ -19,8 +19,9 @@ use http_body::Frame;
 use tokio::sync::oneshot;
 use tonic::Status;
 
-use super::reception::{PREFIX, Reception, no_room, too_long};
+use super::reception::{LIGHT, PREFIX, Reception, no_room, too_long};
 use crate::pool::Lane;
+use crate::service::CallContext;
 use crate::service::budget::{Budget, Share};
 use crate::service::status::Refusal;
 
@@ -60,8 +61,9 @@ pub(super) struct Decompressed {
     lane: Lane,
     budget: Arc<Budget>,
     max_bytes: u32,
-    /// The size of the largest decompressed message: tonic's buffers for it live as long as this.
+    /// The size of the largest decompressed message twice: once here, and once in tonic's buffer for it.
     largest: Share,
+    call: Arc<CallContext>,
     /// Bytes that have arrived and are not handed on yet.
     arrived: BytesMut,
     /// Bytes to hand on unchanged.
@@ -80,6 +82,7 @@ impl Decompressed {
         lane: Lane,
         budget: &Arc<Budget>,
         max_bytes: u32,
+        call: Arc<CallContext>,
     ) -> Decompressed {
         Decompressed {
             inner,
@@ -88,6 +91,7 @@ impl Decompressed {
             budget: budget.clone(),
             max_bytes,
             largest: budget.share(),
+            call,
             arrived: BytesMut::new(),
             plain: 0,
             rest: Bytes::new(),
@@ -135,7 +139,7 @@ impl Decompressed {
         let Work { mut message, share, .. } = work;
         let length = message.len() - PREFIX;
         message[1..PREFIX].copy_from_slice(&(length as u32).to_be_bytes());
-        let kept = self.largest.amount().max(length as u64);
+        let kept = self.largest.amount().max(2 * length as u64);
         self.largest.add(share);
         self.largest.set(kept);
         message.into()
@@ -184,6 +188,14 @@ impl http_body::Body for Decompressed {
                 Some(frame) => this.arrived.extend_from_slice(&frame.into_data().unwrap_or_default()),
                 None => this.ended = true,
             }
+        }
+    }
+}
+
+impl Drop for Decompressed {
+    fn drop(&mut self) {
+        if self.largest.amount() > LIGHT {
+            self.call.keep_request(self.largest.take_out());
         }
     }
 }

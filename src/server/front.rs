@@ -19,7 +19,8 @@ use tower::Service;
 
 use super::calls::Calls;
 use super::connection::Peer;
-use super::headers::goes_straight;
+use super::headers::{goes_straight, is_call};
+use super::held::PlainAnswer;
 use super::hosts::Hosts;
 use super::panics::caught;
 use crate::service::Environments;
@@ -50,23 +51,36 @@ impl Service<Request<Body>> for Front {
         if goes_straight(request.uri().path(), request.headers()) {
             return self.environments.call(request);
         }
-        Peer::of(request.extensions()).touch();
+        let peer = Peer::of(request.extensions()).clone();
+        peer.touch();
+        // A call takes its place and its room itself.
+        let place = if is_call(request.headers()) { None } else { Some(peer.calls().take(1)) };
+        let Ok(place) = place.transpose() else { return Box::pin(std::future::ready(Ok(full()))) };
         // Calls behind the router are caught one by one; a panic in a page or a layer costs only its own answer.
         let answer = catch_unwind(AssertUnwindSafe(|| self.router.call(request)));
-        Box::pin(async {
-            match caught(answer).await {
-                Ok(answer) => answer.map(|response| response.map(Body::new)),
-                Err(_) => Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response().map(Body::new)),
-            }
+        Box::pin(async move {
+            let Ok(Ok(response)) = caught(answer).await else {
+                return Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response().map(Body::new));
+            };
+            let (parts, body) = response.into_parts();
+            let body = Body::new(body);
+            let Some(place) = place else { return Ok(Response::from_parts(parts, body)) };
+            let answer = PlainAnswer::new(body, &peer, place);
+            Ok(answer.map_or_else(|_| full(), |answer| Response::from_parts(parts, Body::new(answer))))
         })
     }
+}
+
+/// The answer to a request for a page when there is no place or no room for it.
+fn full() -> Response<Body> {
+    let text = "the server has no room for this answer; try again shortly\n";
+    (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")], text).into_response().map(Body::new)
 }
 
 /// The refusal of a request to another host: a status for gRPC, text for everything else.
 fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
     let refusal = Refusal::UnknownHost { host };
-    let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());
-    if kind.is_some_and(|kind| kind.starts_with(b"application/grpc")) {
+    if is_call(headers) {
         return tonic::Status::from(refusal).into_http();
     }
     let mut response = Response::new(Body::new(format!("{refusal}\n")));

@@ -21,6 +21,14 @@ pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     Some(response)
 }
 
+/// Bytes of a header besides its name and its value: its place in the map.
+const HEADER_BYTES: usize = 160;
+
+/// Bytes of memory that headers take, with the frames that they came in.
+pub(super) fn weight(headers: &HeaderMap) -> u64 {
+    headers.iter().map(|(name, value)| (HEADER_BYTES + 2 * (name.as_str().len() + value.len())) as u64).sum()
+}
+
 /// The caller's timeout, from the headers: up to eight digits and a unit.
 pub fn timeout(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
@@ -35,6 +43,11 @@ pub fn timeout(headers: &HeaderMap) -> Option<Duration> {
         "n" => Some(Duration::from_nanos(amount)),
         _ => None,
     }
+}
+
+/// Whether a request declares gRPC.
+pub(super) fn is_call(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 
 /// Whether a request goes straight to `EnvironmentService`: a native gRPC client calls one of its methods.

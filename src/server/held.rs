@@ -1,10 +1,14 @@
-//! What a call holds of the shared budgets: its place, and the room of its answers until the connection has written them.
+//! What a call, or a request for a page, holds of the shared budgets: its place, and the room of its answers until the connection
+//! has written them.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http_body::Frame;
+use http_body::{Frame, SizeHint};
 use tonic::Status;
+use tonic::body::Body;
 
 use super::connection::{Calling, Peer};
 use crate::service::answers::Answers;
@@ -54,21 +58,62 @@ impl Held {
     pub fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
         frame.map_data(|data| {
             self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);
-            match &self.leaving {
-                Some(room) => Bytes::from_owner(Leaving { data, _room: room.clone() }),
-                None => data,
+            match (self.leaving.clone(), self.answers.evaluation()) {
+                (None, None) => data,
+                rooms => Bytes::from_owner(Leaving { data, _rooms: rooms }),
             }
         })
     }
 }
 
-/// Bytes of an answer between the call and the connection.
-struct Leaving {
-    data: Bytes,
-    _room: Arc<Share>,
+/// The answer to a request that is no call, with its room, and its place among the calls in progress.
+#[derive(Debug)]
+pub(super) struct PlainAnswer {
+    body: Body,
+    held: Arc<(Share, Share)>,
 }
 
-impl AsRef<[u8]> for Leaving {
+impl PlainAnswer {
+    /// Takes the room of an answer.
+    ///
+    /// # Errors
+    /// If there is no room.
+    pub fn new(body: Body, peer: &Peer, place: Share) -> Result<PlainAnswer, Spent> {
+        let bytes = http_body::Body::size_hint(&body).exact().unwrap_or(0);
+        let room = peer.answers().take(bytes)?;
+        Ok(PlainAnswer { body, held: Arc::new((place, room)) })
+    }
+}
+
+impl http_body::Body for PlainAnswer {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        let held = self.held.clone();
+        frame.map_ok(|frame| frame.map_data(|data| Bytes::from_owner(Leaving { data, _rooms: held })))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Bytes of an answer between the call and the connection.
+struct Leaving<R> {
+    data: Bytes,
+    _rooms: R,
+}
+
+impl<R> AsRef<[u8]> for Leaving<R> {
     fn as_ref(&self) -> &[u8] {
         &self.data
     }

@@ -85,9 +85,9 @@ impl Incoming {
 }
 
 impl Stream for Incoming {
-    type Item = io::Result<Connection>;
+    type Item = Connection;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         loop {
             if let Some(pause) = &mut self.pause {
                 ready!(pause.as_mut().poll(cx));
@@ -108,7 +108,7 @@ impl Stream for Incoming {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
                     let connection = TcpConnection::new(stream, &self.network, (place, of_address));
-                    return Poll::Ready(Some(Ok(Connection::new(connection, self.tls.as_ref()))));
+                    return Poll::Ready(Some(Connection::new(connection, self.tls.as_ref())));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => self.shed(&error, cx),

@@ -36,6 +36,8 @@ pub(super) struct Activity {
     pub max_evaluations: u32,
     /// Bytes of all sessions.
     pub session_bytes: u64,
+    /// Bytes of all evaluations.
+    pub evaluation_bytes: u64,
     /// Bytes of requests on their way in.
     pub request_bytes: u64,
     /// Bytes of answers on their way out.
@@ -108,6 +110,7 @@ pub(super) fn render(activity: Activity) -> String {
     gauge!(names::EVALUATIONS).set(activity.evaluations);
     gauge!(names::EVALUATIONS_LIMIT).set(activity.max_evaluations);
     gauge!(names::SESSION_BYTES).set(activity.session_bytes as f64);
+    gauge!(names::EVALUATION_BYTES).set(activity.evaluation_bytes as f64);
     gauge!(names::REQUEST_BYTES).set(activity.request_bytes as f64);
     gauge!(names::ANSWER_BYTES).set(activity.answer_bytes as f64);
     for Threads { pool, number, activity } in activity.pools {

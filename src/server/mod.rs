@@ -29,6 +29,7 @@ mod process;
 mod reception;
 mod record;
 mod request_id;
+mod serving;
 mod state_dir;
 mod statuses;
 mod tls;
@@ -62,7 +63,7 @@ use crate::service::{
     ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
-use crate::wire::codec::set_aside;
+use crate::wire::codec::{set_aside, set_charge};
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
@@ -85,14 +86,6 @@ const SERVICES: [&str; 3] = [
     evaluation_service_server::SERVICE_NAME,
     dm_env_rpc_server::SERVICE_NAME,
 ];
-
-/// How much one stream may send before it must wait for the server. From this size on, messages of a megabyte travel at full
-/// speed; with 64 KiB, HTTP/2's own default, an echo of 1 MiB took 2.3 times as long over loopback.
-const STREAM_WINDOW: u32 = 4 << 20;
-/// The same for all streams of a connection together.
-const CONNECTION_WINDOW: u32 = 16 << 20;
-/// How often the server pings a silent connection, and how long the answer may take.
-const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
 
 /// The niceness of the threads for long calls, and of those that play games. The threads that read and write have 0: short
 /// calls come first, then long ones, then games.
@@ -204,9 +197,6 @@ pub enum ServerError {
     /// The system has no random numbers: names of sessions and ids of requests are made of them.
     #[error("cannot get random numbers from the system")]
     Randomness(#[source] getrandom::Error),
-    /// The listening socket failed.
-    #[error("cannot serve")]
-    Transport(#[from] tonic::transport::Error),
 }
 
 /// A server that listens and does not serve yet; connections wait for [`Server::run`].
@@ -215,7 +205,6 @@ pub struct Server {
     local_addr: SocketAddr,
     listener: TcpListener,
     network: Arc<Network>,
-    transport: tonic::transport::Server,
     services: Services,
     state: Option<StateDir>,
     traces: Option<Traces>,
@@ -265,6 +254,7 @@ impl Services {
             |name, pool: &Pool| Threads { pool: name, number: pool.num_threads(), activity: pool.activity() };
         Activity {
             session_bytes: self.store.memory().taken(),
+            evaluation_bytes: self.evaluations.memory().taken(),
             request_bytes,
             answer_bytes,
             sessions: self.store.num_sessions(),
@@ -294,20 +284,13 @@ impl Server {
         let unbound = |source| ServerError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(unbound)?;
         let local_addr = listener.local_addr().map_err(unbound)?;
-        let transport = tonic::transport::Server::builder()
-            .accept_http1(true) // gRPC-Web, the page and the metrics
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
-            .max_concurrent_streams(config.network.max_calls_per_connection)
-            .http2_keepalive_interval(Some(KEEPALIVE.0))
-            .http2_keepalive_timeout(Some(KEEPALIVE.1));
         let services = Services::new(&config)?;
         let open =
             |path: &PathBuf| StateDir::open(path, &services.store).map_err(|error| config.state_error(error));
         let state = config.state.as_ref().map(open).transpose()?;
         let network = Network::new(config.network, config.evaluations.max_unread);
         let traces = config.otlp.as_deref().map(Traces::start).transpose()?;
-        Ok(Server { local_addr, listener, network, transport, services, state, traces, config })
+        Ok(Server { local_addr, listener, network, services, state, traces, config })
     }
 
     /// The address where the server listens, with its actual port.
@@ -319,10 +302,11 @@ impl Server {
     /// writes the sessions to their folder, if it has one.
     ///
     /// # Errors
-    /// If the listening socket fails, or the sessions cannot be written.
+    /// If the sessions cannot be written.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
         set_aside(in_place);
+        set_charge(reception::charge);
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
         let store = self.services.store.clone();
@@ -341,13 +325,14 @@ impl Server {
             drain.cancel();
         };
         let incoming = Incoming::new(self.listener, self.network, self.config.tls.clone());
-        let serving = self.transport.serve_with_incoming_shutdown(app, incoming, begin_drain);
+        let max_calls = self.config.network.max_calls_per_connection;
+        let serving = serving::serve(app, incoming, max_calls, begin_drain);
         let out_of_time = async {
             drain.cancelled().await;
             tokio::time::sleep(self.config.drain_timeout).await;
         };
         tokio::select! {
-            served = serving => served?,
+            () = serving => {}
             () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
             never = metrics::keep_small() => match never {},
             () = reaper => {}

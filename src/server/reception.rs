@@ -14,12 +14,13 @@
 //! * hands on the end of a call's only message when the request has ended. Decompressed and decoded it is larger, and
 //!   from there on a thread works on it.
 //!
-//! Dropping the body gives the room back. The body of a stream lives as long as the call, and so do tonic's buffers for its
-//! largest message: they count as long. What a compressed message becomes counts where the server
-//! [decompresses](super::decompress) it.
+//! The call keeps the room until it is answered, for tensors are parts of the message as it came. What a compressed message
+//! becomes counts where the server [decompresses](super::decompress) it, and what is made of a message when it is read counts
+//! before it is made ([`charge`]).
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::connection::Peer;
+use crate::service::CallContext;
 use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
@@ -38,6 +40,9 @@ pub(super) const PREFIX: usize = 5;
 
 /// Bytes of a request that a client must send within the deadline; a telephone line is fast enough.
 const STRETCH: usize = 64 << 10;
+
+/// Bytes of a message that are given back as soon as it is read: a call counts as much from its beginning to its end.
+pub(super) const LIGHT: u64 = 4 << 10;
 
 /// What a method takes.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +59,7 @@ pub(super) struct Reception {
     inner: Body,
     takes: Takes,
     share: Share,
+    call: Arc<CallContext>,
     /// How long the next stretch of a request may keep the server waiting.
     patience: Duration,
     /// Made when the server begins to wait.
@@ -73,11 +79,12 @@ pub(super) struct Reception {
 }
 
 impl Reception {
-    pub(super) fn new(inner: Body, takes: Takes, peer: &Peer) -> Reception {
+    pub(super) fn new(inner: Body, takes: Takes, peer: &Peer, call: Arc<CallContext>) -> Reception {
         Reception {
             inner,
             takes,
             share: peer.requests().share(),
+            call,
             patience: peer.deadlines().request,
             overdue: None,
             in_stretch: 0,
@@ -131,6 +138,19 @@ impl Reception {
         self.in_stretch = STRETCH;
         Ok(())
     }
+}
+
+impl Drop for Reception {
+    fn drop(&mut self) {
+        if self.share.amount() > LIGHT {
+            self.call.keep_request(self.share.take_out());
+        }
+    }
+}
+
+/// Takes room for a message of the current call that becomes `bytes` when it is read.
+pub(super) fn charge(bytes: u64) -> Result<(), Status> {
+    CallContext::read_request(bytes).map_err(|spent| no_room(bytes, spent))
 }
 
 /// The refusal of a message that is too long for its method.

@@ -60,6 +60,11 @@ pub(super) fn internal(panic: Panic) -> Status {
     Refusal::internal(&format!("a panic: {}", panics::text(&*panic))).into()
 }
 
+/// The status of a call that was not answered in time.
+pub(super) fn deadline_passed() -> Status {
+    with_request(Code::DeadlineExceeded, "the deadline of the call has passed")
+}
+
 pub(super) fn draining() -> Refusal {
     Refusal::Draining { retry_after: RETRY_AFTER }
 }

@@ -167,6 +167,7 @@ impl TokenFile {
     ///     max_sessions = 4
     ///     max_envs = 1000
     ///     max_evaluations = 1
+    ///     max_watches = 8
     /// "#;
     /// assert_eq!(TokenFile::parse(file)?.num_tokens(), 2);
     /// # Ok::<_, tetrion::server::TokenFileError>(())
@@ -230,7 +231,7 @@ impl TokenFile {
 }
 
 /// The keys of [`CallerLimits`].
-const LIMITS: [&str; 3] = ["max_sessions", "max_envs", "max_evaluations"];
+const LIMITS: [&str; 4] = ["max_sessions", "max_envs", "max_evaluations", "max_watches"];
 
 /// Reads a limit into its field; false if the key is not a limit.
 fn set_limit(
@@ -243,6 +244,7 @@ fn set_limit(
         "max_sessions" => &mut limits.max_sessions,
         "max_envs" => &mut limits.max_envs,
         "max_evaluations" => &mut limits.max_evaluations,
+        "max_watches" => &mut limits.max_watches,
         _ => return Ok(false),
     };
     let number = match value.get_ref() {

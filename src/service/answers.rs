@@ -7,7 +7,7 @@
 //! The server never refuses a small answer: however much other clients leave unread, a learner with a few environments can
 //! step.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tonic::Extensions;
 
@@ -29,6 +29,8 @@ struct OnTheirWay {
     _small: Share,
     /// The room of answers that are made and have not left yet.
     made: Mutex<Share>,
+    /// The room of the evaluation that the answers come from.
+    evaluation: OnceLock<Arc<Share>>,
 }
 
 /// Room for an answer that is being made.
@@ -47,7 +49,8 @@ impl Answers {
         let mut small = budget.take(bytes).map_err(|spent| no_room(bytes, spent))?;
         small.set(bytes + SMALL_ANSWER_BYTES);
         let made = Mutex::new(budget.share());
-        Ok(Answers(Some(Arc::new(OnTheirWay { budget: budget.clone(), _small: small, made }))))
+        let evaluation = OnceLock::new();
+        Ok(Answers(Some(Arc::new(OnTheirWay { budget: budget.clone(), _small: small, made, evaluation }))))
     }
 
     /// The answers of the call with these extensions; without bounds where there is no layer around the calls.
@@ -78,6 +81,18 @@ impl Answers {
         let answer = work()?;
         room.keep();
         Ok(answer)
+    }
+
+    /// Keeps the room of an evaluation until the connection has written the last of its answers.
+    pub fn keep_evaluation(&self, room: &Arc<Share>) {
+        if let Some(call) = &self.0 {
+            let _ = call.evaluation.set(room.clone());
+        }
+    }
+
+    /// The room of the evaluation that the answers come from, if they do.
+    pub fn evaluation(&self) -> Option<Arc<Share>> {
+        self.0.as_ref()?.evaluation.get().cloned()
     }
 
     /// The room for `bytes` that now leave for the connection, with all answers made before; `None` if they are small.

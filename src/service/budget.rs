@@ -3,7 +3,9 @@
 //! Every user of a budget takes a [`Share`] before it begins and holds it until the end; where too little is left, the
 //! budget refuses at once. It does not wait: what waits holds a request, and the room that it waits for may never come back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// An amount, and how much of it is taken.
 #[derive(Debug)]
@@ -115,6 +117,37 @@ impl Budget {
 
     fn lock(&self) -> MutexGuard<'_, u64> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The parts of a budget that are in use, one for each holder.
+#[derive(Debug)]
+pub struct Parts<K> {
+    whole: Arc<Budget>,
+    parts: Mutex<HashMap<K, Weak<Budget>>>,
+}
+
+impl<K: Clone + Eq + Hash> Parts<K> {
+    /// The parts of a budget.
+    pub fn new(whole: Arc<Budget>) -> Parts<K> {
+        Parts { whole, parts: Mutex::default() }
+    }
+
+    /// The budget.
+    pub fn whole(&self) -> &Arc<Budget> {
+        &self.whole
+    }
+
+    /// The part of a holder, which never takes more of the whole than it leaves free.
+    pub fn part(&self, holder: &K) -> Arc<Budget> {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = parts.get(holder).and_then(Weak::upgrade) {
+            return part;
+        }
+        parts.retain(|_, part| part.strong_count() > 0);
+        let part = self.whole.part(self.whole.limit / 2, 0);
+        parts.insert(holder.clone(), Arc::downgrade(&part));
+        part
     }
 }
 

@@ -52,6 +52,8 @@ pub struct CallerLimits {
     pub max_envs: Option<u32>,
     /// Evaluations.
     pub max_evaluations: Option<u32>,
+    /// Calls that watch sessions.
+    pub max_watches: Option<u32>,
 }
 
 impl CallerLimits {

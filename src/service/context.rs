@@ -9,16 +9,18 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tracing::{Level, Span};
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::budget::{Share, Spent};
 
 tokio::task_local! {
     static CURRENT: Arc<CallContext>;
 }
 
-/// A call, as logs, errors and traces show it.
+/// A call, as logs, errors and traces show it; and the room that its request takes.
 #[derive(Debug, Default)]
 pub struct CallContext {
     request_id: String,
@@ -29,6 +31,16 @@ pub struct CallContext {
     reason: OnceLock<&'static str>,
     /// Bytes of the request that have arrived.
     received: AtomicU64,
+    /// The room of the request, until the call is answered.
+    request: Mutex<Option<RequestRoom>>,
+}
+
+/// The room of a request, from its headers to what is read from it.
+#[derive(Debug)]
+struct RequestRoom {
+    share: Share,
+    /// Bytes of the largest message as it is read.
+    read: u64,
 }
 
 impl CallContext {
@@ -62,6 +74,44 @@ impl CallContext {
     /// Notes that `bytes` more have arrived.
     pub fn note_received(&self, bytes: usize) {
         self.received.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Opens the room of the request, which its headers have taken so far.
+    pub fn open_request(&self, share: Share) {
+        *self.request() = Some(RequestRoom { share, read: 0 });
+    }
+
+    /// Keeps room that the body of the request has taken, for what was read from it may be of the same bytes. After
+    /// [`CallContext::close_request`] it is given back.
+    pub fn keep_request(&self, share: Share) {
+        if let Some(room) = &mut *self.request() {
+            room.share.add(share);
+        }
+    }
+
+    /// Gives back the room of the request: the call is answered.
+    pub fn close_request(&self) {
+        self.request().take();
+    }
+
+    /// Takes room for a message of the current call that becomes `bytes` when it is read.
+    ///
+    /// # Errors
+    /// [`Spent`] if less is left.
+    pub fn read_request(bytes: u64) -> Result<(), Spent> {
+        let Some(call) = CallContext::current() else { return Ok(()) };
+        match &mut *call.request() {
+            Some(RequestRoom { share, read }) if bytes > *read => {
+                share.grow_to(share.amount() - *read + bytes)?;
+                *read = bytes;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn request(&self) -> MutexGuard<'_, Option<RequestRoom>> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The call that this task works for.

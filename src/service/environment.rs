@@ -9,6 +9,7 @@ use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status, Streaming};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::pool::Party;
 use crate::wire::limits::{
     DEFAULT_PAGE_SIZE, DEFAULT_RESPONSE_BYTES, MAX_PAGE_SIZE, MAX_REQUEST_BYTES, check_name,
 };
@@ -44,6 +45,7 @@ pub struct Environments {
 struct Desk {
     service: Environments,
     caller: Caller,
+    party: Party,
     limits: CallerLimits,
     lane: CallLane,
     answers: Answers,
@@ -58,9 +60,10 @@ impl Environments {
     /// The desk of a request's caller, and the request itself.
     fn desk<T>(&self, request: Request<T>) -> (Desk, T) {
         let extensions = request.extensions();
-        let (caller, lane) = (Caller::of(extensions), self.calls.lane(party_of(extensions)));
+        let (caller, party) = (Caller::of(extensions), party_of(extensions));
+        let lane = self.calls.lane(party.clone());
         let (limits, answers) = (CallerLimits::of(extensions), Answers::of(extensions));
-        (Desk { service: self.clone(), caller, limits, lane, answers }, request.into_inner())
+        (Desk { service: self.clone(), caller, party, limits, lane, answers }, request.into_inner())
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.
@@ -188,7 +191,7 @@ impl Desk {
         let Environments { store, counters, .. } = &self.service;
         Frames::begin(
             store.clone(),
-            self.caller.clone(),
+            (self.caller.clone(), &self.party, self.limits),
             self.answers.clone(),
             counters.frames.clone(),
             request,

@@ -21,19 +21,23 @@ use tonic::codec::CompressionEncoding;
 use tonic::{Request, Response, Status};
 
 use crate::features::kernel::Kernel;
-use crate::pool::{Lane, Pool};
+use crate::pool::{Lane, Party, Pool};
 use crate::wire::evaluation::{EvaluationRequest, decode, encode_actions, encode_results};
-use crate::wire::limits::MAX_REQUEST_BYTES;
+use crate::wire::footprint::evaluation_bytes;
+use crate::wire::limits::{DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES};
 use crate::wire::pb;
 use crate::wire::pb::evaluate_policies_response::Event;
 use crate::wire::pb::evaluation_service_server::{EvaluationService, EvaluationServiceServer};
 
+use super::allotment::Allotment;
+use super::answers::Answers;
+use super::budget::{Budget, Parts, Share, Spent};
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
 use super::games::{Keep, RunningGames};
-use super::places::{EvaluationCapacity, Place, Places};
-use super::refusal::Refusal;
+use super::places::{Capacity, Full, Place, Places};
+use super::refusal::{Refusal, Scope};
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
 const MAX_RESULTS: usize = 4096;
@@ -42,7 +46,34 @@ const COALESCE: Duration = Duration::from_millis(50);
 /// How long a caller may leave a message unread when no other evaluation needs its place: a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
+/// How long a refused caller should wait.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 type Answer = pb::EvaluatePoliciesResponse;
+
+/// How many evaluations there may be, what they may hold, and how long their answers may lie unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvaluationCapacity {
+    /// Evaluations at one time.
+    pub max_evaluations: u32,
+    /// Evaluations of one caller at one time.
+    pub max_per_caller: u32,
+    /// Bytes of all evaluations.
+    pub memory: u64,
+    /// How long an answer may lie unread before its evaluation must make room for another one.
+    pub max_unread: Duration,
+}
+
+impl Default for EvaluationCapacity {
+    fn default() -> EvaluationCapacity {
+        EvaluationCapacity {
+            max_evaluations: Allotment::DEFAULT.max_evaluations,
+            max_per_caller: DEFAULT_MAX_EVALUATIONS_PER_CALLER,
+            memory: Allotment::DEFAULT.evaluations,
+            max_unread: DEFAULT_MAX_UNREAD,
+        }
+    }
+}
 
 /// The service: a pool of threads, and how many may use it at a time.
 #[derive(Clone, Debug)]
@@ -52,6 +83,7 @@ pub struct Evaluations {
     calls: CallPool,
     kernel: Kernel,
     places: Arc<Places>,
+    memory: Arc<Parts<Party>>,
 }
 
 impl Evaluations {
@@ -60,7 +92,10 @@ impl Evaluations {
     /// # Panics
     /// In calls, if this machine cannot run the kernel.
     pub fn new(pool: Arc<Pool>, calls: CallPool, kernel: Kernel, limits: EvaluationCapacity) -> Evaluations {
-        Evaluations { pool, calls, kernel, places: Places::new(limits) }
+        let EvaluationCapacity { max_evaluations: max, max_per_caller, memory, max_unread } = limits;
+        let places = Places::new(Capacity { max, max_per_caller, max_unread });
+        let memory = Arc::new(Parts::new(Budget::new(memory)));
+        Evaluations { pool, calls, kernel, places, memory }
     }
 
     /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.
@@ -72,6 +107,22 @@ impl Evaluations {
             // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields, and a
             // gigabit line 0.4 ms for the bytes.
             .send_compressed(CompressionEncoding::Zstd)
+    }
+
+    /// What evaluations take of [`EvaluationCapacity::memory`].
+    pub fn memory(&self) -> &Arc<Budget> {
+        self.memory.whole()
+    }
+
+    /// Takes the memory that an evaluation may come to hold.
+    fn room(&self, party: &Party, request: &pb::EvaluatePoliciesRequest) -> Result<Share, Refusal> {
+        let bytes = evaluation_bytes(request, self.pool.num_threads());
+        let part = self.memory.part(party);
+        part.take(bytes).map_err(|Spent { limit, taken }| Refusal::EvaluationMemoryLimit {
+            bytes,
+            limit,
+            taken,
+        })
     }
 
     /// How many evaluations run.
@@ -90,25 +141,51 @@ impl EvaluationService for Evaluations {
     ) -> Result<Response<EvaluationStream>, Status> {
         let party = party_of(request.extensions());
         let (caller, limits) = (Caller::of(request.extensions()), CallerLimits::of(request.extensions()));
-        let place = self.places.take(&party, &caller, limits)?;
-        let (request, kernel) = (request.into_inner(), self.kernel);
+        let place = self
+            .places
+            .take(&party, limits.max_evaluations)
+            .map_err(|full| no_place(full, &caller, limits))?;
+        let (answers, kernel) = (Answers::of(request.extensions()), self.kernel);
+        let request = request.into_inner();
+        let room = self.room(&party, &request)?;
         let calls = self.calls.lane(party.clone());
-        let request = calls.run_elsewhere(move || decode(&request, kernel)).await.map_err(Refusal::from)?;
+        // The room goes along: this call may end while its request waits to be read.
+        let read = move || decode(&request, kernel).map(|request| (request, room));
+        let (request, room) = calls.run_elsewhere(read).await.map_err(Refusal::from)?;
         if let Some(fit) = request.policies_that_fit() {
             let (max_rows, max_bytes) = (fit.into(), request.max_response_bytes);
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes }.into());
         }
+        let room = Arc::new(room);
+        answers.keep_evaluation(&room);
         let (answers, messages) = mpsc::channel(1);
         let lane = self.pool.lane(party).in_span(CallContext::current_span());
         let task = tokio::spawn(CallContext::follow(CallContext::current(), async move {
             let sender = EventSender { answers, place: &place };
             tokio::select! {
-                ended = evaluate(&lane, request, &sender) => ended,
-                () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.places.limits.max_unread).into()),
+                ended = evaluate(&lane, request, room, &sender) => ended,
+                () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.max_unread()).into()),
             }
         }));
         Ok(Response::new(EvaluationStream { messages, task: Some(task) }))
     }
+}
+
+/// Why there is no place for an evaluation of this caller.
+fn no_place(full: Full, caller: &Caller, limits: CallerLimits) -> Refusal {
+    let (scope, limit) = match full {
+        Full::Caller { limit } => (caller.scope(), limit),
+        Full::Server { limit } => (Scope::Server, limit),
+    };
+    if limit > 0 {
+        return Refusal::EvaluationLimit { scope, limit, retry_after: RETRY_AFTER };
+    }
+    let limit = match scope {
+        Scope::Server => "the server's --max-evaluations",
+        _ if limits.max_evaluations.is_some() => "its max_evaluations in the file of tokens",
+        _ => "the server's --max-evaluations-per-caller",
+    };
+    Refusal::NoEvaluations { scope, limit }
 }
 
 /// Sends the messages of an evaluation.
@@ -172,7 +249,12 @@ impl Drop for EvaluationStream {
 }
 
 /// Plays the games, and sends their messages up to the summary.
-async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<'_>) -> Result<(), Status> {
+async fn evaluate(
+    lane: &Lane,
+    request: EvaluationRequest,
+    room: Arc<Share>,
+    sender: &EventSender<'_>,
+) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
     let EvaluationRequest {
         evaluation,
@@ -191,8 +273,7 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<
         (false, true) => Keep::Actions,
         (false, false) => Keep::Results,
     };
-    let evaluation = Arc::new(evaluation);
-    let games = RunningGames::begin(lane, evaluation.clone(), parallelism, keep);
+    let games = RunningGames::begin(lane, evaluation, room, parallelism, keep);
     // `None` for a time beyond the clock's range.
     let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
     let mut next_progress = due();
@@ -222,6 +303,6 @@ async fn evaluate(lane: &Lane, request: EvaluationRequest, sender: &EventSender<
         }
     }
     sender.send(|| Event::Progress(games.progress(start))).await?;
-    let summary = games.summary(lane, evaluation, baseline).await?;
+    let summary = games.summary(lane, baseline).await?;
     sender.send(|| Event::Summary(summary)).await
 }

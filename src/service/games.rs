@@ -1,6 +1,6 @@
 //! The games of an evaluation in progress, and the inbox between the threads that play and the task that sends.
 //!
-//! The threads put finished games into the inbox and never wait. While [`MAX_UNREAD`] games lie there, a finished game has
+//! The threads put finished games into the inbox and never wait. While [`MAX_UNREAD_GAMES`] games lie there, a finished game has
 //! no successor until the task has taken them: the pool does other work meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,16 +13,15 @@ use crate::pool::Lane;
 use crate::rollout::{self, Actions, Counters, Evaluation, Finished, GameResult, Next};
 use crate::summary::{GameTable, summarize};
 use crate::wire::evaluation::encode_summary;
+use crate::wire::limits::MAX_UNREAD_GAMES;
 use crate::wire::{duration, pb};
 
+use super::budget::Share;
 use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
 use super::refusal::Refusal;
 
 /// Games that are worth a `results` message at once: 64 KiB.
 const WORTH_SENDING: usize = 1150;
-/// Finished games that may lie in the inbox before no further ones begin: 1 MiB.
-pub const MAX_UNREAD: usize = 16_384;
-
 /// What is kept of finished games for the caller, besides their sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
@@ -37,6 +36,7 @@ pub enum Keep {
 /// Games in progress. They stop when this is dropped.
 #[derive(Debug)]
 pub struct RunningGames {
+    evaluation: Arc<Evaluation>,
     shared: Arc<Shared>,
     stop: Arc<AtomicBool>,
     progress: Arc<Counters>,
@@ -49,6 +49,8 @@ struct Shared {
     inbox: Mutex<Inbox>,
     /// Notified when the inbox is worth a look.
     news: Notify,
+    /// The room of the evaluation, until the last thread has dropped it.
+    _room: Arc<Share>,
 }
 
 struct Inbox {
@@ -93,7 +95,7 @@ impl Shared {
             inbox.recorded.push((result, actions));
         }
         let unread = inbox.unread.len();
-        if unread >= MAX_UNREAD {
+        if unread >= MAX_UNREAD_GAMES {
             inbox.waiting.push(next);
         } else {
             drop(inbox);
@@ -116,8 +118,16 @@ impl Drop for EndOfGames {
 }
 
 impl RunningGames {
-    /// Begins the games of an evaluation, `parallelism` at a time: 0 for as many as the lane has threads.
-    pub fn begin(lane: &Lane, evaluation: Arc<Evaluation>, parallelism: usize, keep: Keep) -> RunningGames {
+    /// Begins the games of an evaluation in the room taken for it, `parallelism` at a time: 0 for as many as the lane has
+    /// threads.
+    pub fn begin(
+        lane: &Lane,
+        evaluation: Evaluation,
+        room: Arc<Share>,
+        parallelism: usize,
+        keep: Keep,
+    ) -> RunningGames {
+        let evaluation = Arc::new(evaluation);
         let num_games = evaluation.num_games();
         let inbox = Inbox {
             table: GameTable::new(num_games),
@@ -128,18 +138,18 @@ impl RunningGames {
             waiting: Vec::new(),
             ended: false,
         };
-        let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new() });
+        let shared = Arc::new(Shared { inbox: Mutex::new(inbox), news: Notify::new(), _room: room });
         let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let end = EndOfGames(shared.clone());
         let (stopped, counted) = (stop.clone(), progress.clone());
         if keep == Keep::Actions {
             let sink = move |finished, next| end.0.put(finished, next, keep);
-            rollout::spawn_recorded(lane, evaluation, parallelism, stopped, counted, sink);
+            rollout::spawn_recorded(lane, evaluation.clone(), parallelism, stopped, counted, sink);
         } else {
             let sink = move |result, next| end.0.put((result, None), next, keep);
-            rollout::spawn(lane, evaluation, parallelism, stopped, counted, sink);
+            rollout::spawn(lane, evaluation.clone(), parallelism, stopped, counted, sink);
         }
-        RunningGames { shared, stop, progress, num_games }
+        RunningGames { evaluation, shared, stop, progress, num_games }
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -211,7 +221,6 @@ impl RunningGames {
     pub async fn summary(
         &self,
         lane: &Lane,
-        evaluation: Arc<Evaluation>,
         baseline: Option<u32>,
     ) -> Result<pb::EvaluationSummary, Refusal> {
         let failed = || Refusal::internal("an evaluation ended before all its games did");
@@ -219,7 +228,7 @@ impl RunningGames {
             return Err(failed());
         }
         let (sender, summary) = oneshot::channel();
-        let shared = self.shared.clone();
+        let (evaluation, shared) = (self.evaluation.clone(), self.shared.clone());
         lane.spawn(move || {
             let table = std::mem::replace(&mut shared.inbox().table, GameTable::new(0));
             let (policies, differences) = summarize(&evaluation, &table, baseline);

@@ -13,9 +13,10 @@ use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::{duration, expectation, features, fields, limits, pb};
 
+use super::allotment::Allotment;
 use super::caller::CallerLimits;
 use super::calls::CallPool;
-use super::places::EvaluationCapacity;
+use super::evaluation::EvaluationCapacity;
 use super::sessions::StoreLimits;
 use super::status::Refusal;
 
@@ -66,15 +67,14 @@ pub struct Deadlines {
 
 impl Default for NetworkLimits {
     fn default() -> NetworkLimits {
+        let Allotment { requests, answers, max_connections, max_calls, .. } = Allotment::DEFAULT;
         NetworkLimits {
-            max_connections: limits::DEFAULT_MAX_CONNECTIONS,
-            max_connections_per_address: limits::default_connections_per_address(
-                limits::DEFAULT_MAX_CONNECTIONS,
-            ),
-            max_calls: limits::DEFAULT_MAX_CALLS,
+            max_connections,
+            max_connections_per_address: limits::default_connections_per_address(max_connections),
+            max_calls,
             max_calls_per_connection: limits::DEFAULT_MAX_CALLS_PER_CONNECTION,
-            request_memory: limits::DEFAULT_TRAFFIC_MEMORY,
-            answer_memory: limits::DEFAULT_TRAFFIC_MEMORY,
+            request_memory: requests,
+            answer_memory: answers,
             deadlines: Deadlines::default(),
         }
     }
@@ -159,7 +159,7 @@ impl ServerFacts {
     }
 
     fn limits(&self, store: StoreLimits, calls: &CallPool, caller: CallerLimits) -> pb::Limits {
-        let EvaluationCapacity { max_evaluations, max_per_caller, max_unread } = self.evaluations;
+        let EvaluationCapacity { max_evaluations, max_per_caller, memory, max_unread } = self.evaluations;
         let Deadlines { first_request, request, answer, idle } = self.network.deadlines;
         pb::Limits {
             max_sessions: store.max_sessions,
@@ -218,6 +218,8 @@ impl ServerFacts {
             max_small_request_bytes: limits::MAX_SMALL_REQUEST_BYTES,
             max_name_bytes: limits::MAX_NAME_BYTES as u32,
             session_memory: store.memory,
+            evaluation_memory: memory,
+            max_watches_per_caller: caller.max_watches.unwrap_or(store.max_watches_per_caller),
             max_connections: self.network.max_connections,
             max_connections_per_address: self.network.max_connections_per_address,
             max_calls: self.network.max_calls,

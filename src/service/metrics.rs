@@ -80,6 +80,8 @@ table! {
         "Bytes of answers that are made or being made and not read, of the answer memory.";
     SESSION_BYTES: Gauge "tetrion_session_bytes" []
         "Bytes of all sessions, of the session memory.";
+    EVALUATION_BYTES: Gauge "tetrion_evaluation_bytes" []
+        "Bytes that all evaluations may come to hold, of the evaluation memory.";
     SESSIONS: Gauge "tetrion_sessions" []
         "Sessions.";
     SESSIONS_LIMIT: Gauge "tetrion_sessions_limit" []

@@ -12,6 +12,7 @@
 //! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
 //! * [`info`] reports what this server is, can do and allows.
 //! * [`answers`] bounds what clients have not read.
+//! * [`allotment`] divides the memory of a server into all these limits.
 //! * [`budget`] limits bytes, calls and connections, in all and for each.
 //! * [`caller`] identifies the caller of a call.
 //! * [`context`] is what errors and log lines show of the current call; [`brake`] bounds these lines.
@@ -21,6 +22,7 @@
 //! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the shutdown of the server
 //! either: the server handles those around every call.
 
+pub mod allotment;
 pub mod answers;
 pub mod brake;
 pub mod budget;
@@ -49,14 +51,14 @@ mod watching;
 mod world;
 
 pub use crate::features::kernel::Kernel;
+pub use allotment::Allotment;
 pub use caller::{Caller, CallerLimits};
 pub use calls::{Busy, CallPool};
 pub use clock::Clock;
 pub use context::CallContext;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
-pub use evaluation::Evaluations;
+pub use evaluation::{EvaluationCapacity, Evaluations};
 pub use info::{Deadlines, NetworkLimits, ServerFacts};
-pub use places::EvaluationCapacity;
 pub use sessions::stored::TakenUp;
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

@@ -1,4 +1,5 @@
-//! The places of evaluations: how many there may be at a time, in all and for each caller, and which one must make room.
+//! Places of calls that go on for long, such as evaluations: how many there may be at a time, in all and for each caller, and
+//! which one must make room.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,39 +8,28 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::pool::Party;
-use crate::wire::limits::{DEFAULT_MAX_EVALUATIONS, DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD};
 
-use super::caller::{Caller, CallerLimits};
-use super::refusal::{Refusal, Scope};
-
-/// How long a refused caller should wait.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// How many evaluations there may be, and how long their answers may lie unread.
+/// How many places there are, and how long an answer may lie unread before its call must make room for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EvaluationCapacity {
-    /// Evaluations at one time.
-    pub max_evaluations: u32,
-    /// Evaluations of one caller at one time.
+pub(super) struct Capacity {
+    pub max: u32,
     pub max_per_caller: u32,
-    /// How long an answer may lie unread before its evaluation must make room for another one.
     pub max_unread: Duration,
 }
 
-impl Default for EvaluationCapacity {
-    fn default() -> EvaluationCapacity {
-        EvaluationCapacity {
-            max_evaluations: DEFAULT_MAX_EVALUATIONS,
-            max_per_caller: DEFAULT_MAX_EVALUATIONS_PER_CALLER,
-            max_unread: DEFAULT_MAX_UNREAD,
-        }
-    }
+/// Why there is no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// The caller has as many as it may.
+    Caller { limit: u32 },
+    /// All of them are taken.
+    Server { limit: u32 },
 }
 
-/// The places of evaluations, and which callers have them.
+/// Places, and which callers have them.
 #[derive(Debug)]
 pub(super) struct Places {
-    pub limits: EvaluationCapacity,
+    capacity: Capacity,
     taken: Mutex<Taken>,
 }
 
@@ -57,18 +47,18 @@ struct Holder {
     lost: CancellationToken,
 }
 
-/// The place of one evaluation, free again when this is dropped.
+/// The place of one call, free again when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    pub places: Arc<Places>,
+    places: Arc<Places>,
     number: u64,
-    /// Cancelled when another evaluation takes this place.
+    /// Cancelled when another call takes this place.
     pub lost: CancellationToken,
 }
 
 impl Places {
-    pub fn new(limits: EvaluationCapacity) -> Arc<Places> {
-        Arc::new(Places { limits, taken: Mutex::default() })
+    pub fn new(capacity: Capacity) -> Arc<Places> {
+        Arc::new(Places { capacity, taken: Mutex::default() })
     }
 
     /// How many places are taken.
@@ -76,34 +66,23 @@ impl Places {
         self.taken().holders.len() as u32
     }
 
-    /// Takes a free place, or that of an evaluation whose answer has been unread for too long.
-    pub fn take(
-        self: &Arc<Places>,
-        party: &Party,
-        caller: &Caller,
-        limits: CallerLimits,
-    ) -> Result<Place, Refusal> {
-        let EvaluationCapacity { max_evaluations, max_per_caller, max_unread } = self.limits;
-        let max_own = limits.max_evaluations.unwrap_or(max_per_caller);
+    /// Takes a free place, or that of a call whose answer has been unread for too long. `own` is the caller's own limit, if it
+    /// has one.
+    pub fn take(self: &Arc<Places>, party: &Party, own: Option<u32>) -> Result<Place, Full> {
+        let Capacity { max, max_per_caller, .. } = self.capacity;
+        let max_own = own.unwrap_or(max_per_caller);
         let mut taken = self.taken();
-        let own = taken.holders.values().filter(|holder| holder.party == *party).count();
-        let own_full = own >= max_own as usize;
-        if own_full || taken.holders.len() >= max_evaluations as usize {
-            let lies = |holder: &Holder| holder.unread_since.filter(|since| since.elapsed() >= max_unread);
+        let num_own = taken.holders.values().filter(|holder| holder.party == *party).count();
+        let own_full = num_own >= max_own as usize;
+        if own_full || taken.holders.len() >= max as usize {
             let may_go = taken.holders.iter().filter(|(_, holder)| !own_full || holder.party == *party);
-            let longest = may_go.filter_map(|(number, holder)| Some((lies(holder)?, *number))).min();
+            let longest = may_go.filter_map(|(number, holder)| Some((self.overdue(holder)?, *number))).min();
             let Some(loser) = longest.and_then(|(_, number)| taken.holders.remove(&number)) else {
-                let (scope, limit) =
-                    if own_full { (caller.scope(), max_own) } else { (Scope::Server, max_evaluations) };
-                if limit == 0 {
-                    let limit = match scope {
-                        Scope::Server => "the server's --max-evaluations",
-                        _ if limits.max_evaluations.is_some() => "its max_evaluations in the file of tokens",
-                        _ => "the server's --max-evaluations-per-caller",
-                    };
-                    return Err(Refusal::NoEvaluations { scope, limit });
-                }
-                return Err(Refusal::EvaluationLimit { scope, limit, retry_after: RETRY_AFTER });
+                return Err(if own_full {
+                    Full::Caller { limit: max_own }
+                } else {
+                    Full::Server { limit: max }
+                });
             };
             loser.lost.cancel();
         }
@@ -113,6 +92,11 @@ impl Places {
         taken.holders.insert(number, holder);
         drop(taken);
         Ok(Place { places: self.clone(), number, lost })
+    }
+
+    /// Since when the answer has been unread, if that is too long.
+    fn overdue(&self, holder: &Holder) -> Option<Instant> {
+        holder.unread_since.filter(|since| since.elapsed() >= self.capacity.max_unread)
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -126,6 +110,22 @@ impl Place {
         if let Some(holder) = self.places.taken().holders.get_mut(&self.number) {
             holder.unread_since = unread.then(|| holder.unread_since.unwrap_or_else(Instant::now));
         }
+    }
+
+    /// Since when the answer has been unread, if that is too long.
+    pub fn overdue(&self) -> Option<Instant> {
+        self.places.overdue(self.places.taken().holders.get(&self.number)?)
+    }
+
+    /// Gives the place up for another call.
+    pub fn lose(&self) {
+        self.places.taken().holders.remove(&self.number);
+        self.lost.cancel();
+    }
+
+    /// How long an answer may lie unread.
+    pub fn max_unread(&self) -> Duration {
+        self.places.capacity.max_unread
     }
 }
 

@@ -86,8 +86,8 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
-    /// The answer of the evaluation lay unread for so long that it lost its place.
-    #[error("the answer was not read for {} s, and the evaluation has lost its place", .0.as_secs_f64())]
+    /// The answer lay unread for so long that its call lost its place to another one.
+    #[error("the answer was not read for {} s, and the call has lost its place", .0.as_secs_f64())]
     AnswerUnread(Duration),
     /// The call would take the threads for too long.
     #[error(
@@ -109,6 +109,18 @@ pub enum Refusal {
         /// Bytes that the call would take.
         bytes: u64,
         /// Bytes that all sessions may take.
+        limit: u64,
+        /// Bytes that they take.
+        taken: u64,
+    },
+    /// No room for what an evaluation would take.
+    #[error(
+        "the evaluation could need {bytes} bytes: evaluations hold {taken} of {limit} bytes, and this caller its share of the rest"
+    )]
+    EvaluationMemoryLimit {
+        /// Bytes that the evaluation could take.
+        bytes: u64,
+        /// Bytes that evaluations of the caller, or of all callers, may take.
         limit: u64,
         /// Bytes that they take.
         taken: u64,

@@ -22,6 +22,7 @@ use super::answers::Answers;
 use super::budget::{Budget, Share};
 use super::layout::{ANSWER_OVERHEAD, Layout};
 use super::memory::Memory;
+use super::places::Place;
 use super::refusal::Refusal;
 use super::sequence::Sequence;
 use super::watched::{Watch, Watched};
@@ -382,12 +383,12 @@ impl SessionState {
         moved
     }
 
-    /// Begins to watch environments: these, which a request has listed.
-    pub fn watch(&mut self, env_ids: Vec<u32>) -> Result<Arc<Watch>, Refusal> {
+    /// Begins to watch environments in a place taken for it: these, which a request has listed.
+    pub fn watch(&mut self, env_ids: Vec<u32>, place: Place) -> Result<Arc<Watch>, Refusal> {
         self.batch.check_env_ids(&env_ids)?;
         let cells = self.costs().cells();
         let memory = self.memory.room_to_watch(Watched::memory_bytes(env_ids.len(), cells))?;
-        self.watched.begin(&self.batch, env_ids, memory)
+        self.watched.begin(&self.batch, env_ids, place, memory)
     }
 
     /// Watched environments as they are now.

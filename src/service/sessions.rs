@@ -21,16 +21,20 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::engine::RULES_VERSION;
+use crate::pool::Party;
 use crate::wire::limits::{
-    DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_WATCHES, DEFAULT_SESSION_MEMORY,
+    DEFAULT_MAX_ENVS, DEFAULT_MAX_SESSIONS, DEFAULT_MAX_UNREAD, DEFAULT_MAX_WATCHES,
+    DEFAULT_MAX_WATCHES_PER_CALLER,
 };
 use crate::wire::{duration, pb};
 
-use super::budget::{Budget, Share};
+use super::allotment::Allotment;
+use super::budget::Budget;
 use super::caller::{Caller, CallerLimits};
 use super::clock::Clock;
 use super::context::CallContext;
 use super::metrics::Counters;
+use super::places::{Capacity, Full, Place, Places};
 use super::refusal::{Refusal, Scope};
 use super::session_state::SessionState;
 use super::world::Door;
@@ -51,8 +55,12 @@ pub struct StoreLimits {
     pub max_envs: u32,
     /// Bytes of all sessions: environments, explicit sequences, kept answers.
     pub memory: u64,
-    /// Callers that watch sessions at one time.
+    /// Calls that watch sessions at one time.
     pub max_watches: u32,
+    /// Calls of one caller that watch sessions at one time.
+    pub max_watches_per_caller: u32,
+    /// How long a frame may lie unread before its call must make room for another one.
+    pub max_unread: Duration,
 }
 
 impl Default for StoreLimits {
@@ -60,8 +68,10 @@ impl Default for StoreLimits {
         StoreLimits {
             max_sessions: DEFAULT_MAX_SESSIONS,
             max_envs: DEFAULT_MAX_ENVS,
-            memory: DEFAULT_SESSION_MEMORY,
+            memory: Allotment::DEFAULT.sessions,
             max_watches: DEFAULT_MAX_WATCHES,
+            max_watches_per_caller: DEFAULT_MAX_WATCHES_PER_CALLER,
+            max_unread: DEFAULT_MAX_UNREAD,
         }
     }
 }
@@ -71,7 +81,7 @@ impl Default for StoreLimits {
 pub struct SessionStore {
     limits: StoreLimits,
     memory: Arc<Budget>,
-    watches: Arc<Budget>,
+    watches: Arc<Places>,
     clock: Clock,
     counters: Counters,
     table: RwLock<Table>,
@@ -116,7 +126,9 @@ pub(super) struct NewSession {
 impl SessionStore {
     /// An empty store.
     pub fn new(limits: StoreLimits, clock: Clock) -> SessionStore {
-        let (memory, watches) = (Budget::new(limits.memory), Budget::new(limits.max_watches.into()));
+        let StoreLimits { memory, max_watches: max, max_watches_per_caller, max_unread, .. } = limits;
+        let capacity = Capacity { max, max_per_caller: max_watches_per_caller, max_unread };
+        let (memory, watches) = (Budget::new(memory), Places::new(capacity));
         SessionStore { memory, watches, limits, clock, counters: Counters::new(), table: RwLock::default() }
     }
 
@@ -142,13 +154,20 @@ impl SessionStore {
 
     /// How many callers watch sessions.
     pub fn num_watches(&self) -> u32 {
-        self.watches.taken() as u32
+        self.watches.num_taken()
     }
 
-    /// Takes one of the places of callers that watch sessions.
-    pub(super) fn take_watch(&self) -> Result<Share, Refusal> {
-        let (scope, limit) = (Scope::Server, self.limits.max_watches);
-        self.watches.take(1).map_err(|_| Refusal::WatchLimit { scope, limit })
+    /// Takes a place among the calls that watch sessions.
+    pub(super) fn take_watch(
+        &self,
+        party: &Party,
+        caller: &Caller,
+        limits: CallerLimits,
+    ) -> Result<Place, Refusal> {
+        self.watches.take(party, limits.max_watches).map_err(|full| match full {
+            Full::Caller { limit } => Refusal::WatchLimit { scope: caller.scope(), limit },
+            Full::Server { limit } => Refusal::WatchLimit { scope: Scope::Server, limit },
+        })
     }
 
     /// Ends the sessions whose lease has run out; returns how many.

@@ -163,8 +163,9 @@ impl Refusal {
             Refusal::NoEvaluations { .. } => {
                 Row::new(ResourceExhausted, "EVALUATION_LIMIT").quota("evaluations", message)
             }
-            Refusal::WatchLimit { .. } => {
-                Row::new(ResourceExhausted, "WATCH_LIMIT").retry(SHORTLY).quota("watches", message)
+            Refusal::WatchLimit { limit, .. } => {
+                let row = Row::new(ResourceExhausted, "WATCH_LIMIT").quota("watches", message);
+                if *limit == 0 { row } else { row.retry(SHORTLY) }
             }
             Refusal::CallLimit { .. } => {
                 Row::new(ResourceExhausted, "CALL_LIMIT").retry(SHORTLY).quota("calls", message)
@@ -174,6 +175,11 @@ impl Refusal {
             }
             Refusal::MemoryLimit { .. } => {
                 Row::new(ResourceExhausted, "MEMORY_LIMIT").retry(SHORTLY).quota("session_memory", message)
+            }
+            Refusal::EvaluationMemoryLimit { bytes, limit, .. } => {
+                let row = Row::new(ResourceExhausted, "MEMORY_LIMIT").quota("evaluation_memory", message);
+                // It does not help to wait for more than there ever is.
+                if bytes > limit { row } else { row.retry(SHORTLY) }
             }
             Refusal::AnswerLimit { .. } => {
                 Row::new(ResourceExhausted, "ANSWER_LIMIT").retry(SHORTLY).quota("answers", message)

@@ -16,12 +16,15 @@ use crate::wire::limits::MAX_WATCHES_PER_SESSION;
 use crate::wire::{pb, watching};
 
 use super::budget::Share;
+use super::places::Place;
 use super::refusal::{Refusal, Scope};
 
 /// The environments that one caller watches, for as long as it holds this.
 #[derive(Debug)]
 pub(super) struct Watch {
     pub env_ids: Vec<u32>,
+    /// Its place among all callers that watch.
+    pub place: Place,
     /// The memory for what is kept of them.
     _memory: Share,
 }
@@ -65,10 +68,11 @@ impl Watched {
         &mut self,
         batch: &EnvBatch,
         env_ids: Vec<u32>,
+        place: Place,
         memory: Share,
     ) -> Result<Arc<Watch>, Refusal> {
         self.forget_unwatched();
-        if self.watches.len() >= MAX_WATCHES_PER_SESSION as usize {
+        if self.watches.len() >= MAX_WATCHES_PER_SESSION as usize && !self.makes_room() {
             return Err(Refusal::WatchLimit { scope: Scope::Session, limit: MAX_WATCHES_PER_SESSION });
         }
         for &env_id in &env_ids {
@@ -76,7 +80,7 @@ impl Watched {
                 self.envs.insert(place, WatchedEnv::new(batch, env_id));
             }
         }
-        let watch = Arc::new(Watch { env_ids, _memory: memory });
+        let watch = Arc::new(Watch { env_ids, place, _memory: memory });
         self.watches.push(Arc::downgrade(&watch));
         Ok(watch)
     }
@@ -113,12 +117,24 @@ impl Watched {
         env_ids.iter().filter_map(shown).collect()
     }
 
+    /// Takes the place of the caller that has left its last frame unread for longest, if that is too long.
+    fn makes_room(&mut self) -> bool {
+        let watches: Vec<Arc<Watch>> = self.watches.iter().filter_map(Weak::upgrade).collect();
+        let overdue = watches.iter().filter_map(|watch| Some((watch.place.overdue()?, watch)));
+        let Some((_, longest)) = overdue.min_by_key(|(since, _)| *since) else { return false };
+        longest.place.lose();
+        self.forget_unwatched();
+        true
+    }
+
     /// Forgets the environments that no caller watches any more.
     fn forget_unwatched(&mut self) {
-        if self.watches.iter().all(|watch| watch.strong_count() > 0) {
+        let goes_on =
+            |watch: &Weak<Watch>| watch.upgrade().is_some_and(|watch| !watch.place.lost.is_cancelled());
+        if self.watches.iter().all(goes_on) {
             return;
         }
-        self.watches.retain(|watch| watch.strong_count() > 0);
+        self.watches.retain(goes_on);
         let watches: Vec<Arc<Watch>> = self.watches.iter().filter_map(Weak::upgrade).collect();
         self.envs.retain(|env| watches.iter().any(|watch| watch.env_ids.contains(&env.env_id)));
     }

@@ -6,6 +6,9 @@
 //! only if something has changed.
 //!
 //! Between two frames nothing here holds the session, so it ends as if no caller watched. The next look finds out why.
+//!
+//! A caller that has not read its last frame for [`StoreLimits::max_unread`](super::sessions::StoreLimits::max_unread) gives its
+//! place to the next caller that finds none. Its stream ends with an error when the connection asks for more.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,12 +21,12 @@ use tokio::time::{Interval, MissedTickBehavior};
 use tokio_stream::Stream;
 use tonic::Status;
 
+use crate::pool::Party;
 use crate::wire::pb::watch_session_response::Event;
 use crate::wire::{duration, pb, watching};
 
 use super::answers::Answers;
-use super::budget::Share;
-use super::caller::Caller;
+use super::caller::{Caller, CallerLimits};
 use super::refusal::Refusal;
 use super::sessions::SessionStore;
 use super::watched::Watch;
@@ -62,7 +65,6 @@ struct Viewer {
     started: Instant,
     /// The state of the last frame, and when it was made.
     shown: Option<(u64, Instant)>,
-    _place: Share,
 }
 
 impl Frames {
@@ -72,7 +74,7 @@ impl Frames {
     /// If the request is wrong, there is no such session, or as many callers watch as may.
     pub async fn begin(
         store: Arc<SessionStore>,
-        caller: Caller,
+        (caller, party, limits): (Caller, &Party, CallerLimits),
         answers: Answers,
         counter: Counter,
         request: pb::WatchSessionRequest,
@@ -80,8 +82,10 @@ impl Frames {
         let session = store.look(&caller, "session", &request.session)?;
         let max_frames_per_second = watching::decode_rate(request.max_frames_per_second)?;
         let env_ids = watching::decode_env_ids(&request.env_ids, session.num_envs())?;
-        let place = store.take_watch()?;
-        let watch = session.call(|state| state.watch(env_ids)).await?;
+        let place = store.take_watch(party, &caller, limits)?;
+        // Until the connection asks for the first message.
+        place.note(true);
+        let watch = session.call(|state| state.watch(env_ids, place)).await?;
         let started = pb::WatchStarted {
             session: Some(store.summary(&session)),
             env_ids: watch.env_ids.clone(),
@@ -102,7 +106,6 @@ impl Frames {
             ticks,
             started: Instant::now(),
             shown: None,
-            _place: place,
         };
         Ok(Frames { next: Next::Start(Box::new(viewer), Box::new(started)) })
     }
@@ -112,6 +115,10 @@ impl Viewer {
     /// Waits until there is something to show, and shows it.
     async fn frame(&mut self) -> Result<pb::WatchFrame, Refusal> {
         loop {
+            let place = &self.watch.place;
+            if place.lost.is_cancelled() {
+                return Err(Refusal::AnswerUnread(place.max_unread()));
+            }
             self.ticks.tick().await;
             let session = self.store.look(&self.caller, "session", &self.session)?;
             let (now, sequence) = (Instant::now(), session.sequence());
@@ -137,10 +144,12 @@ impl Stream for Frames {
         loop {
             let event = match std::mem::replace(&mut self.next, Next::Nothing) {
                 Next::Start(viewer, started) => {
+                    viewer.watch.place.note(true);
                     self.next = Next::Frame(viewer);
                     Event::Started(*started)
                 }
                 Next::Frame(mut viewer) => {
+                    viewer.watch.place.note(false);
                     self.next = Next::Wait(Box::pin(async move {
                         let frame = viewer.frame().await;
                         (viewer, frame)
@@ -153,6 +162,7 @@ impl Stream for Frames {
                         return Poll::Pending;
                     }
                     Poll::Ready((viewer, Ok(frame))) => {
+                        viewer.watch.place.note(true);
                         self.next = Next::Frame(viewer);
                         Event::Frame(frame)
                     }

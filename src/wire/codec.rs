@@ -3,7 +3,8 @@
 //! Two bytes on the wire can become a message of two hundred in memory, so a request within the size limit can ask for
 //! gigabytes: 64 MiB of empty `agents` took 5.6 GB. So the codec first walks the bytes once with the descriptors, without
 //! taking memory, and adds up what they would take; only then it decodes them. It steps over long fields, the tensors that
-//! make up large messages.
+//! make up large messages. A program that counts what its callers make it hold sets with [`set_charge`] how to take room for
+//! messages.
 //!
 //! It measures an answer first, and writes an answer of megabytes into memory allocated once.
 //!
@@ -101,7 +102,7 @@ impl<U: Message + Default> WeighedDecoder<U> {
         // The message is in one piece.
         let bytes = buf.chunk();
         if let Some(plan) = self.plan
-            && bytes.len() as u64 * MOST_PER_BYTE > MAX_DECODED_BYTES
+            && bytes.len() as u64 * plan.most_per_byte > LIGHT
         {
             let weight = plan.weigh(bytes, 0);
             if weight > MAX_DECODED_BYTES {
@@ -111,9 +112,25 @@ impl<U: Message + Default> WeighedDecoder<U> {
                 );
                 return Err(Status::out_of_range(problem));
             }
+            if let Some(charge) = CHARGE.get() {
+                charge(weight)?;
+            }
         }
         self.inner.decode(buf)
     }
+}
+
+/// Bytes of a decoded message, tensors not counted, that no budget is charged for.
+const LIGHT: u64 = 8 << 10;
+
+/// Takes room for a message that becomes this many bytes, tensors not counted, or refuses it.
+pub type Charge = fn(bytes: u64) -> Result<(), Status>;
+
+static CHARGE: OnceLock<Charge> = OnceLock::new();
+
+/// Sets how this process takes room for messages before it decodes them. The first call decides.
+pub fn set_charge(charge: Charge) {
+    let _ = CHARGE.set(charge);
 }
 
 /// A way to do work that keeps its thread for long.
@@ -137,10 +154,6 @@ fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     done.expect("work that is done when it is called")
 }
 
-/// The most bytes of memory for each byte on the wire, so small messages need no weighing: every field has at least two
-/// bytes on the wire, and none of ours takes more than twice this number.
-pub const MOST_PER_BYTE: u64 = 640;
-
 /// How deep messages may be nested, as in prost.
 const MAX_DEPTH: usize = 100;
 
@@ -148,6 +161,8 @@ const MAX_DEPTH: usize = 100;
 #[derive(Debug, Default)]
 struct Plan {
     fields: HashMap<u32, FieldWeight>,
+    /// Bytes in memory for each byte of a message, at most.
+    most_per_byte: u64,
 }
 
 /// What a field takes each time that it occurs, besides what its message counts for it.
@@ -159,8 +174,8 @@ enum FieldWeight {
     Text { own: u64 },
     /// Bytes, which are not copied: `own` if they are one of a list.
     Bytes { own: u64 },
-    /// Numbers of a list, `each` bytes a number.
-    Numbers { each: u64 },
+    /// Numbers of a list, `each` bytes a number. Those of a fixed width take as many bytes in a message.
+    Numbers { each: u64, fixed: bool },
     /// A number, which its message counts.
     Number,
 }
@@ -194,11 +209,12 @@ impl Plan {
                 }
                 (Some(FieldWeight::Text { own }), WireType::LengthDelimited) => own + length,
                 (Some(FieldWeight::Bytes { own }), WireType::LengthDelimited) => own,
-                // Packed: each varint ends with a byte without a continuation mark; other numbers take four bytes or eight.
-                (Some(FieldWeight::Numbers { each }), WireType::LengthDelimited) => {
+                // Packed: each varint ends with a byte without a continuation mark.
+                (Some(FieldWeight::Numbers { fixed: true, .. }), WireType::LengthDelimited) => length,
+                (Some(FieldWeight::Numbers { each, .. }), WireType::LengthDelimited) => {
                     each * inside.iter().filter(|byte| **byte < 0x80).count() as u64
                 }
-                (Some(FieldWeight::Numbers { each }), _) => each,
+                (Some(FieldWeight::Numbers { each, .. }), _) => each,
                 _ => 0,
             };
         }
@@ -210,6 +226,11 @@ impl Plan {
 /// type that our files do not have. What cannot be read weighs nothing.
 pub fn weight(full_name: &str, bytes: &[u8]) -> Option<u64> {
     plan_of(full_name).map(|plan| plan.weigh(bytes, 0))
+}
+
+/// Bytes of memory for each byte of a message of this type, at most.
+pub fn most_per_byte_of(full_name: &str) -> Option<u64> {
+    plan_of(full_name).map(|plan| plan.most_per_byte)
 }
 
 /// The plan of a message type by its full name; `None` for types that our files do not have.
@@ -229,7 +250,34 @@ fn plans() -> HashMap<String, Plan> {
         let FileDescriptorProto { message_type, .. } = file;
         collect(file.package(), message_type, &mut messages);
     }
-    messages.iter().map(|(name, message)| (name.clone(), plan(message, &messages))).collect()
+    let plan = |(name, message): (&String, &&'static DescriptorProto)| {
+        let most_per_byte = most_per_byte(message, &messages, 0);
+        (name.clone(), Plan { fields: fields(message, &messages), most_per_byte })
+    };
+    messages.iter().map(plan).collect()
+}
+
+/// Bytes in memory for each byte of a message, at most: an item of a list takes two bytes or more.
+fn most_per_byte(
+    message: &DescriptorProto,
+    all: &HashMap<String, &'static DescriptorProto>,
+    depth: usize,
+) -> u64 {
+    let most = |field: &prost_types::FieldDescriptorProto| {
+        let list = field.label() == Label::Repeated;
+        let inner = all.get(field.type_name().trim_start_matches('.'));
+        match (field.r#type(), inner) {
+            (Type::Message | Type::Group, Some(inner)) if depth < MAX_DEPTH => {
+                let own = if list { size(inner, all, 0).div_ceil(2) } else { 0 };
+                own.max(most_per_byte(inner, all, depth + 1))
+            }
+            (Type::String, _) if list => (TEXT + BLOCK).div_ceil(2),
+            (Type::Bytes, _) if list => BYTES.div_ceil(2),
+            (numeric, _) if list && !is_fixed(numeric) => number_size(numeric),
+            _ => 1,
+        }
+    };
+    message.field.iter().map(most).max().unwrap_or(1)
 }
 
 fn collect<'a>(
@@ -244,8 +292,12 @@ fn collect<'a>(
     }
 }
 
-fn plan(message: &'static DescriptorProto, all: &HashMap<String, &'static DescriptorProto>) -> Plan {
-    let mut plan = Plan::default();
+/// What each field of a message takes.
+fn fields(
+    message: &'static DescriptorProto,
+    all: &HashMap<String, &'static DescriptorProto>,
+) -> HashMap<u32, FieldWeight> {
+    let mut fields = HashMap::new();
     for field in &message.field {
         let list = field.label() == Label::Repeated;
         let one_of_list = |bytes| if list { bytes } else { 0 };
@@ -255,18 +307,20 @@ fn plan(message: &'static DescriptorProto, all: &HashMap<String, &'static Descri
                 let own = all.get(name).map_or(0, |message| size(message, all, 0));
                 FieldWeight::Message { own: one_of_list(own), name }
             }
-            Type::String => FieldWeight::Text { own: one_of_list(TEXT) },
+            Type::String => FieldWeight::Text { own: one_of_list(TEXT + BLOCK) },
             Type::Bytes => FieldWeight::Bytes { own: one_of_list(BYTES) },
-            numeric if list => FieldWeight::Numbers { each: number_size(numeric) },
+            numeric if list => FieldWeight::Numbers { each: number_size(numeric), fixed: is_fixed(numeric) },
             _ => FieldWeight::Number,
         };
-        plan.fields.insert(field.number() as u32, planned);
+        fields.insert(field.number() as u32, planned);
     }
-    plan
+    fields
 }
 
 /// A `String` or a `Vec`.
 const TEXT: u64 = 24;
+/// What the allocator adds to a short text.
+const BLOCK: u64 = 24;
 /// A `Bytes`.
 const BYTES: u64 = 32;
 
@@ -283,6 +337,14 @@ fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProt
         (_, numeric) => 8 + number_size(numeric),
     };
     message.field.iter().map(field).sum()
+}
+
+/// Whether a number takes the same bytes in every message.
+fn is_fixed(numeric: Type) -> bool {
+    matches!(
+        numeric,
+        Type::Double | Type::Float | Type::Fixed64 | Type::Sfixed64 | Type::Fixed32 | Type::Sfixed32
+    )
 }
 
 fn number_size(numeric: Type) -> u64 {

@@ -241,7 +241,7 @@ fn item_bytes(message: &impl Message) -> usize {
 }
 
 /// Bytes of a policy in the summary, at most.
-fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
+pub(super) fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
     let spread = has_spread.then_some(1.0);
     let statistics = || {
         let [std, ci95_low, ci95_high] = [spread; 3];

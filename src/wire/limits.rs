@@ -17,10 +17,6 @@ pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
 /// Environments of all sessions of a server by default: on small playfields 64 MiB of them, on the largest 256 MiB.
 pub const DEFAULT_MAX_ENVS: u32 = 262_144;
 
-/// Bytes of all sessions of a server by default: [`DEFAULT_MAX_ENVS`] on the largest playfield, and three times as much
-/// again for kept answers and explicit sequences.
-pub const DEFAULT_SESSION_MEMORY: u64 = 1 << 30;
-
 /// Bytes of a request to a call that takes bulk data. The largest sensible requests, thousands of snapshots or weight
 /// vectors, are some megabytes.
 pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
@@ -121,8 +117,7 @@ pub const MAX_TUPLE_POSITIONS: u32 = 16;
 /// holds in part.
 pub const MAX_MODEL_PARAMETERS: u32 = 1 << 20;
 
-/// Parameters of all models of one evaluation, which keeps them until its end: 16 MiB. Those of [`DEFAULT_MAX_EVALUATIONS`]
-/// take as much memory as all sessions may.
+/// Parameters of all models of one evaluation, which keeps them until its end: 16 MiB.
 pub const MAX_REQUEST_PARAMETERS: u32 = 1 << 22;
 
 /// Work of one step of a choice with a model, by [`Agent::cost`](crate::agents::Agent::cost), in pieces of a linear controller:
@@ -130,23 +125,19 @@ pub const MAX_REQUEST_PARAMETERS: u32 = 1 << 22;
 /// thirds of it on the widest playfield when it weighs one hidden piece.
 pub const MAX_MODEL_WORK: u64 = 1 << 17;
 
-/// Evaluations at one time by default. Their callers share the threads; more of them only make all of them slower, and each
-/// may hold [`MAX_GAMES`].
-pub const DEFAULT_MAX_EVALUATIONS: u32 = 64;
+/// Finished games of an evaluation that may wait for their caller before no further ones begin: 1 MiB.
+pub const MAX_UNREAD_GAMES: usize = 16_384;
 
 /// Evaluations of one caller at one time by default: a quarter of all.
 pub const DEFAULT_MAX_EVALUATIONS_PER_CALLER: u32 = 16;
 
-/// How long the answer of an evaluation may lie unread, by default, before the evaluation must make room for another one:
+/// How long the answer of an evaluation or of a watch may lie unread, by default, before that call must make room for another one:
 /// longer than a program takes between two messages, shorter than other callers like to wait.
 pub const DEFAULT_MAX_UNREAD: Duration = Duration::from_secs(10);
 
 /// Time of one core that a call may take by the server's estimate, evaluations aside, by default. Every placement of as many
 /// positions as one request may have takes less under nearly all rules and features.
 pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
-
-/// Connections of a server by default: one for each session, and as many again for observers.
-pub const DEFAULT_MAX_CONNECTIONS: u32 = 2_048;
 
 /// Connections from one address, of this many in all, by default: half of them, rounded up. A proxy or a lab behind one
 /// address has room, and leaves as much to the others.
@@ -157,24 +148,33 @@ pub fn default_connections_per_address(max_connections: u32) -> u32 {
 /// Calls in progress on one connection. Further calls wait in the client, which learns the limit when it connects.
 pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
 
-/// Calls in progress on all connections. Each takes some 10 KiB before it does anything, and the server sets aside
-/// [`SMALL_ANSWER_BYTES`](crate::service::answers::SMALL_ANSWER_BYTES) for it.
-pub const DEFAULT_MAX_CALLS: u32 = 8_192;
+/// How much one call may send before it must wait for the server.
+pub const STREAM_WINDOW: u32 = 256 << 10;
+/// The same for all calls of a connection together. The server holds as much while no call reads it. HTTP/2 ends a connection
+/// with too many small frames that no call has read: at this size, some two thousand.
+pub const CONNECTION_WINDOW: u32 = 512 << 10;
+
+/// Bytes of the headers of a call, as HTTP/2 counts them: as many as gRPC's own libraries take by default.
+pub const MAX_HEADER_BYTES: u32 = 8 << 10;
+
+/// Bytes of a request over HTTP/1.1 that the server holds at a time: of its headers, then of its body. Browsers send some
+/// kilobytes of headers.
+pub const MAX_HTTP1_BYTES: usize = 32 << 10;
+
+/// Bytes that a connection takes at most besides its calls: its window, with half as much again for frames that are small,
+/// or its buffers for HTTP/1.1; its headers, its TLS and its tasks.
+pub const CONNECTION_BYTES: u64 = CONNECTION_WINDOW as u64 / 2 * 3 + 64 * 1024;
 
 /// Bytes of requests, and of answers, on their way over one connection: four of the largest, and dozens of typical ones. A
-/// connection can make the server hold this much without one complete request, plus the 16 MiB of its window that the server
-/// has not read, and 24 KiB of headers and first buffers for each call.
+/// connection can make the server hold this much without one complete request, besides [`CONNECTION_BYTES`].
 pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
 
 /// Calls in progress that each connection may have whatever the others do, so that the server always serves a newcomer.
 pub const OWN_CALLS: u64 = 8;
 
 /// Bytes of requests, and of answers, that each connection may have on their way whatever the others do: a step of hundreds
-/// of environments, or the answer of GetServerInfo. With as many connections as there may be, these are 256 MiB of each.
-pub const OWN_MEMORY: u64 = 128 << 10;
-
-/// Bytes of requests, and of answers, on their way over all connections.
-pub const DEFAULT_TRAFFIC_MEMORY: u64 = 2 * CONNECTION_MEMORY;
+/// of environments, or the answer of GetServerInfo.
+pub const OWN_MEMORY: u64 = 64 << 10;
 
 /// How long a connection may be silent before its first request, its TLS handshake included.
 pub const DEFAULT_FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -189,7 +189,7 @@ pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// Games of an evaluation that records what is done in them: of [`MAX_RECORDED_BYTES`] each, 16 MiB, which the server keeps
-/// until their caller has read them. Those of [`DEFAULT_MAX_EVALUATIONS`] take as much memory as all sessions may.
+/// until their caller has read them.
 pub const MAX_RECORDED_GAMES: u32 = 16;
 
 /// Trials at each height of an estimate of how long games last. Fewer than these say nothing about rare losses.
@@ -214,6 +214,9 @@ pub const MAX_RECORDING_TEXT: usize = 200;
 
 /// Callers that watch sessions of a server at one time, by default: as many people as look at a cluster's learners.
 pub const DEFAULT_MAX_WATCHES: u32 = 256;
+
+/// Calls of one caller that watch sessions at one time, by default: a quarter of all.
+pub const DEFAULT_MAX_WATCHES_PER_CALLER: u32 = 64;
 
 /// Callers that watch one session at one time. Each environment that any of them watches costs a step some tens of nanoseconds.
 pub const MAX_WATCHES_PER_SESSION: u32 = 8;

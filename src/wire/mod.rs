@@ -16,6 +16,7 @@ pub mod evaluation;
 pub mod expectation;
 pub mod features;
 pub mod fields;
+pub mod footprint;
 pub mod models;
 pub mod policies;
 pub mod positions;

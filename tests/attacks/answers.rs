@@ -7,13 +7,16 @@ use prost::Message;
 use tetrion::wire::limits::{MAX_RESPONSE_BYTES, STREAM_QUEUE};
 use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
+use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::wire::pb::step_stream_request::Request as InStream;
 
 use crate::arena::Arena;
 use crate::bystander::{connect, session};
-use crate::http2::{Connection, INITIAL_WINDOW_SIZE, begin, call, message};
-use crate::messages::{EVALUATE, INFO, PLACEMENTS, REFLECTION, STREAM, WATCH, endless};
+use crate::http2::{
+    Connection, END_HEADERS, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, begin, block, call, frame, message,
+};
+use crate::messages::{EVALUATE, INFO, PLACEMENTS, REFLECTION, STREAM, WATCH, WATCH_SESSION, endless};
 
 /// A session whose every placement is an answer of some 40 MB, and the 43 bytes that request it.
 async fn large(arena: &Arena) -> Result<(String, pb::EnumeratePlacementsRequest)> {
@@ -132,6 +135,61 @@ pub async fn of_open_doors(arena: &Arena) -> Result<()> {
         arena.hold(connection);
     }
     until_idle(arena).await
+}
+
+/// Pages and metrics over HTTP/2 that are never read, a thousand on each of many connections.
+pub async fn of_pages(arena: &Arena) -> Result<()> {
+    pages(arena, arena.times(20, 200)).await
+}
+
+/// The same over this many connections.
+pub async fn pages(arena: &Arena, connections: usize) -> Result<()> {
+    let ask = |stream: u32, path: &str| {
+        let fields = [(":method", "GET"), (":scheme", "http"), (":path", path), (":authority", "localhost")];
+        frame(HEADERS, END_HEADERS | END_STREAM, stream, &block(&fields))
+    };
+    for _ in 0..connections {
+        let mut connection = Connection::open(arena.address, &[(INITIAL_WINDOW_SIZE, 0)]).await?;
+        let frames: Vec<u8> = (0..500)
+            .flat_map(|number| [ask(4 * number + 1, "/metrics"), ask(4 * number + 3, "/page.js")].concat())
+            .collect();
+        connection.send(&frames).await?;
+        arena.hold(connection);
+    }
+    until_idle(arena).await
+}
+
+/// Viewers of many sessions that read nothing, from one caller: others find a place when they come.
+pub async fn of_watches(arena: &Arena) -> Result<()> {
+    let channel = connect(arena.address).await?;
+    let mut names = Vec::new();
+    for seed in 0..32 {
+        let config = pb::SessionConfig { num_envs: Some(64), seed: Some(seed), ..Default::default() };
+        names.push(session(&channel, config).await?);
+    }
+    for _ in 0..8 {
+        let mut connection = Connection::open(arena.address, &[(INITIAL_WINDOW_SIZE, 0)]).await?;
+        for (number, session) in (0..).zip(&names) {
+            let request = pb::WatchSessionRequest { session: session.clone(), ..Default::default() };
+            connection.send(&call(2 * number + 1, WATCH_SESSION, &request.encode_to_vec())).await?;
+        }
+        connection.settle().await?;
+        arena.hold(connection);
+    }
+    let patience = Instant::now() + Duration::from_secs(10);
+    let mut client = EnvironmentServiceClient::new(channel);
+    loop {
+        let request = pb::WatchSessionRequest { session: names[0].clone(), ..Default::default() };
+        let status = match client.watch_session(request).await {
+            Ok(answer) => {
+                answer.into_inner().message().await?.context("a first message")?;
+                return Ok(());
+            }
+            Err(status) => status,
+        };
+        ensure!(Instant::now() < patience, "no place for a caller that reads: {}", status.message());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// One connection takes all places for evaluations and never reads: its places go to callers that do.

@@ -15,6 +15,7 @@ use tetrion::engine::rng::{Tag, below, word};
 use tokio::task::JoinSet;
 
 use crate::bystander::{self, Bystander, Seen};
+use crate::cgroup::Cgroup;
 use crate::corpus;
 use crate::load::{self, Load};
 use crate::table::ATTACKS;
@@ -40,6 +41,8 @@ pub struct Attack {
     pub encrypted: bool,
     /// Memory of the process at its most.
     pub max_mib: u64,
+    /// The same, enforced by a control group where one can be made; 0 for none.
+    pub cgroup_mib: u64,
     /// The slowest answer that the bystander gets.
     pub slowest: Duration,
     /// Descriptors of the process.
@@ -59,6 +62,7 @@ impl Attack {
         flags: &[],
         encrypted: false,
         max_mib: 256,
+        cgroup_mib: 0,
         slowest: Duration::from_secs(5),
         descriptors: DESCRIPTORS,
         stderr: true,
@@ -273,7 +277,18 @@ fn finish(result: Result<()>) -> ExitCode {
 
 /// Runs one attack; returns the verdict, what the bystander saw, and the most memory in MiB.
 async fn stage(attack: &Attack, options: &Options) -> (Result<()>, Seen, u64) {
-    let victim = match Victim::start(attack.flags, attack.encrypted, attack.descriptors, attack.stderr) {
+    let cgroup = (attack.cgroup_mib > 0).then(|| Cgroup::new(attack.cgroup_mib << 20));
+    if let Some(cgroup) = &cgroup {
+        let made =
+            if cgroup.is_some() { "runs in" } else { "no control group can be made here: runs without" };
+        println!("{:24} {made} one of {} MiB", attack.name, attack.cgroup_mib);
+    }
+    let cgroup = cgroup.flatten();
+    let started = match &cgroup {
+        Some(cgroup) => Victim::start_in(cgroup, attack.flags),
+        None => Victim::start(attack.flags, attack.encrypted, attack.descriptors, attack.stderr),
+    };
+    let victim = match started {
         Ok(victim) => victim,
         Err(error) => return (Err(error), Seen::default(), 0),
     };

@@ -9,6 +9,8 @@ use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::tensor;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
@@ -70,6 +72,16 @@ pub async fn serves_newcomers(address: SocketAddr, encrypted: bool) -> Result<()
     let mut client = EnvironmentServiceClient::new(connect_for(address, encrypted, PREPARATION).await?);
     let answer = client.get_server_info(pb::GetServerInfoRequest::default()).await;
     answer.map(|_| ()).context("a caller that comes new is not served")
+}
+
+/// The value of a metric without labels.
+pub async fn metric(address: SocketAddr, name: &str) -> Result<u64> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    Ok(line.with_context(|| format!("no metric {name}"))?.parse::<f64>()? as u64)
 }
 
 /// Makes a session and starts its episodes.

@@ -80,6 +80,25 @@ async fn end(arena: &Arena, beginnings: impl IntoIterator<Item = Vec<u8>>) -> Re
     Ok(())
 }
 
+/// Requests over HTTP/1.1 whose headers never end, of as many bytes as the server takes.
+pub async fn endless_headers(arena: &Arena) -> Result<()> {
+    unfinished(arena, arena.times(400, 2000)).await
+}
+
+/// The same over this many connections.
+pub async fn unfinished(arena: &Arena, connections: usize) -> Result<()> {
+    let mut bytes = b"GET / HTTP/1.1\r\nhost: localhost\r\n".to_vec();
+    for number in 0..50 {
+        bytes.extend(format!("x-more-{number}: {}\r\n", "a".repeat(8000)).bytes());
+    }
+    for _ in 0..connections {
+        let mut connection = Connection::silent(arena.address).await?;
+        connection.push(&bytes[..390_000], Duration::from_millis(100)).await;
+        arena.hold(connection);
+    }
+    Ok(())
+}
+
 /// Thousands of connections that do everything right: each makes a call, and keeps the connection.
 pub async fn thousands(arena: &Arena) -> Result<()> {
     let request = call(1, INFO, &[]);

@@ -29,11 +29,15 @@ mod arena;
 #[cfg(target_os = "linux")]
 mod bystander;
 #[cfg(target_os = "linux")]
+mod cgroup;
+#[cfg(target_os = "linux")]
 mod conformance;
 #[cfg(target_os = "linux")]
 mod connections;
 #[cfg(target_os = "linux")]
 mod corpus;
+#[cfg(target_os = "linux")]
+mod evaluations;
 #[cfg(target_os = "linux")]
 mod everything;
 #[cfg(target_os = "linux")]

@@ -20,6 +20,7 @@ pub const RESTORE: &str = "/tetrion.v1.EnvironmentService/RestoreState";
 pub const SAVE: &str = "/tetrion.v1.EnvironmentService/SaveState";
 pub const PLACEMENTS: &str = "/tetrion.v1.EnvironmentService/EnumeratePlacements";
 pub const STREAM: &str = "/tetrion.v1.EnvironmentService/StepStream";
+pub const WATCH_SESSION: &str = "/tetrion.v1.EnvironmentService/WatchSession";
 pub const EVALUATE: &str = "/tetrion.v1.EvaluationService/EvaluatePolicies";
 pub const WORLDS: &str = "/dm_env_rpc.v1.Environment/Process";
 pub const REFLECTION: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";

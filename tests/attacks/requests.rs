@@ -7,13 +7,13 @@ use anyhow::{Context, Result, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
-use tetrion::wire::limits::{MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, MAX_SEQUENCE_PIECES};
+use tetrion::wire::limits::{MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, MAX_SEQUENCE_PIECES, STREAM_WINDOW};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 
 use crate::arena::Arena;
 use crate::bystander::{connect, session};
-use crate::http2::{Connection, DATA, RST_STREAM, begin, frame, message};
+use crate::http2::{Connection, DATA, INITIAL_WINDOW_SIZE, RST_STREAM, begin, frame, message};
 use crate::messages::{CREATE, INFO, PLACEMENTS, RESET, RESTORE, STREAM, caves};
 
 /// How long a server may take to answer a caller that it has heard.
@@ -29,7 +29,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A call with a compressed message.
-fn compressed(stream: u32, path: &str, encoding: &str, bytes: &[u8], ends: bool) -> Vec<u8> {
+pub fn compressed(stream: u32, path: &str, encoding: &str, bytes: &[u8], ends: bool) -> Vec<u8> {
     [begin(stream, path, &[("grpc-encoding", encoding)]), message(stream, true, bytes, ends)].concat()
 }
 
@@ -66,7 +66,7 @@ pub async fn heavy_work(arena: &Arena) -> Result<()> {
 /// Streams whose first message is small and becomes as large as a message may be; they stay open.
 pub async fn compressed_streams(arena: &Arena) -> Result<()> {
     let bytes = zstd(&vec![0; MAX_REQUEST_BYTES as usize - 1024]);
-    for _ in 0..arena.times(20, 100) {
+    for _ in 0..arena.times(20, 60) {
         let mut connection = Connection::open(arena.address, &[]).await?;
         for number in 0..3 {
             connection.send(&compressed(2 * number + 1, STREAM, "zstd", &bytes, false)).await?;
@@ -152,7 +152,7 @@ async fn withhold(connection: &mut Connection, bytes: &[u8]) -> io::Result<()> {
         let stream = 2 * number + 1;
         connection.send(&begin(stream, RESTORE, &[])).await?;
         // A quarter of the stream's window at a time, which is open again when the server has seen it.
-        for part in bytes.chunks(1 << 20) {
+        for part in bytes.chunks(STREAM_WINDOW as usize / 4) {
             let frames: Vec<u8> =
                 part.chunks(16_384).flat_map(|chunk| frame(DATA, 0, stream, chunk)).collect();
             connection.send(&frames).await?;
@@ -187,6 +187,51 @@ pub async fn begun_calls(arena: &Arena) -> Result<()> {
     }
     let (now, most) = arena.victim.memory();
     ensure!(now < most / 2 + (64 << 20), "{} MiB are kept of {}", now >> 20, most >> 20);
+    Ok(())
+}
+
+/// Calls whose headers are as large as they may be, in as many fields as that allows, and that are not made.
+pub async fn heavy_headers(arena: &Arena) -> Result<()> {
+    headers(arena, arena.times(8, 100)).await
+}
+
+/// The same over this many connections.
+pub async fn headers(arena: &Arena, connections: usize) -> Result<()> {
+    let fields: Vec<(String, String)> =
+        (0..190).map(|number| (format!("x-{number}"), String::new())).collect();
+    let fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let frames: Vec<u8> = (0..1000).flat_map(|number| begin(2 * number + 1, RESET, &fields)).collect();
+    for _ in 0..connections {
+        let mut connection = Connection::open(arena.address, &[]).await?;
+        connection.push(&frames, 4 * MOMENT).await;
+        arena.hold(connection);
+    }
+    tokio::time::sleep(MOMENT).await;
+    Ok(())
+}
+
+/// Streams whose callers send as much as the server's windows take, and read no answer: a byte at a time, too.
+pub async fn full_windows(arena: &Arena) -> Result<()> {
+    windows(arena, arena.times(200, 450)).await
+}
+
+/// The same over this many connections.
+pub async fn windows(arena: &Arena, connections: usize) -> Result<()> {
+    for number in 0..connections {
+        let mut connection = Connection::open(arena.address, &[(INITIAL_WINDOW_SIZE, 0)]).await?;
+        let part = if number % 2 == 0 { 1 } else { 16_384 };
+        // An answer that no reader takes, and requests after it.
+        let mut frames = begin(1, STREAM, &[]);
+        for _ in 0..4 {
+            frames.extend(message(1, false, &[], false));
+        }
+        let mut rest = [&[0][..], &(1_u32 << 20).to_be_bytes()].concat();
+        rest.resize(STREAM_WINDOW as usize - 1000, 0);
+        frames.extend(rest.chunks(part).take(1000).flat_map(|chunk| frame(DATA, 0, 1, chunk)));
+        connection.push(&frames, MOMENT).await;
+        arena.hold(connection);
+    }
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 
 use crate::arena::Attack;
 use crate::{
-    answers, conformance, connections, everything, floods, load, mutations, requests, strangers, survivors,
+    answers, conformance, connections, evaluations, everything, floods, load, mutations, requests, strangers,
+    survivors,
 };
 
 /// A row whose attack is this function.
@@ -34,10 +35,18 @@ pub const ATTACKS: &[Attack] = &[
     },
     // All of that together stays within what the server was given.
     Attack {
-        flags: &["--memory", "1024", "--max-connections-per-address", "512"],
+        flags: &["--memory", "1024", "--max-connections-per-address", "256"],
         max_mib: 1024,
+        cgroup_mib: 1024,
         ..attack!("everything", everything::at_once)
     },
+    Attack { max_mib: 1024, ..attack!("evaluations", evaluations::unread) },
+    attack!("evaluation-estimates", evaluations::estimates),
+    Attack { max_mib: 512, ..attack!("heavy-headers", requests::heavy_headers) },
+    Attack { max_mib: 512, ..attack!("full-windows", requests::full_windows) },
+    attack!("endless-headers", connections::endless_headers),
+    Attack { max_mib: 768, ..attack!("unread-pages", answers::of_pages) },
+    Attack { flags: &["--max-unread-time", "1"], ..attack!("unread-watches", answers::of_watches) },
     attack!("vanishing", requests::vanishing),
     attack!("silent", connections::silent),
     Attack {

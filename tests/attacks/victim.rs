@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::cgroup::Cgroup;
+
 /// Address space that the process gets: an allocation past it fails, and a Rust program whose allocation fails aborts.
 const ADDRESS_SPACE_KIB: u64 = 4 << 20;
 /// Files and sockets it may have open, unless an attack says otherwise.
@@ -46,6 +48,12 @@ impl Victim {
         Victim::start_at(any, flags, encrypted, descriptors, stderr)
     }
 
+    /// Starts a server on a free port in a control group.
+    pub fn start_in(cgroup: &Cgroup, flags: &[&str]) -> Result<Victim> {
+        let enter = format!("echo $$ > '{}' && ", cgroup.entry().display());
+        Victim::spawn(&enter, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), flags, false, DESCRIPTORS, true)
+    }
+
     /// Starts a server at an address.
     pub fn start_at(
         address: SocketAddr,
@@ -54,8 +62,19 @@ impl Victim {
         descriptors: u32,
         stderr: bool,
     ) -> Result<Victim> {
+        Victim::spawn("", address, flags, encrypted, descriptors, stderr)
+    }
+
+    fn spawn(
+        enter: &str,
+        address: SocketAddr,
+        flags: &[&str],
+        encrypted: bool,
+        descriptors: u32,
+        stderr: bool,
+    ) -> Result<Victim> {
         let limits =
-            format!("ulimit -v {ADDRESS_SPACE_KIB} && ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+            format!("{enter}ulimit -v {ADDRESS_SPACE_KIB} && ulimit -n {descriptors} && exec \"$0\" \"$@\"");
         let program = std::env::var("TETRION_SERVER").unwrap_or(env!("CARGO_BIN_EXE_tetrion").to_owned());
         let mut command = Command::new("sh");
         command.args(["-c", &limits, &program]);

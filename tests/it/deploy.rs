@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use tetrion::service::allotment::DEFAULT_MEMORY;
+
 use crate::evaluate::tetrion;
 
 /// The words of a text that begin with `prefix`: flags and variables are letters, digits, `-` and `_`.
@@ -36,6 +38,25 @@ fn flags_and_variables_are_those_of_the_program() {
     ] {
         let used = words(&read(file), "TETRION_");
         assert!(!used.is_empty() && used.is_subset(&variables), "{file}: {:?}", used.difference(&variables));
+    }
+}
+
+#[test]
+fn the_server_gets_the_memory_that_its_limits_add_up_to() {
+    let mib = |file: &str, key: &str, unit: &str| {
+        let text = read(file);
+        let (_, value) = text.split_once(key).unwrap_or_else(|| panic!("{file} has no {key}"));
+        let (number, _) = value.split_once(unit).unwrap();
+        number.trim().parse::<u64>().unwrap_or_else(|_| panic!("{file}: {number:?}"))
+    };
+    for (file, key, unit) in [
+        ("deploy/tetrion.service", "\nMemoryMax=", "M"),
+        ("deploy/kubernetes/statefulset.yaml", "limits: {cpu: \"4\", memory:", "Mi"),
+        ("docs/deploying.md", "no-new-privileges --memory", "m"),
+    ] {
+        let given = mib(file, key, unit) << 20;
+        // A tenth for what the kernel keeps for its sockets.
+        assert!(given >= DEFAULT_MEMORY + DEFAULT_MEMORY / 10, "{file}: {given} bytes");
     }
 }
 

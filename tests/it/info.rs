@@ -22,8 +22,12 @@ async fn info(channel: &Channel, width: u32) -> Result<pb::GetServerInfoResponse
 
 #[tokio::test]
 async fn it_reports_what_it_was_started_with() {
-    let evaluations =
-        EvaluationCapacity { max_evaluations: 7, max_per_caller: 5, max_unread: Duration::from_secs(3) };
+    let evaluations = EvaluationCapacity {
+        max_evaluations: 7,
+        max_per_caller: 5,
+        memory: 88,
+        max_unread: Duration::from_secs(3),
+    };
     let max_call_work = Duration::from_secs(90);
     let network = NetworkLimits {
         max_calls: 9,
@@ -52,10 +56,10 @@ async fn it_reports_what_it_was_started_with() {
     assert_eq!(limits.max_evaluations_per_caller, 5);
     assert_eq!((limits.max_sessions_per_caller, limits.max_envs_per_caller), (1024, 262_144));
     assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
-    assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (2048, 9, 1024));
-    assert_eq!(limits.max_connections_per_address, 1024);
+    assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (1024, 9, 1024));
+    assert_eq!(limits.max_connections_per_address, 512);
     assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));
-    assert_eq!(limits.session_memory, 77);
+    assert_eq!((limits.session_memory, limits.evaluation_memory), (77, 88));
     assert_eq!((limits.max_hidden_layers, limits.max_hidden_units), (4, 256));
     assert_eq!((limits.max_tuples, limits.max_tuple_positions), (256, 16));
     assert_eq!((limits.max_model_parameters, limits.max_request_parameters), (1 << 20, 1 << 22));
@@ -63,6 +67,7 @@ async fn it_reports_what_it_was_started_with() {
     assert_eq!((limits.max_recorded_games, limits.max_recorded_steps), (16, 1 << 20));
     assert_eq!((limits.min_loss_trials, limits.max_loss_trials), (16, 1024));
     assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
+    assert_eq!(limits.max_watches_per_caller, 64);
     assert_eq!((limits.max_watched_envs, limits.max_frames_per_second), (64, 60));
     assert_eq!(limits.max_keys, 64);
     assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));

@@ -59,6 +59,9 @@ mod dm_env_rpc;
 /// Every bound on a request, at it and one past it.
 mod limits;
 
+/// The memory of a server is divided among all limits on it.
+mod allotment;
+
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
 

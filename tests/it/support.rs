@@ -84,7 +84,7 @@ pub async fn start_with(limits: StoreLimits) -> TestServer {
 
 /// The limits of the caller `small`; other callers have the limits of the server.
 pub const SMALL: CallerLimits =
-    CallerLimits { max_sessions: Some(2), max_envs: Some(5), max_evaluations: Some(1) };
+    CallerLimits { max_sessions: Some(2), max_envs: Some(5), max_evaluations: Some(1), max_watches: Some(1) };
 
 /// Takes the caller from the metadata, as the layer around the calls takes it from the token.
 fn name_caller(mut request: Request<()>) -> Result<Request<()>, Status> {

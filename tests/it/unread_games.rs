@@ -1,18 +1,21 @@
 //! Games of an evaluation whose caller does not read the results.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tetrion::agents::{Agent, Controller};
 use tetrion::engine::Rules;
 use tetrion::features::kernel::Kernel;
 use tetrion::pool::{Party, Pool};
 use tetrion::rollout::{Deal, Evaluation};
-use tetrion::service::games::{Keep, MAX_UNREAD, RunningGames};
+use tetrion::service::budget::Budget;
+use tetrion::service::games::{Keep, RunningGames};
+use tetrion::wire::limits::MAX_UNREAD_GAMES;
 
-#[test]
-fn no_games_begin_while_too_many_lie_unread() {
+/// Fifty thousand games of one piece.
+fn evaluation() -> Evaluation {
     let agent = Controller::named("bcts").and_then(|bcts| bcts.agent(10)).unwrap();
-    let evaluation = Evaluation {
+    Evaluation {
         rules: Rules::default(),
         policies: vec![Agent::Linear(agent)],
         deal: Deal::Common((0..50_000).collect()),
@@ -22,9 +25,32 @@ fn no_games_begin_while_too_many_lie_unread() {
         max_steps: u64::MAX,
         loss_trials: 0,
         kernel: Kernel::best(),
-    };
+    }
+}
+
+#[test]
+fn an_evaluation_that_panics_gives_its_memory_back() {
+    let evaluation = Evaluation { pairs: Some(vec![(0, 0), (7, 0)]), ..evaluation() };
     let lane = Pool::new(2).unwrap().lane(Party::Own);
-    let games = RunningGames::begin(&lane, Arc::new(evaluation), 0, Keep::Results);
+    let budget = Budget::new(1000);
+    let room = Arc::new(budget.take(900).unwrap());
+    let games = RunningGames::begin(&lane, evaluation, room, 0, Keep::Results);
+    while !games.ended() {
+        std::thread::yield_now();
+    }
+    assert!(games.games_done() < 2, "there is no eighth policy");
+    drop(games);
+    let start = Instant::now();
+    while budget.taken() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "{} bytes are kept", budget.taken());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn no_games_begin_while_too_many_lie_unread() {
+    let lane = Pool::new(2).unwrap().lane(Party::Own);
+    let games = RunningGames::begin(&lane, evaluation(), Arc::new(Budget::new(0).share()), 0, Keep::Results);
     let mut read = 0;
     while read < 50_000 {
         // Both threads have nothing left to do, for now or for good.
@@ -32,7 +58,7 @@ fn no_games_begin_while_too_many_lie_unread() {
             std::thread::yield_now();
         }
         let unread = games.take_unread().len();
-        assert!(unread <= MAX_UNREAD + 1, "{unread} games are unread");
+        assert!(unread <= MAX_UNREAD_GAMES + 1, "{unread} games are unread");
         read += unread;
     }
     assert_eq!((read, games.games_done()), (50_000, 50_000));

@@ -3,7 +3,7 @@
 use prost::{Message, Name};
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FileDescriptorSet};
-use tetrion::wire::codec::{self, MOST_PER_BYTE};
+use tetrion::wire::codec;
 use tetrion::wire::dm_env_rpc::pb as dm;
 use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
 
@@ -38,6 +38,12 @@ fn a_message_weighs_what_it_takes() {
     assert_eq!(weight(&pb::StepRequest { actions: Some(tensor), ..Default::default() }), 0);
     let request = pb::StepRequest { env_ids: vec![1; 10_000], ..Default::default() };
     assert_eq!(weight(&request), 40_000);
+    let weights = vec![0.5; 10_000];
+    let agent = pb::Agent { weights, ..Default::default() };
+    assert_eq!(weight(&agent), 80_000);
+    // A short text takes a block of the allocator.
+    let request = pb::PieceSequences { sequences: vec!["I".to_owned(); 1000] };
+    assert!((48_000..60_000).contains(&weight(&request)), "{} bytes", weight(&request));
     let entries = (0..100).map(|i| (format!("{i:03}"), dm::Tensor::default())).collect();
     let request = dm::CreateWorldRequest { settings: entries };
     let least = 100 * size_of::<(String, dm::Tensor)>() as u64;
@@ -59,7 +65,7 @@ fn nothing_is_too_heavy_for_its_size_unless_it_is_weighed() {
                 prost::encoding::encode_varint((field.number() as u64) << 3 | wire_type, &mut bytes);
                 bytes.extend_from_slice(if packed { &[1, 0] } else { &[0] });
                 let weight = codec::weight(&name, &bytes).expect("a message of ours");
-                let most = bytes.len() as u64 * MOST_PER_BYTE;
+                let most = bytes.len() as u64 * codec::most_per_byte_of(&name).unwrap();
                 assert!(weight <= most, "{name}.{}: {weight} bytes for {}", field.name(), bytes.len());
                 checked += 1;
             }

@@ -319,7 +319,7 @@ fn what_a_file_of_tokens_says_is_checked_and_never_quoted() {
     wrong(
         &format!("{ALICE} = 3\n{alice}"),
         1,
-        "an unknown key, expected max_sessions, max_envs, max_evaluations",
+        "an unknown key, expected max_sessions, max_envs, max_evaluations, max_watches",
     );
     wrong(
         "[[token]]\nname = \"alice\"\nsecret = 12345678901234567\n",
@@ -337,7 +337,7 @@ fn what_a_file_of_tokens_says_is_checked_and_never_quoted() {
     wrong(&token("", ALICE, ""), 2, "name: expected 1 to 64");
     wrong(&token(&"a".repeat(65), ALICE, ""), 2, "name: expected 1 to 64");
     TokenFile::parse(&token(&"a".repeat(64), ALICE, "")).unwrap();
-    for limit in ["max_sessions", "max_envs", "max_evaluations"] {
+    for limit in ["max_sessions", "max_envs", "max_evaluations", "max_watches"] {
         for value in ["-1", "4294967296", "1.5", "\"needle\"", "true"] {
             let expected = format!("{limit}: expected a whole number from 0 to 4294967295");
             wrong(&token("a", ALICE, &format!("{limit} = {value}")), 4, &expected);

@@ -1,5 +1,8 @@
 //! EvaluatePolicies, over a real connection: the games are those of the engine, on any number of threads.
 
+/// Evaluations take their memory before they begin, and give it back.
+mod memory;
+
 /// Evaluations end and make room for others, and report their progress.
 mod places;
 

@@ -396,6 +396,27 @@ fn many_small_parts_do_not_make_a_request_of_gigabytes() {
 }
 
 #[tokio::test]
+async fn headers_over_http_1_1_are_bounded() {
+    let process = Process::start(&[]);
+    let ask = |bytes: usize| {
+        let more = format!("x-more: {}\r\n", "a".repeat(4000)).repeat(bytes / 4000);
+        format!("GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{more}\r\n")
+    };
+    let answer = process.http(ask(16_000).as_bytes());
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+    // Beyond the bound the server answers, or just closes the connection, and waits for no more.
+    let mut stream = TcpStream::connect(process.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let asked = ask(88 * 4000);
+    let _ = stream.write_all(&asked.as_bytes()[..asked.len() - 2]);
+    let mut answer = Vec::new();
+    match stream.read_to_end(&mut answer) {
+        Ok(_) => assert!(answer.starts_with(b"HTTP/1.1 431"), "{}", String::from_utf8_lossy(&answer)),
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error}"),
+    }
+}
+
+#[tokio::test]
 async fn limits_follow_from_the_memory_of_the_server() {
     let file = std::env::temp_dir().join(format!("tetrion-memory-{}.toml", std::process::id()));
     let limits = async |text: &str, flags: &[&str]| {
@@ -405,17 +426,18 @@ async fn limits_follow_from_the_memory_of_the_server() {
         let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap().into_inner();
         let limits = info.limits.unwrap();
         let mib =
-            [limits.session_memory, limits.request_memory, limits.answer_memory].map(|bytes| bytes >> 20);
+            [limits.session_memory, limits.evaluation_memory, limits.request_memory, limits.answer_memory];
+        let mib = mib.map(|bytes| bytes >> 20);
         assert_eq!(limits.max_connections_per_address, limits.max_connections / 2);
         (mib, [limits.max_connections, limits.max_calls, limits.max_evaluations])
     };
-    let ordinary = ([1024, 512, 512], [2048, 8192, 64]);
+    let ordinary = ([768, 512, 512, 512], [1024, 8192, 64]);
     assert_eq!(limits("", &[]).await, ordinary);
     assert_eq!(limits("", &["--memory", "4096"]).await, ordinary);
-    assert_eq!(limits("[serve]\nmemory = 1024", &[]).await, ([256, 128, 128], [512, 2048, 16]));
+    assert_eq!(limits("[serve]\nmemory = 1024", &[]).await, ([192, 128, 128, 128], [256, 2048, 16]));
     // What is given stays, wherever it is given.
     let text = "[serve]\nmemory = 1024\nsession-memory = 300\nmax-calls = 8192";
     let flags = ["--memory", "2048", "--request-memory", "512"];
-    assert_eq!(limits(text, &flags).await, ([300, 512, 256], [1024, 8192, 32]));
+    assert_eq!(limits(text, &flags).await, ([300, 256, 512, 256], [512, 8192, 32]));
     std::fs::remove_file(&file).unwrap();
 }

@@ -3,6 +3,8 @@
 
 mod calls;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{ActionModel, Rules};
@@ -12,7 +14,14 @@ use tetrion::wire::pb;
 
 use crate::support::numbers;
 
-const LIMITS: StoreLimits = StoreLimits { max_sessions: 4, max_envs: 12, memory: 1 << 30, max_watches: 4 };
+const LIMITS: StoreLimits = StoreLimits {
+    max_sessions: 4,
+    max_envs: 12,
+    memory: 1 << 30,
+    max_watches: 4,
+    max_watches_per_caller: 4,
+    max_unread: Duration::MAX,
+};
 
 const TTL: u64 = 100;
 

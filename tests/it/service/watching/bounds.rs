@@ -6,12 +6,14 @@ use tetrion::server::ServerConfig;
 use tetrion::service::StoreLimits;
 use tetrion::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS, MAX_WATCHES_PER_SESSION};
 use tetrion::wire::pb;
+use tokio_util::sync::DropGuard;
 use tonic::Code;
 use tonic::transport::Endpoint;
+use tonic_types::StatusExt;
 
-use super::{request, rules, try_watch, until, watch};
+use super::{Viewer, request, rules, try_watch, until, watch};
 use crate::evaluation::listen_with;
-use crate::support::{Client, config, create, refused, reset, start, start_with, step};
+use crate::support::{Client, by, config, create, refused, reset, start, start_with, step};
 
 #[tokio::test]
 async fn callers_that_watch_are_limited() {
@@ -50,6 +52,101 @@ async fn callers_that_watch_are_limited() {
     until(|| server.store.num_watches() == 0).await;
     // What was kept for them is given back, at the latest.
     until(|| server.store.memory().taken() == memory).await;
+}
+
+/// A server where each connection is a caller, with two sessions of it.
+async fn listen(store: StoreLimits) -> (Endpoint, [String; 2], DropGuard) {
+    let (address, guard) = listen_with(ServerConfig { store, ..ServerConfig::default() }).await;
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let mut client = Client::new(endpoint.connect().await.unwrap());
+    let mut names = [String::new(), String::new()];
+    for name in &mut names {
+        *name = create(&mut client, config(64, 1)).await.name;
+        client.reset(reset(name)).await.unwrap();
+    }
+    (endpoint, names, guard)
+}
+
+#[tokio::test]
+async fn one_caller_does_not_take_the_places_of_all() {
+    let limits = StoreLimits { max_watches: 5, max_watches_per_caller: 3, ..StoreLimits::default() };
+    let (endpoint, [name, _], _guard) = listen(limits).await;
+    let mut viewers = Vec::new();
+    for (most, message) in [
+        (3, "this connection has reached its limit on watches, 3"),
+        (2, "the server has reached its limit on watches, 5"),
+    ] {
+        let mut client = Client::new(endpoint.connect().await.unwrap());
+        for _ in 0..most {
+            viewers.push(watch(&mut client, &name).await.0);
+        }
+        let full = try_watch(&mut client, request(&name)).await.map(drop);
+        assert_eq!(refused(full, Code::ResourceExhausted, "WATCH_LIMIT").message, message);
+    }
+}
+
+#[tokio::test]
+async fn a_token_may_have_a_limit_of_its_own() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let create = pb::CreateSessionRequest { config: Some(config(1, 1)), ..Default::default() };
+    let made = client.create_session(by("small", create)).await.unwrap().into_inner();
+    let name = made.session.unwrap().name;
+    let _viewer = client.watch_session(by("small", request(&name))).await.unwrap();
+    let full = client.watch_session(by("small", request(&name))).await.map(drop);
+    let message = refused(full, Code::ResourceExhausted, "WATCH_LIMIT").message;
+    assert_eq!(message, "the token \"small\" has reached its limit on watches, 1");
+    let told = client.get_server_info(by("small", pb::GetServerInfoRequest::default())).await.unwrap();
+    assert_eq!(told.into_inner().limits.unwrap().max_watches_per_caller, 1);
+}
+
+/// A viewer that leaves its first frame unread: its connection has room for less than that.
+async fn stalled(endpoint: &Endpoint, name: &str) -> Viewer {
+    let narrow = endpoint.clone().initial_stream_window_size(65_535).initial_connection_window_size(65_535);
+    let mut client = Client::new(narrow.connect().await.unwrap());
+    let mut viewer = try_watch(&mut client, request(name)).await.unwrap();
+    viewer.started().await;
+    viewer
+}
+
+#[tokio::test]
+async fn a_caller_that_does_not_read_gives_its_place_to_one_that_does() {
+    for max_watches in [1, 256] {
+        let limits =
+            StoreLimits { max_watches, max_unread: Duration::from_millis(50), ..StoreLimits::default() };
+        let (endpoint, names, _guard) = listen(limits).await;
+        // All places of the server, or of the session.
+        let wide = pb::SessionConfig { rules: rules("simplified", 32, 40, 0), ..config(MAX_WATCHED_ENVS, 1) };
+        let mut learner = Client::new(endpoint.connect().await.unwrap());
+        let name = create(&mut learner, wide).await.name;
+        learner.reset(reset(&name)).await.unwrap();
+        let mut idle = Vec::new();
+        for _ in 0..max_watches.min(MAX_WATCHES_PER_SESSION) {
+            idle.push(stalled(&endpoint, &name).await);
+        }
+        let mut client = Client::new(endpoint.connect().await.unwrap());
+        let watched = if max_watches == 1 { &names[0] } else { &name };
+        let start = Instant::now();
+        let mut viewer = loop {
+            // New frames fill the windows of those that do not read.
+            learner.step(step(&name, &[0; MAX_WATCHED_ENVS as usize])).await.unwrap();
+            match try_watch(&mut client, request(watched)).await {
+                Ok(viewer) => break viewer,
+                Err(status) => assert_eq!(status.code(), Code::ResourceExhausted, "{status}"),
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "no place for a caller that reads");
+        };
+        viewer.started().await;
+        viewer.frame().await;
+        // One of them has lost its place, and learns it when it reads on.
+        let mut ends = tokio::task::JoinSet::new();
+        for mut viewer in idle {
+            ends.spawn(async move { viewer.end().await });
+        }
+        let end = ends.join_next().await.unwrap().unwrap();
+        assert_eq!(end.code(), Code::Aborted, "{end}");
+        assert_eq!(end.get_error_details().error_info().unwrap().reason, "ANSWER_UNREAD");
+    }
 }
 
 #[tokio::test]

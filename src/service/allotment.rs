@@ -1,0 +1,70 @@
+//! How the memory of a server is divided: one number becomes every limit on what callers can make the server hold.
+//!
+//! The budgets for sessions, evaluations, requests and answers count bytes. What they do not count is bounded by a number
+//! and a size: connections with their buffers, calls with their headers and small answers. [`Allotment::worst_case`] adds
+//! up all of it, and stays below the memory that the allotment was made for. The rest is for what the allocator keeps.
+
+use crate::wire::limits::{CONNECTION_BYTES, OWN_MEMORY};
+
+use super::answers::SMALL_ANSWER_BYTES;
+
+/// Bytes that a server may take by default.
+pub const DEFAULT_MEMORY: u64 = 4 << 30;
+
+/// The fewest bytes that a server may be given: with less, there would be no room for two of the largest requests.
+pub const LEAST_MEMORY: u64 = 1 << 30;
+
+/// Bytes of a server that has just started: the program, its threads, its tables.
+const PROGRAM_BYTES: u64 = 24 << 20;
+
+/// Bytes of a call besides the budgets: its task and the buffers that it begins with, small headers, and a small request as it
+/// came and as it is read.
+const CALL_BYTES: u64 = 26 << 10;
+
+const MIB: u64 = 1 << 20;
+
+/// The limits on what callers can make a server hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allotment {
+    /// Bytes of all sessions.
+    pub sessions: u64,
+    /// Bytes of all evaluations.
+    pub evaluations: u64,
+    /// Bytes of requests, from their arrival to their answer.
+    pub requests: u64,
+    /// Bytes of answers that clients have not read.
+    pub answers: u64,
+    /// Connections at one time.
+    pub max_connections: u32,
+    /// Calls in progress on all connections.
+    pub max_calls: u32,
+    /// Evaluations at one time.
+    pub max_evaluations: u32,
+}
+
+impl Allotment {
+    /// The limits of a server that was given no memory.
+    pub const DEFAULT: Allotment = Allotment::new(DEFAULT_MEMORY);
+
+    /// The limits of a server that may take this many bytes.
+    pub const fn new(memory: u64) -> Allotment {
+        let mib = memory / MIB;
+        Allotment {
+            sessions: mib / 16 * 3 * MIB,
+            evaluations: mib / 8 * MIB,
+            requests: mib / 8 * MIB,
+            answers: mib / 8 * MIB,
+            max_connections: (mib / 4) as u32,
+            max_calls: (mib * 2) as u32,
+            max_evaluations: (mib / 64) as u32,
+        }
+    }
+
+    /// Bytes that a server holds at most under these limits.
+    pub const fn worst_case(&self) -> u64 {
+        let budgets = self.sessions + self.evaluations + self.requests + self.answers;
+        let connections = self.max_connections as u64 * (CONNECTION_BYTES + 2 * OWN_MEMORY);
+        let calls = self.max_calls as u64 * (CALL_BYTES + SMALL_ANSWER_BYTES);
+        PROGRAM_BYTES + budgets + connections + calls
+    }
+}
