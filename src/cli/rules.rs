@@ -124,7 +124,8 @@ pub struct RulesArgs {
     #[arg(long, value_name = "STEPS", value_parser = within(1..=u8::MAX))]
     pub lock_delay: Option<u32>,
 
-    /// How often a step or a turn on the ground lets that delay begin anew, 0 to 255 [default: the rules']
+    /// How often a step or a turn on the ground lets that delay begin anew, 0 to 255; after that, the piece locks when
+    /// the rest of the delay is over [default: the rules']
     #[arg(long, value_name = "N", value_parser = within(0..=u8::MAX))]
     pub lock_resets: Option<u32>,
 

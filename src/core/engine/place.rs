@@ -10,7 +10,7 @@ use super::rotation::Turns;
 use super::spin::{Spin, SpinRule};
 use super::tetromino::{TRUE_POSES, Tetromino};
 
-/// Where a piece is, and by what it came there as far as spins ask for it.
+/// Where a piece is, and by what it came there as far as its spin [counts](Arrival::counted).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Quarter turns to the right from how it appears.
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub arrival: Arrival,
 }
 
-/// By what a piece came to where it is. Where spins are not told apart, it has always been moved.
+/// How a piece came to where it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Arrival {
@@ -40,12 +40,20 @@ impl Arrival {
 
     /// Whether a piece can come somewhere like this.
     pub fn is_of(self, spins: SpinRule, tetromino: Tetromino) -> bool {
-        match (self, spins, tetromino) {
-            (Arrival::Moved, ..) => true,
-            (_, SpinRule::Off, _) | (_, _, Tetromino::O) => false,
-            (_, _, Tetromino::T) => true,
-            (Arrival::Turned, SpinRule::AllSpins, _) => true,
-            _ => false,
+        match self {
+            Arrival::Moved => true,
+            Arrival::Turned => tetromino != Tetromino::O,
+            Arrival::TurnedFully => tetromino == Tetromino::T && spins != SpinRule::Off,
+        }
+    }
+
+    /// The arrival as far as the spin rule counts it: a piece whose turns are no spins has always been moved.
+    #[inline]
+    pub(super) fn counted(self, spins: SpinRule, tetromino: Tetromino) -> Arrival {
+        match (spins, tetromino) {
+            (SpinRule::Off, _) => Arrival::Moved,
+            (_, Tetromino::T) | (SpinRule::AllSpins, _) => self,
+            _ => Arrival::Moved,
         }
     }
 }
@@ -54,6 +62,8 @@ impl Arrival {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turned {
     pub place: Place,
+    /// How the piece came there, whether or not its spin counts.
+    pub arrival: Arrival,
     /// Whether a kick has lifted the piece, compared with the first place that the turn tries.
     pub is_lifted: bool,
 }
@@ -89,19 +99,20 @@ pub(super) trait Ground {
         let kicks = self.turns().kicks(from, to);
         let first_row = kicks.first()?.1;
         let allowed = kicks.iter().enumerate().filter(|(_, kick)| may_lift || kick.1 <= first_row);
-        let turned = |(n, &(columns, rows)): (usize, &(i8, i8))| Turned {
-            place: Place {
-                orientation: to,
-                column: place.column + i32::from(columns),
-                row: place.row + i32::from(rows),
-                arrival: match (self.spins(), self.tetromino()) {
-                    (SpinRule::Off, _) => Arrival::Moved,
-                    (rule, Tetromino::T) if rule.is_full_by_kick(n, from, to) => Arrival::TurnedFully,
-                    (_, Tetromino::T) | (SpinRule::AllSpins, _) => Arrival::Turned,
-                    _ => Arrival::Moved,
+        let (spins, tetromino) = (self.spins(), self.tetromino());
+        let turned = |(n, &(columns, rows)): (usize, &(i8, i8))| {
+            let is_full = tetromino == Tetromino::T && spins.is_full_by_kick(n, from, to);
+            let arrival = if is_full { Arrival::TurnedFully } else { Arrival::Turned };
+            Turned {
+                place: Place {
+                    orientation: to,
+                    column: place.column + i32::from(columns),
+                    row: place.row + i32::from(rows),
+                    arrival: arrival.counted(spins, tetromino),
                 },
-            },
-            is_lifted: rows > first_row,
+                arrival,
+                is_lifted: rows > first_row,
+            }
         };
         allowed.map(turned).find(|turned| self.is_free(to, turned.place.column, turned.place.row))
     }

@@ -19,7 +19,7 @@ use super::hand::Hand;
 use super::key::Key;
 use super::keypress::FallingPiece;
 use super::paths::{Paths, Press};
-use super::place::{Arrival, Ground, Place};
+use super::place::{Arrival, Ground, Place, Turned};
 use super::placement::{Placement, Spot};
 use super::playfield::PlayfieldOf;
 use super::reach::is_blocked;
@@ -50,7 +50,7 @@ pub struct SteeredPiece {
     pub column: u8,
     /// Row of the anchor cell.
     pub row: u8,
-    /// By what it came there.
+    /// How it came there.
     pub arrival: Arrival,
     /// Whether it came into play because the one before it was held, so that it cannot be held itself.
     pub is_swapped: bool,
@@ -150,7 +150,7 @@ impl SteeredPiece {
 
     /// Whether it is between the walls, above the floor, and overlaps nothing.
     pub fn is_free<C: Column, const N: usize>(&self, rules: &Rules, playfield: &PlayfieldOf<C, N>) -> bool {
-        let Place { orientation, column, row, .. } = self.place();
+        let Place { orientation, column, row, .. } = self.place(rules.spins);
         Around::new(rules, playfield, self.tetromino).is_free(orientation, column, row)
     }
 
@@ -167,22 +167,25 @@ impl SteeredPiece {
     ) -> Steered {
         let Timing { gravity, lock_delay, lock_resets } = rules.timing.expect("time passes by these rules");
         let around = Around::new(rules, playfield, self.tetromino);
-        let mut place = self.place();
+        let mut place = self.place(rules.spins);
         let turned = |quarters| around.turned(place, quarters, self.lifts < MAX_LIFTS);
-        let (moved, is_lifted) = match key {
-            Key::Idle | Key::Hold => (None, false),
-            Key::Left => (around.moved(place, -1, 0), false),
-            Key::Right => (around.moved(place, 1, 0), false),
-            Key::SoftDrop => (around.moved(place, 0, -1), false),
-            Key::SonicDrop | Key::Drop => (around.fallen(place), false),
+        let unturned = |moved: Option<Place>| (moved, Arrival::Moved, false);
+        let (moved, arrival, is_lifted) = match key {
+            Key::Idle | Key::Hold => unturned(None),
+            Key::Left => unturned(around.moved(place, -1, 0)),
+            Key::Right => unturned(around.moved(place, 1, 0)),
+            Key::SoftDrop => unturned(around.moved(place, 0, -1)),
+            Key::SonicDrop | Key::Drop => unturned(around.fallen(place)),
             Key::RotateRight | Key::RotateHalf | Key::RotateLeft => {
                 let quarters = match key {
                     Key::RotateRight => 1,
                     Key::RotateHalf => 2,
                     _ => 3,
                 };
-                let turned = turned(quarters);
-                (turned.map(|turned| turned.place), turned.is_some_and(|turned| turned.is_lifted))
+                match turned(quarters) {
+                    Some(Turned { place, arrival, is_lifted }) => (Some(place), arrival, is_lifted),
+                    None => unturned(None),
+                }
             }
         };
         if let Some(moved) = moved {
@@ -193,6 +196,7 @@ impl SteeredPiece {
                 self.steps_on_ground = 0;
             }
             self.lifts += u8::from(is_lifted);
+            self.arrival = arrival;
             place = moved;
         }
         if key != Key::Drop
@@ -201,6 +205,7 @@ impl SteeredPiece {
             self.steps_in_air += 1;
             if self.steps_in_air >= gravity {
                 self.steps_in_air = 0;
+                self.arrival = Arrival::Moved;
                 place = fallen;
             }
         }
@@ -264,7 +269,7 @@ impl SteeredPiece {
         let wanted: Vec<Resting> =
             targets.iter().filter(|target| !must_be_held(target)).map(resting).collect();
         let movement = Movement::of(rules);
-        let paths = Paths::from(&movement, playfield, self.tetromino, self.place(), &wanted);
+        let paths = Paths::from(&movement, playfield, self.tetromino, self.place(rules.spins), &wanted);
         let key = |target: &Placement| {
             if must_be_held(&target) {
                 return Key::Hold;
@@ -284,15 +289,16 @@ impl SteeredPiece {
     }
 
     #[inline]
-    fn place(&self) -> Place {
-        let SteeredPiece { turns, column, row, arrival, .. } = *self;
+    fn place(&self, spins: SpinRule) -> Place {
+        let SteeredPiece { tetromino, turns, column, row, arrival, .. } = *self;
+        let arrival = arrival.counted(spins, tetromino);
         Place { orientation: turns.into(), column: column.into(), row: row.into(), arrival }
     }
 
     #[inline]
     fn at(self, place: Place) -> SteeredPiece {
-        let Place { orientation, column, row, arrival } = place;
-        SteeredPiece { turns: orientation as u8, column: column as u8, row: row as u8, arrival, ..self }
+        let Place { orientation, column, row, arrival: _ } = place;
+        SteeredPiece { turns: orientation as u8, column: column as u8, row: row as u8, ..self }
     }
 }
 
@@ -313,8 +319,8 @@ pub fn can_rest<C: Column, const N: usize>(
         arrival: Arrival::Moved,
     };
     let counts = |arrival: &Arrival| {
-        arrival.is_of(rules.spins, tetromino)
-            && around.resting(Place { arrival: *arrival, ..place }) == resting
+        let arrival = arrival.counted(rules.spins, tetromino);
+        around.resting(Place { arrival, ..place }) == resting
     };
     around.is_free(place.orientation, place.column, place.row)
         && around.moved(place, 0, -1).is_none()

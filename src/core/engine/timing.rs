@@ -8,6 +8,7 @@ pub struct Timing {
     /// Steps on the ground after which a piece locks, at least 1: the one in which it comes down counts.
     pub lock_delay: u8,
     /// How many steps and turns of a piece on the ground let its delay begin anew, until it comes lower than ever before.
+    /// After the last one the delay runs on: the piece does not lock at once.
     pub lock_resets: u8,
 }
 

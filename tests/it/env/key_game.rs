@@ -140,11 +140,12 @@ impl KeyGame {
         (points, is_over, Some(label))
     }
 
-    /// What the library says of the piece, but for the number that tells turns from moves.
-    pub fn state(&self) -> [u32; 7] {
+    /// What the library says of the piece.
+    pub fn state(&self) -> [u32; 8] {
         let Timing { gravity, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
         [
             self.piece.turns as u32,
+            self.ground().arrival(&self.piece),
             u32::from(gravity) - self.in_air,
             u32::from(lock_delay) - self.on_ground,
             u32::from(lock_resets) - self.resets,

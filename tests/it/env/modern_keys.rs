@@ -104,15 +104,9 @@ fn random_games_are_those_of_the_twin() {
                     cells.chunks(2).map(|pair| (pair[0].into(), pair[1].into())).collect();
                 assert_eq!(cells, twin.cells(), "{context}");
                 assert!(cells.iter().all(|(row, _)| *row <= i32::from(rules.height) + 6));
-                let mut state: Vec<u32> =
+                let state: Vec<u32> =
                     see(&batch, Field::PieceState, None).into_iter().map(u32::from).collect();
-                let arrival = state.remove(1);
                 assert_eq!(state, twin.state(), "{context}");
-                if twin.piece.last_turn.is_none() {
-                    assert_eq!(arrival, 0, "{context}");
-                } else if rules.spins != SpinRule::Off && twin.piece.tetromino == 'T' {
-                    assert_ne!(arrival, 0, "{context}");
-                }
 
                 let key = random_key(&mut dice, &mask);
                 let outcome = batch.step(&[key as i32], None).unwrap();
@@ -349,4 +343,32 @@ fn environments_of_a_batch_do_not_know_each_other() {
         }
         batch.reset(None, Episodes::Next).unwrap();
     }
+}
+
+#[test]
+fn every_piece_but_o_is_seen_to_have_turned() {
+    let arrival = |batch: &EnvBatch| see(batch, Field::PieceState, None)[1];
+    for spins in [SpinRule::Off, SpinRule::TSpins, SpinRule::TSpinsStrict, SpinRule::AllSpins] {
+        for piece in Tetromino::ALL {
+            let mut batch = over(Rules { spins, ..slow() }, Playfield::empty(10, 14), piece);
+            assert_eq!(arrival(&batch), 0, "{piece} as it appears");
+            for turn in ["turn_left", "turn_right"] {
+                press(&mut batch, &["soft_drop", turn]);
+                let expected = u8::from(piece != Tetromino::O);
+                assert_eq!(arrival(&batch), expected, "{piece} after {turn} under {spins:?}");
+                press(&mut batch, &["idle"]);
+                assert_eq!(arrival(&batch), expected, "{piece} while no row has passed");
+                let restored = EnvState::from_bytes(&batch.state(0).to_bytes()).unwrap();
+                batch.restore(None, Restored::States(&[restored]), None).unwrap();
+                assert_eq!(arrival(&batch), expected, "{piece} in a snapshot");
+                press(&mut batch, &["left"]);
+                assert_eq!(arrival(&batch), 0, "{piece} after a step");
+            }
+        }
+    }
+    // Where it falls by time, it was moved.
+    let fast = Rules { timing: timing(1, 9, 9), ..keys() };
+    let mut batch = over(fast, Playfield::empty(10, 14), Tetromino::L);
+    press(&mut batch, &["turn_left"]);
+    assert_eq!(arrival(&batch), 0);
 }

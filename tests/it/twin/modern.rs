@@ -249,7 +249,9 @@ impl<'a> TwinGround<'a> {
     }
 
     fn spin(&self, piece: &TwinPiece) -> &'static str {
-        let Some((kick, turns_before)) = piece.last_turn else { return "none" };
+        if piece.last_turn.is_none() {
+            return "none";
+        }
         if self.movement.spins == "off" || self.tetromino == 'O' {
             return "none";
         }
@@ -269,17 +271,29 @@ impl<'a> TwinGround<'a> {
         };
         let num_full =
             [upper_left, upper_right, lower_left, lower_right].iter().filter(|full| **full).count();
-        let is_far_kick = match self.movement.spins {
-            "t_spins_strict" => kick == 5 && [0, 2].contains(&turns_before) && [1, 3].contains(&piece.turns),
-            _ => kick >= 5,
-        };
         if num_full < 3 {
             "none"
-        } else if front || is_far_kick {
+        } else if front || self.is_far_kick(piece) {
             "full"
         } else {
             "mini"
         }
+    }
+
+    /// Whether a kick has brought a T there by which a spin is full.
+    fn is_far_kick(&self, piece: &TwinPiece) -> bool {
+        let Some((kick, turns_before)) = piece.last_turn else { return false };
+        match self.movement.spins {
+            _ if piece.tetromino != 'T' => false,
+            "off" => false,
+            "t_spins_strict" => kick == 5 && [0, 2].contains(&turns_before) && [1, 3].contains(&piece.turns),
+            _ => kick >= 5,
+        }
+    }
+
+    /// 0 for a piece that was moved last, 1 for one that was turned, 2 by a kick that makes a spin full.
+    pub fn arrival(&self, piece: &TwinPiece) -> u32 {
+        u32::from(piece.last_turn.is_some()) + u32::from(self.is_far_kick(piece))
     }
 
     /// Every placement that some sequence of keys leads to.

@@ -40,7 +40,9 @@ class KeypressEnv(TetrisEnv):
 
     With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`gravity`,
     `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft drop,
-    7 sonic drop, 8 rotate half and 9 hold. The mask says whether the last two exist.
+    7 sonic drop, 8 rotate half and 9 hold. The mask says whether the last two exist. A step or a turn on the ground
+    begins the lock delay again, `lock_resets` times; after that, a piece locks when the rest of the delay is over, not at
+    once.
 
     ## Observation Space
 
