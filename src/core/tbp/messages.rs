@@ -263,7 +263,8 @@ pub enum MessageError {
 /// # Errors
 /// [`MessageError`] with what was expected.
 pub fn read<M: Message>(line: &str) -> Result<Option<M>, MessageError> {
-    let value: Value = serde_json::from_str(line).map_err(MessageError::Json)?;
+    let mut value: Value = serde_json::from_str(line).map_err(MessageError::Json)?;
+    write_whole_numbers_plainly(&mut value);
     let Some(kind) = value.get("type").and_then(Value::as_str) else {
         return Err(MessageError::NoType(M::TYPES));
     };
@@ -272,6 +273,23 @@ pub fn read<M: Message>(line: &str) -> Result<Option<M>, MessageError> {
     }
     let kind = kind.to_owned();
     serde_json::from_value(value).map(Some).map_err(|error| MessageError::Field { kind, error })
+}
+
+/// Turns `4.0` and `4e0` into `4`: JSON has one kind of number, and some languages write all of them with a fraction.
+fn write_whole_numbers_plainly(value: &mut Value) {
+    // From here on an f64 has gaps between whole numbers.
+    const MOST: f64 = (1u64 << 53) as f64;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < MOST);
+            if let Some(whole) = whole {
+                *number = (whole as i64).into();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(write_whole_numbers_plainly),
+        Value::Object(fields) => fields.values_mut().for_each(write_whole_numbers_plainly),
+        _ => {}
+    }
 }
 
 /// Writes a message: a line with its end.

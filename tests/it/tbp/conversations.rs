@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tetrion::agents::{Agent, Controller};
 use tetrion::engine::Tetromino;
-use tetrion::tbp::messages::{Cell, write};
+use tetrion::tbp::messages::{BotMessage, Cell, FrontEndMessage, read, write};
 use tetrion::tbp::{Bot, BotSetup};
 
 use super::moves::guideline;
@@ -76,6 +76,40 @@ fn check(name: &str) {
     }
     let different = held.lines().zip(kept.lines()).find(|(held, kept)| held != kept);
     assert!(held == kept, "{name}: {different:?}; UPDATE_GOLDEN=1 rewrites it");
+}
+
+#[test]
+fn whole_numbers_are_read_however_json_writes_them() {
+    let play = |x: &str, y: &str| {
+        let line = format!(
+            r#"{{"type":"play","move":{{"location":{{"type":"T","orientation":"north","x":{x},"y":{y}}},"spin":"none"}}}}"#
+        );
+        read::<FrontEndMessage>(&line)
+    };
+    let plain = play("4", "0").unwrap();
+    for (x, y) in [("4.0", "0.0"), ("4e0", "-0.0"), ("40E-1", "0e9"), ("0.4e+1", "0.000")] {
+        assert_eq!(play(x, y).unwrap(), plain, "{x} {y}");
+    }
+    for x in ["4.5", "4.0000001", "1e300", "-9007199254740993.0", "\"4\"", "null"] {
+        let error = play(x, "0").unwrap_err().to_string();
+        assert!(error.starts_with("play: invalid type") && error.ends_with("expected i64"), "{x}: {error}");
+    }
+    let start = |one: &str, combo: &str| {
+        let bag = ["I", "O", "T", "L", "J", "S", "Z"].map(|letter| format!(r#""{letter}":{one}"#)).join(",");
+        let randomizer =
+            format!(r#"{{"type":"general_bag","current_bag":{{{bag}}},"filled_bag":{{{bag}}}}}"#);
+        let line = format!(
+            r#"{{"type":"start","hold":null,"queue":["T"],"combo":{combo},"back_to_back":false,"board":[],"randomizer":{randomizer}}}"#
+        );
+        read::<FrontEndMessage>(&line)
+    };
+    assert_eq!(start("1.0", "3.0").unwrap(), start("1", "3").unwrap());
+    for (one, combo) in [("1", "-1.0"), ("1", "4294967296.0"), ("0.5", "0"), ("-1e0", "0")] {
+        let error = start(one, combo).unwrap_err().to_string();
+        assert!(error.ends_with("expected u32"), "{one} {combo}: {error}");
+    }
+    let suggestion = r#"{"type":"suggestion","moves":[],"move_info":{"nodes":2.0,"nps":1e9,"depth":1.5}}"#;
+    assert!(read::<BotMessage>(suggestion).unwrap().is_some());
 }
 
 #[test]
