@@ -53,7 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let encoded = descriptors.encode_to_vec();
     fs::write(out.join("descriptors.bin"), &encoded)?;
-    pbjson_build::Builder::new().register_descriptors(&encoded)?.build(&AS_JSON)?;
+    // Fields of newer programs are passed over, as in the binary form.
+    pbjson_build::Builder::new().register_descriptors(&encoded)?.ignore_unknown_fields().build(&AS_JSON)?;
     let mut config = tonic_prost_build::Config::new();
     config.enable_type_names(); // the codec looks messages up by their names
     tonic_prost_build::configure()
