@@ -4,7 +4,8 @@
 //! origin of pages and translating gRPC-Web take a fifth of the instructions of such a call, with the same outcome every
 //! time. What the server does around every call, [`CallLayer`](super::calls::CallLayer), it does on both ways.
 //!
-//! Before either, a request must name this server as its [host](super::hosts).
+//! Before either, a request must name this server as its [host](super::hosts), and come from no page of a foreign
+//! [origin](super::origins).
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -22,9 +23,10 @@ use super::connection::Peer;
 use super::headers::{goes_straight, is_call};
 use super::held::PlainAnswer;
 use super::hosts::Hosts;
+use super::origins::Origins;
 use super::panics::caught;
 use crate::service::Environments;
-use crate::service::status::Refusal;
+use crate::service::status::{Refusal, count};
 use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
 
 /// Both ways.
@@ -33,6 +35,7 @@ pub(super) struct Front {
     pub environments: Calls<EnvironmentServiceServer<Environments>>,
     pub router: axum::Router,
     pub hosts: Hosts,
+    pub origins: Origins,
 }
 
 impl Service<Request<Body>> for Front {
@@ -47,6 +50,9 @@ impl Service<Request<Body>> for Front {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         if let Some(host) = self.hosts.refused(&request) {
             return Box::pin(std::future::ready(Ok(wrong_host(host, request.headers()))));
+        }
+        if let Some(origin) = self.origins.refused(&request) {
+            return Box::pin(std::future::ready(Ok(wrong_origin(&origin))));
         }
         if goes_straight(request.uri().path(), request.headers()) {
             return self.environments.call(request);
@@ -85,5 +91,14 @@ fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
     }
     let mut response = Response::new(Body::new(format!("{refusal}\n")));
     *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    response
+}
+
+/// The refusal of a request from a page: browsers show its status, and no page can read more.
+fn wrong_origin(origin: &str) -> Response<Body> {
+    count("UNKNOWN_ORIGIN");
+    let text = format!("pages of {origin:?} may not call this server; --allow-origin names those that may\n");
+    let mut response = Response::new(Body::new(text));
+    *response.status_mut() = StatusCode::FORBIDDEN;
     response
 }

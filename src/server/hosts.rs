@@ -22,19 +22,26 @@ impl Hosts {
     /// The host of a request, if the server refuses it. A request without a host does not come from a browser.
     pub(super) fn refused<B>(&self, request: &Request<B>) -> Option<String> {
         let Hosts::Local(others) = self else { return None };
-        let host = match request.uri().host() {
-            Some(host) => host.to_owned(),
+        let host = match host_of(request) {
+            Some(authority) => authority.host().to_owned(),
             None => {
                 let header = request.headers().get(header::HOST)?;
-                match header.to_str().ok().and_then(|host| host.parse::<Authority>().ok()) {
-                    Some(authority) => authority.host().to_owned(),
-                    None => return Some(String::from_utf8_lossy(header.as_bytes()).into_owned()),
-                }
+                return Some(String::from_utf8_lossy(header.as_bytes()).into_owned());
             }
         };
         let known = is_loopback(&host) || others.iter().any(|other| other.eq_ignore_ascii_case(&host));
         (!known).then_some(host)
     }
+}
+
+/// The host of a request, with its port; `None` if it has no host, several, or one that is no host.
+pub(super) fn host_of<B>(request: &Request<B>) -> Option<Authority> {
+    let header = || {
+        let mut hosts = request.headers().get_all(header::HOST).iter();
+        let only = hosts.next().filter(|_| hosts.next().is_none())?;
+        only.to_str().ok()?.parse().ok()
+    };
+    request.uri().authority().cloned().or_else(header)
 }
 
 /// Whether `host` is a name or an address by which a machine calls itself.

@@ -23,6 +23,7 @@ mod held;
 mod hosts;
 mod incoming;
 mod metrics;
+mod origins;
 mod page;
 mod panics;
 mod process;
@@ -44,7 +45,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::http::{HeaderName, HeaderValue, Method, Uri};
+use axum::http::{HeaderName, Method};
 use tokio::net::TcpListener;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
@@ -70,8 +71,8 @@ use crate::wire::pb::{environment_service_server, evaluation_service_server};
 use connection::Network;
 use front::Front;
 pub use hosts::Hosts;
-use hosts::is_loopback;
 use incoming::Incoming;
+pub use origins::Origins;
 pub use panics::log_panics;
 use state_dir::StateDir;
 pub use tls::{Tls, TlsError, TlsFiles};
@@ -155,18 +156,6 @@ impl ServerConfig {
     fn state_error(&self, source: std::io::Error) -> ServerError {
         ServerError::State { path: self.state.clone().unwrap_or_default(), source }
     }
-}
-
-/// The origins whose pages may call the server from a browser. Other programs send no origin.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Origins {
-    /// Pages that came from the browser's own machine, whatever their port.
-    #[default]
-    Loopback,
-    /// Pages of these origins, each as `SCHEME://HOST` or `SCHEME://HOST:PORT`.
-    Listed(Vec<HeaderValue>),
-    /// Any page.
-    Any,
 }
 
 /// Why a server could not start or go on.
@@ -390,17 +379,16 @@ fn app(
     let activity = move || watched.activity(&watched_network);
     let plain = web::routes(config.tokens.clone(), config.page, config.training.clone(), activity);
     let router = routes.layer(around).merge(plain);
-    Front { environments: calls.layer(environments), router, hosts: config.hosts.clone() }
+    let environments = calls.layer(environments);
+    Front { environments, router, hosts: config.hosts.clone(), origins: config.origins.clone() }
 }
 
-/// Which pages may call, and which headers of the answer they may read. Any other page can send no call either: calls have
-/// a content type for which browsers ask before they send.
+/// What browsers are told: which pages may call, and which headers of the answer they may read.
 fn cors(origins: &Origins) -> CorsLayer {
     let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id"];
-    let origins = match origins {
-        Origins::Loopback => AllowOrigin::predicate(|origin, _| is_of_loopback(origin)),
-        Origins::Listed(listed) => AllowOrigin::list(listed.iter().cloned()),
+    let origins = match origins.clone() {
         Origins::Any => Any.into(),
+        origins => AllowOrigin::predicate(move |origin, _| origins.have(origin)),
     };
     CorsLayer::new()
         .allow_origin(origins)
@@ -409,12 +397,6 @@ fn cors(origins: &Origins) -> CorsLayer {
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(answered.map(HeaderName::from_static))
         .max_age(Duration::from_secs(24 * 60 * 60))
-}
-
-/// Whether a page came from the machine that shows it.
-fn is_of_loopback(origin: &HeaderValue) -> bool {
-    let Some(uri) = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok()) else { return false };
-    uri.scheme().is_some() && uri.host().is_some_and(is_loopback)
 }
 
 async fn set_health(health: &HealthReporter, status: ServingStatus) {

@@ -36,12 +36,12 @@ impl http_body::Body for Whole {
     }
 }
 
-/// A CreateSession over HTTP/2 that declares this content type, if any.
-async fn create_session_as(channel: &Channel, kind: Option<&str>) -> http::StatusCode {
+/// A CreateSession over HTTP/2 of a page from this origin, which declares this content type, if any.
+async fn create_session_as(channel: &Channel, origin: &str, kind: Option<&str>) -> http::StatusCode {
     let message = pb::CreateSessionRequest::default().encode_to_vec();
     let body = [&[0; 5][..], &message].concat(); // an empty message has no length
-    let request = http::Request::post("/tetrion.v1.EnvironmentService/CreateSession")
-        .header("origin", "https://evil.example");
+    let request =
+        http::Request::post("/tetrion.v1.EnvironmentService/CreateSession").header("origin", origin);
     let request = match kind {
         Some(kind) => request.header("content-type", kind),
         None => request,
@@ -62,14 +62,19 @@ async fn what_a_page_may_send_without_asking_the_browser_is_not_a_call() {
         Some("multipart/form-data; boundary=x"),
         Some("application/grpcx"),
     ] {
-        let status = create_session_as(&channel, kind).await;
+        let status = create_session_as(&channel, "http://localhost:3000", kind).await;
         assert_eq!(status, http::StatusCode::UNSUPPORTED_MEDIA_TYPE, "{kind:?}");
+        let status = create_session_as(&channel, "https://evil.example", kind).await;
+        assert_eq!(status, http::StatusCode::FORBIDDEN, "{kind:?}");
     }
     let mut client = EnvironmentServiceClient::new(channel.clone());
     let list = client.list_sessions(pb::ListSessionsRequest::default()).await.unwrap().into_inner();
     assert_eq!(list.sessions, [], "a page has made a session");
     for kind in ["application/grpc", "application/grpc+proto", "application/grpc;charset=x"] {
-        assert_eq!(create_session_as(&channel, Some(kind)).await, http::StatusCode::OK, "{kind}");
+        let status = create_session_as(&channel, "https://evil.example", Some(kind)).await;
+        assert_eq!(status, http::StatusCode::FORBIDDEN, "{kind}");
+        let status = create_session_as(&channel, "http://localhost:3000", Some(kind)).await;
+        assert_eq!(status, http::StatusCode::OK, "{kind}");
     }
 }
 
@@ -127,7 +132,7 @@ async fn a_name_that_a_page_made_resolve_to_the_loopback_is_refused() {
         assert!(reported.message.contains("--allow-host"), "{}", reported.message);
     }
     // Browsers never send a host after a user, or no host at all.
-    for host in ["tetris.lab@evil.example", "", "a b"] {
+    for host in ["tetris.lab@evil.example", "", "a b", "localhost\r\nhost: evil.example"] {
         let answer = asked_as(address, host).await;
         assert!(answer.starts_with("HTTP/1.1 4"), "{host:?}: {answer}");
     }

@@ -27,13 +27,16 @@ async fn plain_http_shows_a_page_and_the_metrics() {
     }
 }
 
-/// What a browser learns when it asks whether a page of this origin may call: the origin that may, if any.
+/// What a browser learns when it asks whether a page of this origin may call: the origin that may, or a refusal.
 fn preflight(process: &Process, origin: &str) -> Option<String> {
     let request = format!(
         "OPTIONS /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\nconnection: close\r\n\
          access-control-request-method: POST\r\naccess-control-request-headers: authorization,x-grpc-web\r\n\r\n"
     );
     let answer = String::from_utf8(process.http(request.as_bytes())).unwrap();
+    if answer.starts_with("HTTP/1.1 403") {
+        return None;
+    }
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("access-control-allow-headers: authorization,x-grpc-web\r\n"), "{answer}");
     let allowed = answer.lines().find_map(|line| line.strip_prefix("access-control-allow-origin: "));
@@ -81,11 +84,92 @@ fn pages_of_other_machines_may_call_where_they_are_allowed() {
     for origin in ["http://lab.example", "https://lab.example:8443", "http://localhost", "http://a"] {
         assert_eq!(preflight(&process, origin), None, "{origin}");
     }
+    // The page of a server may always call it.
+    assert_eq!(foreign_call(&process, "http://localhost", "localhost", WEB), 200);
     let process = Process::start(&["--allow-origin", "*"]);
+    assert_eq!(foreign_call(&process, "http://page.example", "localhost", WEB), 200);
     assert_eq!(preflight(&process, "http://page.example").as_deref(), Some("*"));
     let output = Command::new(env!("CARGO_BIN_EXE_tetrion"))
         .args(["serve", "--allow-origin", "https://lab.example/"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2), "an origin has no path");
+}
+
+const WEB: &str = "application/grpc-web+proto";
+
+/// The status of a call from a page of this origin that creates a session.
+fn foreign_call(process: &Process, origin: &str, host: &str, kind: &str) -> u16 {
+    let mut request = format!(
+        "POST /tetrion.v1.EnvironmentService/CreateSession HTTP/1.1\r\nhost: {host}\r\norigin: {origin}\r\n\
+         connection: close\r\ncontent-type: {kind}\r\ncontent-length: 5\r\n\r\n"
+    )
+    .into_bytes();
+    request.extend([0; 5]);
+    let answer = String::from_utf8_lossy(&process.http(&request)).into_owned();
+    answer.split(' ').nth(1).unwrap_or_else(|| panic!("{answer}")).parse().unwrap()
+}
+
+fn num_sessions(process: &Process) -> u32 {
+    let metrics = process.get("/metrics");
+    let sessions = metrics.lines().find_map(|line| line.strip_prefix("tetrion_sessions_created_total "));
+    sessions.unwrap_or("0").parse().unwrap()
+}
+
+#[test]
+fn calls_of_pages_from_elsewhere_are_refused_before_they_do_anything() {
+    let process = Process::start(&[]);
+    let port = process.address.port();
+    for origin in [
+        "http://page.example",
+        "https://page.example:443",
+        "http://localhost.page.example",
+        "http://10.0.0.1",
+        "http://user@page.example",
+        "localhost",
+        "null",
+        "",
+        "http://localhost http://page.example",
+        "http://localhost\r\norigin: http://page.example",
+    ] {
+        for kind in [WEB, "application/grpc-web-text", "application/grpc", "text/plain"] {
+            assert_eq!(foreign_call(&process, origin, "localhost", kind), 403, "{origin} as {kind}");
+        }
+    }
+    for path in ["/", "/page.js", "/metrics", "/nothing", "/grpc.health.v1.Health/Check"] {
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\norigin: null\r\nconnection: close\r\n\r\n");
+        let answer = String::from_utf8(process.http(request.as_bytes())).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{path}: {answer}");
+        assert!(answer.contains("--allow-origin"), "{answer}");
+    }
+    assert_eq!(num_sessions(&process), 0, "a foreign page has created a session");
+    let refused = r#"tetrion_refusals_total{reason="UNKNOWN_ORIGIN"} 45"#;
+    assert!(process.get("/metrics").contains(refused));
+    for origin in ["http://localhost", &format!("http://127.0.0.1:{port}"), "https://[::1]:8443"] {
+        assert_eq!(foreign_call(&process, origin, "localhost", WEB), 200, "{origin}");
+    }
+    assert_eq!(num_sessions(&process), 3);
+}
+
+#[test]
+fn the_page_of_a_server_with_any_name_may_call_it() {
+    let process = Process::start(&["--allow-host", "*"]);
+    for (origin, host) in [
+        ("https://lab.example", "lab.example"),
+        ("https://lab.example", "LAB.example:443"),
+        ("http://lab.example:80", "lab.example"),
+        ("http://lab.example:50451", "lab.example:50451"),
+        ("https://[2001:db8::1]:50451", "[2001:db8::1]:50451"),
+    ] {
+        assert_eq!(foreign_call(&process, origin, host, WEB), 200, "{origin} at {host}");
+    }
+    for (origin, host) in [
+        ("https://lab.example", "lab.example:80"),
+        ("http://lab.example:50451", "lab.example"),
+        ("https://lab.example", "other.lab.example"),
+        ("https://evil.example", "lab.example"),
+    ] {
+        assert_eq!(foreign_call(&process, origin, host, WEB), 403, "{origin} at {host}");
+    }
 }
