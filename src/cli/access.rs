@@ -9,7 +9,7 @@ use tracing::{info, warn};
 
 use super::options::{UsageError, secret};
 use super::tls_files::{FiledTls, TlsPaths};
-use super::token_file::{exposure, follow_tokens, read_token, read_tokens};
+use super::token_file::{exposure, follow_tokens, read_server_token, read_tokens};
 use crate::secret::Secret;
 use crate::server::{Tls, Tokens};
 
@@ -83,7 +83,7 @@ impl AccessArgs {
                 let expected = "expected printable ASCII characters, no space at either end";
                 Err(UsageError(format!("--token cannot be sent, {expected}")).into())
             }
-            (None, Some(path), None) => Ok(single(tls, read_token(path)?)),
+            (None, Some(path), None) => Ok(single(tls, read_server_token(path)?)),
             (None, None, Some(path)) => {
                 let (file, text) = read_tokens(path)?;
                 info!(file = %path.display(), tokens = file.num_tokens(), "tokens read");

@@ -24,7 +24,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::options::{UsageError, read_text};
+use super::options::{UsageError, read_server_file};
 use super::output::{say, visible};
 use super::{
     bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, tbp, train,
@@ -88,7 +88,7 @@ pub enum Command {
 pub fn parse() -> anyhow::Result<Command> {
     let args: Vec<OsString> = std::env::args_os().collect();
     let file = config_path(&args);
-    let text = file.as_deref().map(read_text).transpose().map_err(usage)?;
+    let text = file.as_deref().map(read_server_file).transpose().map_err(usage)?;
     let with_file = |command| match (&file, &text) {
         (Some(path), Some(text)) => {
             with_file(command, text).with_context(|| format!("in {}", path.display())).map_err(usage)

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use clap::builder::{NonEmptyStringValueParser, RangedI64ValueParser, TypedValueParser};
 
 use crate::secret::Secret;
+use crate::server::open_file;
 use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
 
 /// Input that the program does not understand: a flag, a value, a name. It ends with code 2.
@@ -65,7 +66,10 @@ const MAX_TEXT_BYTES: u64 = 16 << 20;
 /// # Errors
 /// If it cannot be read, or is larger.
 pub fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    bytes(File::open(path)?, max_bytes)
+}
+
+fn bytes(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let too_large = || {
         let problem = format!("it has more than {max_bytes} bytes");
         Err(io::Error::new(ErrorKind::FileTooLarge, problem))
@@ -85,7 +89,11 @@ pub fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_bytes`], or if it is no text.
 pub fn read_utf8(path: &Path, max_bytes: u64) -> io::Result<String> {
-    let text = String::from_utf8(read_bytes(path, max_bytes)?);
+    utf8(read_bytes(path, max_bytes)?)
+}
+
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    let text = String::from_utf8(bytes);
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
 }
 
@@ -97,12 +105,31 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
     read_utf8(path, MAX_TEXT_BYTES).with_context(|| format!("cannot read {}", path.display()))
 }
 
+/// Bytes of a file that a server starts with or follows: options, certificates, tokens.
+const MAX_SERVER_FILE_BYTES: u64 = 1 << 20;
+
+/// Reads a text that a server starts with or follows. It never waits: a pipe is refused.
+///
+/// # Errors
+/// With the file's name, if it cannot be read, is no regular file or is longer than a MiB.
+pub fn read_server_file(path: &Path) -> anyhow::Result<String> {
+    let read = || utf8(bytes(open_file(path)?, MAX_SERVER_FILE_BYTES)?);
+    read().with_context(|| format!("cannot read {}", path.display()))
+}
+
 /// Reads a PEM file named by a flag, which holds a `label` such as `CERTIFICATE`.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read or holds something else.
 pub fn read_pem(path: &Path, label: &str) -> anyhow::Result<String> {
-    let text = read_text(path)?;
+    pem(path, label, read_text(path)?)
+}
+
+/// Checks that the text of a file is PEM with this label.
+///
+/// # Errors
+/// With the file's name, if it holds something else.
+pub fn pem(path: &Path, label: &str, text: String) -> anyhow::Result<String> {
     let begins =
         |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(&format!("{label}-----"));
     if !text.lines().any(begins) {

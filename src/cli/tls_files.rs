@@ -1,11 +1,11 @@
 //! Certificates and keys on disk, which are read again when they change.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tracing::{info, warn};
 
 use super::follow::follow;
-use super::options::read_pem;
+use super::options::{pem, read_server_file};
 use crate::server::{Tls, TlsError, TlsFiles};
 
 /// Where they are.
@@ -40,11 +40,12 @@ impl TlsPaths {
     }
 
     fn read(&self) -> anyhow::Result<TlsFiles> {
-        let authorities = self.client_authorities.as_ref();
+        let read = |path: &Path, label| pem(path, label, read_server_file(path)?);
+        let authorities = self.client_authorities.as_deref();
         Ok(TlsFiles {
-            certificates: read_pem(&self.certificates, "CERTIFICATE")?,
-            key: read_pem(&self.key, "PRIVATE KEY")?,
-            client_authorities: authorities.map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
+            certificates: read(&self.certificates, "CERTIFICATE")?,
+            key: read(&self.key, "PRIVATE KEY")?,
+            client_authorities: authorities.map(|path| read(path, "CERTIFICATE")).transpose()?,
         })
     }
 

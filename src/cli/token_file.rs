@@ -1,25 +1,33 @@
 //! Tokens on disk: one in a file, or a table of them that is read again when it changes.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use tracing::{info, warn};
 
 use super::follow::follow;
+use super::options::{read_server_file, read_text};
 use super::output::shell_word;
 use crate::secret::Secret;
 use crate::server::{Replaced, TokenFile, Tokens};
 
-/// Bytes of a file of tokens.
-const MAX_BYTES: u64 = 1 << 20;
-
-/// Reads the token of a file that holds nothing else but a line end.
+/// Reads the token of a client from a file that holds nothing else but a line end.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read, or its text cannot be sent as a token.
 pub fn read_token(path: &Path) -> anyhow::Result<Secret> {
-    let text = read(path)?;
+    token(path, &read_text(path)?)
+}
+
+/// Reads the token of a server from such a file, which must be a regular one.
+///
+/// # Errors
+/// As [`read_token`].
+pub fn read_server_token(path: &Path) -> anyhow::Result<Secret> {
+    token(path, &read_server_file(path)?)
+}
+
+fn token(path: &Path, text: &str) -> anyhow::Result<Secret> {
     let secret = Secret::from(text.trim_end_matches(['\r', '\n']).to_owned());
     if !secret.is_sendable() {
         bail!(
@@ -35,7 +43,7 @@ pub fn read_token(path: &Path) -> anyhow::Result<Secret> {
 /// # Errors
 /// With the file's name and the line, if it cannot be read or used.
 pub fn read_tokens(path: &Path) -> anyhow::Result<(TokenFile, String)> {
-    let text = read(path)?;
+    let text = read_server_file(path)?;
     let file = TokenFile::parse(&text).with_context(|| path.display().to_string())?;
     Ok((file, text))
 }
@@ -66,7 +74,7 @@ pub fn exposure(path: &Path) -> Option<String> {
 /// If SIGHUP cannot be listened to.
 pub fn follow_tokens(tokens: Tokens, path: PathBuf, text: String) -> std::io::Result<()> {
     let file = path.clone();
-    let read = move || read(&file).map_err(|error| format!("{error:#}"));
+    let read = move || read_server_file(&file).map_err(|error| format!("{error:#}"));
     follow(Ok(text), read, move |text| take_up(&tokens, &path, text))
 }
 
@@ -86,15 +94,4 @@ fn take_up(tokens: &Tokens, path: &Path, text: &Result<String, String>) {
             warn!(file = %path_shown, problem, "the file of tokens cannot be used; the previous ones stay");
         }
     }
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    let cannot = || format!("cannot read {}", path.display());
-    let mut text = String::new();
-    let file = std::fs::File::open(path).with_context(cannot)?;
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).with_context(cannot)?;
-    if text.len() as u64 > MAX_BYTES {
-        bail!("{} has more than {MAX_BYTES} bytes", path.display());
-    }
-    Ok(text)
 }

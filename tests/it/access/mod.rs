@@ -443,3 +443,56 @@ async fn with_an_authority_for_clients_those_without_its_certificate_stay_outsid
     assert_eq!(code, Some(2), "{reported}");
     assert!(reported.contains("--tls-cert"), "{reported}");
 }
+
+#[cfg(unix)]
+fn pipe(name: &str) -> String {
+    let path = format!("{}/access_{name}", env!("CARGO_TARGET_TMPDIR"));
+    let _ = fs::remove_file(&path);
+    assert!(Command::new("mkfifo").args(["-m", "600", &path]).status().unwrap().success());
+    path
+}
+
+/// Opening a pipe waits until something writes to it.
+#[cfg(unix)]
+#[test]
+fn no_server_waits_for_a_pipe_in_place_of_one_of_its_files() {
+    let (pipe, certificate, key) = (pipe("in_place"), tls("cert.pem"), tls("key.pem"));
+    for flags in [
+        &["--tokens", pipe.as_str()][..],
+        &["--token-file", &pipe],
+        &["--config", &pipe],
+        &["--tls-cert", &pipe, "--tls-key", &key],
+        &["--tls-cert", &certificate, "--tls-key", &pipe],
+        &["--tls-cert", &certificate, "--tls-key", &key, "--tls-client-ca", &pipe],
+    ] {
+        let (code, said) = said(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args(flags));
+        assert_eq!(code, Some(if flags[0] == "--config" { 2 } else { 1 }), "{flags:?}: {said}");
+        assert!(said.contains(&format!("cannot read {pipe}: it is not a regular file")), "{flags:?}: {said}");
+    }
+    for (flag, long) in [("--tokens", "# ".repeat(1 << 19) + "\n"), ("--config", "#\n".repeat(1 << 19) + "#")]
+    {
+        let long = private("long", &long);
+        let (_, said) = said(tetrion(&["serve", "--listen", "127.0.0.1:0"]).args([flag, &long]));
+        assert!(
+            said.contains(&format!("cannot read {long}: it has more than 1048576 bytes")),
+            "{flag}: {said}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_in_place_of_the_tokens_holds_up_no_later_change() {
+    let path = private("replaced_by_pipe", &tokens(ALICE, BOB));
+    let mut server = Logged::start(&["--tokens", &path]);
+    let mut client = EnvironmentServiceClient::new(server.process.channel().await);
+    fs::rename(pipe("replacement"), &path).unwrap();
+    let line = server.wait_for("the file of tokens cannot be used; the previous ones stay");
+    assert!(line.contains("it is not a regular file"), "{line}");
+    assert_eq!(code(&mut client, BOB).await, Code::Ok);
+    let new = private("replaced_again", &tokens(ALICE, NEW));
+    fs::rename(new, &path).unwrap();
+    server.wait_for("tokens read again");
+    assert_eq!(code(&mut client, NEW).await, Code::Ok);
+    assert_eq!(code(&mut client, BOB).await, Code::Unauthenticated);
+}

@@ -1,0 +1,25 @@
+//! Opening files without waiting for anybody.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a regular file to read it. Opening a pipe would wait until something writes to it, maybe for ever, so a pipe is an
+/// error, and so is everything else that is no regular file.
+///
+/// # Errors
+/// If the file cannot be opened, or is not a regular one.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    open_regular(path, OpenOptions::new().read(true))
+}
+
+/// Opens a regular file with these options, as [`open_file`] does.
+pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+}
