@@ -6,7 +6,7 @@ use tracing::{info, warn};
 
 use super::follow::follow;
 use super::options::{pem, read_server_file};
-use crate::server::{Tls, TlsError, TlsFiles};
+use crate::server::{Tls, TlsError, TlsFiles, Validity, date};
 
 /// Where they are.
 #[derive(Clone, Debug)]
@@ -36,6 +36,7 @@ impl TlsPaths {
     pub fn open(self) -> anyhow::Result<FiledTls> {
         let files = self.read()?;
         let tls = Tls::new(&files).map_err(|error| self.named(error))?;
+        self.report(&tls, "certificates read");
         Ok(FiledTls { tls, paths: self, files })
     }
 
@@ -53,7 +54,7 @@ impl TlsPaths {
     fn named(&self, error: TlsError) -> anyhow::Error {
         let (certificates, key) = (self.certificates.display(), self.key.display());
         let file = match &error {
-            TlsError::Certificates(_) => certificates.to_string(),
+            TlsError::Certificates(_) | TlsError::Expired(_) => certificates.to_string(),
             TlsError::Key(_) => key.to_string(),
             TlsError::Pair => format!("{certificates}, {key}"),
             TlsError::ClientAuthorities(_) => {
@@ -63,13 +64,22 @@ impl TlsPaths {
         anyhow::Error::new(error).context(file)
     }
 
+    /// Logs which certificate is in use now, and whether clients will take it.
+    fn report(&self, tls: &Tls, event: &str) {
+        let (file, Validity { begins, ends }) = (self.certificates.display(), tls.validity());
+        info!(%file, expires = date(ends), "{event}");
+        if let Some(begins) = begins.map(date) {
+            warn!(%file, begins, "clients refuse the certificate until its time begins");
+        }
+    }
+
     /// Uses the files as they are now. If one of them cannot be used, all stay as they were.
     fn take_up(&self, tls: &Tls, files: &Result<TlsFiles, String>) {
         let files = files.as_ref().map_err(Clone::clone);
         let replaced =
             files.and_then(|files| tls.replace(files).map_err(|error| format!("{:#}", self.named(error))));
         match replaced {
-            Ok(()) => info!(file = %self.certificates.display(), "certificates read again"),
+            Ok(()) => self.report(tls, "certificates read again"),
             Err(problem) => warn!(problem, "the certificates cannot be used; the previous ones stay"),
         }
     }

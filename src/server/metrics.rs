@@ -42,6 +42,8 @@ pub(super) struct Activity {
     pub request_bytes: u64,
     /// Bytes of answers on their way out.
     pub answer_bytes: u64,
+    /// When the certificate of the server expires, if it has one, in seconds since 1970.
+    pub certificate_expiry: Option<u64>,
     pub pools: [Threads; 2],
 }
 
@@ -118,6 +120,9 @@ pub(super) fn render(activity: Activity) -> String {
         gauge!(names::JOBS_WAITING, "pool" => pool).set(activity.waiting as f64);
         gauge!(names::JOBS_RUNNING, "pool" => pool).set(activity.running as f64);
         counter!(names::JOBS, "pool" => pool).absolute(activity.done);
+    }
+    if let Some(expiry) = activity.certificate_expiry {
+        gauge!(names::CERTIFICATE_EXPIRY).set(expiry as f64);
     }
     let process = process::usage();
     for (name, value) in [

@@ -77,7 +77,7 @@ use incoming::Incoming;
 pub use origins::Origins;
 pub use panics::log_panics;
 use state_dir::StateDir;
-pub use tls::{Tls, TlsError, TlsFiles};
+pub use tls::{Tls, TlsError, TlsFiles, Validity, date};
 pub use token::{Replaced, TokenFile, TokenFileError, Tokens};
 pub use traces::CollectorError;
 use traces::Traces;
@@ -238,7 +238,7 @@ impl Services {
         })
     }
 
-    fn activity(&self, network: &Network) -> Activity {
+    fn activity(&self, network: &Network, tls: Option<&Tls>) -> Activity {
         let (request_bytes, answer_bytes) = network.memory();
         let limits = self.store.limits();
         let threads =
@@ -256,6 +256,7 @@ impl Services {
             max_watches: limits.max_watches,
             evaluations: self.evaluations.num_running(),
             max_evaluations: self.max_evaluations,
+            certificate_expiry: tls.map(|tls| tls.validity().ends),
             pools: [threads("player", &self.players), threads("caller", &self.callers)],
         }
     }
@@ -378,7 +379,8 @@ fn app(
         .layer(cors(&config.origins))
         .layer(GrpcWebLayer::new())
         .layer(calls.clone());
-    let activity = move || watched.activity(&watched_network);
+    let tls = config.tls.clone();
+    let activity = move || watched.activity(&watched_network, tls.as_ref());
     let plain = web::routes(config.tokens.clone(), config.page, config.training.clone(), activity);
     let router = routes.layer(around).merge(plain);
     let environments = calls.layer(environments);

@@ -5,18 +5,22 @@
 //!
 //! The surprising decision: a handshake is the first thing that reading or writing a connection does, not something before
 //! the connection. So it runs in the connection's own task, the connection's deadlines end it, and so does a drain.
+//!
+//! A certificate that has expired is refused: every client would refuse it.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::rustls::client::verify_server_cert_signed_by_trust_anchor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{self, RootCertStore};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use tokio_rustls::rustls::server::{ParsedCertificate, WebPkiClientVerifier};
+use tokio_rustls::rustls::{self, CertificateError, RootCertStore};
 use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 use tonic::transport::server::Connected;
@@ -28,7 +32,23 @@ const H2: &[u8] = b"h2";
 
 /// The certificates that the server shows and asks for. Clones share them.
 #[derive(Clone)]
-pub struct Tls(Arc<RwLock<Arc<rustls::ServerConfig>>>);
+pub struct Tls(Arc<RwLock<Settings>>);
+
+/// Certificates that can be used.
+#[derive(Clone)]
+struct Settings {
+    config: Arc<rustls::ServerConfig>,
+    validity: Validity,
+}
+
+/// When the server's certificate can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Validity {
+    /// When it begins, if that is still to come, in seconds since 1970.
+    pub begins: Option<u64>,
+    /// When it ends, in seconds since 1970.
+    pub ends: u64,
+}
 
 /// A certificate chain, its private key and the authorities of clients, each as the text of a PEM file.
 #[derive(Clone, PartialEq, Eq)]
@@ -50,6 +70,9 @@ pub enum TlsError {
     /// The text of the key.
     #[error("the key cannot be used: {0}")]
     Key(String),
+    /// The certificate cannot be used any more.
+    #[error("the certificate expired at {}", date(*.0))]
+    Expired(u64),
     /// Each can be used, but not with the other.
     #[error("the key is not that of the certificate")]
     Pair,
@@ -64,7 +87,7 @@ impl Tls {
     /// # Errors
     /// If one of them cannot be used.
     pub fn new(files: &TlsFiles) -> Result<Tls, TlsError> {
-        Ok(Tls(Arc::new(RwLock::new(Arc::new(files.read()?)))))
+        Ok(Tls(Arc::new(RwLock::new(files.read()?))))
     }
 
     /// Replaces them with those of other files, for handshakes that begin from now on. Sessions that clients might resume
@@ -73,14 +96,22 @@ impl Tls {
     /// # Errors
     /// If one of them cannot be used. All of them then stay as they were.
     pub fn replace(&self, files: &TlsFiles) -> Result<(), TlsError> {
-        let settings = Arc::new(files.read()?);
+        let settings = files.read()?;
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = settings;
         Ok(())
     }
 
+    /// When the certificate in use begins and ends.
+    pub fn validity(&self) -> Validity {
+        self.settings().validity
+    }
+
     fn accept(&self, connection: TcpConnection) -> Accept<TcpConnection> {
-        let settings = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        TlsAcceptor::from(settings).accept(connection)
+        TlsAcceptor::from(self.settings().config).accept(connection)
+    }
+
+    fn settings(&self) -> Settings {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -97,8 +128,10 @@ impl std::fmt::Debug for TlsFiles {
 }
 
 impl TlsFiles {
-    fn read(&self) -> Result<rustls::ServerConfig, TlsError> {
+    fn read(&self) -> Result<Settings, TlsError> {
         let chain = certificates(&self.certificates).map_err(TlsError::Certificates)?;
+        let validity = chain.first().map(Validity::of).transpose();
+        let validity = validity.map_err(|error| TlsError::Certificates(error.to_string()))?;
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes());
         let key = key.map_err(|error| TlsError::Key(error.to_string()))?;
         let settings = rustls::ServerConfig::builder();
@@ -121,8 +154,43 @@ impl TlsFiles {
             _ => TlsError::Key(error.to_string()),
         })?;
         settings.alpn_protocols.push(H2.to_owned());
-        Ok(settings)
+        // Without certificates there are no settings.
+        let validity = validity.unwrap_or(Validity { begins: None, ends: 0 });
+        if validity.ends < UnixTime::now().as_secs() {
+            return Err(TlsError::Expired(validity.ends));
+        }
+        Ok(Settings { config: Arc::new(settings), validity })
     }
+}
+
+impl Validity {
+    /// That of a certificate, as a client that trusts no authority reads it: the dates are what it looks at first.
+    fn of(certificate: &CertificateDer<'_>) -> Result<Validity, rustls::Error> {
+        let parsed = ParsedCertificate::try_from(certificate)?;
+        let refused_at = |time| {
+            let refused =
+                verify_server_cert_signed_by_trust_anchor(&parsed, &RootCertStore::empty(), &[], time, &[]);
+            refused.expect_err("no authority is trusted")
+        };
+        let ends = match refused_at(UnixTime::since_unix_epoch(Duration::from_secs(1 << 50))) {
+            rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. }) => {
+                not_after.as_secs()
+            }
+            error => return Err(error),
+        };
+        let begins = match refused_at(UnixTime::now()) {
+            rustls::Error::InvalidCertificate(CertificateError::NotValidYetContext {
+                not_before, ..
+            }) => Some(not_before.as_secs()),
+            _ => None,
+        };
+        Ok(Validity { begins, ends })
+    }
+}
+
+/// A time in words, such as `2026-11-25T00:00:00Z`.
+pub fn date(seconds: u64) -> String {
+    prost_types::Timestamp { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos: 0 }.to_string()
 }
 
 /// The certificates of the text of a PEM file.

@@ -126,6 +126,8 @@ table! {
         "With a collector of traces only: spans of calls that were sent to it, or lost.";
     BUILD_INFO: Gauge "tetrion_build_info" ["version", "rules_version"]
         "Always 1: the labels say what is running.";
+    CERTIFICATE_EXPIRY: Gauge "tetrion_certificate_expiry_time_seconds" []
+        "When the server's certificate expires, in seconds since 1970; absent without TLS.";
     PROCESS_CPU: Counter "process_cpu_seconds_total" []
         "Seconds of processor time that the process has used.";
     PROCESS_MEMORY: Gauge "process_resident_memory_bytes" []
