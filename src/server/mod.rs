@@ -40,7 +40,7 @@ mod traces;
 mod training;
 mod web;
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -306,6 +306,12 @@ impl Server {
             state.begin().map_err(|error| self.config.state_error(error))?;
         }
         let reaper = reap_forever(store.clone());
+        let keep_room = async {
+            match &self.state {
+                Some(state) => state.keep_room(&store).await,
+                None => pending().await,
+            }
+        };
         let app =
             app(self.services, &self.config, &self.network, self.traces.clone(), &health, drain.clone());
         let mut drain_ends = None;
@@ -327,6 +333,7 @@ impl Server {
             () = serving => {}
             () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
             never = metrics::keep_small() => match never {},
+            never = keep_room => match never {},
             () = reaper => {}
         }
         let kept = match &self.state {

@@ -3,29 +3,46 @@
 //! | file | what it is |
 //! | --- | --- |
 //! | `sessions` | the sessions of the previous server; removed as soon as the next one serves them |
-//! | `sessions.new` | the same while the server writes it; renamed to `sessions` when all of it is on the disk |
-//! | `sessions.left` | a `sessions` that could not be restored completely, kept for the operator |
+//! | `sessions.new` | the same while the server writes it; renamed to `sessions` when it is on the disk |
+//! | `sessions.reserve` | room for `sessions.new`, taken while the server runs, so that a disk that fills up costs nothing |
+//! | `sessions.left`, `sessions.left.2`, ... | each `sessions` that could not be restored completely, kept for the operator |
 //! | `lock` | held by the server that uses the folder |
 //!
 //! So at any moment the folder has a whole file or none: a killed server leaves none, and its clients get the error that
-//! their sessions do not exist. The server checks the file all the same.
+//! their sessions do not exist. The server checks the file all the same. A file without room for all sessions has those for
+//! which there was room.
 
+use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tracing::{error, info, warn};
 
-use crate::service::SessionStore;
+use super::files::{open_file, open_regular};
+use crate::service::{PutAway, SessionStore};
+
+/// How often the reserve is compared with what the sessions take.
+const RESERVE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Steps of the reserve's size.
+const RESERVE_STEP: u64 = 64 << 10;
 
 /// The folder, locked until this is dropped.
 #[derive(Debug)]
 pub(super) struct StateDir {
     path: PathBuf,
     _lock: File,
-    /// Whether all of `sessions` was restored.
-    is_whole: bool,
+    reserve: Arc<Reserve>,
+    /// Where to keep `sessions`, if not all of it was restored.
+    left: Option<PathBuf>,
 }
+
+/// The file that the sessions will be written to, with room for them.
+#[derive(Debug, Default)]
+struct Reserve(Mutex<Option<(File, u64)>>);
 
 impl StateDir {
     /// Makes the folder if there is none, and restores the sessions in it.
@@ -34,12 +51,16 @@ impl StateDir {
     /// If the folder cannot be used, or another server uses it.
     pub(super) fn open(path: &Path, store: &SessionStore) -> io::Result<StateDir> {
         make_folder(path)?;
-        let lock = private().create(true).truncate(false).open(path.join("lock"))?;
+        survive_large_files()?;
+        let lock = path.join("lock");
+        let lock =
+            open_regular(&lock, private().create(true).truncate(false)).map_err(|e| about(&lock, e))?;
         lock.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => io::Error::other("another server uses it"),
             TryLockError::Error(error) => error,
         })?;
-        let mut folder = StateDir { path: path.to_owned(), _lock: lock, is_whole: true };
+        let mut folder = StateDir { path: path.to_owned(), _lock: lock, reserve: Arc::default(), left: None };
+        remove(&folder.reserved())?;
         if remove(&folder.unfinished())? {
             warn!(
                 file = %folder.unfinished().display(),
@@ -51,58 +72,94 @@ impl StateDir {
     }
 
     fn take_up(&mut self, store: &SessionStore) -> io::Result<()> {
-        let file = match File::open(self.sessions()) {
+        let file = match open_file(&self.sessions()) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
+            Err(error) => return Err(about(&self.sessions(), error)),
         };
         let num_bytes = file.metadata()?.len();
         let taken = store.take_up(&mut BufReader::new(file), num_bytes)?;
+        let left = self.free_left()?;
         for problem in &taken.problems {
-            error!(problem, left_in = %self.left().display(), "sessions could not be restored");
+            error!(problem, left_in = %left.display(), "sessions could not be restored");
         }
-        self.is_whole = taken.problems.is_empty();
+        self.left = Some(left).filter(|_| !taken.problems.is_empty());
         info!(sessions = taken.sessions, num_bytes, "restored the sessions of the previous server");
         Ok(())
     }
 
     /// Removes the file: from now on the restored sessions belong to this server, and no other one may restore them again,
-    /// older than they have become.
+    /// older than they have become. Begins the file that they will be written to.
     ///
     /// # Errors
-    /// If the file cannot be removed.
+    /// If the file cannot be removed, or the other one cannot be created.
     pub(super) fn begin(&self) -> io::Result<()> {
-        if self.is_whole {
-            remove(&self.sessions())?;
-        } else {
-            fs::rename(self.sessions(), self.left())?;
+        match &self.left {
+            None => remove(&self.sessions()).map(drop)?,
+            Some(left) => fs::rename(self.sessions(), left)?,
         }
+        self.reserve.begin(private().create_new(true).open(self.reserved())?);
         self.sync()
+    }
+
+    /// Keeps room on the disk for the sessions of the store, for as long as it is polled.
+    pub(super) async fn keep_room(&self, store: &SessionStore) -> Infallible {
+        let mut interval = tokio::time::interval(RESERVE_INTERVAL);
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut has_room = true;
+        loop {
+            interval.tick().await;
+            // Many environments take up to 1.09 bytes of the file for each byte of memory.
+            let num_bytes = store.memory().taken() / 4 * 5;
+            let wanted = (num_bytes / RESERVE_STEP + 2) * RESERVE_STEP;
+            let reserve = self.reserve.clone();
+            // On another thread: the disk may not answer.
+            let kept = tokio::task::spawn_blocking(move || reserve.resize(wanted)).await;
+            let kept = kept.unwrap_or_else(|panic| Err(io::Error::other(panic)));
+            if let Err(error) = &kept
+                && has_room
+            {
+                let folder = self.path.display();
+                warn!(%folder, num_bytes = wanted, %error, "no room for the sessions: a server that stops may lose some");
+            }
+            has_room = kept.is_ok();
+        }
     }
 
     /// Writes the sessions of the store to the file; nothing can change them from then on.
     ///
     /// # Errors
-    /// If they cannot be written. Then there is no file.
+    /// If not all of them could be written. The file has those that could.
     pub(super) async fn put_away(&self, store: &SessionStore) -> io::Result<()> {
         let written = self.write(store).await;
         if written.is_err() {
             let _ = remove(&self.unfinished()); // the first error says more
         }
-        let sessions = written?;
-        info!(sessions, file = %self.sessions().display(), "wrote the sessions for the next server");
-        Ok(())
+        let PutAway { sessions, num_bytes, lost, error } = written?;
+        info!(sessions, num_bytes, file = %self.sessions().display(), "wrote the sessions for the next server");
+        match error {
+            Some(error) if lost > 0 => {
+                let all = sessions + lost;
+                Err(io::Error::new(
+                    error.kind(),
+                    format!("{lost} of {all} sessions could not be written: {error}"),
+                ))
+            }
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 
-    async fn write(&self, store: &SessionStore) -> io::Result<u32> {
-        let file = private().create_new(true).open(self.unfinished())?;
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        let sessions = store.put_away(&mut out).await?;
-        out.flush()?;
-        out.get_ref().sync_all()?;
+    async fn write(&self, store: &SessionStore) -> io::Result<PutAway> {
+        let mut file = self.reserve.take().ok_or(io::ErrorKind::NotFound)?;
+        fs::rename(self.reserved(), self.unfinished())?;
+        let mut done = store.put_away(&mut file).await?;
+        let durable = file.set_len(done.num_bytes).and_then(|()| file.sync_all());
+        // Each session in it has a checksum, so what could not be made durable is not restored.
         fs::rename(self.unfinished(), self.sessions())?;
-        self.sync()?;
-        Ok(sessions)
+        let durable = durable.and_then(|()| self.sync());
+        done.error = done.error.or(durable.err());
+        Ok(done)
     }
 
     /// Makes the names of the files durable, as `sync_all` does their contents.
@@ -118,9 +175,64 @@ impl StateDir {
         self.path.join("sessions.new")
     }
 
-    fn left(&self) -> PathBuf {
-        self.path.join("sessions.left")
+    fn reserved(&self) -> PathBuf {
+        self.path.join("sessions.reserve")
     }
+
+    /// The first name for what is kept that is not taken, even by a broken link.
+    fn free_left(&self) -> io::Result<PathBuf> {
+        let mut left = self.path.join("sessions.left");
+        for number in 2.. {
+            match fs::symlink_metadata(&left) {
+                Ok(_) => left = self.path.join(format!("sessions.left.{number}")),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(left)
+    }
+}
+
+impl Reserve {
+    /// Begins with an empty file.
+    fn begin(&self, file: File) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, 0));
+    }
+
+    /// Returns the file, which is not resized any more.
+    fn take(&self) -> Option<File> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(file, _)| file)
+    }
+
+    /// Takes room for so many bytes, or gives most of it back. Where the system cannot take any, nothing happens.
+    fn resize(&self, wanted: u64) -> io::Result<()> {
+        let mut reserve = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((file, size)) = reserve.as_mut() else { return Ok(()) };
+        if (*size / 2..=*size).contains(&wanted) {
+            return Ok(());
+        }
+        if wanted > *size {
+            #[cfg(target_os = "linux")]
+            match rustix::fs::fallocate(&*file, rustix::fs::FallocateFlags::empty(), 0, wanted) {
+                Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => {}
+                Err(error) => return Err(error.into()),
+            }
+        } else {
+            file.set_len(wanted)?;
+        }
+        *size = wanted;
+        Ok(())
+    }
+}
+
+/// Makes a write beyond the limit on the size of files an error: without this, it ends the process.
+fn survive_large_files() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _handled = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
+    }
+    Ok(())
 }
 
 /// Opens files that only their owner can read: a session's name is all it takes to use the session.
@@ -138,6 +250,11 @@ fn make_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
+}
+
+/// The error with the name of the file that it is about.
+fn about(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Removes a file; returns whether there was one.

@@ -60,5 +60,5 @@ pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationCapacity, Evaluations};
 pub use info::{Deadlines, NetworkLimits, ServerFacts};
-pub use sessions::stored::TakenUp;
+pub use sessions::stored::{PutAway, TakenUp};
 pub use sessions::{SessionStore, StoreLimits, reap_forever};

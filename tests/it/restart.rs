@@ -1,8 +1,10 @@
 //! Servers that stop and start again with the same `--state` folder, as processes.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::Code;
@@ -18,7 +20,8 @@ fn folder(test: &str) -> PathBuf {
 }
 
 fn start(folder: &Path) -> Process {
-    Process::start(&["--state", folder.to_str().unwrap()])
+    // The client of a test does not close its connection while the test waits.
+    Process::start(&["--state", folder.to_str().unwrap(), "--drain-timeout", "1"])
 }
 
 fn stop(server: Process) {
@@ -121,4 +124,106 @@ fn a_server_that_cannot_write_its_sessions_says_so() {
     fs::write(folder.join("sessions.new"), b"TTRNSESS").unwrap();
     stop(start(&folder));
     assert!(!folder.join("sessions.new").exists());
+}
+
+/// Runs a command of a shell.
+#[cfg(unix)]
+fn shell(command: &str, argument: &Path) {
+    let status = Command::new("sh").args(["-c", command, "sh"]).arg(argument).status().unwrap();
+    assert!(status.success(), "{command}: {status}");
+}
+
+#[tokio::test]
+async fn no_file_that_was_kept_for_a_person_is_replaced() {
+    let folder = folder("kept_twice");
+    fs::create_dir_all(&folder).unwrap();
+    let damaged = ["first", "second", "third"];
+    for file in damaged {
+        fs::write(folder.join("sessions"), file).unwrap();
+        stop(start(&folder));
+    }
+    for (name, file) in ["sessions.left", "sessions.left.2", "sessions.left.3"].iter().zip(damaged) {
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), file, "{name}");
+    }
+}
+
+/// A pipe that nothing writes to could hold up the start for ever.
+#[cfg(unix)]
+#[test]
+fn pipes_in_the_folder_are_refused_or_passed_over() {
+    for file in ["sessions", "lock"] {
+        let folder = folder(&format!("pipe_{file}"));
+        fs::create_dir_all(&folder).unwrap();
+        shell("mkfifo \"$1\"", &folder.join(file));
+        let problem = refusal(&folder);
+        assert!(problem.contains(folder.join(file).to_str().unwrap()), "{problem}");
+    }
+    for file in ["sessions.new", "sessions.reserve", "sessions.left"] {
+        let folder = folder(&format!("pipe_{file}"));
+        fs::create_dir_all(&folder).unwrap();
+        shell("mkfifo \"$1\"", &folder.join(file));
+        stop(start(&folder));
+        assert!(folder.join("sessions").is_file(), "{file}");
+    }
+}
+
+/// Files of at most 64 KiB, or half of that where the shell counts in smaller blocks.
+#[cfg(unix)]
+#[tokio::test]
+async fn sessions_for_which_there_is_no_room_are_counted_and_the_others_go_on() {
+    let folder = folder("full");
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_tetrion")]);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--state", folder.to_str().unwrap()]);
+    let server = Process::spawn(command.stderr(Stdio::piped()));
+    let mut client = EnvironmentServiceClient::new(server.channel().await);
+    let mut sessions = Vec::new();
+    for num_envs in [3, 1000, 1, 1000, 2] {
+        let name = create(&mut client, config(num_envs, 5)).await.name;
+        client.reset(reset(&name)).await.unwrap();
+        sessions.push((name, num_envs));
+    }
+    let mut server = server;
+    let mut stderr = server.child.stderr.take().unwrap();
+    server.terminate();
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    let (status, _, _) = server.wait();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("2 of 5 sessions could not be written: File too large"), "{said}");
+
+    let next = start(&folder);
+    let mut client = EnvironmentServiceClient::new(next.channel().await);
+    for (name, num_envs) in &sessions {
+        let answer = client.reset(reset(name)).await;
+        if *num_envs < 1000 {
+            answer.unwrap();
+        } else {
+            refused(answer, Code::NotFound, "SESSION_NOT_FOUND");
+        }
+    }
+    assert!(!folder.join("sessions.left").exists(), "what could be written is a whole file");
+    stop(next);
+}
+
+/// The room is taken before the disk fills up.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn room_for_the_sessions_is_kept() {
+    let folder = folder("reserve");
+    let server = start(&folder);
+    let mut client = EnvironmentServiceClient::new(server.channel().await);
+    let name = create(&mut client, config(5000, 5)).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let reserve = || fs::metadata(folder.join("sessions.reserve")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while reserve().len() < 1 << 20 {
+        assert!(Instant::now() < deadline, "{} bytes are reserved", reserve().len());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let reserved = reserve().len();
+    stop(server);
+    let written = fs::metadata(folder.join("sessions")).unwrap().len();
+    assert!(written <= reserved && written > 500_000, "{written} bytes, {reserved} reserved");
+    assert!(!folder.join("sessions.reserve").exists());
 }

@@ -16,7 +16,7 @@
 //!
 //! From a file that is cut or has a changed byte, the server restores the whole sessions and reports the others.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -39,6 +39,23 @@ use crate::wire::{pb, session};
 const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;
 const END: u64 = u64::MAX;
+
+/// Bytes of a written session for each byte of memory that all sessions may take. A session takes about as much of both, and
+/// one that is longer than this by a false length is not read.
+const MAX_BYTES_PER_MEMORY: u64 = 4;
+
+/// What a server wrote of its sessions.
+#[derive(Debug, Default)]
+pub struct PutAway {
+    /// Sessions written.
+    pub sessions: u32,
+    /// Bytes of them all.
+    pub num_bytes: u64,
+    /// Sessions that could not be written.
+    pub lost: u32,
+    /// Why the first of those could not.
+    pub error: Option<io::Error>,
+}
 
 /// What a server restored of the previous server's sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -109,38 +126,60 @@ enum WrittenSlot {
 }
 
 impl SessionStore {
-    /// Writes every session, in the order of age; returns how many. From then on the store refuses calls on them, as the
-    /// server is shutting down: a step that is not written is not done.
+    /// Writes every session, in the order of age. From then on the store refuses calls on them, as the server is shutting
+    /// down: a step that is not written is not done.
+    ///
+    /// A session for which `out` has no room is lost, and the next one takes its place. Whatever happens, what has been
+    /// written is a whole file.
     ///
     /// # Errors
-    /// The errors of `out`.
-    pub async fn put_away(&self, out: &mut impl Write) -> io::Result<u32> {
-        out.write_all(&MAGIC)?;
-        out.write_all(&FORMAT.to_le_bytes())?;
+    /// If `out` has no room for a file without sessions.
+    pub async fn put_away(&self, out: &mut (impl Write + Seek)) -> io::Result<PutAway> {
+        let head = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
+        let end = |sessions: u32| [END.to_le_bytes(), u64::from(sessions).to_le_bytes()].concat();
+        out.write_all(&[head.clone(), end(0)].concat())?;
+        let mut done = PutAway { num_bytes: head.len() as u64, ..PutAway::default() };
         let now = self.clock.elapsed();
         let mut sessions: Vec<Arc<Session>> = self.read().sessions.values().cloned().collect();
         sessions.retain(|session| {
             session.door.is_none() && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
         });
         sessions.sort_unstable_by_key(|session| session.serial);
-        let mut written = 0u32;
+        // Before any lock: calls that wait for one are refused, so that only the call that has begun must end first.
+        sessions.iter().for_each(|session| session.put_away.store(true, Ordering::Release));
         for session in sessions {
-            let content = {
+            let mut record = vec![0; 16];
+            {
                 let state = session.state.lock().await;
                 if session.ended.load(Ordering::Acquire) {
                     continue;
                 }
-                session.put_away.store(true, Ordering::Release);
-                session.written(&state, now).encode_to_vec()
+                session.written(&state, now).encode(&mut record).expect("a vector has room");
+            }
+            let content = &record[16..];
+            let (length, checksum) = (content.len() as u64, xxh3_64(content));
+            record[..8].copy_from_slice(&length.to_le_bytes());
+            record[8..16].copy_from_slice(&checksum.to_le_bytes());
+            record.extend(end(done.sessions + 1));
+            let mut write = |bytes: &[u8]| {
+                out.seek(SeekFrom::Start(done.num_bytes))?;
+                out.write_all(bytes)
             };
-            out.write_all(&(content.len() as u64).to_le_bytes())?;
-            out.write_all(&xxh3_64(&content).to_le_bytes())?;
-            out.write_all(&content)?;
-            written += 1;
+            match write(&record) {
+                Ok(()) => {
+                    done.num_bytes += 16 + length;
+                    done.sessions += 1;
+                }
+                Err(error) => {
+                    done.lost += 1;
+                    done.error.get_or_insert(error);
+                    // There was room for this one. If there is not any more, the file is cut after the last session.
+                    let _ = write(&end(done.sessions));
+                }
+            }
         }
-        out.write_all(&END.to_le_bytes())?;
-        out.write_all(&u64::from(written).to_le_bytes())?;
-        Ok(written)
+        done.num_bytes += 16;
+        Ok(done)
     }
 
     /// Restores the sessions of `input`, which has `num_bytes`, within the limits of this store.
@@ -148,9 +187,10 @@ impl SessionStore {
     /// # Errors
     /// The errors of `input`. Errors in its content become problems instead, and do not stop the other sessions.
     pub fn take_up(&self, input: &mut impl Read, num_bytes: u64) -> io::Result<TakenUp> {
+        let most = MAX_BYTES_PER_MEMORY.saturating_mul(self.memory.limit()).saturating_add(1 << 20);
         let mut input = Bytes { input, left: num_bytes };
         let mut taken = TakenUp::default();
-        let whole = self.take_up_all(&mut input, &mut taken)?;
+        let whole = self.take_up_all(&mut input, most, &mut taken)?;
         if let Err(problem) = whole {
             taken.problems.push(problem);
         }
@@ -160,6 +200,7 @@ impl SessionStore {
     fn take_up_all<R: Read>(
         &self,
         input: &mut Bytes<'_, R>,
+        most: u64,
         taken: &mut TakenUp,
     ) -> io::Result<Result<(), String>> {
         let cut = || Err("the file is cut short".to_owned());
@@ -188,8 +229,14 @@ impl SessionStore {
                 });
             }
             let Some(checksum) = input.u64()? else { return Ok(cut()) };
-            let Some(content) = input.take(length)? else { return Ok(cut()) };
             found += 1;
+            if length > most {
+                return Ok(Err(format!(
+                    "session {found} of the file has {length} bytes, expected at most {most}; it and what follows it are \
+                     not read"
+                )));
+            }
+            let Some(content) = input.take(length)? else { return Ok(cut()) };
             if xxh3_64(&content) != checksum {
                 // Its length may be the damaged part, so nothing after it can be found.
                 return Ok(Err(format!(
@@ -346,7 +393,7 @@ fn decode_pieces(bytes: &[u8], rules: &Rules) -> Result<Arc<[Piece]>, String> {
     pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is no such piece".to_owned())
 }
 
-/// The bytes of a file of known length, so that a false length in it takes no memory.
+/// The bytes of a file of known length. A false length in it takes no more memory than the file has bytes.
 struct Bytes<'a, R> {
     input: &'a mut R,
     left: u64,
@@ -358,10 +405,11 @@ impl<R: Read> Bytes<'_, R> {
         if length > self.left {
             return Ok(None);
         }
-        let mut bytes = vec![0; length as usize];
-        self.input.read_exact(&mut bytes)?;
+        let mut bytes = Vec::new();
+        self.input.by_ref().take(length).read_to_end(&mut bytes)?;
         self.left -= length;
-        Ok(Some(bytes))
+        // The file may have become shorter meanwhile.
+        Ok((bytes.len() as u64 == length).then_some(bytes))
     }
 
     fn array<const L: usize>(&mut self) -> io::Result<Option<[u8; L]>> {

@@ -1,5 +1,6 @@
 //! Sessions that one server writes and the next restores go on as if nothing had happened.
 
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::time::Duration;
 
 use prost::Message;
@@ -13,9 +14,10 @@ use crate::support::{
 
 /// The bytes that the sessions of a server are on the disk.
 async fn written(server: &TestServer) -> Vec<u8> {
-    let mut file = Vec::new();
-    server.store.put_away(&mut file).await.unwrap();
-    file
+    let mut file = Cursor::new(Vec::new());
+    let done = server.store.put_away(&mut file).await.unwrap();
+    assert_eq!((done.lost, done.num_bytes), (0, file.get_ref().len() as u64));
+    file.into_inner()
 }
 
 fn taken_up(server: &TestServer, file: &[u8]) -> TakenUp {
@@ -262,4 +264,127 @@ async fn a_file_that_is_cut_or_damaged_gives_what_is_whole_and_says_so() {
     assert_eq!(take_up(&[&file[..], b"x"].concat()).problems.len(), 1);
     assert_eq!(take_up(&file), all(2));
     assert_eq!(taken_up(&server, &file).problems.len(), 2, "they are there already");
+}
+
+/// A disk with room for so many bytes.
+struct Disk {
+    file: Cursor<Vec<u8>>,
+    room: u64,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.room - self.file.position();
+        if left == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.file.write(&bytes[..bytes.len().min(left as usize)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Disk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// The bytes of each session in a file, its length and checksum included.
+fn records(file: &[u8]) -> Vec<u64> {
+    let length = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+    let (mut at, mut records) = (10, Vec::new());
+    while length(at) != u64::MAX {
+        records.push(16 + length(at));
+        at += 16 + length(at) as usize;
+    }
+    records
+}
+
+#[tokio::test]
+async fn a_full_disk_costs_only_the_sessions_that_it_has_no_room_for() {
+    let server = start().await;
+    let mut client = server.client().await;
+    for (num_envs, seed) in [1, 40, 2, 30, 3, 1].into_iter().zip(0..) {
+        let session = create(&mut client, config(num_envs, seed)).await;
+        client.reset(reset(&session.name)).await.unwrap();
+    }
+    let whole = written(&server).await;
+    for room in (0..whole.len() as u64 + 20).step_by(7) {
+        let mut disk = Disk { file: Cursor::new(Vec::new()), room };
+        let done = server.store.put_away(&mut disk).await;
+        let Ok(done) = done else {
+            assert!(room < 26, "room for {room} bytes: {done:?}");
+            continue;
+        };
+        // In the order of age, each for which there is room, and room for the end behind it.
+        let (mut left, mut kept) = (room - 26, Vec::new());
+        for record in records(&whole) {
+            if record <= left {
+                left -= record;
+                kept.push(record);
+            }
+        }
+        let mut file = disk.file.into_inner();
+        file.truncate(done.num_bytes as usize);
+        assert_eq!(records(&file), kept, "room for {room} bytes");
+        assert_eq!((done.sessions, done.lost), (kept.len() as u32, 6 - kept.len() as u32));
+        let why = done.error.map(|error| error.kind());
+        assert_eq!(why, Some(io::ErrorKind::StorageFull).filter(|_| done.lost > 0));
+        let next = SessionStore::new(StoreLimits::default(), Clock::system());
+        assert_eq!(next.take_up(&mut &file[..], file.len() as u64).unwrap(), all(done.sessions));
+    }
+}
+
+/// A file of so many bytes whose first session says that it has nearly all of them.
+struct Sparse(u64);
+
+impl Read for Sparse {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = into.len().min(self.0 as usize);
+        into[..length].fill(0);
+        self.0 -= length as u64;
+        Ok(length)
+    }
+}
+
+#[test]
+fn a_session_of_gigabytes_is_not_read() {
+    let store = SessionStore::new(StoreLimits { memory: 1 << 20, ..Default::default() }, Clock::system());
+    for length in [(5u64 << 20) + 1, 8 << 30, u64::MAX - 1] {
+        let head = [b"TTRNSESS\x01\0", &length.to_le_bytes()[..], &[0; 8]].concat();
+        let mut file = head.chain(Sparse(u64::MAX));
+        let taken = store.take_up(&mut file, u64::MAX).unwrap();
+        let problem = format!(
+            "session 1 of the file has {length} bytes, expected at most 5242880; it and what follows it are not read"
+        );
+        assert_eq!(taken, TakenUp { sessions: 0, problems: vec![problem] });
+    }
+    // A length within the bound that the file does not have.
+    let head = [b"TTRNSESS\x01\0", &(5u64 << 20).to_le_bytes()[..], &[0; 8], b"short"].concat();
+    let taken = store.take_up(&mut &head[..], head.len() as u64).unwrap();
+    assert_eq!(taken.problems, ["the file is cut short"]);
+    let taken = store.take_up(&mut &head[..], u64::MAX).unwrap();
+    assert_eq!(taken.problems, ["the file is cut short"]);
+}
+
+#[tokio::test]
+async fn calls_that_wait_for_a_session_do_not_hold_up_the_end() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let session = create(&mut client, config(10_000, 1)).await;
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let (mut client, request) = (client.clone(), reset(&session.name));
+        calls.spawn(async move { client.reset(request).await.map_err(|status| status.code()) });
+    }
+    calls.join_next().await.unwrap().unwrap().unwrap();
+    let file = written(&server).await;
+    let answers = calls.join_all().await;
+    let num_refused =
+        answers.iter().filter(|answer| answer.as_ref().err() == Some(&Code::Unavailable)).count();
+    assert!(num_refused > 30, "{num_refused} of 49 calls are refused, {} end otherwise", 49 - num_refused);
+    assert_eq!(taken_up(&start().await, &file), all(1));
 }
