@@ -7,9 +7,7 @@ use std::process::ExitCode;
 
 use super::output::print;
 use crate::agents::{AGENTS, CONTROLLERS};
-use crate::engine::{
-    ActionModel, NamedChoice, OrientationTable, PIECE_SETS, PRESETS, PieceSet, Randomizer, Reach, TopOut,
-};
+use crate::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
 
 const HEAD: &str = "\
@@ -25,9 +23,15 @@ Rules with a name.
 A request starts from one of them, `simplified` by default, and changes what it likes.
 ";
 
+const FIELDS_HEAD: &str = "\
+What a request can change of a preset.
+In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay` is `{\"garbage\": {\"delay\": 2}}`.
+Flags have hyphens for dots and underscores (`--garbage-delay`); settings of dm_env_rpc have the names as they are.
+";
+
 const CHOICES_HEAD: &str = "\
-What a field of the rules can be; the first value of each field is that of `simplified`.
-Messages have the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which says more about each; flags and settings take these names.
+The values of fields that take a name; the first value of each field is that of `simplified`.
+Messages have the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which says more about each; flags, settings and files take these names.
 ";
 
 const PIECES_HEAD: &str = "\
@@ -78,11 +82,20 @@ pub fn markdown() -> String {
     });
     table(&mut page, "Presets", PRESETS_HEAD, ["preset", "width x height", "what it is"], presets);
 
-    let choices = values::<Randomizer>()
-        .chain(values::<ActionModel>())
-        .chain(values::<TopOut>())
-        .chain(values::<OrientationTable>())
-        .chain(values::<Reach>());
+    let fields = RULES_FIELDS.iter().map(|field| {
+        let values = match field.kind {
+            FieldKind::Choice { .. } => "a name, see below".to_owned(),
+            _ => field.expects(),
+        };
+        [code(field.name), values, field.about.to_owned(), field.default.to_owned()]
+    });
+    table(&mut page, "Fields of the rules", FIELDS_HEAD, ["field", "values", "meaning", "default"], fields);
+
+    let choices = RULES_FIELDS.iter().flat_map(|field| {
+        let FieldKind::Choice { values, .. } = field.kind else { return Vec::new() };
+        let row = |value: &ChoiceValue| [code(field.name), code(value.name), value.meaning.to_owned()];
+        values.iter().map(row).collect()
+    });
     table(&mut page, "Choices of the rules", CHOICES_HEAD, ["field", "value", "meaning"], choices);
 
     let sets = PIECE_SETS.iter().map(|row| {
@@ -137,11 +150,6 @@ pub fn markdown() -> String {
     });
     table(&mut page, "Features", FEATURES_HEAD, ["feature", "of the", "formula", "source"], features);
     page
-}
-
-/// The rows of a choice.
-fn values<C: NamedChoice>() -> impl Iterator<Item = [String; 3]> {
-    C::ALL.iter().map(|value| [code(C::FIELD), code(value.name()), value.meaning().to_owned()])
 }
 
 /// Its name, with `[i]` behind that of a family.

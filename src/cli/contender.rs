@@ -59,7 +59,7 @@ impl Contender {
         });
         let choice = match runs.next() {
             None => flags.choice(RulesChoice::default()),
-            Some(noted) => noted.changed_by(flags).map_err(|error| UsageError(error.to_string()))?,
+            Some(noted) => noted.changed_by(flags),
         };
         let own = contenders.iter().map(|contender| match contender {
             Contender::Named(name) => Controller::named(name).ok()?.expectation,

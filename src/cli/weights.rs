@@ -5,17 +5,18 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::expectation::ExpectationNote;
 use super::model::ModelNote;
 use super::numbers::count;
 use super::options::{UsageError, read_utf8};
-use super::rules::RulesArgs;
+use super::rules::{RulesArgs, from_json, to_json};
 use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
-use crate::engine::{Garbage, NamedChoice, Rules, Scoring, Timing};
+use crate::engine::Changes;
 use crate::wire::limits::MAX_MODEL_PARAMETERS;
-use crate::wire::rules::by_name;
 
 /// The format this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;
@@ -63,105 +64,39 @@ pub struct FeatureSetNote {
 }
 
 /// The rules of the games, every field written out, in the words of the protocol.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+///
+/// In the file they are one object: the preset, the version, and the fields.
+#[derive(Debug, Clone, PartialEq)]
 pub struct RulesNote {
     /// The rule set they started from.
     pub preset: String,
     /// Equal seeds and actions give equal games while this stays the same.
     pub rules_version: String,
-    /// Columns of the playfield.
-    pub width: u32,
-    /// Rows of the playfield.
-    pub height: u32,
-    /// Which pieces there are, if not the tetrominoes: a name, or drawings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub piece_set: Option<String>,
-    /// How pieces are dealt.
-    pub randomizer: String,
-    /// What a step is.
-    pub action_model: String,
-    /// What ends a game.
-    pub top_out: String,
-    /// How orientations are numbered.
-    pub orientation_table: String,
-    /// Where a piece may come down.
-    pub reach: String,
-    /// What is more than in the games of the literature, if anything is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub modern: Option<ModernNote>,
-    /// The garbage, if there is any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub garbage: Option<GarbageNote>,
-    /// Next pieces shown.
-    pub preview: u32,
-    /// Points for a piece.
-    pub piece_points: f64,
-    /// Points for 1, 2, 3 and 4 lines at once.
-    pub line_points: [f64; 4],
-    /// Points for the end of a game.
-    pub game_end_points: f64,
+    /// Every field that applies to the rules.
+    pub fields: Changes,
 }
 
-/// The choices that only games with kicks, a held piece, or other points for clears have. Files for other games do not name them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModernNote {
-    /// Rows above the visible field.
-    pub rows_above: u32,
-    /// How turns are kicked.
-    pub rotation: String,
-    /// Turns by 180 degrees.
-    pub half_turns: String,
-    /// Which spins are told apart.
-    pub spins: String,
-    /// The row in which pieces appear, if the rules name one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spawn_row: Option<u32>,
-    /// Whether a piece can be held.
-    pub hold: bool,
-    /// Which points clears make.
-    pub clear_points: String,
-    /// Which lines clears send.
-    pub attack: String,
-    /// How time passes where keys steer pieces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timing: Option<TimingNote>,
-}
-
-/// How time passes where keys steer pieces, in steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TimingNote {
-    /// Steps in the air after which a piece falls by a row.
-    pub gravity: u8,
-    /// Steps on the ground after which it locks.
-    pub lock_delay: u8,
-    /// How often that delay begins anew.
-    pub lock_resets: u8,
-}
-
-impl From<Timing> for TimingNote {
-    fn from(Timing { gravity, lock_delay, lock_resets }: Timing) -> TimingNote {
-        TimingNote { gravity, lock_delay, lock_resets }
+impl Serialize for RulesNote {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names = [("preset", &self.preset), ("rules_version", &self.rules_version)];
+        let mut object: Map<String, Value> =
+            names.into_iter().map(|(name, value)| (name.to_owned(), value.as_str().into())).collect();
+        object.extend(to_json(&self.fields));
+        object.serialize(serializer)
     }
 }
 
-/// The garbage of a game.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GarbageNote {
-    /// Lines dealt a piece, on average.
-    pub lines_per_piece: f64,
-    /// The chance that the hole of a row is in another column than that of the row before.
-    pub hole_moves: f64,
-    /// How many more pieces land before dealt lines may rise.
-    pub delay: u8,
-}
-
-impl From<Garbage> for GarbageNote {
-    fn from(Garbage { lines_per_piece, hole_moves, delay }: Garbage) -> GarbageNote {
-        GarbageNote { lines_per_piece, hole_moves, delay }
+impl<'de> Deserialize<'de> for RulesNote {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RulesNote, D::Error> {
+        let mut object = Map::<String, Value>::deserialize(deserializer)?;
+        let mut text = |name| match object.remove(name) {
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => Err(D::Error::custom(format!("{name} is {other}, expected a text"))),
+            None => Err(D::Error::missing_field(name)),
+        };
+        let (preset, rules_version) = (text("preset")?, text("rules_version")?);
+        let fields = from_json(&object).map_err(D::Error::custom)?;
+        Ok(RulesNote { preset, rules_version, fields })
     }
 }
 
@@ -205,9 +140,6 @@ pub enum WeightsError {
     /// Written by another version.
     #[error("its format is {0}, not {WEIGHTS_FORMAT}")]
     Format(u32),
-    /// Rules that this program does not know.
-    #[error("its rules cannot be played: {0}")]
-    Rules(String),
     /// Not one name a weight.
     #[error("it has {} and {}", count(*names as u64, "feature name"), count(*weights as u64, "weight"))]
     Length {
@@ -240,123 +172,20 @@ impl FeatureSetNote {
 }
 
 impl RulesNote {
-    /// What a server plays.
+    /// The rules that a server plays.
     pub fn of(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
-        let Rules {
-            width,
-            height,
-            rows_above,
-            pieces,
-            randomizer,
-            action_model,
-            top_out,
-            orientations,
-            reach,
-            rotation,
-            half_turns,
-            spins,
-            spawn_row,
-            hold,
-            scoring,
-            clear_points,
-            attack,
-            preview,
-            timing,
-            garbage,
-        } = *rules;
-        let Scoring { piece, lines, game_end } = scoring;
-        RulesNote {
-            preset: preset.clone(),
-            rules_version: rules_version.clone(),
-            width: width.into(),
-            height: height.into(),
-            piece_set: (!pieces.is_tetrominoes()).then(|| pieces.to_string()),
-            randomizer: randomizer.name().to_owned(),
-            action_model: action_model.name().to_owned(),
-            top_out: top_out.name().to_owned(),
-            orientation_table: orientations.name().to_owned(),
-            reach: reach.name().to_owned(),
-            modern: (rules.names_spots() || hold || rules.keeps_chain()).then(|| ModernNote {
-                rows_above: rows_above.into(),
-                rotation: rotation.name().to_owned(),
-                half_turns: half_turns.name().to_owned(),
-                spins: spins.name().to_owned(),
-                spawn_row: spawn_row.map(u32::from),
-                hold,
-                clear_points: clear_points.name().to_owned(),
-                attack: attack.name().to_owned(),
-                timing: timing.map(TimingNote::from),
-            }),
-            garbage: garbage.map(GarbageNote::from),
-            preview: preview.into(),
-            piece_points: piece,
-            line_points: lines,
-            game_end_points: game_end,
-        }
+        RulesNote { preset: preset.clone(), rules_version: rules_version.clone(), fields: rules.fields() }
     }
 
     /// The rules as a request names them, with every field.
-    ///
-    /// # Errors
-    ///
-    /// A value of a choice that this program does not know.
-    pub fn choice(&self) -> Result<RulesChoice, WeightsError> {
-        fn value<C: NamedChoice>(name: &str) -> Result<Option<C>, WeightsError> {
-            by_name(name).map(Some).map_err(WeightsError::Rules)
-        }
-        let mut choice = RulesChoice {
-            preset: self.preset.clone(),
-            width: Some(self.width),
-            height: Some(self.height),
-            piece_set: self.piece_set.clone().unwrap_or_default(),
-            randomizer: value(&self.randomizer)?,
-            action_model: value(&self.action_model)?,
-            top_out: value(&self.top_out)?,
-            orientation_table: value(&self.orientation_table)?,
-            reach: value(&self.reach)?,
-            scoring_piece: Some(self.piece_points),
-            scoring_lines: self.line_points.to_vec(),
-            scoring_game_end: Some(self.game_end_points),
-            preview: Some(self.preview),
-            garbage_lines: self.garbage.map(|garbage| garbage.lines_per_piece),
-            garbage_hole_moves: self.garbage.map(|garbage| garbage.hole_moves),
-            garbage_delay: self.garbage.map(|garbage| garbage.delay.into()),
-            ..RulesChoice::default()
-        };
-        if let Some(modern) = &self.modern {
-            let ModernNote {
-                rows_above,
-                rotation,
-                half_turns,
-                spins,
-                spawn_row,
-                hold,
-                clear_points,
-                attack,
-                timing,
-            } = modern;
-            choice.rows_above = Some(*rows_above);
-            choice.rotation = value(rotation)?;
-            choice.half_turns = value(half_turns)?;
-            choice.spins = value(spins)?;
-            choice.spawn_row = *spawn_row;
-            choice.hold = Some(*hold);
-            choice.clear_points = value(clear_points)?;
-            choice.attack = value(attack)?;
-            choice.gravity = timing.map(|timing| timing.gravity.into());
-            choice.lock_delay = timing.map(|timing| timing.lock_delay.into());
-            choice.lock_resets = timing.map(|timing| timing.lock_resets.into());
-        }
-        Ok(choice)
+    pub fn choice(&self) -> RulesChoice {
+        RulesChoice { preset: self.preset.clone(), changes: self.fields.clone() }
     }
 
     /// The rules of flags, which these rules complete unless the flags name another preset.
-    ///
-    /// # Errors
-    /// As [`choice`](Self::choice).
-    pub fn changed_by(&self, flags: &RulesArgs) -> Result<RulesChoice, WeightsError> {
+    pub fn changed_by(&self, flags: &RulesArgs) -> RulesChoice {
         let is_same = flags.rules.as_ref().is_none_or(|preset| *preset == self.preset);
-        Ok(flags.choice(if is_same { self.choice()? } else { RulesChoice::default() }))
+        flags.choice(if is_same { self.choice() } else { RulesChoice::default() })
     }
 }
 

@@ -209,12 +209,13 @@ impl TokenFile {
             }
             let token = lines.token(table, &listed.span(), defaults)?;
             for (other, place) in &tokens {
-                let line = lines.number(place);
                 if other.pass.caller == token.pass.caller {
+                    let line = lines.number(place);
                     let problem = format!("the name is that of the token on line {line}");
                     return Err(lines.error(&listed.span(), problem));
                 }
                 if other.secret.matches(token.secret.expose().as_bytes()).into() {
+                    let line = lines.number(place);
                     let problem = format!("the secret is that of the token on line {line}");
                     return Err(lines.error(&listed.span(), problem));
                 }

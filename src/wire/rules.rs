@@ -3,77 +3,55 @@
 //! The numbers of choices on the wire are those of the engine's definitions ([`NamedChoice`]); a test compares them with
 //! the enums of `rules.proto`.
 
-use crate::engine::rules::{HEIGHTS, WIDTHS};
 use crate::engine::{
-    ActionModel, AttackTable, ClearPoints, Garbage, HalfTurns, NamedChoice, OrientationTable, PRESETS,
-    PieceSet, PieceSetError, Randomizer, Reach, RotationSystem, Rules, RulesError, Scoring, SpinRule, Timing,
-    TopOut,
+    Changes, FieldKind, FieldValue, PRESETS, PieceSet, PieceSetError, RULES_FIELDS, Rules, RulesError,
+    RulesField,
 };
 use crate::names;
 
-use super::error::{DecodeError, Fault};
+use super::error::{DecodeError, Fault, InField};
 use super::limits::check_name;
 use super::pb;
 
-/// The rules that a caller asks for: a preset, and the changes to it. What is absent is the preset's.
+/// The rules that a caller asks for: a preset, and the changes to it.
 ///
 /// Nothing is checked before they become [`ResolvedRules`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulesChoice {
     /// The preset; empty for the default.
     pub preset: String,
-    /// Columns.
-    pub width: Option<u32>,
-    /// Rows.
-    pub height: Option<u32>,
-    /// Rows above the visible field, of these.
-    pub rows_above: Option<u32>,
-    /// Which pieces there are, by a name or drawings; empty for the preset's.
-    pub piece_set: String,
-    /// How pieces are dealt.
-    pub randomizer: Option<Randomizer>,
-    /// What a step is.
-    pub action_model: Option<ActionModel>,
-    /// What ends a game.
-    pub top_out: Option<TopOut>,
-    /// How orientations are numbered.
-    pub orientation_table: Option<OrientationTable>,
-    /// Where a piece may come down.
-    pub reach: Option<Reach>,
-    /// How turns are kicked.
-    pub rotation: Option<RotationSystem>,
-    /// Turns by 180 degrees.
-    pub half_turns: Option<HalfTurns>,
-    /// Which spins are told apart.
-    pub spins: Option<SpinRule>,
-    /// The row in which pieces appear.
-    pub spawn_row: Option<u32>,
-    /// Whether a piece can be held.
-    pub hold: Option<bool>,
-    /// Points for a piece.
-    pub scoring_piece: Option<f64>,
-    /// Points for 1, 2, 3 and 4 lines at once; empty for the preset's.
-    pub scoring_lines: Vec<f64>,
-    /// Points for the end of a game.
-    pub scoring_game_end: Option<f64>,
-    /// Which points clears make.
-    pub clear_points: Option<ClearPoints>,
-    /// Which lines clears send.
-    pub attack: Option<AttackTable>,
-    /// Next pieces shown.
-    pub preview: Option<u32>,
-    /// Steps in the air after which a piece falls by a row, where keys steer it.
-    pub gravity: Option<u32>,
-    /// Steps on the ground after which it locks.
-    pub lock_delay: Option<u32>,
-    /// How often that delay begins anew.
-    pub lock_resets: Option<u32>,
-    /// Lines of garbage a piece, on average; 0 for none.
-    pub garbage_lines: Option<f64>,
-    /// The chance that the hole of a row of garbage is in another column than that of the row before.
-    pub garbage_hole_moves: Option<f64>,
-    /// How many pieces dealt lines wait.
-    pub garbage_delay: Option<u32>,
+    /// The changes. Fields that are not among them have the preset's values.
+    pub changes: Changes,
+}
+
+impl RulesChoice {
+    /// The rules of a preset.
+    pub fn preset(name: &str) -> RulesChoice {
+        RulesChoice { preset: name.to_owned(), changes: Changes::default() }
+    }
+
+    /// These rules with one more field changed.
+    ///
+    /// # Errors
+    /// [`RulesError::UnknownField`] if no field has this name.
+    pub fn with(mut self, field: &str, value: impl Into<FieldValue>) -> Result<RulesChoice, RulesError> {
+        self.changes.set(field, value)?;
+        Ok(self)
+    }
+
+    /// The default rules at this size.
+    pub fn of_size(width: u32, height: u32) -> RulesChoice {
+        let mut choice = RulesChoice::default();
+        choice.resize(width, height);
+        choice
+    }
+
+    /// Changes the size of the playfield.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        for (field, value) in [("width", width), ("height", height)] {
+            self.changes.set(field, value).expect("rules have a width and a height");
+        }
+    }
 }
 
 /// Playable rules, and the preset that a caller named for them.
@@ -100,10 +78,24 @@ impl From<Rules> for ResolvedRules {
     }
 }
 
-impl TryFrom<&pb::Rules> for ResolvedRules {
+impl TryFrom<&RulesChoice> for ResolvedRules {
     type Error = DecodeError;
 
-    fn try_from(message: &pb::Rules) -> Result<ResolvedRules, DecodeError> {
+    fn try_from(RulesChoice { preset, changes }: &RulesChoice) -> Result<ResolvedRules, DecodeError> {
+        check_name("preset", preset)?;
+        let preset = match preset.as_str() {
+            "" => &PRESETS[0],
+            name => PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| unknown_preset(name))?,
+        };
+        Ok(ResolvedRules { preset: preset.name, rules: preset.rules.with(changes)? })
+    }
+}
+
+impl TryFrom<&pb::Rules> for RulesChoice {
+    type Error = DecodeError;
+
+    fn try_from(message: &pb::Rules) -> Result<RulesChoice, DecodeError> {
+        use FieldValue::{Count, Flag, Number};
         let pb::Rules {
             preset,
             width,
@@ -129,127 +121,113 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
             spawn_row,
             piece_set,
         } = message;
-        check_name("preset", preset)?;
-        let preset = match preset.as_str() {
-            "" => &PRESETS[0],
-            name => PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| unknown_preset(name))?,
-        };
-        let mut rules = preset.rules;
-        if let Some(width) = *width {
-            rules.width = u8::try_from(width)
-                .ok()
-                .filter(|width| WIDTHS.contains(width))
-                .ok_or(RulesError::Width(width))?;
-        }
-        if let Some(height) = *height {
-            rules.height = u8::try_from(height)
-                .ok()
-                .filter(|height| HEIGHTS.contains(height))
-                .ok_or(RulesError::Height(height))?;
-        }
-        if !piece_set.is_empty() {
-            rules.pieces = PieceSet::parse(piece_set)
-                .map_err(|error| DecodeError::invalid(fault(&error), "piece_set", error.to_string()))?;
-        }
-        if let Some(number) = *randomizer {
-            rules.randomizer = choice(number)?;
-        }
-        if let Some(number) = *action_model {
-            rules.action_model = choice(number)?;
-        }
-        if let Some(number) = *top_out {
-            rules.top_out = choice(number)?;
-        }
-        if let Some(number) = *orientation_table {
-            rules.orientations = choice(number)?;
-        }
-        if let Some(number) = *reach {
-            rules.reach = choice(number)?;
-        }
-        if let Some(number) = *rotation {
-            rules.rotation = choice(number)?;
-        }
-        if let Some(number) = *half_turns {
-            rules.half_turns = choice(number)?;
-        }
-        if let Some(number) = *spins {
-            rules.spins = choice(number)?;
-        }
-        if let Some(number) = *clear_points {
-            rules.clear_points = choice(number)?;
-        }
-        if let Some(number) = *attack {
-            rules.attack = choice(number)?;
-        }
-        if let Some(hold) = *hold {
-            rules.hold = hold;
-        }
-        // A height alone changes how much lies above the field, not the field.
-        rules.rows_above = match *rows_above {
-            None if preset.rules.rows_above == 0 => 0,
-            None => rules.height.saturating_sub(preset.rules.visible_rows()),
-            Some(rows_above) => {
-                let too_many = RulesError::RowsAbove { rows_above, height: rules.height };
-                u8::try_from(rows_above).map_err(|_| too_many)?
+        let scoring = scoring.clone().unwrap_or_default();
+        let pb::Scoring { piece, lines, game_end } = &scoring;
+        let pb::Garbage { lines_per_piece, hole_moves, delay } = garbage.unwrap_or_default();
+        let choices = [
+            ("randomizer", randomizer),
+            ("action_model", action_model),
+            ("top_out", top_out),
+            ("orientation_table", orientation_table),
+            ("reach", reach),
+            ("rotation", rotation),
+            ("half_turns", half_turns),
+            ("spins", spins),
+            ("clear_points", clear_points),
+            ("attack", attack),
+        ];
+        let values = [
+            ("width", width.map(Count)),
+            ("height", height.map(Count)),
+            ("rows_above", rows_above.map(Count)),
+            ("preview", preview.map(Count)),
+            (
+                "piece_set",
+                (!piece_set.is_empty()).then(|| pieces(piece_set).in_field("piece_set")).transpose()?,
+            ),
+            ("hold", hold.map(Flag)),
+            ("scoring.piece", piece.map(Number)),
+            ("scoring.lines", line_points(lines)?),
+            ("scoring.game_end", game_end.map(Number)),
+            ("gravity", gravity.map(Count)),
+            ("lock_delay", lock_delay.map(Count)),
+            ("lock_resets", lock_resets.map(Count)),
+            ("garbage.lines_per_piece", lines_per_piece.map(Number)),
+            ("garbage.hole_moves", hole_moves.map(Number)),
+            ("garbage.delay", delay.map(Count)),
+            ("spawn_row", spawn_row.map(Count)),
+        ];
+        let mut choice = RulesChoice::preset(preset);
+        for (name, number) in choices {
+            if let Some(number) = *number {
+                choice.changes.set(name, value_of(name, number)?)?;
             }
-        };
-        if let Some(scoring) = scoring {
-            change_scoring(&mut rules.scoring, scoring)?;
         }
-        if let Some(preview) = *preview {
-            rules.preview = u8::try_from(preview).map_err(|_| RulesError::Preview(preview))?;
+        for (name, value) in values {
+            if let Some(value) = value {
+                choice.changes.set(name, value)?;
+            }
         }
-        if let Some(message) = garbage {
-            rules.garbage = changed_garbage(rules.garbage, message)?;
-        }
-        rules.timing = timing(&rules, [*gravity, *lock_delay, *lock_resets])?;
-        rules.check()?;
-        // Its bound depends on other choices.
-        if let Some(spawn_row) = *spawn_row {
-            rules.check_spawn_row(spawn_row)?;
-            rules.spawn_row = Some(spawn_row as u8);
-            rules.check()?;
-        }
-        Ok(ResolvedRules { preset: preset.name, rules })
+        Ok(choice)
+    }
+}
+
+impl TryFrom<&pb::Rules> for ResolvedRules {
+    type Error = DecodeError;
+
+    fn try_from(message: &pb::Rules) -> Result<ResolvedRules, DecodeError> {
+        check_name("preset", &message.preset)?;
+        (&RulesChoice::try_from(message)?).try_into()
     }
 }
 
 impl From<&RulesChoice> for pb::Rules {
-    fn from(rules: &RulesChoice) -> pb::Rules {
+    fn from(RulesChoice { preset, changes }: &RulesChoice) -> pb::Rules {
+        let (count, number) = (|name| changes.count(name), |name| changes.number(name));
+        let choice = |name| match changes.get(name) {
+            Some(FieldValue::Choice(value)) => RulesField::named(name)?.number_of(value).map(i32::from),
+            _ => None,
+        };
         let scoring = pb::Scoring {
-            piece: rules.scoring_piece,
-            lines: rules.scoring_lines.clone(),
-            game_end: rules.scoring_game_end,
+            piece: number("scoring.piece"),
+            lines: match changes.get("scoring.lines") {
+                Some(FieldValue::Numbers(points)) => points.to_vec(),
+                _ => Vec::new(),
+            },
+            game_end: number("scoring.game_end"),
         };
         let garbage = pb::Garbage {
-            lines_per_piece: rules.garbage_lines,
-            hole_moves: rules.garbage_hole_moves,
-            delay: rules.garbage_delay,
+            lines_per_piece: number("garbage.lines_per_piece"),
+            hole_moves: number("garbage.hole_moves"),
+            delay: count("garbage.delay"),
         };
         pb::Rules {
-            preset: rules.preset.clone(),
-            width: rules.width,
-            height: rules.height,
-            randomizer: rules.randomizer.map(number),
-            action_model: rules.action_model.map(number),
-            top_out: rules.top_out.map(number),
-            orientation_table: rules.orientation_table.map(number),
-            reach: rules.reach.map(number),
+            preset: preset.clone(),
+            width: count("width"),
+            height: count("height"),
+            randomizer: choice("randomizer"),
+            action_model: choice("action_model"),
+            top_out: choice("top_out"),
+            orientation_table: choice("orientation_table"),
+            reach: choice("reach"),
             scoring: (scoring != pb::Scoring::default()).then_some(scoring),
-            preview: rules.preview,
-            rows_above: rules.rows_above,
-            rotation: rules.rotation.map(number),
-            half_turns: rules.half_turns.map(number),
-            spins: rules.spins.map(number),
-            hold: rules.hold,
-            clear_points: rules.clear_points.map(number),
-            attack: rules.attack.map(number),
-            gravity: rules.gravity,
-            lock_delay: rules.lock_delay,
-            lock_resets: rules.lock_resets,
+            preview: count("preview"),
+            rows_above: count("rows_above"),
+            rotation: choice("rotation"),
+            half_turns: choice("half_turns"),
+            spins: choice("spins"),
+            hold: match changes.get("hold") {
+                Some(FieldValue::Flag(hold)) => Some(hold),
+                _ => None,
+            },
+            clear_points: choice("clear_points"),
+            attack: choice("attack"),
+            gravity: count("gravity"),
+            lock_delay: count("lock_delay"),
+            lock_resets: count("lock_resets"),
             garbage: (garbage != pb::Garbage::default()).then_some(garbage),
-            spawn_row: rules.spawn_row,
-            piece_set: rules.piece_set.clone(),
+            spawn_row: count("spawn_row"),
+            piece_set: changes.get("piece_set").map_or_else(String::new, |pieces| pieces.to_string()),
         }
     }
 }
@@ -257,58 +235,7 @@ impl From<&RulesChoice> for pb::Rules {
 /// The choice of exactly these rules, with every field that they have.
 impl From<&ResolvedRules> for RulesChoice {
     fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
-        let Rules {
-            width,
-            height,
-            rows_above,
-            pieces,
-            randomizer,
-            action_model,
-            top_out,
-            orientations,
-            reach,
-            rotation,
-            half_turns,
-            spins,
-            spawn_row,
-            hold,
-            scoring,
-            clear_points,
-            attack,
-            preview,
-            timing,
-            garbage,
-        } = rules;
-        let Scoring { piece, lines, game_end } = scoring;
-        RulesChoice {
-            preset: preset.to_owned(),
-            width: Some(width.into()),
-            height: Some(height.into()),
-            rows_above: Some(rows_above.into()),
-            piece_set: pieces.to_string(),
-            randomizer: Some(randomizer),
-            action_model: Some(action_model),
-            top_out: Some(top_out),
-            orientation_table: Some(orientations),
-            reach: Some(reach),
-            rotation: Some(rotation),
-            half_turns: Some(half_turns),
-            spins: Some(spins),
-            spawn_row: spawn_row.map(u32::from),
-            hold: Some(hold),
-            clear_points: Some(clear_points),
-            attack: Some(attack),
-            scoring_piece: Some(piece),
-            scoring_lines: lines.to_vec(),
-            scoring_game_end: Some(game_end),
-            preview: Some(preview.into()),
-            gravity: timing.map(|timing| timing.gravity.into()),
-            lock_delay: timing.map(|timing| timing.lock_delay.into()),
-            lock_resets: timing.map(|timing| timing.lock_resets.into()),
-            garbage_lines: garbage.map(|garbage| garbage.lines_per_piece),
-            garbage_hole_moves: garbage.map(|garbage| garbage.hole_moves),
-            garbage_delay: garbage.map(|garbage| garbage.delay.into()),
-        }
+        RulesChoice { preset: preset.to_owned(), changes: rules.fields() }
     }
 }
 
@@ -318,103 +245,75 @@ impl From<&ResolvedRules> for pb::Rules {
     }
 }
 
-impl TryFrom<&RulesChoice> for ResolvedRules {
-    type Error = DecodeError;
-
-    fn try_from(choice: &RulesChoice) -> Result<ResolvedRules, DecodeError> {
-        (&pb::Rules::from(choice)).try_into()
-    }
-}
-
-/// Gravity, lock delay and lock resets: what is absent is that of level 1 where keys steer pieces; elsewhere all must be.
-fn timing(rules: &Rules, given: [Option<u32>; 3]) -> Result<Option<Timing>, RulesError> {
-    const FIELDS: [(&str, u32, &str); 3] =
-        [("gravity", 1, Timing::STEPS), ("lock_delay", 1, Timing::STEPS), ("lock_resets", 0, Timing::TIMES)];
-    let Timing { gravity, lock_delay, lock_resets } = Timing::LEVEL_1;
-    let mut parts = [gravity, lock_delay, lock_resets];
-    for ((field, least, bounds), (part, value)) in FIELDS.into_iter().zip(parts.iter_mut().zip(given)) {
-        // Zero is a default of many languages, and says nothing where no time passes.
-        match value {
-            None => {}
-            Some(0) if !rules.steers() => {}
-            Some(value) if !rules.steers() => {
-                return Err(RulesError::Timing { field, value, expected: Timing::NONE });
-            }
-            Some(value) => {
-                let within = u8::try_from(value).ok().filter(|_| value >= least);
-                *part = within.ok_or(RulesError::Timing { field, value, expected: bounds })?;
-            }
-        }
-    }
-    let [gravity, lock_delay, lock_resets] = parts;
-    Ok(rules.steers().then_some(Timing { gravity, lock_delay, lock_resets }))
-}
-
-/// Garbage with what a message changes of it. No lines are no garbage; then the other parts must say nothing.
-fn changed_garbage(before: Option<Garbage>, message: &pb::Garbage) -> Result<Option<Garbage>, RulesError> {
-    let pb::Garbage { lines_per_piece, hole_moves, delay } = *message;
-    let lines_per_piece = lines_per_piece.or(before.map(|garbage| garbage.lines_per_piece)).unwrap_or(0.0);
-    if lines_per_piece == 0.0 {
-        let parts = [("garbage.hole_moves", hole_moves), ("garbage.delay", delay.map(f64::from))];
-        let given =
-            parts.into_iter().find_map(|(field, value)| Some((field, value.filter(|&value| value != 0.0)?)));
-        return match given {
-            None => Ok(None),
-            Some((field, value)) => Err(RulesError::Garbage { field, value, expected: Garbage::NONE }),
-        };
-    }
-    let before = before.unwrap_or(Garbage { lines_per_piece, ..Garbage::DEFAULT });
-    let delay = match delay {
-        None => before.delay,
-        Some(delay) => u8::try_from(delay).map_err(|_| RulesError::Garbage {
-            field: "garbage.delay",
-            value: delay.into(),
-            expected: Garbage::DELAYS,
-        })?,
+/// A set of pieces by a name or drawings.
+pub(super) fn pieces(text: &str) -> Result<FieldValue, DecodeError> {
+    let fault = |error| match error {
+        PieceSetError::UnknownName { .. } => Fault::UnknownName,
+        _ => Fault::Field,
     };
-    Ok(Some(Garbage { lines_per_piece, hole_moves: hole_moves.unwrap_or(before.hole_moves), delay }))
+    PieceSet::parse(text).map(FieldValue::Pieces).map_err(|error| {
+        let problem = error.to_string();
+        DecodeError::invalid(fault(error), "", problem)
+    })
 }
 
-fn change_scoring(scoring: &mut Scoring, message: &pb::Scoring) -> Result<(), DecodeError> {
-    if let Some(piece) = message.piece {
-        scoring.piece = piece;
+/// Points for 1, 2, 3 and 4 lines; empty for none.
+fn line_points(points: &[f64]) -> Result<Option<FieldValue>, DecodeError> {
+    if points.is_empty() {
+        return Ok(None);
     }
-    if !message.lines.is_empty() {
-        scoring.lines = message.lines.as_slice().try_into().map_err(|_| {
-            let problem = format!("has {} numbers, expected 4 or none", message.lines.len());
-            DecodeError::field("scoring.lines", problem)
-        })?;
-    }
-    if let Some(game_end) = message.game_end {
-        scoring.game_end = game_end;
-    }
-    Ok(())
-}
-
-/// The value of a choice with this name.
-///
-/// # Errors
-/// The known names, if it is not one of them.
-pub fn by_name<C: NamedChoice>(name: &str) -> Result<C, String> {
-    C::from_name(name).ok_or_else(|| names::unknown(&C::FIELD.replace('_', " "), name, C::names()))
+    let points = points.try_into().map_err(|_| {
+        let problem = format!("has {} numbers, expected 4 or none", points.len());
+        DecodeError::field("scoring.lines", problem)
+    })?;
+    Ok(Some(FieldValue::Numbers(points)))
 }
 
 /// The value of a choice with this number; zero and numbers of no value are refused.
-fn choice<C: NamedChoice>(number: i32) -> Result<C, DecodeError> {
-    let value = u8::try_from(number).ok().and_then(C::from_number);
-    value.ok_or_else(|| DecodeError::field(C::FIELD, "is unspecified or unknown"))
+fn value_of(field: &'static str, number: i32) -> Result<FieldValue, DecodeError> {
+    let values = match RulesField::named(field).map(|field| field.kind) {
+        Some(FieldKind::Choice { values, .. }) => values,
+        _ => &[],
+    };
+    let value = values.iter().find(|value| i32::from(value.number) == number);
+    let value = value.ok_or_else(|| DecodeError::field(field, "is unspecified or unknown"))?;
+    Ok(FieldValue::Choice(value.name))
 }
 
-fn number(value: impl NamedChoice) -> i32 {
-    value.number().into()
-}
-
-/// What kind of mistake is in a set of pieces.
-fn fault(error: &PieceSetError) -> Fault {
-    match error {
-        PieceSetError::UnknownName { .. } => Fault::UnknownName,
-        _ => Fault::Field,
+/// The value that a text names, as flags and settings write it: `10`, `bag7`, `1,2,3,4`, `true`.
+///
+/// # Errors
+/// What the field expects, if the text is no value of its kind.
+pub fn parse(field: &RulesField, text: &str) -> Result<FieldValue, String> {
+    let expected = || format!("is {text:?}, expected {}", field.expects());
+    match field.kind {
+        FieldKind::Count { .. } => text.parse().map(FieldValue::Count).map_err(|_| expected()),
+        FieldKind::Number { .. } => text.parse().map(FieldValue::Number).map_err(|_| expected()),
+        FieldKind::Numbers { .. } => {
+            let numbers: Result<Vec<f64>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+            let numbers = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+            numbers.map(FieldValue::Numbers).ok_or_else(expected)
+        }
+        FieldKind::Flag { .. } => text.parse().map(FieldValue::Flag).map_err(|_| expected()),
+        FieldKind::Choice { values, .. } => {
+            let value = values.iter().find(|value| value.name.eq_ignore_ascii_case(text));
+            let names = values.iter().map(|value| value.name);
+            let value = value.ok_or_else(|| names::unknown(&field.name.replace('_', " "), text, names))?;
+            Ok(FieldValue::Choice(value.name))
+        }
+        FieldKind::Pieces { .. } => {
+            PieceSet::parse(text).map(FieldValue::Pieces).map_err(|error| error.to_string())
+        }
     }
+}
+
+/// The field with this name.
+///
+/// # Errors
+/// The known names, if it is none of them.
+pub fn field(name: &str) -> Result<&'static RulesField, String> {
+    let names = RULES_FIELDS.iter().map(|field| field.name);
+    RulesField::named(name).ok_or_else(|| names::unknown("field of the rules", name, names))
 }
 
 fn unknown_preset(name: &str) -> DecodeError {
@@ -426,15 +325,9 @@ impl From<RulesError> for DecodeError {
     fn from(error: RulesError) -> DecodeError {
         let problem = error.to_string();
         match error {
-            RulesError::Width(_) => DecodeError::field("width", problem),
-            RulesError::Height(_) => DecodeError::field("height", problem),
-            RulesError::RowsAbove { .. } => DecodeError::field("rows_above", problem),
-            RulesError::SpawnRow { .. } => DecodeError::field("spawn_row", problem),
-            RulesError::Preview(_) => DecodeError::field("preview", problem),
+            RulesError::Field { field, .. } => DecodeError::field(field, problem),
+            RulesError::UnknownField(_) => DecodeError::invalid(Fault::UnknownName, "", problem),
             RulesError::TooWide { .. } => DecodeError::field("piece_set", problem),
-            RulesError::Points { field, .. }
-            | RulesError::Timing { field, .. }
-            | RulesError::Garbage { field, .. } => DecodeError::field(field, problem),
             RulesError::Contradiction(_) => DecodeError::invalid(Fault::Rules, "", problem),
         }
     }

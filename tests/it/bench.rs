@@ -26,7 +26,7 @@ fn every_figure_has_a_group_a_unit_and_a_median_within_its_range() {
         assert!(rows.iter().any(|row| row["group"] == group), "nothing of {group}");
     }
     for actions in ["placements", "key presses"] {
-        let name = format!("{actions} in 4096 environments");
+        let name = format!("{actions} in 4,096 environments");
         assert!(rows.iter().any(|row| row["name"] == name), "no {actions}");
     }
     for kernel in kernels {

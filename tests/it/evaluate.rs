@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::Value;
 use tetrion::agents::{Agent, Controller, Kernel};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{NamedChoice, PRESETS, Rules};
+use tetrion::engine::{FieldValue, PRESETS, Rules, RulesField};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
@@ -433,10 +433,10 @@ fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
 fn changes_to_a_preset_are_shown_with_the_results() {
     let flags =
         ["--controller", "bcts", "--randomizer", "bag7", "--scoring-piece", "1", "--top-out", "overflow"];
-    let changes = serde_json::json!({"randomizer": "bag7", "scoring_piece": 1.0});
+    let changes = serde_json::json!({"randomizer": "bag7", "scoring": {"piece": 1.0}});
     assert_eq!(json(&flags)["rules_changes"], changes, "the top-out is the preset's own");
     let text = String::from_utf8(evaluate(&flags).stdout).unwrap();
-    assert!(text.contains(", rules simplified with randomizer bag7, scoring_piece 1.0, seed "), "{text}");
+    assert!(text.contains(", rules simplified with randomizer bag7, scoring.piece 1, seed "), "{text}");
     assert_eq!(json(&["--controller", "bcts"])["rules_changes"], serde_json::json!({}));
 }
 
@@ -444,14 +444,14 @@ fn changes_to_a_preset_are_shown_with_the_results() {
 fn garbage_is_one_flag_or_three() {
     let controller = ["--controller", "bcts", "--max-pieces", "100"];
     let changes = |flags: &[&str]| json(&[&controller[..], flags].concat())["rules_changes"].clone();
-    let usual = serde_json::json!({"garbage": 0.25, "garbage_delay": 1, "garbage_hole_moves": 0.05});
-    assert_eq!(changes(&["--garbage", "0.25"]), usual);
-    let all = ["--garbage", "2", "--garbage-hole-moves", "1", "--garbage-delay", "0"];
-    let named = serde_json::json!({"garbage": 2.0, "garbage_delay": 0, "garbage_hole_moves": 1.0});
+    let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25, "hole_moves": 0.05, "delay": 1}});
+    assert_eq!(changes(&["--garbage-lines-per-piece", "0.25"]), usual);
+    let all = ["--garbage-lines-per-piece", "2", "--garbage-hole-moves", "1", "--garbage-delay", "0"];
+    let named = serde_json::json!({"garbage": {"lines_per_piece": 2.0, "hole_moves": 1.0, "delay": 0}});
     assert_eq!(changes(&all), named);
-    assert_eq!(changes(&["--garbage", "0"]), serde_json::json!({}));
-    let error = refused(&[&controller[..], &["--garbage", "5"]].concat(), 2);
-    assert!(error.contains("is 5, expected more than 0 and at most 4"), "{error}");
+    assert_eq!(changes(&["--garbage-lines-per-piece", "0"]), serde_json::json!({}));
+    let error = refused(&[&controller[..], &["--garbage-lines-per-piece", "5"]].concat(), 2);
+    assert!(error.contains("is 5, expected 0 to 4"), "{error}");
     let error = refused(&[&controller[..], &["--garbage-delay", "3"]].concat(), 2);
     assert!(error.contains("is 3, expected none"), "{error}");
 }
@@ -459,51 +459,18 @@ fn garbage_is_one_flag_or_three() {
 #[test]
 fn flags_can_turn_a_preset_into_any_other() {
     for preset in &PRESETS {
-        // The size is that of all tests of this file.
-        let Rules {
-            width: _,
-            height: _,
-            rows_above,
-            pieces,
-            randomizer,
-            action_model,
-            top_out,
-            orientations,
-            reach,
-            rotation,
-            half_turns,
-            spins,
-            spawn_row,
-            hold,
-            scoring,
-            clear_points,
-            attack,
-            preview,
-            timing: _,
-            garbage,
-        } = preset.rules;
-        assert_eq!((garbage, spawn_row), (None, None));
-        let rows_above = format!("--rows-above={}", rows_above.min(3));
-        let flags = [
-            format!("--rules={}", if preset.name == "survey" { "leiden" } else { "survey" }),
-            rows_above.clone(),
-            format!("--piece-set={pieces}"),
-            format!("--randomizer={}", randomizer.name()),
-            format!("--action-model={}", action_model.name()),
-            format!("--top-out={}", top_out.name()),
-            format!("--orientation-table={}", orientations.name()),
-            format!("--reach={}", reach.name()),
-            format!("--rotation={}", rotation.name()),
-            format!("--half-turns={}", half_turns.name()),
-            format!("--spins={}", spins.name()),
-            format!("--hold={hold}"),
-            format!("--scoring-piece={}", scoring.piece),
-            format!("--scoring-lines={}", scoring.lines.map(|points| points.to_string()).join(",")),
-            format!("--scoring-game-end={}", scoring.game_end),
-            format!("--clear-points={}", clear_points.name()),
-            format!("--attack={}", attack.name()),
-            format!("--preview={preview}"),
-        ];
+        let rows_above = format!("--rows-above={}", preset.rules.rows_above.min(3));
+        // The size is that of all tests of this file, and a spawn row comes with no preset.
+        let fields = preset.rules.fields();
+        let fields =
+            fields.iter().filter(|(field, _)| !["width", "height", "rows_above"].contains(&field.name));
+        let flag = |(field, value): (&RulesField, FieldValue)| {
+            let value = value.to_string().replace(['[', ']', ' '], "");
+            format!("--{}={value}", field.name.replace(['.', '_'], "-"))
+        };
+        let other = if preset.name == "survey" { "leiden" } else { "survey" };
+        let flags = [format!("--rules={other}"), rows_above.clone()];
+        let flags: Vec<String> = flags.into_iter().chain(fields.map(flag)).collect();
         let player = ["--controller", "lab-uniform", "--max-steps", "200"];
         let flags: Vec<&str> = player.into_iter().chain(flags.iter().map(String::as_str)).collect();
         let named = json(&[&player[..], &["--rules", preset.name, &rows_above]].concat());
@@ -517,7 +484,7 @@ fn flags_can_turn_a_preset_into_any_other() {
     let (score, lines) = (end["mean_score"].as_f64().unwrap(), end["mean_lines"].as_f64().unwrap());
     assert!((score - (lines - 5.0)).abs() < 1e-9, "{end}");
     let error = refused(&[&player[..], &["--scoring-lines", "1,2,3"]].concat(), 2);
-    assert!(error.contains("has 3 numbers, expected 4 or none"), "{error}");
+    assert!(error.contains("expected four numbers"), "{error}");
 }
 
 /// A place for a file of this module.

@@ -15,7 +15,7 @@ use crate::sessions_client::start;
 fn request(seeds: Seeds) -> EvaluationRequest {
     let weights = |name| Controller::named(name).unwrap().weights.to_vec();
     EvaluationRequest {
-        rules: RulesChoice { width: Some(6), height: Some(8), ..Default::default() },
+        rules: RulesChoice::of_size(6, 8),
         rules_version: String::new(),
         policies: Policies::Matrix {
             features: Features::Set { name: "bcts8".to_owned(), version: String::new() },

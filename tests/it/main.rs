@@ -25,6 +25,8 @@ mod controllers;
 /// What the proto files say is true, and everything in them has a comment.
 mod contract;
 
+/// The table of rules fields: complete, and the same rules in every form.
+mod rules_fields;
 /// Messages that are right, and messages that are wrong.
 mod wire;
 

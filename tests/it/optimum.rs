@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use tetrion::agents::{Agent, AgentRow, CONTROLLERS, Controller, Kernel, MonteCarlo, TerminalPolicy};
-use tetrion::engine::{Garbage, Playfield, Randomizer, Reach, Rules, RulesError, TopOut};
+use tetrion::engine::{Garbage, Playfield, Randomizer, Reach, Rules, TopOut};
 use tetrion::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process, Solution, Value};
 use tetrion::pool::Pool;
 
@@ -239,7 +239,10 @@ fn what_cannot_be_solved_is_refused() {
     );
     let keys = refused(Rules { width: 4, height: 4, ..Rules::preset("lab").unwrap() }, MAX_AFTERSTATES);
     assert_eq!(keys.to_string(), format!("action_model is keypress, expected placement: {behind}"));
-    assert_eq!(refused(Rules::simplified(3, 4), MAX_AFTERSTATES), OptimumError::Rules(RulesError::Width(3)));
+    assert_eq!(
+        refused(Rules::simplified(3, 4), MAX_AFTERSTATES),
+        OptimumError::Rules(Rules::simplified(3, 4).check().unwrap_err())
+    );
 
     let too_large = refused(Rules::simplified(10, 20), MAX_AFTERSTATES);
     assert_eq!(too_large.to_string(), "a playfield of 10 x 20 has 200 cells, expected at most 28");

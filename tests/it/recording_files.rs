@@ -83,7 +83,7 @@ fn what_is_wrong_in_a_message_is_named() {
     );
     check(|message| message.rules = None, "rules: is required");
     let width = |message: &mut pb::Recording| message.rules.as_mut().unwrap().width = Some(40);
-    check(width, "rules.width: width is 40, expected 4..=32");
+    check(width, "rules.width: width is 40, expected 4 to 32");
     check(|message| message.pieces = None, "pieces: is required");
     check(
         |message| message.pieces = Some(Message::PieceSequence(" ".to_owned())),

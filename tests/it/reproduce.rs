@@ -69,7 +69,7 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
         for row in &experiment.rows {
             let what = format!("{}, {}", experiment.name, row.label);
             let preset = Rules::preset(&row.rules.preset).unwrap_or_else(|| panic!("{what}: no such rules"));
-            let width = row.rules.width.map_or(preset.width, |width| width as u8);
+            let width = row.rules.changes.count("width").map_or(preset.width, |width| width as u8);
             match &row.player {
                 Player::Named(name) => {
                     let controller = Controller::named(name).ok();
@@ -81,7 +81,10 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
                         Controller::named(name).is_ok_and(|found| found.features(width).is_ok()),
                         "{what}"
                     );
-                    assert!(u32::from(*pieces) <= row.rules.preview.unwrap_or(0) + 1, "{what}");
+                    assert!(
+                        u32::from(*pieces) <= row.rules.changes.count("preview").unwrap_or(0) + 1,
+                        "{what}"
+                    );
                 }
                 Player::Search(plan) => assert!(FeatureSet::named(plan.features, width).is_ok(), "{what}"),
                 Player::MonteCarlo { name, .. } => assert!(AgentRow::named(name).is_some(), "{what}"),
@@ -94,7 +97,7 @@ fn the_tables_name_what_exists_and_show_what_is_wrong() {
             };
             // Figures that cannot be true are marked.
             if let (Some(lines), Some(pieces)) = (said(Quantity::Lines), said(Quantity::Pieces)) {
-                let height = row.rules.height.unwrap();
+                let height = row.rules.changes.count("height").unwrap();
                 if !balances(width.into(), height, lines.0, pieces.0) {
                     assert!(pieces.1, "{what}");
                 }

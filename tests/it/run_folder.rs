@@ -12,6 +12,7 @@ use tetrion::cli::run_folder::{
 };
 use tetrion::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, Weights};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
+use tetrion::engine::Rules;
 use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State};
 
 use crate::cem::{advance, toy};
@@ -300,22 +301,9 @@ pub fn bcts_like() -> Weights {
         terminal: "avoid".into(),
         expectation: None,
         rules: RulesNote {
-            piece_set: None,
             preset: "simplified".into(),
             rules_version: "tetrion-rules-1".into(),
-            width: 10,
-            height: 20,
-            randomizer: "uniform".into(),
-            action_model: "placement".into(),
-            top_out: "overflow".into(),
-            orientation_table: "literature".into(),
-            reach: "straight_drop".into(),
-            modern: None,
-            garbage: None,
-            preview: 0,
-            piece_points: 0.0,
-            line_points: [1.0, 2.0, 3.0, 4.0],
-            game_end_points: 0.0,
+            fields: Rules::default().fields(),
         },
         seeds: SeedsNote { training: u64::MAX, evaluation: 7 },
         score: Some(ScoreNote {

@@ -27,7 +27,7 @@ pub async fn start() -> (String, DropGuard) {
 
 fn request() -> SessionRequest {
     SessionRequest {
-        rules: RulesChoice { width: Some(8), height: Some(8), ..Default::default() },
+        rules: RulesChoice::of_size(8, 8),
         num_envs: 3,
         seed: Some(5),
         action_mask: true,
@@ -67,7 +67,7 @@ async fn placements_of_positions_are_those_of_a_session() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     for width in [8, 20] {
-        let rules = RulesChoice { width: Some(width), height: Some(8), ..Default::default() };
+        let rules = RulesChoice::of_size(width, 8);
         let observations = ["board_bits", "current"].map(str::to_owned).to_vec();
         let request = SessionRequest { rules: rules.clone(), observations, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
@@ -90,7 +90,7 @@ async fn placements_of_positions_are_those_of_a_session() {
 async fn placements_come_with_keys() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let rules = RulesChoice { preset: "guideline".to_owned(), ..Default::default() };
+    let rules = RulesChoice::preset("guideline");
     let request = SessionRequest { rules, num_envs: 1, features: None, ..request() };
     let mut session = client.create_session(&request).await.unwrap();
     session.reset(&[], Start::Pieces(vec!["OITSZJ".to_owned()])).await.unwrap();

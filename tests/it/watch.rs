@@ -115,14 +115,10 @@ fn games_are_those_of_evaluations() {
     check("lab-uniform", &flags, Agent::Linear(linear("lab-uniform")), lab);
     assert!(AgentRow::named("random_keys").is_some());
     check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), lab);
-    let choice = RulesChoice {
-        preset: "guideline".to_owned(),
-        action_model: Some(ActionModel::Keypress),
-        height: Some(10),
-        rows_above: Some(4),
-        gravity: Some(3),
-        ..RulesChoice::default()
-    };
+    let choice = RulesChoice::preset("guideline").with("action_model", ActionModel::Keypress);
+    let choice = choice
+        .and_then(|choice| choice.with("height", 10)?.with("rows_above", 4)?.with("gravity", 3))
+        .unwrap();
     let modern = ResolvedRules::try_from(&choice).unwrap().rules;
     assert_eq!(modern.timing, Some(Timing { gravity: 3, ..Timing::LEVEL_1 }));
     let flags =
@@ -321,7 +317,10 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
         let mut watch = watch(&[folder.to_str().unwrap(), "--height", "6"]);
         press(&mut watch, &[KeyCode::Char('n'), KeyCode::Char('e')]);
         (0..2_000).for_each(|_| second(&mut watch));
-        let rules = Rules { preview: weights.rules.preview as u8, ..Rules::simplified(8, 6) };
+        let rules = Rules {
+            preview: weights.rules.fields.count("preview").unwrap() as u8,
+            ..Rules::simplified(8, 6)
+        };
         let game = evaluated(agent, rules, 1);
         let outcome = watch.players()[0].course().outcome();
         assert_eq!((outcome.lines, outcome.pieces), (game.lines, game.pieces), "{test}");

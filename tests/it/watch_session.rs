@@ -30,12 +30,7 @@ impl Learner {
     async fn new(num_envs: u32, (width, height): (u32, u32), preview: u32) -> Learner {
         let (address, guard) = start().await;
         let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-        let rules = RulesChoice {
-            width: Some(width),
-            height: Some(height),
-            preview: Some(preview),
-            ..Default::default()
-        };
+        let rules = RulesChoice::of_size(width, height).with("preview", preview).unwrap();
         let request = SessionRequest { rules, num_envs, seed: Some(5), ..Default::default() };
         let session = client.create_session(&request).await.unwrap();
         Learner { client, session, _guard: guard }

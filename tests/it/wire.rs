@@ -151,11 +151,11 @@ fn rules_out_of_bounds_are_refused_by_name() {
     }
     check(|r| r.preset = "modern".into(), Fault::UnknownName, "config.rules.preset", "simplified");
     check(|r| r.preset = "x".repeat(129), Fault::Field, "config.rules.preset", "129 bytes");
-    check(|r| r.width = Some(3), Fault::Field, "config.rules.width", "4..=32");
+    check(|r| r.width = Some(3), Fault::Field, "config.rules.width", "4 to 32");
     check(|r| r.width = Some(33), Fault::Field, "config.rules.width", "33");
     check(|r| r.width = Some(256 + 10), Fault::Field, "config.rules.width", "266");
-    check(|r| r.height = Some(41), Fault::Field, "config.rules.height", "4..=40");
-    check(|r| r.preview = Some(7), Fault::Field, "config.rules.preview", "0..=6");
+    check(|r| r.height = Some(41), Fault::Field, "config.rules.height", "4 to 40");
+    check(|r| r.preview = Some(7), Fault::Field, "config.rules.preview", "0 to 6");
     check(|r| r.randomizer = Some(0), Fault::Field, "config.rules.randomizer", "unspecified");
     check(|r| r.top_out = Some(99), Fault::Field, "config.rules.top_out", "unknown");
     check(|r| r.reach = Some(0), Fault::Field, "config.rules.reach", "unspecified");
@@ -165,7 +165,7 @@ fn rules_out_of_bounds_are_refused_by_name() {
     let lines = pb::Scoring { lines: vec![1.0; 3], ..Default::default() };
     check(scored(lines), Fault::Field, "config.rules.scoring.lines", "3 numbers");
     let lines = pb::Scoring { lines: vec![1.0, 2.0, f64::NAN, 4.0], ..Default::default() };
-    check(scored(lines), Fault::Field, "config.rules.scoring.lines[2]", "NaN");
+    check(scored(lines), Fault::Field, "config.rules.scoring.lines", "NaN");
     let piece = pb::Scoring { piece: Some(1.1e15), ..Default::default() };
     check(scored(piece), Fault::Field, "config.rules.scoring.piece", "1e15");
     let key_presses = |r: &mut pb::Rules| r.action_model = Some(pb::ActionModel::Keypress.into());

@@ -55,10 +55,9 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let preset = preset.unwrap_or_default();
     // What a file says is for the rules of that file.
     let mut others = match noted.filter(|rules| rules.preset == preset) {
-        Some(rules) => rules.choice()?,
+        Some(rules) => rules.choice(),
         None if preset.is_empty() || preset == "simplified" => {
-            let (width, height) = DEFAULT_SIZE;
-            RulesChoice { width: Some(width), height: Some(height), ..Default::default() }
+            RulesChoice::of_size(DEFAULT_SIZE.0, DEFAULT_SIZE.1)
         }
         None => RulesChoice::default(),
     };

@@ -67,7 +67,8 @@ pub struct PerftArgs {
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let ResolvedRules { preset, rules } = rules(&args)?;
     if rules.garbage.is_some() {
-        let problem = "--garbage: the tree of placements has no chance in it, expected no garbage";
+        let problem =
+            "--garbage-lines-per-piece: the tree of placements has no chance in it, expected no garbage";
         return Err(UsageError(problem.to_owned()).into());
     }
     let sequences: Vec<(String, Vec<Piece>)> = args
@@ -118,11 +119,7 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
-    let of_size = |size: Size| RulesChoice {
-        width: Some(size.width.into()),
-        height: Some(size.height.into()),
-        ..Default::default()
-    };
+    let of_size = |size: Size| RulesChoice::of_size(size.width.into(), size.height.into());
     // Rules with rows above the field have a size of their own.
     let has_rows_above =
         args.rules.rules.as_deref().and_then(Rules::preset).is_some_and(|rules| rules.rows_above > 0);
@@ -133,9 +130,11 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
         && known.rules.names_spots()
     {
         // What other programs count: cells alone, and pieces that appear in one row or nowhere.
-        rules.spins = rules.spins.or(Some(SpinRule::Off));
-        let highest = known.rules.visible_rows() - 1;
-        rules.spawn_row = rules.spawn_row.or(Some(highest.into()));
+        let highest = u32::from(known.rules.visible_rows() - 1);
+        let others = RulesChoice::default().with("spins", SpinRule::Off);
+        let others =
+            others.and_then(|others| others.with("spawn_row", highest)).expect("fields of the rules");
+        rules.changes = rules.changes.or(&others.changes);
         resolved = ResolvedRules::try_from(&rules);
     }
     resolved.map_err(|error| {
@@ -143,8 +142,8 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
             return UsageError(error.to_string());
         };
         let of_size = match field.as_str() {
-            "width" => args.rules.width.is_none(),
-            "height" => args.rules.height.is_none(),
+            "width" => args.rules.changes.get("width").is_none(),
+            "height" => args.rules.changes.get("height").is_none(),
             _ => false,
         };
         UsageError(match field.as_str() {

@@ -275,9 +275,8 @@ async fn play(
     label: &str,
 ) -> anyhow::Result<Played> {
     let games = args.games.unwrap_or(if args.quick { QUICK_GAMES } else { GAMES });
-    let (width, height) = (Some(row.size.width.into()), Some(row.size.height.into()));
     let request = EvaluationRequest {
-        rules: RulesChoice { preset: "simplified".to_owned(), width, height, ..RulesChoice::default() },
+        rules: RulesChoice::of_size(row.size.width.into(), row.size.height.into()),
         rules_version: String::new(),
         policies: row.player.policies(),
         seeds: Seeds::Common { seed: args.seed, count: games },

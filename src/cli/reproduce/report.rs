@@ -162,7 +162,8 @@ impl Ours {
 
 fn notes(row: &Row, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    let (Some(width), Some(height)) = (row.rules.width, row.rules.height) else { return notes };
+    let size = |field| row.rules.changes.count(field);
+    let (Some(width), Some(height)) = (size("width"), size("height")) else { return notes };
     if row.balances {
         let left = |game: &GameResult| 4.0 * game.pieces as f64 - f64::from(width) * game.lines as f64;
         let fits = |game: &&GameResult| (0.0..=f64::from(width * height)).contains(&left(game));

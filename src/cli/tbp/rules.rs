@@ -16,10 +16,9 @@ const PRESET: &str = "guideline";
 /// [`UsageError`] for rules that cannot be played, or that the protocol has no words for.
 pub fn rules(args: &TbpArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
     let wrong = |error: String| UsageError(format!("rules: {error}"));
-    let guideline = RulesChoice { preset: PRESET.to_owned(), ..RulesChoice::default() };
     let choice = match noted.filter(|noted| noted.preset == PRESET) {
-        Some(noted) => noted.changed_by(&args.rules).map_err(|error| wrong(error.to_string()))?,
-        None => args.rules.choice(guideline),
+        Some(noted) => noted.changed_by(&args.rules),
+        None => args.rules.choice(RulesChoice::preset(PRESET)),
     };
     let resolved = ResolvedRules::try_from(&choice).map_err(|error| wrong(error.to_string()))?;
     check_rules(&resolved.rules).map_err(|error| wrong(error.to_string()))?;

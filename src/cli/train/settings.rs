@@ -12,9 +12,10 @@ use crate::cli::large_u64;
 use crate::cli::model::ModelNote;
 use crate::cli::numbers::count;
 use crate::cli::options::UsageError;
-use crate::cli::rules::RulesArgs;
+use crate::cli::rules::{read_changes, write_changes};
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, EvaluationRequest, ModelShape, Policies, RulesChoice, Seeds, Started};
+use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
 use crate::names::unknown;
 use crate::optimizers::{CemPreset, Config};
@@ -78,8 +79,9 @@ pub struct Settings<M = Config> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<ExpectationNote>,
     /// What else is changed of the preset's rules; nothing in older runs.
-    #[serde(default, skip_serializing_if = "RulesArgs::is_empty")]
-    pub changes: RulesArgs,
+    #[serde(default, skip_serializing_if = "Changes::is_empty")]
+    #[serde(serialize_with = "write_changes", deserialize_with = "read_changes")]
+    pub changes: Changes,
     /// The search, or the way to learn.
     pub optimizer: M,
 }
@@ -194,7 +196,8 @@ impl<M> Settings<M> {
         };
         // The small playfield of the literature is for the literature's rules.
         let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
-        let (width, height) = (args.rules.width.unwrap_or(size.0), args.rules.height.unwrap_or(size.1));
+        let chosen = |field| args.rules.changes.count(field);
+        let (width, height) = (chosen("width").unwrap_or(size.0), chosen("height").unwrap_or(size.1));
 
         let name = args.features.as_deref().unwrap_or(defaults.features);
         let info = client.server_info(width).await?;
@@ -202,6 +205,10 @@ impl<M> Settings<M> {
         let generations = args.generations.unwrap_or(defaults.generations);
         let optimizer = method(&feature_names, (width, height), generations)?;
         let games = args.games.unwrap_or(defaults.games);
+        let mut changes = args.rules.changes.clone();
+        for noted_apart in ["width", "height"] {
+            changes.remove(noted_apart);
+        }
         Ok(Settings {
             seed: args.seed,
             generations,
@@ -223,7 +230,7 @@ impl<M> Settings<M> {
             features: set.name,
             features_version: set.version,
             feature_names,
-            changes: RulesArgs { rules: None, width: None, height: None, ..args.rules.clone() },
+            changes,
             optimizer,
         })
     }
@@ -322,8 +329,9 @@ impl<M> Settings<M> {
 
     /// The rules, as a request names them.
     pub fn rules_choice(&self) -> RulesChoice {
-        let (width, height) = (Some(self.width), Some(self.height));
-        self.changes.choice(RulesChoice { preset: self.rules.clone(), width, height, ..Default::default() })
+        let mut choice = RulesChoice { preset: self.rules.clone(), changes: self.changes.clone() };
+        choice.resize(self.width, self.height);
+        choice
     }
 
     /// The controllers with these weights, and this model beside them if there is one.

@@ -94,7 +94,7 @@ impl Client {
         pieces: &[u8],
         wanted: &PlacementsRequest,
     ) -> Result<PlacementList, ClientError> {
-        let (count, width) = (pieces.len() as u32, rules.width.unwrap_or(0));
+        let (count, width) = (pieces.len() as u32, rules.changes.count("width").unwrap_or(0));
         let boards = if width > 16 {
             tensor::encode(vec![count, height], playfields)
         } else {

@@ -3,12 +3,25 @@
 //! Messages, settings, snapshots, flags and the catalogue follow from that. This file knows no choice: each one is defined
 //! beside the rules that it belongs to, with the macro below, so that no value can be left out of a list.
 
+/// A value of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChoiceValue {
+    /// Number in messages, from 1.
+    pub number: u8,
+    /// Name in requests, flags and files.
+    pub name: &'static str,
+    /// Meaning, as a sentence.
+    pub meaning: &'static str,
+}
+
 /// A choice of the rules.
 pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
     /// The name of its field.
     const FIELD: &'static str;
     /// Its values in the order of their numbers, the default first.
     const ALL: &'static [Self];
+    /// The number, the name and the meaning of each value, in the order of [`NamedChoice::ALL`].
+    const VALUES: &'static [ChoiceValue];
 
     /// The number of a value in messages, which starts at 1.
     fn number(self) -> u8;
@@ -52,6 +65,11 @@ macro_rules! choice {
         impl $crate::engine::NamedChoice for $choice {
             const FIELD: &'static str = $field;
             const ALL: &'static [$choice] = &[$($choice::$value),+];
+            const VALUES: &'static [$crate::engine::ChoiceValue] = &[$($crate::engine::ChoiceValue {
+                number: $number,
+                name: $name,
+                meaning: $meaning.trim_ascii(),
+            }),+];
 
             fn number(self) -> u8 {
                 self as u8

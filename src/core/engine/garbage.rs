@@ -32,32 +32,11 @@ impl Garbage {
     pub const MAX_LINES: f64 = 4.0;
     /// The longest delay.
     pub const MAX_DELAY: u8 = 7;
-    /// The bounds of the lines, in words.
-    pub const LINES: &str = "more than 0 and at most 4";
-    /// The bounds of a chance, in words.
-    pub const CHANCE: &str = "0 to 1";
-    /// The bounds of the delay, in words.
-    pub const DELAYS: &str = "0..=7 pieces";
     /// What is expected of all but the lines where there are none, in words.
     pub const NONE: &str = "none: there is garbage only where garbage.lines_per_piece is more than 0";
 
     /// What rules have that say nothing else: a line every other piece, and holes that move as those of Botris.
     pub const DEFAULT: Garbage = Garbage { lines_per_piece: 0.5, hole_moves: 0.05, delay: 1 };
-
-    /// The first part that is out of range: its name, its value and its bounds.
-    pub(super) fn out_of_range(self) -> Option<(&'static str, f64, &'static str)> {
-        let Garbage { lines_per_piece, hole_moves, delay } = self;
-        if !(lines_per_piece > 0.0 && lines_per_piece <= Garbage::MAX_LINES) {
-            return Some(("garbage.lines_per_piece", lines_per_piece, Garbage::LINES));
-        }
-        if !(0.0..=1.0).contains(&hole_moves) {
-            return Some(("garbage.hole_moves", hole_moves, Garbage::CHANCE));
-        }
-        if delay > Garbage::MAX_DELAY {
-            return Some(("garbage.delay", delay.into(), Garbage::DELAYS));
-        }
-        None
-    }
 
     /// The lines that a piece brings, from 0 on.
     pub(super) fn lines(self, seed: u64, piece: u64) -> u8 {

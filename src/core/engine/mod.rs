@@ -46,7 +46,7 @@ pub mod spin;
 pub mod steered;
 pub mod timing;
 
-pub use choice::NamedChoice;
+pub use choice::{ChoiceValue, NamedChoice};
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
 pub use column::Column;
 pub use game::{Counted, End, Game, comes_to_rest, is_locked_out, land, land_at, lock, place, settle};
@@ -73,7 +73,8 @@ pub use reach::{
 pub use reachable::{Movement, Resting};
 pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{
-    ActionModel, OrientationTable, PRESETS, RULES_VERSION, Reach, Rules, RulesError, Scoring, TopOut,
+    ActionModel, Changes, FieldKind, FieldValue, OrientationTable, PRESETS, RULES_FIELDS, RULES_VERSION,
+    Reach, Rules, RulesError, RulesField, Scoring, TopOut,
 };
 pub use shape::{PieceCells, Shape};
 pub use spin::{Spin, SpinRule};

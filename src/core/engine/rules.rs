@@ -14,9 +14,15 @@ use super::spin::SpinRule;
 use super::tetromino::{CANONICAL, GUIDELINE, LAB, LEIDEN, SURVEY};
 use super::timing::Timing;
 
+mod changes;
 mod check;
+mod error;
+pub mod fields;
 
-pub use check::{RulesError, check_points};
+pub use changes::Changes;
+pub use check::check_points;
+pub use error::RulesError;
+pub use fields::{FieldKind, FieldValue, RULES_FIELDS, RulesField};
 
 /// Changes whenever equal seeds and equal actions could give another game.
 pub const RULES_VERSION: &str = "tetrion-rules-1";

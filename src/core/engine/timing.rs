@@ -13,21 +13,11 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The bounds of gravity and of the lock delay, in words.
-    pub const STEPS: &str = "1..=255 steps";
-    /// The bounds of the lock resets, in words.
-    pub const TIMES: &str = "0..=255 times";
     /// What is expected of all three where no time passes, in words.
     pub const NONE: &str = "none: time passes only where a step is a key under reach srs";
 
     /// That of level 1 at 60 steps a second.
     pub const LEVEL_1: Timing = Timing { gravity: 60, lock_delay: 30, lock_resets: 15 };
-
-    /// The name of a part that must not be zero, if it is.
-    pub(super) fn zero(self) -> Option<&'static str> {
-        let parts = [("gravity", self.gravity), ("lock_delay", self.lock_delay)];
-        parts.into_iter().find(|(_, steps)| *steps == 0).map(|(field, _)| field)
-    }
 
     /// Checks that there is one where keys steer pieces, and only there.
     pub(super) fn check(timing: Option<Timing>, is_steered: bool) -> Result<(), &'static str> {

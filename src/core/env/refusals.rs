@@ -38,7 +38,7 @@ pub struct WrongLength {
 }
 
 /// Why a batch could not be made.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CreateError {
     /// Rules that cannot be played.
     #[error(transparent)]

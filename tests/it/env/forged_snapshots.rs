@@ -160,12 +160,13 @@ fn forged_bytes_are_refused_or_harmless() {
 fn what_a_snapshot_must_not_hold_is_named() {
     /// Where things stand in a snapshot of a 6 x 12 playfield after a landing, with a preview of 2.
     const RULES: usize = 7 + RULES_VERSION.len();
-    const ENDED: usize = RULES + 8 + 6 * 8;
+    /// The width, the height, the preview and the randomizer differ from the default: an index and a byte each.
+    const ENDED: usize = RULES + 1 + 4 * 2;
     const PLAYFIELD: usize = ENDED + 2;
     const PIECE: usize = PLAYFIELD + 6 * 8;
-    const VISIBLE: usize = PIECE + 2;
+    const VISIBLE: usize = PIECE + 3;
     const STATISTICS: usize = VISIBLE + 3 + 16;
-    const DEALER: usize = STATISTICS + 32;
+    const DEALER: usize = STATISTICS + 32 + 16;
     let mut batch = batch_of(bag_rules(), 1);
     play(&mut batch, 2, &mut Dice::new(1));
     let snapshot = batch.state(0).to_bytes();
@@ -178,13 +179,14 @@ fn what_a_snapshot_must_not_hold_is_named() {
     let corrupt = SnapshotError::Corrupt;
     check(0, b"TTRM", corrupt("it does not begin as one"));
     check(4, &[7, 0], SnapshotError::UnknownFormat(7));
-    check(4, &[4, 0], corrupt("its rules cannot be played"));
     check(4, &[0, 0], SnapshotError::UnknownFormat(0));
     let found = RULES_VERSION.replace("tetrion", "textris");
     check(7, found.clone().as_bytes(), SnapshotError::OtherRulesVersion { found });
-    check(RULES, &[3], corrupt("its rules cannot be played"));
-    check(RULES + 2, &[4], corrupt("its rules name something unknown"));
-    check(RULES + 8, &f64::NAN.to_le_bytes(), corrupt("its rules cannot be played"));
+    check(RULES + 1, &[200], corrupt("its rules have no such field"));
+    check(RULES + 2, &[3], corrupt("its rules cannot be played"));
+    check(RULES + 2, &[10], corrupt("its rules say what holds anyway"));
+    check(RULES + 3, &[0], corrupt("its rules have no such field")); // the width again
+    check(RULES + 8, &[9], corrupt("its rules name something unknown"));
     check(ENDED, &[2], corrupt("a flag is neither 0 nor 1"));
     check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell lies above the playfield"));
     check(PIECE, &[7], corrupt("there is no such piece"));
@@ -216,9 +218,10 @@ fn snapshots_at_the_ends_of_their_numbers_go_on_as_snapshots() {
         let mut batch = batch_of(Rules { randomizer, scoring: points, ..bag_rules() }, 1);
         play(&mut batch, 2, &mut Dice::new(1));
         let snapshot = batch.state(0).to_bytes();
-        // From behind: the checksum, the counts, the bag, the seed, what kind it is, and then what is counted.
+        // From behind: the checksum, the counts, the bag, the seed, what kind it is, what was dealt, two counts of actions that did
+        // not exist, and the statistics.
         let dealt = snapshot.len() - 8 - 14 - 7 - 8 - 1 - 8;
-        let [episode_return, length, pieces, lines, index] = [1, 2, 3, 4, 5].map(|back| dealt - 8 * back);
+        let [episode_return, length, pieces, lines, index] = [3, 4, 5, 6, 7].map(|back| dealt - 8 * back);
         let integers = [dealt, length, pieces, lines, index].map(|at| (at, numbers.clone()));
         let floats = (episode_return, returns.map(f64::to_bits).to_vec());
         let counts = (dealt + 8 + 1 + 8 + 7, vec![u64::from_le_bytes([255, 255, 255, 255, 255, 255, 0, 0])]);
@@ -239,7 +242,7 @@ fn snapshots_at_the_ends_of_their_numbers_go_on_as_snapshots() {
 #[test]
 fn what_a_snapshot_of_key_presses_must_not_hold_is_named() {
     /// Where things stand in a snapshot of a 5 x 7 playfield after a landing.
-    const PLAYFIELD: usize = 7 + RULES_VERSION.len() + 8 + 6 * 8 + 2;
+    const PLAYFIELD: usize = 7 + RULES_VERSION.len() + 1 + 6 * 2 + 2;
     const PIECE: usize = PLAYFIELD + 5 * 8;
     const FALLING: usize = PIECE + 4 + 1;
     let rules = Rules { width: 5, height: 7, ..Rules::preset("lab").unwrap() };

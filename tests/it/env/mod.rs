@@ -18,7 +18,7 @@ mod wander;
 use std::path::Path;
 
 use tetrion::engine::rng::{Tag, below, word};
-use tetrion::engine::{Playfield, Rules, RulesError, Scoring};
+use tetrion::engine::{Playfield, Rules, Scoring};
 use tetrion::env::{
     ActionError, AutoresetMode, CreateError, DataType, EnvBatch, EnvConfig, EnvIdError, Episodes, FIELDS,
     Field, NotReset, ReadError, RefusedAction, ResetError, Seeding, StepError, WrongLength,
@@ -108,7 +108,8 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
     }
     let wrong = |what, got| CreateError::WrongLength(WrongLength { what, got, rows: 3 });
     let ok = Rules::default();
-    check(Rules::simplified(33, 20), 1, Seeding::Session(1), CreateError::Rules(RulesError::Width(33)));
+    let too_wide = Rules::simplified(33, 20).check().unwrap_err().into();
+    check(Rules::simplified(33, 20), 1, Seeding::Session(1), too_wide);
     check(ok, 0, Seeding::Session(1), CreateError::NoEnvironments);
     check(ok, 3, Seeding::Environments(vec![1, 2]), wrong("seeds", 2));
     check(ok, 3, Seeding::Environments(vec![1]), wrong("seeds", 1));

@@ -306,8 +306,8 @@ fn time_passes_only_where_keys_steer() {
             "gravity, lock_delay and lock_resets need the keypress action model and reach srs",
         );
     }
-    check(Rules { timing: timing(0, 1, 0), ..keys() }, "gravity is 0, expected 1..=255 steps");
-    check(Rules { timing: timing(1, 0, 0), ..keys() }, "lock_delay is 0, expected 1..=255 steps");
+    check(Rules { timing: timing(0, 1, 0), ..keys() }, "gravity is 0, expected 1 to 255");
+    check(Rules { timing: timing(1, 0, 0), ..keys() }, "lock_delay is 0, expected 1 to 255");
     assert_eq!(ActionModel::from_name("keypress"), Some(ActionModel::Keypress));
     assert_eq!((keys().num_actions(), Rules::preset("lab").unwrap().num_actions()), (10, 6));
 }

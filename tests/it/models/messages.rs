@@ -93,7 +93,7 @@ async fn our_own_client_sends_them_too() {
         let asked = request((6, 6), Some(case.matrix(&[case.row()])), Vec::new(), &[1, 2, 3], 50);
         let expected = counts(&ask(&mut plain, asked).await.unwrap(), 0);
         let request = EvaluationRequest {
-            rules: RulesChoice { width: Some(6), height: Some(6), ..Default::default() },
+            rules: RulesChoice::of_size(6, 6),
             rules_version: String::new(),
             policies: Policies::Matrix {
                 features: Features::List(FEATURES.map(str::to_owned).into()),

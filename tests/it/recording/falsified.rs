@@ -107,7 +107,7 @@ fn a_recording_of_no_game_is_refused() {
             Err(expected.to_owned())
         );
     }
-    check(|recording| recording.setup.rules.width = 33, "rules: width is 33, expected 4..=32");
+    check(|recording| recording.setup.rules.width = 33, "rules: width is 33, expected 4 to 32");
     check(
         |recording| recording.setup.pieces = Pieces::Sequence(sequence("")),
         "pieces: the sequence is empty, expected at least one piece",

@@ -33,7 +33,7 @@ fn parts_that_are_not_named_are_the_usual_ones() {
     assert_eq!(ResolvedRules::try_from(&echoed), ResolvedRules::try_from(&with(garbage(0.5))));
     assert_eq!(pb::Rules::from(&ResolvedRules::from(Rules::default())).garbage, None);
     let choice = RulesChoice::from(&ResolvedRules::try_from(&with(garbage(0.5))).unwrap());
-    let choice = RulesChoice { garbage_delay: Some(7), ..choice };
+    let choice = choice.with("garbage.delay", 7).unwrap();
     let changed = ResolvedRules::try_from(&choice).unwrap().rules.garbage;
     assert_eq!(changed, Some(Garbage { lines_per_piece: 0.5, hole_moves: 0.05, delay: 7 }));
 }
@@ -45,8 +45,7 @@ fn what_is_out_of_range_is_refused_by_its_name() {
         let error = ResolvedRules::try_from(&with(garbage)).unwrap_err();
         assert_eq!(error.to_string().split_once(": ").unwrap().1, expected);
     }
-    let lines =
-        |value: &str| format!("garbage.lines_per_piece is {value}, expected more than 0 and at most 4");
+    let lines = |value: &str| format!("garbage.lines_per_piece is {value}, expected 0 to 4");
     refuses(garbage(4.5), &lines("4.5"));
     refuses(garbage(-1.0), &lines("-1"));
     refuses(garbage(f64::NAN), &lines("NaN"));
@@ -55,7 +54,7 @@ fn what_is_out_of_range_is_refused_by_its_name() {
     refuses(moving(-0.5), "garbage.hole_moves is -0.5, expected 0 to 1");
     for delay in [8, 255, 256, u32::MAX] {
         let late = pb::Garbage { delay: Some(delay), ..garbage(1.0) };
-        refuses(late, &format!("garbage.delay is {delay}, expected 0..=7 pieces"));
+        refuses(late, &format!("garbage.delay is {delay}, expected 0 to 7"));
     }
     let none = "expected none: there is garbage only where garbage.lines_per_piece is more than 0";
     let only = pb::Garbage { delay: Some(2), ..Default::default() };
@@ -167,8 +166,11 @@ async fn pieces_appear_in_the_row_that_is_asked_for() {
         let error = ResolvedRules::try_from(&rules).unwrap_err();
         assert_eq!(error.to_string().split_once(": ").unwrap().1, expected);
     }
-    let bounds = "expected 0..=23: at most 3 rows above the 20 visible ones, and 1 above all";
-    for row in [24, 255, 256, u32::MAX] {
+    let bounds = "expected 0 to 23: at most 3 rows above the 20 visible ones, and 1 above all";
+    for row in [24, 40] {
         refuses(rules(Some(row)), &format!("spawn_row is {row}, {bounds}"));
+    }
+    for row in [41, 255, 256, u32::MAX] {
+        refuses(rules(Some(row)), &format!("spawn_row is {row}, expected 0 to 40"));
     }
 }

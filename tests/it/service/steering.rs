@@ -39,17 +39,16 @@ fn time_is_that_of_level_1_unless_it_is_named() {
         let error = ResolvedRules::try_from(&rules).unwrap_err();
         assert_eq!(error.to_string().split_once(": ").unwrap().1, expected);
     }
-    refuses(pb::Rules { gravity: Some(0), ..by_keys() }, "gravity is 0, expected 1..=255 steps");
-    refuses(pb::Rules { lock_delay: Some(256), ..by_keys() }, "lock_delay is 256, expected 1..=255 steps");
-    refuses(pb::Rules { lock_resets: Some(999), ..by_keys() }, "lock_resets is 999, expected 0..=255 times");
+    refuses(pb::Rules { gravity: Some(0), ..by_keys() }, "gravity is 0, expected 1 to 255");
+    refuses(pb::Rules { lock_delay: Some(256), ..by_keys() }, "lock_delay is 256, expected 1 to 255");
+    refuses(pb::Rules { lock_resets: Some(999), ..by_keys() }, "lock_resets is 999, expected 0 to 255");
     let none = "gravity is 5, expected none: time passes only where a step is a key under reach srs";
     for preset in ["simplified", "lab", "guideline"] {
         let rules = |gravity| pb::Rules { preset: preset.to_owned(), gravity, ..Default::default() };
         refuses(rules(Some(5)), none);
         assert_eq!(resolved(rules(Some(0))), Ok(None), "{preset}: zero is nothing in many languages");
     }
-    let choice =
-        RulesChoice { lock_delay: Some(4), ..RulesChoice::from(&ResolvedRules::try_from(&fast).unwrap()) };
+    let choice = RulesChoice::from(&ResolvedRules::try_from(&fast).unwrap()).with("lock_delay", 4).unwrap();
     assert_eq!(ResolvedRules::try_from(&choice).unwrap().rules.timing.unwrap().lock_delay, 4);
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 use tetrion::agents::Controller;
 use tetrion::cli::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
-use tetrion::cli::weights::{GarbageNote, Weights};
+use tetrion::cli::weights::Weights;
+use tetrion::engine::{ActionModel, FieldValue, Randomizer, TopOut};
 
 use super::{SMALL, empty_folder, files, resume, succeeded};
 use crate::evaluate::tetrion;
@@ -68,7 +69,8 @@ fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
     assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
-    assert_eq!((rules.preset.as_str(), rules.action_model.as_str()), ("lab", "keypress"));
+    assert_eq!(rules.preset, "lab");
+    assert_eq!(rules.fields.get("action_model"), Some(ActionModel::Keypress.into()));
     let output = tetrion(&["evaluate", "--json", "--games", "6", "--max-steps", "200"])
         .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
         .arg(&path)
@@ -90,8 +92,9 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
     assert_eq!(config["changes"]["randomizer"].as_str(), Some("bag7"));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
-    assert_eq!((rules.randomizer.as_str(), rules.top_out.as_str()), ("bag7", "top_row"));
-    assert_eq!(rules.line_points, [1.0, 3.0, 5.0, 8.0]);
+    assert_eq!(rules.fields.get("randomizer"), Some(Randomizer::Bag7.into()));
+    assert_eq!(rules.fields.get("top_out"), Some(TopOut::TopRow.into()));
+    assert_eq!(rules.fields.get("scoring.lines"), Some([1.0, 3.0, 5.0, 8.0].into()));
     let seed = seeds.evaluation.to_string();
     let again =
         tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"]).arg(&path).output();
@@ -104,8 +107,16 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
 fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so() {
     let folder = empty_folder("garbage");
     let rules = ["--rules", "guideline", "--height", "14", "--rows-above", "4", "--spawn-row", "11"];
-    let garbage =
-        ["--garbage", "0.25", "--garbage-hole-moves", "0.5", "--garbage-delay", "2", "--max-pieces", "60"];
+    let garbage = [
+        "--garbage-lines-per-piece",
+        "0.25",
+        "--garbage-hole-moves",
+        "0.5",
+        "--garbage-delay",
+        "2",
+        "--max-pieces",
+        "60",
+    ];
     let short = ["--generations", "1", "--population", "4", "--check-games", "2", "--final-games", "6"];
     let run = tetrion(&["train", "--features", "height4"])
         .args(rules)
@@ -118,12 +129,19 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
     succeeded(resume(&folder, &["--generations", "2"]).output());
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     let change = |name: &str| config["changes"][name].clone();
-    assert_eq!((change("garbage").as_float(), change("garbage_delay").as_integer()), (Some(0.25), Some(2)));
+    let garbage = change("garbage");
+    assert_eq!((garbage["lines_per_piece"].as_float(), garbage["delay"].as_integer()), (Some(0.25), Some(2)));
     assert_eq!(change("spawn_row").as_integer(), Some(11));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
-    let expected = GarbageNote { lines_per_piece: 0.25, hole_moves: 0.5, delay: 2 };
-    assert_eq!((rules.garbage, rules.modern.unwrap().spawn_row), (Some(expected), Some(11)));
+    for (field, value) in [
+        ("garbage.lines_per_piece", FieldValue::from(0.25)),
+        ("garbage.hole_moves", 0.5.into()),
+        ("garbage.delay", 2.into()),
+        ("spawn_row", 11.into()),
+    ] {
+        assert_eq!(rules.fields.get(field), Some(value), "{field}");
+    }
     let again = tetrion(&["evaluate", "--json", "--games", "6", "--max-pieces", "60"])
         .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
         .arg(&path)
@@ -131,7 +149,7 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
     assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
     let changes = &evaluated["rules_changes"];
-    assert_eq!((&changes["garbage_hole_moves"], &changes["spawn_row"]), (&0.5.into(), &11.into()));
+    assert_eq!((&changes["garbage"]["hole_moves"], &changes["spawn_row"]), (&0.5.into(), &11.into()));
 }
 
 #[test]

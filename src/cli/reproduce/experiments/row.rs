@@ -2,7 +2,7 @@
 
 use crate::cli::reproduce::verdict::{Decimals, Origin, Printed, Said};
 use crate::client::{Features, Policies, RulesChoice};
-use crate::engine::Randomizer;
+use crate::engine::{FieldValue, Randomizer};
 use crate::optimizers::cem::Noise;
 use crate::optimizers::{CemPreset, Config, GeneticConfig};
 
@@ -249,10 +249,11 @@ impl Row {
         height: u32,
         player: Player,
     ) -> Row {
-        let (width, height) = (Some(width), Some(height));
+        let mut rules = RulesChoice::preset(preset);
+        rules.resize(width, height);
         Row {
             label: label.into(),
-            rules: RulesChoice { preset: preset.to_owned(), width, height, ..RulesChoice::default() },
+            rules,
             player,
             games: 100,
             quick_games: 10,
@@ -269,13 +270,16 @@ impl Row {
         Row { games, quick_games, ..self }
     }
 
-    pub(super) fn dealt_by(mut self, randomizer: Randomizer) -> Row {
-        self.rules.randomizer = Some(randomizer);
-        self
+    pub(super) fn dealt_by(self, randomizer: Randomizer) -> Row {
+        self.with("randomizer", randomizer)
     }
 
-    pub(super) fn showing(mut self, preview: u32) -> Row {
-        self.rules.preview = Some(preview);
+    pub(super) fn showing(self, preview: u32) -> Row {
+        self.with("preview", preview)
+    }
+
+    fn with(mut self, field: &str, value: impl Into<FieldValue>) -> Row {
+        self.rules.changes.set(field, value).expect("it is a field of the rules");
         self
     }
 

@@ -2,93 +2,25 @@
 //!
 //! Callers name rules by messages, flags and bytes; all of them pass here, and nothing else asks whether rules fit together.
 
-use super::{ActionModel, HEIGHTS, MAX_PREVIEW, OrientationTable, Reach, Rules, TopOut, WIDTHS};
+use super::error::{RulesError, expected};
+use super::fields::{FieldValue, POINTS, RULES_FIELDS};
+use super::{ActionModel, HEIGHTS, OrientationTable, Reach, Rules, TopOut};
 use crate::engine::clears::{AttackTable, ClearPoints};
-use crate::engine::garbage::Garbage;
 use crate::engine::randomizer::Randomizer;
 use crate::engine::rotation::{HalfTurns, RotationSystem};
 use crate::engine::spin::SpinRule;
 use crate::engine::timing::Timing;
 
-/// Why rules cannot be played.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum RulesError {
-    /// A width outside [`WIDTHS`].
-    #[error("width is {0}, expected {min}..={max}", min = WIDTHS.start(), max = WIDTHS.end())]
-    Width(u32),
-    /// A height outside [`HEIGHTS`].
-    #[error("height is {0}, expected {min}..={max}", min = HEIGHTS.start(), max = HEIGHTS.end())]
-    Height(u32),
-    /// More rows above the visible field than leave it [`HEIGHTS`]' least.
-    #[error("rows_above is {rows_above}, expected at most {most}: height {height} less {least} visible rows", most = .height - HEIGHTS.start(), least = HEIGHTS.start())]
-    RowsAbove {
-        /// What was given.
-        rows_above: u32,
-        /// All rows.
-        height: u8,
-    },
-    /// A spawn row from which pieces could come to rest where no placement has a number.
-    #[error(
-        "spawn_row is {spawn_row}, expected 0..={most}: at most 3 rows above the {visible} visible ones, and 1 above all"
-    )]
-    SpawnRow {
-        /// What was given.
-        spawn_row: u32,
-        /// The highest one.
-        most: u8,
-        /// Visible rows.
-        visible: u8,
-    },
-    /// A preview over [`MAX_PREVIEW`].
-    #[error("preview is {0}, expected 0..={MAX_PREVIEW}")]
-    Preview(u32),
-    /// A piece that is too wide for the playfield in all of its orientations.
-    #[error("piece {letter:?} of the set has no orientation of at most {width} columns, expected one")]
-    TooWide {
-        /// The letter of the piece.
-        letter: char,
-        /// The columns of the playfield.
-        width: u8,
-    },
-    /// Points that are not a finite number, or too large for a double to add up exactly enough.
-    #[error("{field} is {value}, expected a finite number of at most 1e15 in size")]
-    Points {
-        /// Which points.
-        field: &'static str,
-        /// What they were.
-        value: f64,
-    },
-    /// A part of [`Timing`] that is out of range, or missing, or where no time passes.
-    #[error("{field} is {value}, expected {expected}")]
-    Timing {
-        /// Which part.
-        field: &'static str,
-        /// What was given.
-        value: u32,
-        /// What may be given.
-        expected: &'static str,
-    },
-    /// A part of [`Garbage`] that is out of range.
-    #[error("{field} is {value}, expected {expected}")]
-    Garbage {
-        /// Which part.
-        field: &'static str,
-        /// What was given.
-        value: f64,
-        /// What may be given.
-        expected: &'static str,
-    },
-    /// Two choices that cannot go together.
-    #[error("{0}")]
-    Contradiction(&'static str),
-}
-
 /// Checks that a number can be points.
 ///
 /// # Errors
-/// [`RulesError::Points`] with the name of the field if not.
+/// [`RulesError::Field`] with the name of the field if not.
 pub fn check_points(field: &'static str, value: f64) -> Result<(), RulesError> {
-    if value.is_finite() && value.abs() <= 1e15 { Ok(()) } else { Err(RulesError::Points { field, value }) }
+    if POINTS.contain(value) {
+        Ok(())
+    } else {
+        Err(expected(field, FieldValue::Number(value), POINTS.in_words))
+    }
 }
 
 impl Rules {
@@ -97,51 +29,30 @@ impl Rules {
     /// # Errors
     /// The first field that is out of range, or two choices that contradict each other.
     pub fn check(&self) -> Result<(), RulesError> {
-        if !WIDTHS.contains(&self.width) {
-            return Err(RulesError::Width(self.width.into()));
+        for field in &RULES_FIELDS {
+            field.value(self).map_or(Ok(()), |value| field.check(value))?;
         }
-        if !HEIGHTS.contains(&self.height) {
-            return Err(RulesError::Height(self.height.into()));
+        let most = self.height - HEIGHTS.start();
+        if self.rows_above > most {
+            let (height, least) = (self.height, HEIGHTS.start());
+            let expects = format!("at most {most}: height {height} less {least} visible rows");
+            return Err(expected("rows_above", FieldValue::Count(self.rows_above.into()), expects));
         }
-        if self.rows_above > self.height - HEIGHTS.start() {
-            return Err(RulesError::RowsAbove { rows_above: self.rows_above.into(), height: self.height });
-        }
-        if let Some(spawn_row) = self.spawn_row {
-            self.check_spawn_row(spawn_row.into())?;
-        }
-        if self.preview > MAX_PREVIEW {
-            return Err(RulesError::Preview(self.preview.into()));
+        // A piece that appears in this row and drops must come to rest where its placement has a number.
+        let (most, visible) = (self.spot_rows() - 1, self.visible_rows());
+        if let Some(spawn_row) = self.spawn_row.filter(|&row| row > most) {
+            let expects =
+                format!("0 to {most}: at most 3 rows above the {visible} visible ones, and 1 above all");
+            return Err(expected("spawn_row", FieldValue::Count(spawn_row.into()), expects));
         }
         if let Some(piece) = self.pieces.too_wide(self.width) {
             return Err(RulesError::TooWide { letter: self.pieces.letter(piece), width: self.width });
         }
-        let points = [
-            ("scoring.piece", self.scoring.piece),
-            ("scoring.lines[0]", self.scoring.lines[0]),
-            ("scoring.lines[1]", self.scoring.lines[1]),
-            ("scoring.lines[2]", self.scoring.lines[2]),
-            ("scoring.lines[3]", self.scoring.lines[3]),
-            ("scoring.game_end", self.scoring.game_end),
-        ];
-        for (field, value) in points {
-            check_points(field, value)?;
-        }
-        if let Some(field) = self.timing.and_then(Timing::zero) {
-            return Err(RulesError::Timing { field, value: 0, expected: Timing::STEPS });
-        }
-        if let Some((field, value, expected)) = self.garbage.and_then(Garbage::out_of_range) {
-            return Err(RulesError::Garbage { field, value, expected });
+        if let Some(garbage) = self.garbage.filter(|garbage| garbage.lines_per_piece == 0.0) {
+            let lines = FieldValue::Number(garbage.lines_per_piece);
+            return Err(expected("garbage.lines_per_piece", lines, "more than 0 where there is garbage"));
         }
         self.check_together().map_err(RulesError::Contradiction)
-    }
-
-    /// Checks that a piece that appears in this row and is dropped comes to rest where its placement has a number.
-    ///
-    /// # Errors
-    /// [`RulesError::SpawnRow`] if it might not.
-    pub fn check_spawn_row(&self, spawn_row: u32) -> Result<(), RulesError> {
-        let (most, visible) = (self.spot_rows() - 1, self.visible_rows());
-        if spawn_row <= most.into() { Ok(()) } else { Err(RulesError::SpawnRow { spawn_row, most, visible }) }
     }
 
     /// Checks the choices that need the seven tetrominoes.

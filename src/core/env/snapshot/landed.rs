@@ -7,7 +7,6 @@ use crate::engine::{
 };
 use crate::env::columns::{LastLanding, Rest};
 
-use super::MODERN_FORMAT;
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
 
 impl Reader<'_> {
@@ -16,7 +15,6 @@ impl Reader<'_> {
     pub(super) fn playfields(
         &mut self,
         rules: &Rules,
-        format: u16,
     ) -> Result<(Playfield, Option<LastLanding<u64, 32>>, Option<(u8, u8)>), SnapshotError> {
         let has_landed = self.flag()?;
         let playfield = self.playfield(rules)?;
@@ -27,7 +25,7 @@ impl Reader<'_> {
         let (mut afterstate, nowhere) = (playfield, Corrupt("a piece landed where it cannot"));
         let (rest, landed) = match rules.action_model {
             ActionModel::Placement => {
-                let action = if format >= MODERN_FORMAT { self.u16()? } else { self.byte()?.into() };
+                let action = self.u16()?;
                 if u32::from(action) >= rules.num_placements() {
                     return Err(nowhere);
                 }

@@ -5,13 +5,13 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::engine::{Chain, Garbage, PieceSet, RULES_VERSION, Rules, Scoring, Timing, is_blocked};
+use crate::engine::{Chain, RULES_VERSION, is_blocked};
 use crate::env::columns::{EpisodeIndex, EpisodeStatistics, InvalidActions};
 use crate::env::state::EnvState;
 
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
 use super::sequences::SharedSequences;
-use super::{GARBAGE_FORMAT, MAGIC, MODERN_FORMAT, NO_ROW, PIECES_FORMAT, PLAIN_FORMAT, STEERED_FORMAT};
+use super::{FORMAT, MAGIC};
 
 impl EnvState {
     /// The state of a snapshot.
@@ -43,7 +43,7 @@ impl EnvState {
         }
         let mut reader = Reader { bytes, shared };
         let format = u16::from_le_bytes(reader.array()?);
-        if !matches!(format, PLAIN_FORMAT..=PIECES_FORMAT) {
+        if format != FORMAT {
             return Err(SnapshotError::UnknownFormat(format));
         }
         let length = reader.byte()?.into();
@@ -52,7 +52,7 @@ impl EnvState {
             let found = String::from_utf8_lossy(version).into_owned();
             return Err(SnapshotError::OtherRulesVersion { found });
         }
-        let state = reader.state(format)?;
+        let state = reader.state()?;
         if !reader.bytes.is_empty() {
             return Err(Corrupt("it is too long"));
         }
@@ -61,10 +61,10 @@ impl EnvState {
 }
 
 impl Reader<'_> {
-    fn state(&mut self, format: u16) -> Result<EnvState, SnapshotError> {
-        let rules = self.rules(format)?;
+    fn state(&mut self) -> Result<EnvState, SnapshotError> {
+        let rules = self.rules()?;
         let ended = self.flag()?;
-        let (playfield, last_landing, just_risen) = self.playfields(&rules, format)?;
+        let (playfield, last_landing, just_risen) = self.playfields(&rules)?;
         let visible = self.visible(&rules)?;
         let held = if rules.hold { self.held(&rules)? } else { None };
         let chain = if rules.keeps_chain() { self.chain()? } else { Default::default() };
@@ -73,11 +73,7 @@ impl Reader<'_> {
         let incoming = self.incoming(&rules, just_risen)?;
         let episode = EpisodeIndex { env_seed: self.u64()?, index: self.u64()? };
         let statistics = self.statistics()?;
-        let invalid_actions = match format {
-            PLAIN_FORMAT => InvalidActions::default(),
-            MODERN_FORMAT.. => self.any_invalid_actions(&statistics)?,
-            _ => self.invalid_actions(&statistics)?,
-        };
+        let invalid_actions = self.invalid_actions(&statistics)?;
         let dealer = self.dealer(&rules)?;
         if !ended {
             let piece = visible.current().ok_or(Corrupt("there is no piece to go on with"))?;
@@ -106,62 +102,6 @@ impl Reader<'_> {
         })
     }
 
-    fn rules(&mut self, format: u16) -> Result<Rules, SnapshotError> {
-        let [width, height] = self.array()?;
-        let mut rules = Rules {
-            width,
-            height,
-            randomizer: self.choice()?,
-            action_model: self.choice()?,
-            top_out: self.choice()?,
-            orientations: self.choice()?,
-            reach: self.choice()?,
-            preview: self.byte()?,
-            scoring: Scoring {
-                piece: self.f64()?,
-                lines: [self.f64()?, self.f64()?, self.f64()?, self.f64()?],
-                game_end: self.f64()?,
-            },
-            ..Rules::default()
-        };
-        if format >= MODERN_FORMAT {
-            rules = Rules {
-                rows_above: self.byte()?,
-                rotation: self.choice()?,
-                half_turns: self.choice()?,
-                spins: self.choice()?,
-                hold: self.flag()?,
-                clear_points: self.choice()?,
-                attack: self.choice()?,
-                ..rules
-            };
-        }
-        if format == PIECES_FORMAT {
-            rules.pieces = self.pieces()?;
-        }
-        if format == STEERED_FORMAT || format >= GARBAGE_FORMAT && rules.steers() {
-            let [gravity, lock_delay, lock_resets] = self.array()?;
-            rules.timing = Some(Timing { gravity, lock_delay, lock_resets });
-        }
-        if format >= GARBAGE_FORMAT {
-            rules.spawn_row = Some(self.byte()?).filter(|&row| row != NO_ROW);
-            if self.flag()? {
-                let (lines_per_piece, hole_moves) = (self.f64()?, self.f64()?);
-                rules.garbage = Some(Garbage { lines_per_piece, hole_moves, delay: self.byte()? });
-            }
-        }
-        rules.check().map_err(|_| Corrupt("its rules cannot be played"))?;
-        Ok(rules)
-    }
-
-    /// A set of other pieces than the tetrominoes, in the one way in which it is written.
-    fn pieces(&mut self) -> Result<PieceSet, SnapshotError> {
-        let length = self.u16()?.into();
-        let text = std::str::from_utf8(self.take(length)?).ok();
-        let pieces = text.and_then(|text| PieceSet::parse(text).ok().filter(|set| set.to_string() == text));
-        pieces.filter(|set| !set.is_tetrominoes()).ok_or(Corrupt("its pieces are none"))
-    }
-
     fn chain(&mut self) -> Result<(Chain, u64), SnapshotError> {
         let chain = Chain { clears: self.u16()?, back_to_back: self.flag()? };
         Ok((chain, self.count()?))
@@ -176,21 +116,10 @@ impl Reader<'_> {
         Ok(EpisodeStatistics { lines, pieces, length, episode_return })
     }
 
-    /// The same where there may have been none.
-    fn any_invalid_actions(
-        &mut self,
-        statistics: &EpisodeStatistics,
-    ) -> Result<InvalidActions, SnapshotError> {
-        if self.bytes.starts_with(&[0; 16]) {
-            self.take(16)?;
-            return Ok(InvalidActions::default());
-        }
-        self.invalid_actions(statistics)
-    }
-
     fn invalid_actions(&mut self, statistics: &EpisodeStatistics) -> Result<InvalidActions, SnapshotError> {
         let [count, last_step] = [self.u64()?, self.u64()?];
-        if 0 < count && count <= last_step && last_step <= statistics.length {
+        let are_none = count == 0 && last_step == 0;
+        if are_none || 0 < count && count <= last_step && last_step <= statistics.length {
             Ok(InvalidActions { count, last_step })
         } else {
             Err(Corrupt("its actions that did not exist do not fit its steps"))

@@ -1,10 +1,10 @@
 //! The bytes of a snapshot, one number after another, and the reason why they are no state.
 
-use crate::engine::{FallingPiece, NamedChoice, Piece, RULES_VERSION, Rules, Tetromino};
+use crate::engine::{FallingPiece, Piece, RULES_VERSION, Rules, Tetromino};
 use crate::env::columns::MAX_COUNT;
 
+use super::FORMAT;
 use super::sequences::SharedSequences;
-use super::{PIECES_FORMAT, PLAIN_FORMAT};
 
 /// Why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum SnapshotError {
     #[error("the snapshot is damaged: {0}")]
     Corrupt(&'static str),
     /// A layout of bytes that this program does not know.
-    #[error("the snapshot has format {0}, expected {PLAIN_FORMAT}..={PIECES_FORMAT}")]
+    #[error("the snapshot has format {0}, expected {FORMAT}")]
     UnknownFormat(u16),
     /// Taken where equal actions could give another game.
     #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
@@ -69,11 +69,6 @@ impl<'a> Reader<'a> {
 
     pub(super) fn f64(&mut self) -> Result<f64, SnapshotError> {
         Ok(f64::from_le_bytes(self.array()?))
-    }
-
-    pub(super) fn choice<C: NamedChoice>(&mut self) -> Result<C, SnapshotError> {
-        let number = self.byte()?.checked_add(1);
-        number.and_then(C::from_number).ok_or(Corrupt("its rules name something unknown"))
     }
 
     pub(super) fn piece(&mut self, rules: &Rules) -> Result<Piece, SnapshotError> {

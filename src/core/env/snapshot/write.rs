@@ -4,17 +4,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::randomizer::{DealerSource, DealerState};
 use crate::engine::{
-    Chain, FallingPiece, Garbage, Incoming, NamedChoice, Playfield, RULES_VERSION, Resting, Rules, Scoring,
-    SteeredPiece, Timing,
+    Chain, FallingPiece, Garbage, Incoming, Playfield, RULES_VERSION, Resting, SteeredPiece,
 };
 use crate::env::columns::{EpisodeStatistics, InvalidActions, Rest};
 use crate::env::state::EnvState;
 
 use super::sequences::SharedSequences;
-use super::{
-    GARBAGE_FORMAT, MAGIC, MODERN_FORMAT, NO_PIECE, NO_ROW, PIECES_FORMAT, PLAIN_FORMAT, SHORT_FORMAT,
-    STEERED_FORMAT,
-};
+use super::{FORMAT, MAGIC, NO_PIECE, rules};
 
 impl EnvState {
     /// The snapshot of this state.
@@ -30,20 +26,10 @@ impl EnvState {
     fn encode(&self, shared: Option<&mut SharedSequences>) -> Vec<u8> {
         let mut out = Vec::with_capacity(400);
         out.extend(MAGIC);
-        let is_modern = is_modern(&self.rules);
-        let has_invalid = self.invalid_actions != InvalidActions::default();
-        let format = match (is_modern, has_invalid) {
-            (true, _) if !self.rules.pieces.is_tetrominoes() => PIECES_FORMAT,
-            (true, _) if has_latest(&self.rules) => GARBAGE_FORMAT,
-            (true, _) if self.rules.steers() => STEERED_FORMAT,
-            (true, _) => MODERN_FORMAT,
-            (false, true) => SHORT_FORMAT,
-            (false, false) => PLAIN_FORMAT,
-        };
-        out.extend(format.to_le_bytes());
+        out.extend(FORMAT.to_le_bytes());
         out.push(RULES_VERSION.len() as u8);
         out.extend(RULES_VERSION.as_bytes());
-        write_rules(&self.rules, &mut out);
+        rules::write(&self.rules, &mut out);
         out.push(self.ended.into());
         out.push(self.last_landing.is_some().into());
         match &self.last_landing {
@@ -53,11 +39,7 @@ impl EnvState {
                 match last.rest {
                     Rest::Placed { piece, action } => {
                         out.push(piece.number());
-                        if is_modern {
-                            out.extend(action.to_le_bytes());
-                        } else {
-                            out.push(action as u8); // four orientations of at most 32 columns
-                        }
+                        out.extend(action.to_le_bytes());
                     }
                     Rest::Fallen(piece) => {
                         out.push(piece.tetromino.number());
@@ -101,10 +83,8 @@ impl EnvState {
         let numbers =
             [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
         out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
-        if is_modern || has_invalid {
-            let InvalidActions { count, last_step } = self.invalid_actions;
-            out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
-        }
+        let InvalidActions { count, last_step } = self.invalid_actions;
+        out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));
         write_dealer(&self.dealer.state(&self.rules.pieces), shared, &mut out);
         out.extend(xxh3_64(&out).to_le_bytes());
         out
@@ -118,80 +98,6 @@ impl EnvState {
         let hole = |row| (0..columns).find(|&column| !self.playfield.is_full(row, column));
         let rows = (0..self.incoming.just_risen).rev();
         rows.map(|row| hole(row).expect("a row of garbage has a hole")).collect()
-    }
-}
-
-/// Whether rules have more than the first formats can say.
-fn is_modern(rules: &Rules) -> bool {
-    rules.hold
-        || rules.names_spots()
-        || rules.keeps_chain()
-        || rules.garbage.is_some()
-        || !rules.pieces.is_tetrominoes()
-}
-
-/// Whether rules have more than the formats before [`GARBAGE_FORMAT`] can say.
-fn has_latest(rules: &Rules) -> bool {
-    rules.garbage.is_some() || rules.spawn_row.is_some() || !rules.pieces.is_tetrominoes()
-}
-
-fn write_rules(rules: &Rules, out: &mut Vec<u8>) {
-    fn code(choice: impl NamedChoice) -> u8 {
-        choice.number() - 1
-    }
-    let Rules {
-        width,
-        height,
-        rows_above,
-        pieces,
-        randomizer,
-        action_model,
-        top_out,
-        orientations,
-        reach,
-        rotation,
-        half_turns,
-        spins,
-        spawn_row,
-        hold,
-        scoring,
-        clear_points,
-        attack,
-        preview,
-        timing,
-        garbage,
-    } = *rules;
-    out.extend([
-        width,
-        height,
-        code(randomizer),
-        code(action_model),
-        code(top_out),
-        code(orientations),
-        code(reach),
-        preview,
-    ]);
-    let Scoring { piece, lines: [one, two, three, four], game_end } = scoring;
-    out.extend([piece, one, two, three, four, game_end].into_iter().flat_map(f64::to_le_bytes));
-    if is_modern(rules) {
-        let turns = [rows_above, code(rotation), code(half_turns), code(spins)];
-        out.extend(turns);
-        out.extend([hold.into(), code(clear_points), code(attack)]);
-    }
-    if !pieces.is_tetrominoes() {
-        let pieces = pieces.to_string();
-        out.extend((pieces.len() as u16).to_le_bytes());
-        out.extend(pieces.as_bytes());
-    }
-    if let Some(Timing { gravity, lock_delay, lock_resets }) = timing {
-        out.extend([gravity, lock_delay, lock_resets]);
-    }
-    if has_latest(rules) {
-        out.extend([spawn_row.unwrap_or(NO_ROW), garbage.is_some().into()]);
-    }
-    if let Some(Garbage { lines_per_piece, hole_moves, delay }) = garbage {
-        out.extend([lines_per_piece, hole_moves].into_iter().flat_map(f64::to_le_bytes));
-        out.push(delay);
     }
 }
 

@@ -1,0 +1,502 @@
+//! The fields of the rules, one row each: name, meaning, values, and how the field is read from and written to [`Rules`].
+//!
+//! Flags, files, settings, snapshots, summaries and the catalogue loop over this table. Only the struct [`Rules`] and the
+//! protocol's message spell the fields out once more. This file knows no messages, flags or files.
+//!
+//! The order of the rows is the order in which changes apply, so a row may rely on the rows above it: `rows_above` on
+//! `height`, the parts of garbage on its lines, `spawn_row` on nearly everything.
+
+use std::fmt;
+
+use super::error::{RulesError, expected};
+use super::{ActionModel, HEIGHTS, MAX_PREVIEW, OrientationTable, Reach, Rules, TopOut, WIDTHS};
+use crate::engine::choice::{ChoiceValue, NamedChoice};
+use crate::engine::clears::{AttackTable, ClearPoints};
+use crate::engine::garbage::Garbage;
+use crate::engine::pieces::PieceSet;
+use crate::engine::randomizer::Randomizer;
+use crate::engine::rotation::{HalfTurns, RotationSystem};
+use crate::engine::spin::SpinRule;
+use crate::engine::timing::Timing;
+
+/// A field of the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct RulesField {
+    /// Name of the field: its path in the protocol's message, such as `garbage.delay`.
+    pub name: &'static str,
+    /// Meaning of the field, as a phrase without a full stop.
+    pub about: &'static str,
+    /// Value that holds if a caller names none, in words: `the preset's`, or a number where presets have none.
+    pub default: &'static str,
+    /// Under which rules the field has a meaning; `None` for all.
+    applies: Option<Applies>,
+    /// What values the field takes, and how they are read and written.
+    pub kind: FieldKind,
+}
+
+/// Under which rules a field has a meaning.
+#[derive(Clone, Copy, Debug)]
+struct Applies {
+    when: fn(&Rules) -> bool,
+    /// What is expected of the field under other rules, in words.
+    otherwise: &'static str,
+}
+
+const TIMED: Option<Applies> = Some(Applies { when: Rules::steers, otherwise: Timing::NONE });
+const WITH_GARBAGE: Option<Applies> =
+    Some(Applies { when: |rules| rules.garbage.is_some(), otherwise: Garbage::NONE });
+
+/// The values that a field takes, with the functions that read it from rules and write it to them.
+///
+/// A function that reads returns `None` where the field does not apply, such as `gravity` in games without time. A function
+/// that writes gets values within bounds only.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldKind {
+    /// A whole number.
+    Count {
+        /// Least value.
+        least: u8,
+        /// Greatest value.
+        most: u8,
+        /// Reads the field.
+        get: fn(&Rules) -> Option<u8>,
+        /// Writes the field.
+        set: fn(&mut Rules, u8),
+    },
+    /// A finite number.
+    Number {
+        /// The bounds.
+        bounds: NumberBounds,
+        /// Reads the field.
+        get: fn(&Rules) -> Option<f64>,
+        /// Writes the field.
+        set: fn(&mut Rules, f64),
+    },
+    /// Four finite numbers.
+    Numbers {
+        /// The bounds of each.
+        bounds: NumberBounds,
+        /// Reads the field.
+        get: fn(&Rules) -> [f64; 4],
+        /// Writes the field.
+        set: fn(&mut Rules, [f64; 4]),
+    },
+    /// Yes or no.
+    Flag {
+        /// Reads the field.
+        get: fn(&Rules) -> bool,
+        /// Writes the field.
+        set: fn(&mut Rules, bool),
+    },
+    /// One of a list of named values.
+    Choice {
+        /// The list.
+        values: &'static [ChoiceValue],
+        /// Reads the number of the value.
+        get: fn(&Rules) -> u8,
+        /// Writes the value with this number.
+        set: fn(&mut Rules, u8),
+    },
+    /// A set of pieces.
+    Pieces {
+        /// Reads the field.
+        get: fn(&Rules) -> PieceSet,
+        /// Writes the field.
+        set: fn(&mut Rules, PieceSet),
+    },
+}
+
+/// The least and the greatest value of a field that is a number.
+#[derive(Clone, Copy, Debug)]
+pub struct NumberBounds {
+    /// Least value.
+    pub least: f64,
+    /// Greatest value.
+    pub most: f64,
+    /// Both in words, for errors.
+    pub in_words: &'static str,
+}
+
+/// A value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FieldValue {
+    /// A whole number.
+    Count(u32),
+    /// A number.
+    Number(f64),
+    /// Four numbers.
+    Numbers([f64; 4]),
+    /// Yes or no.
+    Flag(bool),
+    /// Name of a value of a choice.
+    Choice(&'static str),
+    /// A set of pieces.
+    Pieces(PieceSet),
+}
+
+impl fmt::Display for FieldValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldValue::Count(count) => write!(f, "{count}"),
+            FieldValue::Number(number) => write!(f, "{number}"),
+            FieldValue::Numbers(numbers) => write!(f, "{numbers:?}"),
+            FieldValue::Flag(flag) => write!(f, "{flag}"),
+            FieldValue::Choice(name) => f.write_str(name),
+            FieldValue::Pieces(pieces) => write!(f, "{pieces}"),
+        }
+    }
+}
+
+impl From<u32> for FieldValue {
+    fn from(count: u32) -> FieldValue {
+        FieldValue::Count(count)
+    }
+}
+
+impl From<f64> for FieldValue {
+    fn from(number: f64) -> FieldValue {
+        FieldValue::Number(number)
+    }
+}
+
+impl From<[f64; 4]> for FieldValue {
+    fn from(numbers: [f64; 4]) -> FieldValue {
+        FieldValue::Numbers(numbers)
+    }
+}
+
+impl From<bool> for FieldValue {
+    fn from(flag: bool) -> FieldValue {
+        FieldValue::Flag(flag)
+    }
+}
+
+impl From<PieceSet> for FieldValue {
+    fn from(pieces: PieceSet) -> FieldValue {
+        FieldValue::Pieces(pieces)
+    }
+}
+
+impl<C: NamedChoice> From<C> for FieldValue {
+    fn from(value: C) -> FieldValue {
+        FieldValue::Choice(value.name())
+    }
+}
+
+/// Points may be any numbers that doubles add up exactly enough.
+pub(super) const POINTS: NumberBounds =
+    NumberBounds { least: -1e15, most: 1e15, in_words: "a finite number of at most 1e15 in size" };
+
+/// The row of a choice: its name and its values come from the definition of the choice.
+macro_rules! choice {
+    ($choice:ty, $member:ident, $about:literal) => {
+        RulesField::new(
+            <$choice as NamedChoice>::FIELD,
+            $about,
+            FieldKind::Choice {
+                values: <$choice as NamedChoice>::VALUES,
+                get: |rules| rules.$member.number(),
+                set: |rules, number| {
+                    if let Some(value) = <$choice>::from_number(number) {
+                        rules.$member = value;
+                    }
+                },
+            },
+        )
+    };
+}
+
+/// Every field of the rules. `tests/it/rules_fields.rs` compares them with the protocol's message.
+pub static RULES_FIELDS: [RulesField; 26] = [
+    RulesField::new(
+        "width",
+        "Columns of the playfield",
+        FieldKind::Count {
+            least: *WIDTHS.start(),
+            most: *WIDTHS.end(),
+            get: |rules| Some(rules.width),
+            set: |rules, width| rules.width = width,
+        },
+    ),
+    RulesField::new(
+        "height",
+        "Rows of the playfield, those above the visible field included",
+        FieldKind::Count {
+            least: *HEIGHTS.start(),
+            most: *HEIGHTS.end(),
+            get: |rules| Some(rules.height),
+            // Another height changes how many rows lie above the visible field, not the visible field.
+            set: |rules, height| {
+                if rules.rows_above > 0 {
+                    rules.rows_above = height.saturating_sub(rules.visible_rows());
+                }
+                rules.height = height;
+            },
+        },
+    ),
+    RulesField {
+        name: "rows_above",
+        about: "Rows of the playfield that lie above the visible field",
+        default: "all but the preset's visible rows",
+        applies: None,
+        kind: FieldKind::Count {
+            least: 0,
+            most: *HEIGHTS.end() - *HEIGHTS.start(),
+            get: |rules| Some(rules.rows_above),
+            set: |rules, rows_above| rules.rows_above = rows_above,
+        },
+    },
+    RulesField::new(
+        "preview",
+        "Number of next pieces shown",
+        FieldKind::Count {
+            least: 0,
+            most: MAX_PREVIEW,
+            get: |rules| Some(rules.preview),
+            set: |rules, preview| rules.preview = preview,
+        },
+    ),
+    RulesField::new(
+        "piece_set",
+        "Set of pieces: a name, or drawings such as \"A=X./XX B=XX\"",
+        FieldKind::Pieces { get: |rules| rules.pieces, set: |rules, pieces| rules.pieces = pieces },
+    ),
+    choice!(Randomizer, randomizer, "How pieces are dealt"),
+    choice!(ActionModel, action_model, "What one step is"),
+    choice!(TopOut, top_out, "What ends a game"),
+    choice!(OrientationTable, orientations, "How orientations are numbered"),
+    choice!(Reach, reach, "Where pieces can come to rest"),
+    choice!(RotationSystem, rotation, "How turns are kicked"),
+    choice!(HalfTurns, half_turns, "Whether pieces turn by 180 degrees, and how such turns are kicked"),
+    choice!(SpinRule, spins, "Which spins are recognised"),
+    RulesField::new(
+        "hold",
+        "Whether the current piece can be held",
+        FieldKind::Flag { get: |rules| rules.hold, set: |rules, hold| rules.hold = hold },
+    ),
+    RulesField::new(
+        "scoring.piece",
+        "Points per piece",
+        FieldKind::Number {
+            bounds: POINTS,
+            get: |rules| Some(rules.scoring.piece),
+            set: |rules, points| rules.scoring.piece = points,
+        },
+    ),
+    RulesField::new(
+        "scoring.lines",
+        "Points for clearing 1, 2, 3 and 4 lines at once",
+        FieldKind::Numbers {
+            bounds: POINTS,
+            get: |rules| rules.scoring.lines,
+            set: |rules, points| rules.scoring.lines = points,
+        },
+    ),
+    RulesField::new(
+        "scoring.game_end",
+        "Points when the rules end a game",
+        FieldKind::Number {
+            bounds: POINTS,
+            get: |rules| Some(rules.scoring.game_end),
+            set: |rules, points| rules.scoring.game_end = points,
+        },
+    ),
+    choice!(ClearPoints, clear_points, "How clears are scored"),
+    choice!(AttackTable, attack, "How many lines clears send"),
+    RulesField {
+        name: "gravity",
+        about: "Steps in the air after which a piece falls one row, where keys steer pieces",
+        default: "60",
+        applies: TIMED,
+        kind: FieldKind::Count {
+            least: 1,
+            most: u8::MAX,
+            get: |rules| rules.timing.map(|timing| timing.gravity),
+            set: |rules, steps| timing(rules).gravity = steps,
+        },
+    },
+    RulesField {
+        name: "lock_delay",
+        about: "Steps on the ground after which a piece locks, where keys steer pieces",
+        default: "30",
+        applies: TIMED,
+        kind: FieldKind::Count {
+            least: 1,
+            most: u8::MAX,
+            get: |rules| rules.timing.map(|timing| timing.lock_delay),
+            set: |rules, steps| timing(rules).lock_delay = steps,
+        },
+    },
+    RulesField {
+        name: "lock_resets",
+        about: "How often a move or a turn on the ground restarts the lock delay, where keys steer pieces; then the piece locks when the delay is over",
+        default: "15",
+        applies: TIMED,
+        kind: FieldKind::Count {
+            least: 0,
+            most: u8::MAX,
+            get: |rules| rules.timing.map(|timing| timing.lock_resets),
+            set: |rules, times| timing(rules).lock_resets = times,
+        },
+    },
+    RulesField {
+        name: "garbage.lines_per_piece",
+        about: "Average number of garbage rows per piece; 0 for none",
+        default: "0",
+        applies: None,
+        kind: FieldKind::Number {
+            bounds: NumberBounds { least: 0.0, most: Garbage::MAX_LINES, in_words: "0 to 4" },
+            get: |rules| rules.garbage.map(|garbage| garbage.lines_per_piece),
+            set: |rules, lines_per_piece| {
+                let others = rules.garbage.unwrap_or(Garbage::DEFAULT);
+                rules.garbage = (lines_per_piece > 0.0).then_some(Garbage { lines_per_piece, ..others });
+            },
+        },
+    },
+    RulesField {
+        name: "garbage.hole_moves",
+        about: "Chance that the hole of a garbage row is in another column than in the row before",
+        default: "0.05",
+        applies: WITH_GARBAGE,
+        kind: FieldKind::Number {
+            bounds: NumberBounds { least: 0.0, most: 1.0, in_words: "0 to 1" },
+            get: |rules| rules.garbage.map(|garbage| garbage.hole_moves),
+            set: |rules, chance| garbage(rules).hole_moves = chance,
+        },
+    },
+    RulesField {
+        name: "garbage.delay",
+        about: "Pieces that land between dealing garbage rows and their rise",
+        default: "1",
+        applies: WITH_GARBAGE,
+        kind: FieldKind::Count {
+            least: 0,
+            most: Garbage::MAX_DELAY,
+            get: |rules| rules.garbage.map(|garbage| garbage.delay),
+            set: |rules, pieces| garbage(rules).delay = pieces,
+        },
+    },
+    RulesField {
+        name: "spawn_row",
+        about: "Row in which pieces appear, under reach srs",
+        default: "the highest visible row, or one higher where that is blocked",
+        applies: None,
+        kind: FieldKind::Count {
+            least: 0,
+            most: *HEIGHTS.end(),
+            get: |rules| rules.spawn_row,
+            set: |rules, row| rules.spawn_row = Some(row),
+        },
+    },
+];
+
+fn timing(rules: &mut Rules) -> &mut Timing {
+    rules.timing.get_or_insert(Timing::LEVEL_1)
+}
+
+fn garbage(rules: &mut Rules) -> &mut Garbage {
+    rules.garbage.get_or_insert(Garbage::DEFAULT)
+}
+
+impl RulesField {
+    /// A field that every rule set has.
+    const fn new(name: &'static str, about: &'static str, kind: FieldKind) -> RulesField {
+        RulesField { name, about, default: "the preset's", applies: None, kind }
+    }
+
+    /// The field with this name.
+    pub fn named(name: &str) -> Option<&'static RulesField> {
+        RULES_FIELDS.iter().find(|field| field.name == name)
+    }
+
+    /// The value that rules have; `None` where the field does not apply.
+    pub fn value(&self, rules: &Rules) -> Option<FieldValue> {
+        match self.kind {
+            FieldKind::Count { get, .. } => get(rules).map(|count| FieldValue::Count(count.into())),
+            FieldKind::Number { get, .. } => get(rules).map(FieldValue::Number),
+            FieldKind::Numbers { get, .. } => Some(FieldValue::Numbers(get(rules))),
+            FieldKind::Flag { get, .. } => Some(FieldValue::Flag(get(rules))),
+            FieldKind::Choice { values, get, .. } => {
+                let value = values.iter().find(|value| value.number == get(rules));
+                value.map(|value| FieldValue::Choice(value.name))
+            }
+            FieldKind::Pieces { get, .. } => Some(FieldValue::Pieces(get(rules))),
+        }
+    }
+
+    /// The number of a value of a choice in messages; `None` if the field is no choice or has no such value.
+    pub fn number_of(&self, name: &str) -> Option<u8> {
+        let FieldKind::Choice { values, .. } = self.kind else { return None };
+        values.iter().find(|value| value.name == name).map(|value| value.number)
+    }
+
+    /// Changes the field. Where it does not apply, zero changes nothing: zero is what many languages send for no value.
+    ///
+    /// # Errors
+    /// [`RulesError::Field`] for a value out of bounds or of another kind, and for any but zero where the field does not apply.
+    pub(super) fn change(&self, rules: &mut Rules, value: FieldValue) -> Result<(), RulesError> {
+        if let Some(applies) = self.applies
+            && !(applies.when)(rules)
+        {
+            return match value {
+                FieldValue::Count(0) | FieldValue::Number(0.0) => Ok(()),
+                _ => Err(expected(self.name, value, applies.otherwise)),
+            };
+        }
+        self.check(value)?;
+        match (self.kind, value) {
+            (FieldKind::Count { set, .. }, FieldValue::Count(count)) => set(rules, count as u8),
+            (FieldKind::Number { set, .. }, FieldValue::Number(number)) => set(rules, number),
+            (FieldKind::Numbers { set, .. }, FieldValue::Numbers(numbers)) => set(rules, numbers),
+            (FieldKind::Flag { set, .. }, FieldValue::Flag(flag)) => set(rules, flag),
+            (FieldKind::Choice { set, .. }, FieldValue::Choice(name)) => {
+                set(rules, self.number_of(name).expect("checked above"));
+            }
+            (FieldKind::Pieces { set, .. }, FieldValue::Pieces(pieces)) => set(rules, pieces),
+            _ => return Err(expected(self.name, value, self.expects())),
+        }
+        Ok(())
+    }
+
+    /// Checks that a value is within the bounds of the field.
+    ///
+    /// # Errors
+    /// [`RulesError::Field`] if not, or if it is of another kind.
+    pub(super) fn check(&self, value: FieldValue) -> Result<(), RulesError> {
+        let is_within = match (self.kind, value) {
+            (FieldKind::Count { least, most, .. }, FieldValue::Count(count)) => {
+                (u32::from(least)..=u32::from(most)).contains(&count)
+            }
+            (FieldKind::Number { bounds, .. }, FieldValue::Number(number)) => bounds.contain(number),
+            (FieldKind::Numbers { bounds, .. }, FieldValue::Numbers(numbers)) => {
+                numbers.iter().all(|&number| bounds.contain(number))
+            }
+            (FieldKind::Choice { .. }, FieldValue::Choice(name)) => self.number_of(name).is_some(),
+            (FieldKind::Flag { .. }, FieldValue::Flag(_))
+            | (FieldKind::Pieces { .. }, FieldValue::Pieces(_)) => true,
+            _ => false,
+        };
+        if is_within { Ok(()) } else { Err(expected(self.name, value, self.expects())) }
+    }
+
+    /// What values the field takes, in words: `4 to 32`.
+    pub fn expects(&self) -> String {
+        match self.kind {
+            FieldKind::Count { least, most, .. } => format!("{least} to {most}"),
+            FieldKind::Number { bounds, .. } => bounds.in_words.to_owned(),
+            FieldKind::Numbers { bounds, .. } => format!("four numbers, each {}", bounds.in_words),
+            FieldKind::Flag { .. } => "true or false".to_owned(),
+            FieldKind::Choice { values, .. } => {
+                let names: Vec<&str> = values.iter().map(|value| value.name).collect();
+                format!("one of {}", names.join(", "))
+            }
+            FieldKind::Pieces { .. } => "a set of pieces".to_owned(),
+        }
+    }
+}
+
+impl NumberBounds {
+    pub(super) fn contain(&self, number: f64) -> bool {
+        (self.least..=self.most).contains(&number)
+    }
+}
