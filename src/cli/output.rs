@@ -53,7 +53,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Writes a drawing of our own to stdout, whose colours are escape sequences. No text of a file or a server may be in it.
 ///
 /// # Errors
-/// As [`print`].
+/// If stdout cannot be written.
 pub fn print_drawing(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -33,7 +33,7 @@ use crate::wire::limits::{
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// The address to listen on, such as 127.0.0.1:50451, localhost:50451, [::1]:50451, or 0.0.0.0:50451 for all
+    /// The address to listen on, such as 127.0.0.1:50451, localhost:50451, or 0.0.0.0:50451 for all
     /// addresses of the machine; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451", value_parser = address)]
     pub listen: SocketAddr,

@@ -1,7 +1,7 @@
 //! Rules: a preset and the changes to it, to and from the wire.
 //!
-//! The numbers of choices on the wire are those of the engine's definitions ([`NamedChoice`]); a test compares them with
-//! the enums of `rules.proto`.
+//! The numbers of choices on the wire are those of the engine's definitions, of [`NamedChoice`](crate::engine::NamedChoice);
+//! a test compares them with the enums of `rules.proto`.
 
 use crate::engine::{
     Changes, FieldKind, FieldValue, PRESETS, PieceSet, PieceSetError, RULES_FIELDS, Rules, RulesError,
