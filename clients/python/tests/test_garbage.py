@@ -97,9 +97,9 @@ def test_a_snapshot_goes_on_with_what_waits(client):
 @pytest.mark.parametrize(
     ("garbage", "problem"),
     [
-        ({"lines_per_piece": 4.5}, "garbage.lines_per_piece is 4.5, expected more than 0 and at most 4"),
+        ({"lines_per_piece": 4.5}, "garbage.lines_per_piece is 4.5, expected 0 to 4"),
         ({"lines_per_piece": 1, "hole_moves": 2}, "garbage.hole_moves is 2, expected 0 to 1"),
-        ({"lines_per_piece": 1, "delay": 8}, r"garbage.delay is 8, expected 0\.\.=7 pieces"),
+        ({"lines_per_piece": 1, "delay": 8}, "garbage.delay is 8, expected 0 to 7"),
         ({"delay": 3}, "garbage.delay is 3, expected none"),
     ],
 )

@@ -67,7 +67,7 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     observation, _, _, _, info = env.step(DROP)
     assert (info["pieces"], info["action_mask"][HOLD], observation["board"].sum()) == (1, 1, 4)
     env.close()
-    with pytest.raises(tetrion.InvalidRequest, match=r"gravity is 0, expected 1\.\.=255 steps"):
+    with pytest.raises(tetrion.InvalidRequest, match=r"gravity is 0, expected 1 to 255"):
         tetrion.KeypressEnv(client, rules={"preset": "guideline", "gravity": 0})
 
 
