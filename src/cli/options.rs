@@ -87,7 +87,7 @@ fn bytes(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
 /// Reads a file of at most this many bytes, which are a text.
 ///
 /// # Errors
-/// As [`read_bytes`], or if it is no text.
+/// If the file cannot be read, is larger, or is no text in UTF-8.
 pub fn read_utf8(path: &Path, max_bytes: u64) -> io::Result<String> {
     utf8(read_bytes(path, max_bytes)?)
 }

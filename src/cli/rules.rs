@@ -223,7 +223,7 @@ fn value_of(field: &RulesField, value: &Value) -> Option<FieldValue> {
 /// Writes changes into a file as an object, for serde.
 ///
 /// # Errors
-/// Those of the serializer.
+/// If the serializer refuses the object.
 pub fn write_changes<S: Serializer>(changes: &Changes, serializer: S) -> Result<S::Ok, S::Error> {
     to_json(changes).serialize(serializer)
 }

@@ -22,7 +22,7 @@ pub fn read_token(path: &Path) -> anyhow::Result<Secret> {
 /// Reads the token of a server from such a file, which must be a regular one.
 ///
 /// # Errors
-/// As [`read_token`].
+/// With the name of the file, if it cannot be read or holds no token.
 pub fn read_server_token(path: &Path) -> anyhow::Result<Secret> {
     token(path, &read_server_file(path)?)
 }

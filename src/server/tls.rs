@@ -164,7 +164,7 @@ impl TlsFiles {
 }
 
 impl Validity {
-    /// That of a certificate, as a client that trusts no authority reads it: the dates are what it looks at first.
+    /// The validity of a certificate, read as a client would that trusts no authority: it looks at the dates first.
     fn of(certificate: &CertificateDer<'_>) -> Result<Validity, rustls::Error> {
         let parsed = ParsedCertificate::try_from(certificate)?;
         let refused_at = |time| {

@@ -178,7 +178,7 @@ impl Refusal {
             }
             Refusal::EvaluationMemoryLimit { bytes, limit, .. } => {
                 let row = Row::new(ResourceExhausted, "MEMORY_LIMIT").quota("evaluation_memory", message);
-                // It does not help to wait for more than there ever is.
+                // Waiting cannot help a request that is larger than the whole budget.
                 if bytes > limit { row } else { row.retry(SHORTLY) }
             }
             Refusal::AnswerLimit { .. } => {

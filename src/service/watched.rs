@@ -23,7 +23,7 @@ use super::refusal::{Refusal, Scope};
 #[derive(Debug)]
 pub(super) struct Watch {
     pub env_ids: Vec<u32>,
-    /// Its place among all callers that watch.
+    /// The place of the caller among all that watch.
     pub place: Place,
     /// The memory for what is kept of them.
     _memory: Share,

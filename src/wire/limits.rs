@@ -150,8 +150,8 @@ pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
 
 /// How much one call may send before it must wait for the server.
 pub const STREAM_WINDOW: u32 = 256 << 10;
-/// The same for all calls of a connection together. The server holds as much while no call reads it. HTTP/2 ends a connection
-/// with too many small frames that no call has read: at this size, some two thousand.
+/// How much all calls of a connection together may send before they must wait for the server, which holds that much while no
+/// call reads it. HTTP/2 ends a connection with too many small frames that no call has read: at this size, some two thousand.
 pub const CONNECTION_WINDOW: u32 = 512 << 10;
 
 /// Bytes of the headers of a call, as HTTP/2 counts them: as many as gRPC's own libraries take by default.

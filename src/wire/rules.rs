@@ -176,7 +176,6 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
     type Error = DecodeError;
 
     fn try_from(message: &pb::Rules) -> Result<ResolvedRules, DecodeError> {
-        check_name("preset", &message.preset)?;
         (&RulesChoice::try_from(message)?).try_into()
     }
 }

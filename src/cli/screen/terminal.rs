@@ -52,7 +52,7 @@ impl Left {
     /// The exit code, once a report was printed, or could not be.
     ///
     /// # Errors
-    /// That of the report; after a signal there may be no terminal to print to.
+    /// If the report could not be printed; after a signal there may be no terminal to print to.
     pub fn exit_code(self, printed: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         match self {
             Left::Quit => printed.map(|()| ExitCode::SUCCESS),
