@@ -42,12 +42,14 @@ impl Held {
     /// The call now waits until the client has read the answers sent so far.
     pub fn waits_for_reader(&mut self) {
         self.unread = true;
+        self.answers.waits_for_reader();
         self.calling.waits_for_reader();
     }
 
     /// The connection asks for more, so the client has read the answers sent so far.
     pub fn is_read(&mut self) {
         if std::mem::take(&mut self.unread) {
+            self.answers.is_read();
             self.calling.is_read();
             self.leaving = None;
         }

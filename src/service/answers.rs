@@ -7,7 +7,8 @@
 //! The server never refuses a small answer: however much other clients leave unread, a learner with a few environments can
 //! step.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use tonic::Extensions;
 
@@ -31,6 +32,8 @@ struct OnTheirWay {
     made: Mutex<Share>,
     /// The room of the evaluation that the answers come from.
     evaluation: OnceLock<Arc<Share>>,
+    /// Since when the connection has had a message that the client must read before it asks for more.
+    unread_since: Mutex<Option<Instant>>,
 }
 
 /// Room for an answer that is being made.
@@ -49,8 +52,14 @@ impl Answers {
         let mut small = budget.take(bytes).map_err(|spent| no_room(bytes, spent))?;
         small.set(bytes + SMALL_ANSWER_BYTES);
         let made = Mutex::new(budget.share());
-        let evaluation = OnceLock::new();
-        Ok(Answers(Some(Arc::new(OnTheirWay { budget: budget.clone(), _small: small, made, evaluation }))))
+        let call = OnTheirWay {
+            budget: budget.clone(),
+            _small: small,
+            made,
+            evaluation: OnceLock::new(),
+            unread_since: Mutex::default(),
+        };
+        Ok(Answers(Some(Arc::new(call))))
     }
 
     /// The answers of the call with these extensions; without bounds where there is no layer around the calls.
@@ -95,6 +104,25 @@ impl Answers {
         self.0.as_ref()?.evaluation.get().cloned()
     }
 
+    /// The connection has taken a message and asks for no more until the client has read it.
+    pub fn waits_for_reader(&self) {
+        if let Some(call) = &self.0 {
+            *call.unread_since() = Some(Instant::now());
+        }
+    }
+
+    /// The connection asks for more.
+    pub fn is_read(&self) {
+        if let Some(call) = &self.0 {
+            *call.unread_since() = None;
+        }
+    }
+
+    /// Since when the client has left a message unread, if it has.
+    pub fn unread_since(&self) -> Option<Instant> {
+        *self.0.as_ref()?.unread_since()
+    }
+
     /// The room for `bytes` that now leave for the connection, with all answers made before; `None` if they are small.
     pub fn leave(&self, bytes: u64) -> Option<Share> {
         let mut share = self.0.as_ref()?.made().take_out();
@@ -106,8 +134,12 @@ impl Answers {
 }
 
 impl OnTheirWay {
-    fn made(&self) -> std::sync::MutexGuard<'_, Share> {
+    fn made(&self) -> MutexGuard<'_, Share> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unread_since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.unread_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

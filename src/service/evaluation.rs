@@ -36,7 +36,7 @@ use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
 use super::games::{Keep, RunningGames};
-use super::places::{Capacity, Full, Place, Places};
+use super::places::{Capacity, Full, Places};
 use super::refusal::{Refusal, Scope};
 
 /// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
@@ -141,11 +141,12 @@ impl EvaluationService for Evaluations {
     ) -> Result<Response<EvaluationStream>, Status> {
         let party = party_of(request.extensions());
         let (caller, limits) = (Caller::of(request.extensions()), CallerLimits::of(request.extensions()));
+        let answers = Answers::of(request.extensions());
         let place = self
             .places
-            .take(&party, limits.max_evaluations)
+            .take(&party, limits.max_evaluations, &answers)
             .map_err(|full| no_place(full, &caller, limits))?;
-        let (answers, kernel) = (Answers::of(request.extensions()), self.kernel);
+        let kernel = self.kernel;
         let request = request.into_inner();
         let room = self.room(&party, &request)?;
         let calls = self.calls.lane(party.clone());
@@ -158,10 +159,9 @@ impl EvaluationService for Evaluations {
         }
         let room = Arc::new(room);
         answers.keep_evaluation(&room);
-        let (answers, messages) = mpsc::channel(1);
+        let (sender, messages) = mpsc::channel(1);
         let lane = self.pool.lane(party).in_span(CallContext::current_span());
         let task = tokio::spawn(CallContext::follow(CallContext::current(), async move {
-            let sender = EventSender { answers, place: &place };
             tokio::select! {
                 ended = evaluate(&lane, request, room, &sender) => ended,
                 () = place.lost.cancelled() => Err(Refusal::AnswerUnread(place.max_unread()).into()),
@@ -188,29 +188,15 @@ fn no_place(full: Full, caller: &Caller, limits: CallerLimits) -> Refusal {
     Refusal::NoEvaluations { scope, limit }
 }
 
-/// Sends the messages of an evaluation.
-struct EventSender<'a> {
-    answers: Sender<Answer>,
-    place: &'a Place,
-}
-
-impl EventSender<'_> {
-    /// Waits for room in the connection, and only then makes the message.
-    async fn send(&self, event: impl FnOnce() -> Event) -> Result<(), Status> {
-        self.look();
-        let room = tokio::time::timeout(PATIENCE, self.answers.reserve()).await;
-        self.place.note(false);
-        match room {
-            Ok(Ok(room)) => room.send(Answer { event: Some(event()) }),
-            Ok(Err(_)) => return Err(Status::cancelled("the caller has left")),
-            Err(_) => return Err(Refusal::AnswerUnread(PATIENCE).into()),
+/// Waits for room in the connection, and only then makes and sends the message.
+async fn send(messages: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), Status> {
+    match tokio::time::timeout(PATIENCE, messages.reserve()).await {
+        Ok(Ok(room)) => {
+            room.send(Answer { event: Some(event()) });
+            Ok(())
         }
-        Ok(())
-    }
-
-    /// Notes whether the client has read the last message.
-    fn look(&self) {
-        self.place.note(self.answers.capacity() == 0);
+        Ok(Err(_)) => Err(Status::cancelled("the caller has left")),
+        Err(_) => Err(Refusal::AnswerUnread(PATIENCE).into()),
     }
 }
 
@@ -253,7 +239,7 @@ async fn evaluate(
     lane: &Lane,
     request: EvaluationRequest,
     room: Arc<Share>,
-    sender: &EventSender<'_>,
+    sender: &Sender<Answer>,
 ) -> Result<(), Status> {
     let max_results = request.results_a_message().clamp(1, MAX_RESULTS);
     let EvaluationRequest {
@@ -266,7 +252,7 @@ async fn evaluate(
         record,
         ..
     } = request;
-    sender.send(|| Event::Started(started)).await?;
+    send(sender, || Event::Started(started)).await?;
     let start = Instant::now();
     let keep = match (omit_results, record) {
         (true, _) => Keep::Sums,
@@ -282,27 +268,24 @@ async fn evaluate(
     loop {
         let ended = games.ended();
         for results in games.take_unread().chunks(max_results) {
-            sender.send(|| Event::Results(encode_results(results))).await?;
+            send(sender, || Event::Results(encode_results(results))).await?;
         }
         while let Some((result, actions)) = games.take_recorded() {
-            sender.send(|| Event::Actions(encode_actions(&result, &actions))).await?;
+            send(sender, || Event::Actions(encode_actions(&result, &actions))).await?;
         }
         if ended {
             break;
         }
         if next_progress.is_some_and(|due| Instant::now() >= due) {
-            sender.send(|| Event::Progress(games.progress(start))).await?;
+            send(sender, || Event::Progress(games.progress(start))).await?;
             next_progress = due();
         }
         tokio::select! {
             () = games.news() => {}
-            _ = ticks.tick() => {
-                sender.look();
-                games.count();
-            }
+            _ = ticks.tick() => games.count(),
         }
     }
-    sender.send(|| Event::Progress(games.progress(start))).await?;
+    send(sender, || Event::Progress(games.progress(start))).await?;
     let summary = games.summary(lane, baseline).await?;
-    sender.send(|| Event::Summary(summary)).await
+    send(sender, || Event::Summary(summary)).await
 }

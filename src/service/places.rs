@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pool::Party;
 
+use super::answers::Answers;
+
 /// How many places there are, and how long an answer may lie unread before its call must make room for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
@@ -42,8 +44,8 @@ struct Taken {
 #[derive(Debug)]
 struct Holder {
     party: Party,
-    /// Since when its answer has been unread, if it is.
-    unread_since: Option<Instant>,
+    /// Which know since when the client has left them unread.
+    answers: Answers,
     lost: CancellationToken,
 }
 
@@ -66,9 +68,14 @@ impl Places {
         self.taken().holders.len() as u32
     }
 
-    /// Takes a free place, or that of a call whose answer has been unread for too long. `own` is the caller's own limit, if it
-    /// has one.
-    pub fn take(self: &Arc<Places>, party: &Party, own: Option<u32>) -> Result<Place, Full> {
+    /// Takes a free place for the call with these answers, or that of a call whose answer has been unread for too long. `own` is
+    /// the caller's own limit, if it has one.
+    pub fn take(
+        self: &Arc<Places>,
+        party: &Party,
+        own: Option<u32>,
+        answers: &Answers,
+    ) -> Result<Place, Full> {
         let Capacity { max, max_per_caller, .. } = self.capacity;
         let max_own = own.unwrap_or(max_per_caller);
         let mut taken = self.taken();
@@ -88,7 +95,7 @@ impl Places {
         }
         let (number, lost) = (taken.next_number, CancellationToken::new());
         taken.next_number += 1;
-        let holder = Holder { party: party.clone(), unread_since: None, lost: lost.clone() };
+        let holder = Holder { party: party.clone(), answers: answers.clone(), lost: lost.clone() };
         taken.holders.insert(number, holder);
         drop(taken);
         Ok(Place { places: self.clone(), number, lost })
@@ -96,7 +103,7 @@ impl Places {
 
     /// Since when the answer has been unread, if that is too long.
     fn overdue(&self, holder: &Holder) -> Option<Instant> {
-        holder.unread_since.filter(|since| since.elapsed() >= self.capacity.max_unread)
+        holder.answers.unread_since().filter(|since| since.elapsed() >= self.capacity.max_unread)
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -105,13 +112,6 @@ impl Places {
 }
 
 impl Place {
-    /// Notes whether the answer is unread.
-    pub fn note(&self, unread: bool) {
-        if let Some(holder) = self.places.taken().holders.get_mut(&self.number) {
-            holder.unread_since = unread.then(|| holder.unread_since.unwrap_or_else(Instant::now));
-        }
-    }
-
     /// Since when the answer has been unread, if that is too long.
     pub fn overdue(&self) -> Option<Instant> {
         self.places.overdue(self.places.taken().holders.get(&self.number)?)

@@ -29,6 +29,7 @@ use crate::wire::limits::{
 use crate::wire::{duration, pb};
 
 use super::allotment::Allotment;
+use super::answers::Answers;
 use super::budget::Budget;
 use super::caller::{Caller, CallerLimits};
 use super::clock::Clock;
@@ -163,8 +164,9 @@ impl SessionStore {
         party: &Party,
         caller: &Caller,
         limits: CallerLimits,
+        answers: &Answers,
     ) -> Result<Place, Refusal> {
-        self.watches.take(party, limits.max_watches).map_err(|full| match full {
+        self.watches.take(party, limits.max_watches, answers).map_err(|full| match full {
             Full::Caller { limit } => Refusal::WatchLimit { scope: caller.scope(), limit },
             Full::Server { limit } => Refusal::WatchLimit { scope: Scope::Server, limit },
         })

@@ -82,9 +82,7 @@ impl Frames {
         let session = store.look(&caller, "session", &request.session)?;
         let max_frames_per_second = watching::decode_rate(request.max_frames_per_second)?;
         let env_ids = watching::decode_env_ids(&request.env_ids, session.num_envs())?;
-        let place = store.take_watch(party, &caller, limits)?;
-        // Until the connection asks for the first message.
-        place.note(true);
+        let place = store.take_watch(party, &caller, limits, &answers)?;
         let watch = session.call(|state| state.watch(env_ids, place)).await?;
         let started = pb::WatchStarted {
             session: Some(store.summary(&session)),
@@ -144,12 +142,10 @@ impl Stream for Frames {
         loop {
             let event = match std::mem::replace(&mut self.next, Next::Nothing) {
                 Next::Start(viewer, started) => {
-                    viewer.watch.place.note(true);
                     self.next = Next::Frame(viewer);
                     Event::Started(*started)
                 }
                 Next::Frame(mut viewer) => {
-                    viewer.watch.place.note(false);
                     self.next = Next::Wait(Box::pin(async move {
                         let frame = viewer.frame().await;
                         (viewer, frame)
@@ -162,7 +158,6 @@ impl Stream for Frames {
                         return Poll::Pending;
                     }
                     Poll::Ready((viewer, Ok(frame))) => {
-                        viewer.watch.place.note(true);
                         self.next = Next::Frame(viewer);
                         Event::Frame(frame)
                     }
