@@ -338,11 +338,13 @@ impl GameTable {
         let pieces = &self.pieces[games.clone()];
         let statistics = |values: &mut dyn Iterator<Item = f64>| {
             let values: Vec<f64> = values.collect();
+            // Borrowed: statistics go over the numbers twice, and an owned list would be copied for that.
+            let values = values.iter().copied();
             if index.evaluation.loss_trials == 0 {
-                return Statistics::of(values.into_iter());
+                return Statistics::of(values);
             }
             let pieces = pieces.iter().map(|pieces| *pieces as f64);
-            Statistics::of_estimates(values.into_iter().zip(pieces))
+            Statistics::of_estimates(values.zip(pieces))
         };
         Some(PolicySummary {
             policy,
