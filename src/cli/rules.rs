@@ -139,21 +139,26 @@ impl RulesArgs {
     }
 }
 
-/// What rules change of a preset besides its size: fields and values. Nothing if the preset is one that only the server knows.
-pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    let Some(preset) = PRESETS.iter().find(|row| row.name == preset) else { return Map::new() };
-    let mut changes = rules.changes_from(&preset.rules);
-    changes.remove("width");
-    changes.remove("height");
-    to_json(&changes)
+/// What rules change of a preset besides its size. Nothing if the preset is one that only the server knows.
+fn changed(preset: &str, rules: &Rules) -> Changes {
+    let preset = PRESETS.iter().find(|row| row.name == preset);
+    let mut changes = preset.map_or_else(Changes::default, |preset| rules.changes_from(&preset.rules));
+    for of_size in ["width", "height"] {
+        changes.remove(of_size);
+    }
+    changes
 }
 
-/// A preset and its [`changes`], in words.
+/// What rules change of a preset besides its size, as files and `--json` have it.
+pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
+    to_json(&changed(preset, rules))
+}
+
+/// A preset, and what rules change of it besides its size, in words.
 pub fn in_words(preset: &str, rules: &Rules) -> String {
-    let Some(row) = PRESETS.iter().find(|row| row.name == preset) else { return preset.to_owned() };
-    let changes = rules.changes_from(&row.rules);
-    let changes = changes.iter().filter(|(field, _)| !matches!(field.name, "width" | "height"));
-    let changes: Vec<String> = changes.map(|(field, value)| format!("{} {value}", field.name)).collect();
+    let changes = changed(preset, rules);
+    let changes: Vec<String> =
+        changes.iter().map(|(field, value)| format!("{} {value}", field.name)).collect();
     if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
 }
 
