@@ -265,6 +265,8 @@ def test_evaluations_that_nobody_asked_for(liar, deceived, event, lie, said):
 
     liar.lies[event] = at_once
     assert said in caught(deceived.evaluate, ["bcts", "random"], **ask)
+    held_back.clear()
+    assert said in caught(list, deceived.evaluate_stream(["bcts", "random"], **ask))
     if event == "summary" and said != "the evaluation ended without a summary":
         assert said in caught(deceived.evaluate, ["bcts", "random"], **ask, omit_results=True)
 

@@ -17,6 +17,7 @@ from tetrion.connection import Connection, ConnectionSettings
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
+from tetrion.expected_games import checked
 from tetrion.placements import Placements
 from tetrion.progress import Bar, Progress
 from tetrion.requests import (
@@ -297,9 +298,19 @@ class Client:
 
         It is a single call: if the server is lost, so are the games that are missing. Leaving the iteration early ends
         the games on the server. The arguments are those of `evaluate`.
+
+        Args:
+            controllers: See `evaluate`.
+            timeout: Seconds that the whole call may take; None: no limit.
+            **options: See `EvaluationOptions`.
+
+        Raises:
+            InvalidAnswer: While iterating: a message does not fit what was asked.
         """
         request = evaluation_request(controllers, **options)
-        return self.connection.evaluate(request, timeout)
+        if timeout is not None:
+            timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
+        return checked(self.connection.evaluate(request, timeout), request)
 
     def close(self) -> None:
         """Closes the connection. Sessions live on until they are closed or their lease runs out."""

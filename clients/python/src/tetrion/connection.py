@@ -10,7 +10,7 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, TypedDict
 
 import grpc
@@ -259,7 +259,7 @@ class Connection:
 
     def evaluate(
         self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None = None
-    ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
+    ) -> Generator[evaluation_pb.EvaluatePoliciesResponse, None, None]:
         """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
         self.check_process()
         self.server_info()

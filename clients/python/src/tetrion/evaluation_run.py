@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-import numpy as np
-import numpy.typing as npt
-
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.connection import Connection, Patience
 from tetrion.errors import ServerUnavailable, VersionMismatch, invalid_answer
-from tetrion.expected_games import ExpectedGames
+from tetrion.expected_games import WITHOUT_SUMMARY, ExpectedGames
 from tetrion.games import COLUMNS, Games
 from tetrion.progress import Progress
 from tetrion.results import Evaluation
@@ -39,9 +36,6 @@ class EvaluationRun:
         self._summary: pb.EvaluationSummary | None = None
         self._resumed = False
         self._expected = ExpectedGames(request)
-        # How many games the last request asked for, and which had arrived before it.
-        self._asked = self._expected.num_games
-        self._before: npt.NDArray[np.bool_] | None = None
         self._chunks = self._run()
         self.started: pb.EvaluationStarted | None = None
         self.progress: pb.EvaluationProgress | None = None
@@ -92,7 +86,7 @@ class EvaluationRun:
                     if games is not None and len(games):
                         yield games
                 if self._summary is None:
-                    raise invalid_answer("the evaluation ended without a summary")
+                    raise invalid_answer(WITHOUT_SUMMARY)
             except ServerUnavailable as error:
                 patience.wait(error)
                 request = self._rest()
@@ -107,9 +101,9 @@ class EvaluationRun:
         Raises:
             InvalidAnswer: It does not fit the request.
         """
+        games = self._expected.check(message)
         event = message.WhichOneof("event")
         if event == "started":
-            self._expected.check_started(message.started, self._asked)
             if self.started is None:
                 self.started = message.started
             elif self.started.rules_version != message.started.rules_version:
@@ -119,22 +113,14 @@ class EvaluationRun:
                     code="FAILED_PRECONDITION",
                     reason="RULES_VERSION_MISMATCH",
                 )
-        elif self.started is None:
-            raise invalid_answer("the evaluation did not begin with a description of what is played")
         elif event == "summary":
-            if not self._request.omit_results:
-                self._expected.check_complete()
-            if self._request.omit_results or not self._resumed:
-                self._expected.check_summary(message.summary)
             self._summary = message.summary
         elif event == "progress":
             self._report(message.progress)
-        elif event == "results":
-            games = self._expected.take(Games.from_message(message.results), self._before)
+        if games is not None:
             self._parts.append(games)
             self.games_done += len(games)
-            return games
-        return None
+        return games
 
     def _report(self, progress: pb.EvaluationProgress) -> None:
         if self._resumed and self.started is not None:
@@ -150,12 +136,9 @@ class EvaluationRun:
         self._resumed = True
         if self.started is None or self._request.omit_results:
             return self._request
-        missing = self._expected.missing_pairs()
+        missing = self._expected.resume()
         if not len(missing):
             return None
-        # Of a seed with several episodes, some may have arrived before the loss.
-        self._before = self._expected.arrived.copy()
-        self._asked = len(missing) * self._expected.num_episodes
         request = pb.EvaluatePoliciesRequest()
         request.CopyFrom(self._request)
         request.rules_version = self.started.rules_version

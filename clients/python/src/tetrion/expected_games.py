@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,27 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.errors import invalid_answer
 from tetrion.games import Games
 from tetrion.tensors import to_numpy
+
+WITHOUT_SUMMARY = "the evaluation ended without a summary"
+
+
+def checked(
+    messages: Generator[pb.EvaluatePoliciesResponse, None, None], request: pb.EvaluatePoliciesRequest
+) -> Iterator[pb.EvaluatePoliciesResponse]:
+    """The messages of an evaluation as they come, each compared with the request. Closing it closes `messages`.
+
+    Raises:
+        InvalidAnswer: One does not fit the request, or the summary is missing.
+    """
+    expected = ExpectedGames(request)
+    event = None
+    with contextlib.closing(messages):
+        for message in messages:
+            event = message.WhichOneof("event")
+            expected.check(message)
+            yield message
+    if event != "summary":
+        raise invalid_answer(WITHOUT_SUMMARY)
 
 
 class ExpectedGames:
@@ -41,52 +64,66 @@ class ExpectedGames:
         self.num_games = num_pairs * self.num_episodes
         # Made when the first answer shows that the server plays so many.
         self._arrived: npt.NDArray[np.bool_] | None = None
+        self._omits_results = request.omit_results
+        self._has_started = False
+        # How many games the last request asked for, and which had arrived before it; None: it was the first.
+        self._asked = self.num_games
+        self._before: npt.NDArray[np.bool_] | None = None
 
     def _as_numbers(self, policies: npt.NDArray[Any], seeds: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         return policies.astype(np.int64) * self.num_seeds + seeds.astype(np.int64)
 
-    def check_started(self, started: pb.EvaluationStarted, num_games: int | None = None) -> None:
-        """Compares what a server plays with what was asked for.
+    def check(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
+        """Compares a message with the request; returns its games, if it has results, that had not arrived before.
 
-        Args:
-            started: The server's description.
-            num_games: How many games were asked for; None: all of them.
+        Raises:
+            InvalidAnswer: It does not fit the request.
+        """
+        event = message.WhichOneof("event")
+        if event == "started":
+            self.check_started(message.started)
+            self._has_started = True
+        elif not self._has_started:
+            raise invalid_answer("the evaluation did not begin with a description of what is played")
+        elif event == "results":
+            return self._take(Games.from_message(message.results))
+        elif event == "summary":
+            if not self._omits_results:
+                self._check_complete()
+            # After a loss, the summary covers only the games of the last request.
+            if self._before is None:
+                self._check_summary(message.summary)
+        return None
+
+    def check_started(self, started: pb.EvaluationStarted) -> None:
+        """Compares what a server plays with what was asked for.
 
         Raises:
             InvalidAnswer: They differ.
         """
-        expected = self.num_games if num_games is None else num_games
         for name, ours, theirs in (
             ("policies", self.num_policies, started.num_policies),
             ("seeds", self.num_seeds, started.num_seeds),
             ("episodes of each seed", self.num_episodes, max(started.episodes_per_seed, 1)),
-            ("games", expected, started.num_games),
+            ("games", self._asked, started.num_games),
         ):
             if ours != theirs:
                 raise invalid_answer(f"the evaluation has {theirs} {name}, expected {ours}")
 
-    def take(self, games: Games, before: npt.NDArray[np.bool_] | None = None) -> Games:
-        """The games of an answer that had not arrived before.
-
-        Args:
-            games: Those of an answer.
-            before: Which games had arrived when it was asked for; these are passed over.
-
-        Raises:
-            InvalidAnswer: One was not asked for, or came twice.
-        """
+    def _take(self, games: Games) -> Games:
+        """The games that had not arrived before the last request."""
         places = self._places(games)
-        if before is not None:
-            is_new = ~before[places]
+        if self._before is not None:
+            is_new = ~self._before[places]
             games, places = games.rows(is_new), places[is_new]
-        arrived = self.arrived
+        arrived = self._arrivals
         if arrived[places].any() or np.unique(places).size < places.size:
             raise invalid_answer("a game of the evaluation came twice")
         arrived[places] = True
         return games
 
     @property
-    def arrived(self) -> npt.NDArray[np.bool_]:
+    def _arrivals(self) -> npt.NDArray[np.bool_]:
         """Whether each game has arrived."""
         if self._arrived is None:
             self._arrived = np.zeros(self.num_games, np.bool_)
@@ -107,28 +144,22 @@ class ExpectedGames:
             raise invalid_answer(f"the evaluation has a game that was not asked for: {wrong}")
         return pairs * self.num_episodes + games.episode_indices.astype(np.int64)
 
-    def check_complete(self) -> None:
-        """Checks that all games have arrived.
-
-        Raises:
-            InvalidAnswer: Some have not.
-        """
-        missing = self.num_games - np.count_nonzero(self.arrived)
+    def _check_complete(self) -> None:
+        missing = self.num_games - np.count_nonzero(self._arrivals)
         if missing:
             raise invalid_answer(f"{missing} games of the evaluation are missing in its answer")
 
-    def missing_pairs(self) -> npt.NDArray[np.uint32]:
-        """The pairs of policy and seed of which games are missing, uint32 [G, 2]."""
-        rows = np.flatnonzero(~self.arrived.reshape(-1, self.num_episodes).all(axis=1))
+    def resume(self) -> npt.NDArray[np.uint32]:
+        """The pairs of policy and seed of which games are missing, uint32 [G, 2]: what the next request asks for."""
+        # Of a seed with several episodes, some may have arrived before the loss.
+        self._before = self._arrivals.copy()
+        rows = np.flatnonzero(~self._before.reshape(-1, self.num_episodes).all(axis=1))
+        self._asked = len(rows) * self.num_episodes
         numbers = rows if self._pairs is None else self._pairs[rows]
         return np.stack(np.divmod(numbers, self.num_seeds), axis=1).astype(np.uint32)
 
-    def check_summary(self, summary: pb.EvaluationSummary) -> None:
-        """Compares a summary of all games with what was asked for.
-
-        Raises:
-            InvalidAnswer: A policy is missing, comes twice or was not asked for, or has another number of games.
-        """
+    def _check_summary(self, summary: pb.EvaluationSummary) -> None:
+        """Refuses a summary with other policies or other numbers of games."""
         numbers = np.arange(self.num_policies) if self._pairs is None else self._pairs // self.num_seeds
         policies, counts = np.unique(numbers, return_counts=True)
         counts = counts * (self.num_episodes if self._pairs is not None else self.num_seeds * self.num_episodes)

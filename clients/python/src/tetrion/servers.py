@@ -189,7 +189,7 @@ class Servers(Client):
             except ServerUnavailable as error:
                 patience.wait(error)
             finally:
-                messages.close()  # type: ignore[attr-defined]
+                messages.close()
 
     def close(self) -> None:
         """Closes the connections."""
