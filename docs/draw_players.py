@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 PAGE = Path(__file__).with_name("players.md")
 PICTURE = PAGE.with_suffix(".svg")
-COLUMNS = ["player", "class", "lines a game", "pieces a second, one core"]
+COLUMNS = ["player", "class", "lines per game", "pieces per second, one core"]
 CLASSES = {"greedy": "greedy", "mean": "exact mean over hidden pieces"}
 UNITS = {"M": 1e6, "k": 1e3}
 
@@ -38,7 +38,7 @@ def number(words: str) -> float:
 
 
 def players() -> list[tuple[str, str, float, float]]:
-    """The label, the class, the lines a game and the microseconds a piece of each row with a speed."""
+    """The label, the class, the lines per game and the microseconds per piece of each row with a speed."""
     lines = PAGE.read_text().splitlines()
     rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|"))
     found = []
@@ -94,8 +94,8 @@ def picture() -> str:
         x = across(10.0**power)
         out.append(f'<line x1="{x:g}" y1="{TOP}" x2="{x:g}" y2="{HEIGHT - BOTTOM}" class="grid"/>')
         text(x, HEIGHT - BOTTOM + 18, f"{10.0**power:g} µs", "quiet middle")
-    text(LEFT, TOP - 12, "lines a game", "quiet")
-    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "time a piece, one core", "quiet middle")
+    text(LEFT, TOP - 12, "lines per game", "quiet")
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "time per piece, one core", "quiet middle")
     for label, kind, lines, time in found:
         x, y = across(time), up(lines)
         out.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" class="c{list(CLASSES).index(kind)}"/>')
