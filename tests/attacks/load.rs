@@ -249,7 +249,7 @@ pub async fn keep_coming_and_going(channel: Channel, records: Records) {
             Ok(())
         };
         let answer = life.await;
-        records.note("a session from its making to its end", begun, answer);
+        records.note("a session from creation to deletion", begun, answer);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -267,7 +267,7 @@ pub async fn keep_vanishing(address: SocketAddr, rate: u32, records: Records) {
             connection.settle().await
         };
         let answer = vanish.await.map(|_| ()).map_err(|error| Status::unavailable(error.to_string()));
-        records.note("a connection that vanishes", begun, answer);
+        records.note("a connection that breaks", begun, answer);
         tokio::time::sleep(Duration::from_secs(1) / rate).await;
     }
 }
