@@ -1,20 +1,16 @@
 //! What a run of `train` has found so far: the weights in its folder, which a training under way replaces after every
 //! generation; or the weights of a file by themselves.
 //!
-//! It only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. Which generation the weights
-//! are of follows from the seeds that they note, since each purpose of games has seeds of its own; so the number and the weights
-//! belong together even if the training goes on between two reads.
+//! It only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. The file says which generation
+//! its weights are of, so the number and the weights belong together even if the training goes on between two reads.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use serde::de::IgnoredAny;
-
 use super::options::UsageError;
-use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned, read_generations};
-use super::train::Purpose;
-use super::weights::{RulesNote, SeedsNote, Weights};
+use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned};
+use super::weights::{RulesNote, Weights};
 use crate::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
 use crate::client::{EvaluationRequest, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;
@@ -75,8 +71,7 @@ impl Found {
             )));
         }
         let weights = read_weights(&path)?;
-        let recorded = read_generations::<IgnoredAny>(folder).map_err(wrong)?.len();
-        let stage = stage(&weights.seeds, recorded as u32);
+        let stage = Some(weights.generation.map_or(Stage::Result, Stage::Generation));
         Ok(Found { place: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
     }
 
@@ -101,7 +96,7 @@ impl Found {
         &self.name
     }
 
-    /// How far the run was; none if it was another version of the program that wrote them, or there is no run.
+    /// How far the run was; none for a file by itself.
     pub fn stage(&self) -> Option<Stage> {
         self.stage
     }
@@ -193,15 +188,4 @@ fn name(place: &Path) -> String {
 fn mark(path: &Path) -> Option<Mark> {
     let file = path.metadata().ok()?;
     Some(Mark { modified: file.modified().ok(), len: file.len() })
-}
-
-/// What the games were for that the score of some weights comes from. The record has a line more than generations are complete at
-/// most, and never one less.
-fn stage(seeds: &SeedsNote, recorded: u32) -> Option<Stage> {
-    let is_of = |purpose: Purpose| purpose.games_seed(seeds.training) == seeds.evaluation;
-    if is_of(Purpose::Score) {
-        return Some(Stage::Result);
-    }
-    let generation = (0..recorded).rev().find(|generation| is_of(Purpose::Check(*generation)));
-    generation.map(|generation| Stage::Generation(generation + 1))
 }

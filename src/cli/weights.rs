@@ -48,6 +48,9 @@ pub struct Weights {
     pub rules: RulesNote,
     /// Where the weights, and the games of the score, come from.
     pub seeds: SeedsNote,
+    /// Generations after which a run wrote the weights; absent for the result of a run and for weights of no run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u32>,
     /// Their score; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreNote>,

@@ -306,6 +306,7 @@ pub fn bcts_like() -> Weights {
             fields: Rules::default().fields(),
         },
         seeds: SeedsNote { training: u64::MAX, evaluation: 7 },
+        generation: None,
         score: Some(ScoreNote {
             unit: "lines".into(),
             mean: 3981.5,
@@ -321,7 +322,7 @@ pub fn bcts_like() -> Weights {
 fn weights_and_curve_are_written_and_read_back() {
     let folder = empty_folder("run_folder_weights");
     let (run, _) = begin(&folder);
-    let unmeasured = Weights { score: None, ..bcts_like() };
+    let unmeasured = Weights { score: None, generation: Some(3), ..bcts_like() };
     for weights in [unmeasured, bcts_like()] {
         run.write_weights(&weights).unwrap();
         assert_eq!(Weights::read(&folder.join(WEIGHTS)).unwrap(), weights);

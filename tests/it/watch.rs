@@ -13,9 +13,8 @@ use ratatui::layout::Rect;
 use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, TerminalPolicy};
 use tetrion::cli::run_folder::{CONFIG, WEIGHTS, write_atomically};
 use tetrion::cli::screen::terminal::Program;
-use tetrion::cli::train::Purpose;
 use tetrion::cli::watch::{Watch, WatchArgs};
-use tetrion::cli::weights::{SeedsNote, Weights};
+use tetrion::cli::weights::Weights;
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
@@ -345,11 +344,9 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
     check("td", &td, ", the result");
 }
 
-/// Weights of a run as it writes them after a generation: those of another run, which are another controller.
+/// The weights of a run, written as after this many generations.
 fn weights_after(generation: u32, of: &Path) -> Weights {
-    let weights = Weights::read(&of.join(WEIGHTS)).unwrap();
-    let evaluation = Purpose::Check(generation).games_seed(weights.seeds.training);
-    Weights { seeds: SeedsNote { evaluation, ..weights.seeds }, ..weights }
+    Weights { generation: Some(generation), ..Weights::read(&of.join(WEIGHTS)).unwrap() }
 }
 
 #[test]
@@ -361,7 +358,7 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
         let text = weights_after(generation, of).to_json();
         write_atomically(&folder.join(WEIGHTS), text.as_bytes()).unwrap();
     };
-    put(0, &folder);
+    put(1, &folder);
     let mut watch = watch(&[folder.to_str().unwrap(), "dt-10", "--paused"]);
     let first = watch.players()[0].known().to_vec();
     let drawn = screen(&watch, 120, 30);
@@ -369,7 +366,7 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
     assert_eq!(drawn.matches("generation 1").count(), 2, "beside its playfield too: {drawn}");
 
     // Nothing changes in the game that is played.
-    put(1, &folder);
+    put(2, &folder);
     second(&mut watch);
     let drawn = screen(&watch, 120, 30);
     assert!(drawn.contains("generation 1 of 3; generation 2 is there, game 0"), "{drawn}");
@@ -393,7 +390,7 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
     press(&mut watch, &[KeyCode::Char('n'), KeyCode::Right]);
     assert!(watch.report().contains("_3, generation 2: 0 lines, 1 piece"), "{}", watch.report());
     let narrow =
-        Weights { feature_names: vec!["holes".to_owned()], weights: vec![-1.0], ..weights_after(1, &other) };
+        Weights { feature_names: vec!["holes".to_owned()], weights: vec![-1.0], ..weights_after(2, &other) };
     std::fs::write(folder.join(WEIGHTS), narrow.to_json()).unwrap();
     press(&mut watch, &[KeyCode::Char('n')]);
     assert!(screen(&watch, 200, 30).contains("generation 2 of 3"));

@@ -361,6 +361,10 @@ impl<M> Settings<M> {
             expectation: self.expectation,
             rules: RulesNote::of(started),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
+            generation: match purpose {
+                Purpose::Check(generation) => Some(generation + 1),
+                _ => None,
+            },
             score: Some(score),
         }
     }
