@@ -4,7 +4,8 @@
 //! while that is 0, versions with the same minor number. `rules_version` says whether equal seeds and actions give the
 //! same game. The client refuses a server of another version; it accepts one with other rules, and warns the caller.
 
-use super::{ClientError, ServerInfo};
+use super::error::ClientError;
+use super::info::ServerInfo;
 use crate::engine::RULES_VERSION;
 
 /// The version of this client.

@@ -255,13 +255,23 @@ fn files() -> Files {
     }
     let mut files: Files = codes.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
     for (from, exported, to) in named {
-        let to = defined_in(to, is_file, &exports);
-        // A module that exports what its own modules define need not know it.
-        if to != *from && !(exported && to.starts_with(&join(from, ""))) {
-            files.get_mut(from).unwrap().insert(to);
+        // A reader is led through the file that is named, the compiler to the one that defines.
+        for to in [file_of(&to, is_file).to_owned(), defined_in(to, is_file, &exports)] {
+            // A module that exports what its own modules define need not know it.
+            if to != *from && !(exported && to.starts_with(&join(from, ""))) {
+                files.get_mut(from).unwrap().insert(to);
+            }
         }
     }
     files
+}
+
+/// The file that a path leads to: the longest beginning that is one.
+fn file_of(mut path: &str, is_file: impl Fn(&str) -> bool) -> &str {
+    while !is_file(path) {
+        path = above(path);
+    }
+    path
 }
 
 /// The module of a file; those of the two `lib.rs` have no name.

@@ -9,8 +9,10 @@ use crate::engine::{
     Rules, Shape, Spin, SteeredPiece, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
 };
 
+use super::config::EnvConfig;
+use super::refusals::NotReset;
 use super::rows::EnvRows;
-use super::{EnvConfig, Episodes, NotReset, Seeding};
+use super::seeding::{Episodes, Seeding};
 
 /// Whether an environment can be stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
