@@ -10,6 +10,8 @@
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the shutdown of the server |
 //! | [`wire`] | the messages, and what they mean | sockets, sessions |
+//! | [`plot`] | charts, as SVG and as text | what they show |
+//! | [`input`], [`text`] | input that is refused, files with a bound; numbers and texts for people | everything else |
 //!
 //! Below stand the rooms that play and know no network: they are modules of [`tetrion_core`], whose first page has the rest
 //! of the table, and of this crate too.
@@ -21,6 +23,12 @@ pub use tetrion_core::{
     agents, engine, env, exercises, features, names, optimizers, optimum, picture, placements, pool,
     recording, render, rollout, secret, summary, tbp,
 };
+
+pub mod text;
+
+pub mod input;
+
+pub mod plot;
 
 pub mod wire;
 

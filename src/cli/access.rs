@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 use tracing::{info, warn};
 
-use super::options::{UsageError, secret};
+use super::options::secret;
 use super::tls_files::{FiledTls, TlsPaths};
 use super::token_file::{exposure, follow_tokens, read_server_token, read_tokens};
+use crate::input::UsageError;
 use crate::secret::Secret;
 use crate::server::{Tls, Tokens};
 

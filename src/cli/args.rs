@@ -24,13 +24,15 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::options::{UsageError, read_server_file};
-use super::output::{say, visible};
+use super::options::read_server_file;
+use super::output::say;
 use super::{
     bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, tbp, train,
     watch,
 };
+use crate::input::UsageError;
 use crate::names::unknown;
+use crate::text::escapes::visible;
 
 /// A Tetris environment server for reinforcement learning, with a gRPC API.
 #[derive(Debug, Parser)]

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::options::UsageError;
 use crate::agents::Kernel;
+use crate::input::UsageError;
 use crate::pool::MAX_THREADS;
 
 /// The options for threads and vectors, of every subcommand in whose process a server plays.

@@ -11,10 +11,11 @@ use anyhow::Context;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::computing::ComputingArgs;
-use super::options::{UsageError, read_pem, secret};
+use super::options::{read_pem, secret};
 use super::output::say;
 use super::token_file;
 use crate::client::{Client, ClientIdentity, ConnectOptions};
+use crate::input::UsageError;
 use crate::secret::Secret;
 use crate::server::{Server, ServerConfig, TrainingCurve};
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::found::{self, Found};
-use super::options::UsageError;
 use super::pilot::Pilot;
 use super::player::Player;
 use super::rules::RulesArgs;
@@ -11,6 +10,7 @@ use super::thinking::ThinkingArgs;
 use crate::agents::Controller;
 use crate::client::RulesChoice;
 use crate::engine::Rules;
+use crate::input::UsageError;
 use crate::recording::Setup;
 
 /// A player before its game.

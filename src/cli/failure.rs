@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::options::UsageError;
 use super::output::{READER_LEFT, ReaderLeft, say};
 use crate::client::ClientError;
+use crate::input::UsageError;
 
 /// Says what went wrong, and picks the exit code: see `main.rs`.
 pub fn fail(error: &anyhow::Error) -> ExitCode {

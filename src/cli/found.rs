@@ -8,12 +8,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::options::UsageError;
 use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned};
 use super::weights::{RulesNote, Weights};
 use crate::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
 use crate::client::{EvaluationRequest, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;
+use crate::input::UsageError;
 use crate::wire::evaluation;
 use crate::wire::rules::ResolvedRules;
 

@@ -1,14 +1,14 @@
 //! What the games on a screen have in common: the rules, the pieces, the colours.
 
-use super::numbers::count;
-use super::options::UsageError;
 use super::output::is_without_colours;
 use super::rules::in_words;
 use super::screen::Palette;
 use crate::client::RulesChoice;
 use crate::engine::Rules;
 use crate::engine::rng::{Tag, word};
+use crate::input::UsageError;
 use crate::recording::{Ending, Outcome, Pieces, Setup};
+use crate::text::numbers::count;
 use crate::wire::rules::ResolvedRules;
 
 /// Rules, a seed and colours.

@@ -1,21 +1,17 @@
-//! What subcommands share about their options: the error of a wrong one, values that several take, and files named by flags.
+//! What subcommands share about their options: values that several take, and files named by flags.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
 use clap::builder::{NonEmptyStringValueParser, RangedI64ValueParser, TypedValueParser};
 
+use crate::input::{read_open, read_utf8, utf8};
 use crate::secret::Secret;
 use crate::server::open_file;
 use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
-
-/// Input that the program does not understand: a flag, a value, a name. It ends with code 2.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UsageError(pub String);
 
 /// The parser of a secret. It takes any text that is not empty, so that no error shows what it was.
 pub fn secret() -> impl TypedValueParser<Value = Secret> {
@@ -61,42 +57,6 @@ impl std::fmt::Display for Size {
 /// Bytes of a text that a person or a tool wrote: options, certificates, tokens.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
 
-/// Reads a file of at most this many bytes, or says that it is larger, having read no more than that.
-///
-/// # Errors
-/// If it cannot be read, or is larger.
-pub fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-    bytes(File::open(path)?, max_bytes)
-}
-
-fn bytes(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let too_large = || {
-        let problem = format!("it has more than {max_bytes} bytes");
-        Err(io::Error::new(ErrorKind::FileTooLarge, problem))
-    };
-    // A pipe and a device have no length, and may have no end either.
-    let len = file.metadata()?.len();
-    if len > max_bytes {
-        return too_large();
-    }
-    let mut bytes = Vec::with_capacity(len as usize);
-    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes { too_large() } else { Ok(bytes) }
-}
-
-/// Reads a file of at most this many bytes, which are a text.
-///
-/// # Errors
-/// If the file cannot be read, is larger, or is no text in UTF-8.
-pub fn read_utf8(path: &Path, max_bytes: u64) -> io::Result<String> {
-    utf8(read_bytes(path, max_bytes)?)
-}
-
-fn utf8(bytes: Vec<u8>) -> io::Result<String> {
-    let text = String::from_utf8(bytes);
-    text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
-}
-
 /// Reads a text named by a flag.
 ///
 /// # Errors
@@ -113,7 +73,7 @@ const MAX_SERVER_FILE_BYTES: u64 = 1 << 20;
 /// # Errors
 /// With the file's name, if it cannot be read, is no regular file or is longer than a MiB.
 pub fn read_server_file(path: &Path) -> anyhow::Result<String> {
-    let read = || utf8(bytes(open_file(path)?, MAX_SERVER_FILE_BYTES)?);
+    let read = || utf8(read_open(open_file(path)?, MAX_SERVER_FILE_BYTES)?);
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 

@@ -2,9 +2,9 @@
 //!
 //! It does what the same agent does in an evaluation of the same game: `tests/it/watch.rs` compares the two.
 
-use super::options::UsageError;
 use crate::agents::{Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, Sight, Thought};
 use crate::engine::{MovingPiece, Piece, Placement, Rules};
+use crate::input::UsageError;
 use crate::recording::Course;
 
 /// An agent that plays one game.

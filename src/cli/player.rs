@@ -2,10 +2,10 @@
 //!
 //! What it has done once is kept: after a step back the same game goes on, and nothing is thought about twice.
 
-use super::options::UsageError;
 use super::pilot::Pilot;
 use super::reasons::Reasons;
 use crate::engine::Placement;
+use crate::input::UsageError;
 use crate::recording::{Course, Recorder, RecordingError, Scene, Setup};
 
 /// What a step takes beside the choice of it, in pieces that a linear controller places with a kernel.

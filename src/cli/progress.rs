@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::numbers::{count, grouped, short, time};
-use super::output::{say, visible};
+use super::output::say;
 use crate::client::EvaluationProgress;
+use crate::text::escapes::visible;
+use crate::text::numbers::{count, grouped, short, time};
 
 /// How often a line is written where no bar can move.
 pub const LINE_INTERVAL: Duration = Duration::from_secs(10);

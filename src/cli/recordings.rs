@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use super::options::{UsageError, read_bytes};
+use crate::input::{UsageError, read_bytes};
 use crate::picture::ColourScheme;
 use crate::recording::{Recording, Replay};
 use crate::wire::limits::{MAX_RECORDED_STEPS, MAX_RECORDING_BYTES};

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::options::UsageError;
 use super::output::{is_without_colours, print, print_drawing};
 use super::recordings::{self, PaletteArg};
+use crate::input::UsageError;
 use crate::picture::{ColourScheme, moment, text};
 use crate::recording::{Outcome, Replay};
 

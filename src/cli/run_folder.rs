@@ -25,9 +25,9 @@ use std::path::{Path, PathBuf};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
-use super::numbers::count;
-use super::options::read_bytes;
 use super::weights::Weights;
+use crate::input::read_bytes;
+use crate::text::numbers::count;
 
 /// Name of the settings.
 pub const CONFIG: &str = "config.toml";

@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::expectation::ExpectationArgs;
 use super::found::{self, Found};
-use super::options::UsageError;
 use crate::agents::{Agent, AgentRow, CONTROLLER_PARAMETERS, Controller, Expectation, Parameter};
 use crate::client::{NamedPolicy, Policies};
 use crate::engine::Rules;
+use crate::input::UsageError;
 
 /// How controllers choose.
 #[derive(Clone, Debug, Default, PartialEq, Args)]

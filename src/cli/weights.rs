@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use super::expectation::ExpectationNote;
 use super::model::ModelNote;
-use super::numbers::count;
-use super::options::{UsageError, read_utf8};
 use super::rules::{RulesArgs, from_json, to_json};
 use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
 use crate::engine::Changes;
+use crate::input::{UsageError, read_utf8};
+use crate::text::numbers::count;
 use crate::wire::limits::MAX_MODEL_PARAMETERS;
 
 /// The format this program writes, and the only one it reads.

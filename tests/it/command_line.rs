@@ -268,7 +268,7 @@ fn what_a_terminal_would_obey_is_written_out() {
         let said = [&output.stdout[..], &output.stderr[..]].concat();
         let said = String::from_utf8(said).unwrap();
         assert!(said.contains(shown), "{said:?}");
-        let obeyed = said.chars().find(|letter| tetrion::cli::output::is_obeyed(*letter));
+        let obeyed = said.chars().find(|letter| tetrion::text::escapes::is_obeyed(*letter));
         assert_eq!(obeyed, None, "{said:?}");
     }
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("obeyed");

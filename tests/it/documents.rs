@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 use prost::Message;
 use tetrion::cli::args;
-use tetrion::cli::numbers::grouped;
 use tetrion::cli::reproduce::experiments::{ComparedFigure, experiments};
 use tetrion::cli::reproduce::verdict::Said;
 use tetrion::engine::{PRESETS, RulesField};
 use tetrion::service::metrics::METRICS;
+use tetrion::text::numbers::grouped;
 use tetrion::wire::FILE_DESCRIPTOR_SET;
 use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 

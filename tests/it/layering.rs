@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("secret", &[]),
+    ("text", &[]),
+    ("input", &[]),
     ("engine", &[]),
     ("features", &["names", "engine"]),
     ("env", &["engine", "features"]),
@@ -25,6 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rollout", &["engine", "features", "agents", "pool"]),
     ("summary", &["rollout"]),
     ("optimizers", &[]),
+    ("plot", &["text", "optimizers"]),
     ("exercises", &["engine", "features", "env", "placements", "agents", "pool", "rollout"]),
     (
         "wire",
@@ -68,6 +71,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "names",
             "secret",
+            "text",
+            "input",
             "engine",
             "features",
             "agents",
@@ -78,6 +83,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "optimum",
             "summary",
             "optimizers",
+            "plot",
             "wire",
             "service",
             "server",

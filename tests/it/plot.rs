@@ -1,7 +1,7 @@
 //! Learning curves: small enough to be checked by eye as text, taken apart as SVG.
 
-use tetrion::cli::plot::{Chart, Line, Point, learning_curve};
 use tetrion::optimizers::Generation;
+use tetrion::plot::{Chart, Line, Point, learning_curve};
 
 fn chart(lines: &[(&str, &[(f64, f64)])]) -> Chart {
     let line = |&(name, points): &(&str, &[(f64, f64)])| Line {

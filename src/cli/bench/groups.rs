@@ -11,9 +11,9 @@ use super::process::ServerProcess;
 use super::progress::BenchProgress;
 use super::report::{Goal, Row, Unit};
 use crate::agents::Kernel;
-use crate::cli::numbers;
 use crate::engine::{ActionModel, Rules, Timing};
 use crate::pool::Pool;
+use crate::text::numbers;
 use crate::wire::limits::{MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use crate::workloads::{
     CASES, EXPECTATIONS, Games, Listing, ModernListing, RandomPlacements, Reaching, Remote, Stepper, Viewer,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::interrupt::{Interrupt, Interrupted};
-use crate::cli::numbers::time;
 use crate::cli::output::say;
+use crate::text::numbers::time;
 
 /// The groups to measure, and how long they are expected to take. On stderr.
 #[derive(Debug)]

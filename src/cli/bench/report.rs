@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::group::Group;
 use super::measure::Samples;
-use crate::cli::numbers::{count, grouped, short};
+use crate::text::numbers::{count, grouped, short};
 
 /// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

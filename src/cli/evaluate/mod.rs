@@ -28,12 +28,12 @@ use self::record::{Which, record};
 use self::report::{to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
-use super::numbers::count;
 use super::options::check_writable;
 use super::output::{print, say};
 use super::progress::GamesProgress;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult, Seeds};
 use crate::summary::Statistics;
+use crate::text::numbers::count;
 
 /// Evaluates, and prints a table or an object.
 ///

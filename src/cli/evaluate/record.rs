@@ -9,10 +9,10 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
-use crate::cli::options::UsageError;
 use crate::cli::recordings;
 use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
 use crate::engine::Rules;
+use crate::input::UsageError;
 use crate::recording::{Outcome, Pieces, Recorder, Recording, Setup};
 use crate::wire::limits::MAX_RECORDED_STEPS;
 

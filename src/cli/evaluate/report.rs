@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::args::EvaluateArgs;
 use super::score::{Difference, Score};
-use crate::cli::numbers::{count, grouped, short};
 use crate::cli::rules::{changes, in_words};
 use crate::client::Evaluated;
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
+use crate::text::numbers::{count, grouped, short};
 
 /// Cells of the longest bar.
 const BAR: usize = 24;

@@ -13,9 +13,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use self::film::Film;
-use super::options::UsageError;
 use super::output::say;
 use super::recordings::{self, PaletteArg};
+use crate::input::UsageError;
 use crate::picture::{
     CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, draw, moment, svg, text, write_png,
 };

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::super::numbers::{short, time};
 use super::super::output::say;
 use super::super::progress::{LINE_INTERVAL, fitted, terminal_columns};
+use crate::text::numbers::{short, time};
 
 /// How far a sequence is, on stderr: a line that moves on a terminal, one now and then elsewhere.
 pub(super) struct Display {

@@ -10,13 +10,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::interrupt::{INTERRUPTED, Interrupt};
-use super::numbers::{count, grouped};
-use super::options::{Size, UsageError};
+use super::options::Size;
 use super::output::{print, say};
 use super::rules::{RulesArgs, changes};
 use crate::client::RulesChoice;
 use crate::engine::perft::MAX_PIECES;
 use crate::engine::{Perft, Piece, PieceSet, Rules, SpinRule, perft};
+use crate::input::UsageError;
+use crate::text::numbers::{count, grouped};
 use crate::wire::DecodeError;
 use crate::wire::rules::ResolvedRules;
 use display::Display;

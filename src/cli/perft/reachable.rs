@@ -10,13 +10,13 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::super::interrupt::{INTERRUPTED, Interrupt};
-use super::super::numbers::grouped;
 use super::super::options::Size;
 use super::super::output::{print, say};
 use super::super::rules::changes;
 use super::display::Display;
 use crate::engine::reachable::perft::{Count, perft};
 use crate::engine::{Movement, Playfield, Rules, Tetromino};
+use crate::text::numbers::grouped;
 
 /// Counts, and prints a row for each sequence, or JSON.
 pub(super) fn run(

@@ -11,7 +11,6 @@ use super::args::{MAX_SPEED, PlayArgs};
 use crate::agents::LinearAgent;
 use crate::cli::contender::Contender;
 use crate::cli::game_series::{GameSeries, result};
-use crate::cli::options::UsageError;
 use crate::cli::pilot;
 use crate::cli::player::Player;
 use crate::cli::reasons::Reasons;
@@ -19,6 +18,7 @@ use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
 use crate::cli::thinking::ThinkingArgs;
 use crate::engine::{ActionModel, HalfTurns, Key, Rules};
+use crate::input::UsageError;
 use crate::recording::{
     ActionRefused, Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
 };

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
-use crate::cli::options::{UsageError, games_range};
+use crate::cli::options::games_range;
+use crate::input::UsageError;
 use crate::names::did_you_mean;
 
 /// The options of `tetrion reproduce`.

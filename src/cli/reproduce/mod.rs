@@ -26,10 +26,10 @@ use self::report::{PlayedRow, Report, RowReport};
 use self::search::search;
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
-use super::options::UsageError;
 use super::output::{print, say};
 use super::progress::{GamesProgress, rows_left};
 use crate::client::{Client, EvaluationRequest, Expectation, NamedPolicy, Policies, Seeds};
+use crate::input::UsageError;
 use crate::names::unknown;
 
 /// An experiment that can be named.

@@ -14,7 +14,6 @@ use super::args::ReproduceArgs;
 use super::forms::{Forms, Table};
 use super::verdict::{Cuts, Judgement, Origin, Printed, Said};
 use crate::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel};
-use crate::cli::numbers::{count, grouped, time};
 use crate::cli::options::Size;
 use crate::cli::output::say;
 use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
@@ -23,6 +22,7 @@ use crate::engine::Rules;
 use crate::optimum::{MAX_AFTERSTATES, Pick, Process, SolutionProgress, Value};
 use crate::pool::Pool;
 use crate::summary::Statistics;
+use crate::text::numbers::{count, grouped, time};
 
 /// Its name on the command line.
 pub const NAME: &str = "optimum";

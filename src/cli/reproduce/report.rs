@@ -7,9 +7,9 @@ use super::forms::{Forms, Table};
 use super::search::Step;
 use super::verdict::{Cuts, Judgement, Said, Verdict, balances, share_interval};
 use crate::cli::evaluate;
-use crate::cli::numbers::{count, grouped};
 use crate::client::GameResult;
 use crate::summary::Statistics;
+use crate::text::numbers::{count, grouped};
 
 /// A row that was played.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@
 //! Games that were cut earlier than the document's give a lower bound. It can be too large for a figure, and says nothing else.
 //! Games that were all cut vary by less than games of which some are lost, however rare that is: [`Cuts::all`].
 
-use crate::cli::numbers::grouped;
 use crate::summary::Statistics;
+use crate::text::numbers::grouped;
 
 /// A figure that was printed.
 #[derive(Clone, Copy, Debug, PartialEq)]

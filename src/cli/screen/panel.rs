@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::palette::{Palette, ScreenCell};
-use crate::cli::numbers::{grouped, short};
 use crate::engine::{ActionModel, Piece, Rules, Shape};
 use crate::recording::Scene;
+use crate::text::numbers::{grouped, short};
 
 /// Columns of a panel.
 pub const PANEL_WIDTH: u16 = 14;

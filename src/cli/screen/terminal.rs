@@ -18,8 +18,8 @@ use ratatui::layout::Rect;
 use ratatui::{DefaultTerminal, TerminalOptions, Viewport};
 
 use crate::cli::interrupt::{INTERRUPTED, Interrupt};
-use crate::cli::options::UsageError;
-use crate::cli::output::is_obeyed;
+use crate::input::UsageError;
+use crate::text::escapes::is_obeyed;
 
 /// How long a picture stays at least, unless a key is pressed.
 const FRAME: Duration = Duration::from_millis(33);

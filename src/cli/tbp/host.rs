@@ -11,13 +11,13 @@ use super::args::TbpArgs;
 use super::report::Report;
 use super::rules::rules;
 use crate::cli::interrupt::Interrupt;
-use crate::cli::numbers::count;
 use crate::cli::options::check_writable;
 use crate::cli::output::{print, say};
 use crate::cli::progress::GamesProgress;
 use crate::cli::recordings;
 use crate::client::EvaluationProgress;
 use crate::tbp::{End, HostedGame, Hosting, HostingProgress, Program, play};
+use crate::text::numbers::count;
 
 /// Plays the games, and prints how they went.
 ///

@@ -1,9 +1,9 @@
 //! The rules of a game with a bot: those of the flags, if the protocol has words for them.
 
 use super::args::TbpArgs;
-use crate::cli::options::UsageError;
 use crate::cli::weights::RulesNote;
 use crate::client::RulesChoice;
+use crate::input::UsageError;
 use crate::tbp::check_rules;
 use crate::wire::rules::ResolvedRules;
 

@@ -1,8 +1,8 @@
 //! What the weights of a run belong to: a set that the server has, or a list of features of the caller's own.
 
-use crate::cli::options::UsageError;
 use crate::cli::weights::FeatureSetNote;
 use crate::client::{FeatureSetInfo, Features};
+use crate::input::UsageError;
 use crate::names::unknown;
 use crate::wire;
 

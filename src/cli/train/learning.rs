@@ -27,8 +27,6 @@ use super::training::{Training, Winner, create, keep_best, mismatch, note, print
 use crate::cli::connection::Connection;
 use crate::cli::evaluate::Score;
 use crate::cli::model::ModelNote;
-use crate::cli::numbers::{count, grouped, short};
-use crate::cli::plot::{Chart, Line, Point};
 use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
 use crate::cli::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
@@ -36,6 +34,8 @@ use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features,
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, below, word};
 use crate::features::kernel::Kernel;
+use crate::plot::{Chart, Line, Point};
+use crate::text::numbers::{count, grouped, short};
 
 /// A game under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

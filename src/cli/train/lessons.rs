@@ -8,10 +8,10 @@ use super::args::TrainArgs;
 use super::searches::common_weights;
 use super::settings::{Defaults, LITERATURE, Settings, is_zero};
 use crate::cli::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
-use crate::cli::options::UsageError;
 use crate::cli::run_folder::{CONFIG, read};
 use crate::client::{Client, ModelShape};
 use crate::engine::{ActionModel, NamedChoice, Randomizer};
+use crate::input::UsageError;
 use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 
 /// What the features say and the tables of the surface cannot see. Those of a landing are left out, because two placements with

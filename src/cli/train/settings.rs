@@ -10,15 +10,15 @@ use super::unit::Unit;
 use crate::cli::expectation::ExpectationNote;
 use crate::cli::large_u64;
 use crate::cli::model::ModelNote;
-use crate::cli::numbers::count;
-use crate::cli::options::UsageError;
 use crate::cli::rules::{read_changes, write_changes};
 use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, EvaluationRequest, ModelShape, Policies, RulesChoice, Seeds, Started};
 use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
+use crate::input::UsageError;
 use crate::names::unknown;
 use crate::optimizers::{CemPreset, Config};
+use crate::text::numbers::count;
 
 /// How many times as many games a second look is worth.
 const SECOND_LOOK: u32 = 4;

@@ -16,13 +16,13 @@ use crate::cli::connection::Connection;
 use crate::cli::evaluate::{Score, best_game, interval};
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
-use crate::cli::numbers::{count, grouped};
 use crate::cli::output::{print, print_drawing, say, shell_word};
-use crate::cli::plot::Chart;
 use crate::cli::run_folder::{BEST, CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
 use crate::cli::weights::ScoreNote;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
+use crate::plot::Chart;
 use crate::summary::Statistics;
+use crate::text::numbers::{count, grouped};
 use crate::wire::recording;
 
 /// A run under way, whatever its method is.

@@ -18,7 +18,7 @@ pub use viewer::Viewer;
 
 use std::process::ExitCode;
 
-use super::options::UsageError;
+use crate::input::UsageError;
 
 /// Shows the games, or a session, until the person leaves, and prints how they stand then.
 ///

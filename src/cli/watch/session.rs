@@ -14,11 +14,11 @@ use super::kept::{Kept, Link};
 use super::viewer::Viewer;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::Connection;
-use crate::cli::numbers::count;
-use crate::cli::options::UsageError;
 use crate::cli::output::{is_without_colours, print};
 use crate::cli::screen::{Palette, terminal};
 use crate::client::{Client, ClientError, ListedSession, WatchedSession, Watching};
+use crate::input::UsageError;
+use crate::text::numbers::count;
 
 /// How many sessions are listed at most.
 const MOST_LISTED: usize = 20;

@@ -9,15 +9,15 @@ use ratatui::crossterm::event::KeyCode;
 use super::args::WatchArgs;
 use crate::cli::contender::Contender;
 use crate::cli::game_series::{GameSeries, result};
-use crate::cli::numbers::{count, grouped};
-use crate::cli::options::UsageError;
 use crate::cli::player::Player;
 use crate::cli::reasons::Reasons;
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Seat, Show};
 use crate::cli::thinking::ThinkingArgs;
 use crate::engine::ActionModel;
+use crate::input::UsageError;
 use crate::recording::Recording;
+use crate::text::numbers::{count, grouped};
 
 /// Steps a second that the keys choose among.
 const SPEEDS: [u32; 16] =

@@ -10,11 +10,11 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::kept::{Kept, KeptFrame, Link};
-use crate::cli::numbers::{count, grouped};
 use crate::cli::screen::terminal::Program;
 use crate::cli::screen::{Palette, Seat, Show};
 use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
 use crate::engine::Rules;
+use crate::text::numbers::{count, grouped};
 
 /// Frames that page keys go.
 const PAGE: u64 = 100;

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Rounded to a whole number, with a comma before every three digits: `1,234,567`.
 ///
 /// ```
-/// use tetrion::cli::numbers::grouped;
+/// use tetrion::text::numbers::grouped;
 /// assert_eq!((grouped(1234567.4), grouped(-1000.0), grouped(999.0)), ("1,234,567".into(), "-1,000".into(), "999".into()));
 /// ```
 pub fn grouped(number: f64) -> String {
@@ -23,7 +23,7 @@ pub fn grouped(number: f64) -> String {
 /// A number and what it counts.
 ///
 /// ```
-/// use tetrion::cli::numbers::count;
+/// use tetrion::text::numbers::count;
 /// assert_eq!((count(1, "game"), count(12_345, "game")), ("1 game".into(), "12,345 games".into()));
 /// ```
 pub fn count(number: u64, noun: &str) -> String {
@@ -33,7 +33,7 @@ pub fn count(number: u64, noun: &str) -> String {
 /// Three digits and a letter: `3.12 M`.
 ///
 /// ```
-/// use tetrion::cli::numbers::short;
+/// use tetrion::text::numbers::short;
 /// assert_eq!((short(3_123_456.0), short(12_345.0), short(12.0)), ("3.12 M".into(), "12.3 k".into(), "12".into()));
 /// ```
 pub fn short(number: f64) -> String {
@@ -55,7 +55,7 @@ pub fn short(number: f64) -> String {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tetrion::cli::numbers::time;
+/// use tetrion::text::numbers::time;
 /// assert_eq!(time(Duration::from_secs(127)), "2 min 07 s");
 /// ```
 pub fn time(duration: Duration) -> String {

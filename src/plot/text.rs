@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::axis::{Axis, label};
 use super::{Chart, Line};
-use crate::cli::output::visible;
+use crate::text::escapes::visible;
 
 /// Dots drawn and dots left out, in turn, by line.
 const DASHES: [(usize, usize); 4] = [(1, 0), (1, 1), (1, 3), (3, 3)];
