@@ -6,6 +6,7 @@
 //! | --- | --- | --- |
 //! | [`cli`] | the program that a person starts, its screens, and its files | how a game is decided: it asks a server, or the rooms below |
 //! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
+//! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
 //! | [`server`] | one port: gRPC, gRPC-Web, HTTP; and a bounded shutdown | what the services do |
 //! | [`service`] | the calls: decode, call, encode | the rules of the game, the shutdown of the server |
@@ -37,6 +38,8 @@ pub mod service;
 pub mod server;
 
 pub mod client;
+
+pub mod trainer;
 
 pub mod workloads;
 

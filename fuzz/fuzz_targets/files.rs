@@ -5,8 +5,8 @@
 use std::fs;
 
 use libfuzzer_sys::fuzz_target;
-use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, RunFolder};
-use tetrion::cli::weights::Weights;
+use tetrion::trainer::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, RunFolder};
+use tetrion::trainer::weights::Weights;
 use tetrion::server::TokenFile;
 use tetrion_fuzz::parts;
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::found::{self, Found};
 use super::pilot::Pilot;
 use super::player::Player;
 use super::rules::RulesArgs;
@@ -12,6 +11,7 @@ use crate::client::RulesChoice;
 use crate::engine::Rules;
 use crate::input::UsageError;
 use crate::recording::Setup;
+use crate::trainer::found::{self, Found};
 
 /// A player before its game.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Contender {
         });
         let choice = match runs.next() {
             None => flags.choice(RulesChoice::default()),
-            Some(noted) => noted.changed_by(flags),
+            Some(noted) => flags.completed_by(noted),
         };
         let own = contenders.iter().map(|contender| match contender {
             Contender::Named(name) => Controller::named(name).ok()?.expectation,

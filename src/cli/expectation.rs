@@ -1,9 +1,11 @@
-//! The flags for what the pieces to come can reach, and how a file keeps them.
+//! The flags for what the pieces to come can reach.
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use clap::builder::TypedValueParser;
 
-use crate::client::{Expectation, Terms};
+use super::options::one_of;
+use crate::client::Expectation;
+use crate::trainer::expectation::{ExpectationNote, TermsName};
 
 /// The options of an expectation: the first asks for one, the others change it.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -31,47 +33,12 @@ pub struct ExpectationArgs {
     pub discount: Option<f64>,
 
     /// Which terms of a placement count if another piece follows [default: landing]
-    #[arg(long, value_name = "WHICH", requires = "expectation")]
+    #[arg(long, value_name = "WHICH", requires = "expectation", value_parser = terms())]
     pub expectation_terms: Option<TermsName>,
 
     /// Standard deviations by which a hidden piece counts less than its mean, 0 to 10 [default: 0]
     #[arg(long, value_name = "DEVIATIONS", requires = "expectation")]
     pub caution: Option<f64>,
-}
-
-/// Which terms of a placement count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TermsName {
-    /// Those of features of the landing, such as its height
-    Landing,
-    /// All of them
-    All,
-    /// None of them
-    None,
-}
-
-/// An expectation in a file, with every field.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectationNote {
-    /// Next pieces that are weighed.
-    pub pieces: u8,
-    /// Placements to look at for each piece but the last.
-    pub placements: u8,
-    /// The value of a lost piece, in multiples of the largest weight.
-    pub lost_piece: f64,
-    /// Factor for the value of what is to come.
-    pub discount: f64,
-    /// Which terms of a placement count if another piece follows.
-    pub terms: TermsName,
-    /// Standard deviations by which a hidden piece counts less than its mean. Files from before it existed have none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub caution: f64,
-}
-
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
 }
 
 impl ExpectationArgs {
@@ -89,15 +56,11 @@ impl ExpectationArgs {
     }
 }
 
-impl ExpectationNote {
-    /// The expectation, as a request takes it.
-    pub fn expectation(&self) -> Expectation {
-        let ExpectationNote { pieces, placements, lost_piece, discount, terms, caution } = *self;
-        let terms = match terms {
-            TermsName::Landing => Terms::Landing,
-            TermsName::All => Terms::All,
-            TermsName::None => Terms::None,
-        };
-        Expectation { pieces, placements, lost_piece, discount, terms, caution }
-    }
+/// The parser of what counts if another piece follows.
+fn terms() -> impl TypedValueParser<Value = TermsName> {
+    one_of(&[
+        ("landing", "Those of features of the landing, such as its height", TermsName::Landing),
+        ("all", "All of them", TermsName::All),
+        ("none", "None of them", TermsName::None),
+    ])
 }

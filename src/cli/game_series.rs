@@ -1,7 +1,6 @@
 //! What the games on a screen have in common: the rules, the pieces, the colours.
 
 use super::output::is_without_colours;
-use super::rules::in_words;
 use super::screen::Palette;
 use crate::client::RulesChoice;
 use crate::engine::Rules;
@@ -9,6 +8,7 @@ use crate::engine::rng::{Tag, word};
 use crate::input::UsageError;
 use crate::recording::{Ending, Outcome, Pieces, Setup};
 use crate::text::numbers::count;
+use crate::trainer::rules::in_words;
 use crate::wire::rules::ResolvedRules;
 
 /// Rules, a seed and colours.

@@ -28,11 +28,8 @@ pub mod contender;
 pub mod expectation;
 mod failure;
 mod follow;
-pub mod found;
 pub mod game_series;
 pub mod interrupt;
-pub mod large_u64;
-pub mod model;
 mod notify;
 pub mod options;
 pub mod output;
@@ -42,13 +39,11 @@ pub mod progress;
 pub mod reasons;
 pub mod recordings;
 pub mod rules;
-pub mod run_folder;
 pub mod screen;
 pub mod shown;
 pub mod thinking;
 pub mod tls_files;
 pub mod token_file;
-pub mod weights;
 
 pub use failure::fail;
 

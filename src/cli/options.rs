@@ -6,7 +6,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
-use clap::builder::{NonEmptyStringValueParser, RangedI64ValueParser, TypedValueParser};
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser,
+};
 
 use crate::input::{read_open, read_utf8, utf8};
 use crate::secret::Secret;
@@ -16,6 +18,15 @@ use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
 /// The parser of a secret. It takes any text that is not empty, so that no error shows what it was.
 pub fn secret() -> impl TypedValueParser<Value = Secret> {
     NonEmptyStringValueParser::new().map(Secret::from)
+}
+
+/// The parser of a choice by name; each value has its line in `--help`.
+pub fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(name, about, _)| PossibleValue::new(*name).help(*about));
+    let value = |name: String| values.iter().find(|row| row.0 == name).expect("one of the names").2;
+    PossibleValuesParser::new(names).map(value)
 }
 
 /// Numbers of games: from one to as many as one evaluation may have.

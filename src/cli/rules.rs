@@ -1,17 +1,11 @@
-//! The flags for the rules, which every subcommand that plays shares, and rules as fields and values in files and summaries.
-//!
-//! Both follow from the engine's table of fields: nothing here names a field but the size, which some commands treat apart.
+//! The flags for the rules, which every subcommand that plays shares. They follow from the engine's table of fields.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
 
 use crate::client::RulesChoice;
-use crate::engine::{
-    Changes, ChoiceValue, FieldKind, FieldValue, PRESETS, PieceSet, RULES_FIELDS, Rules, RulesField,
-};
+use crate::engine::{Changes, ChoiceValue, FieldKind, FieldValue, RULES_FIELDS, Rules, RulesField};
+use crate::trainer::rules::RulesNote;
 use crate::wire::rules;
 
 /// The options for the rules: a preset, and the changes to it.
@@ -126,6 +120,12 @@ impl RulesArgs {
         }
     }
 
+    /// The rules of these flags, completed by those of a file unless the flags name another preset.
+    pub fn completed_by(&self, noted: &RulesNote) -> RulesChoice {
+        let is_same = self.rules.as_ref().is_none_or(|preset| *preset == noted.preset);
+        self.choice(if is_same { noted.choice() } else { RulesChoice::default() })
+    }
+
     /// The rules as a request names them, with at least this many next pieces shown unless the flags say how many.
     pub fn choice_that_shows(&self, least: u32, others: RulesChoice) -> RulesChoice {
         let mut choice = self.choice(others);
@@ -137,107 +137,4 @@ impl RulesArgs {
         }
         choice
     }
-}
-
-/// What rules change of a preset besides its size. Nothing if the preset is one that only the server knows.
-fn changed(preset: &str, rules: &Rules) -> Changes {
-    let preset = PRESETS.iter().find(|row| row.name == preset);
-    let mut changes = preset.map_or_else(Changes::default, |preset| rules.changes_from(&preset.rules));
-    for of_size in ["width", "height"] {
-        changes.remove(of_size);
-    }
-    changes
-}
-
-/// What rules change of a preset besides its size, as files and `--json` have it.
-pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
-    to_json(&changed(preset, rules))
-}
-
-/// A preset, and what rules change of it besides its size, in words.
-pub fn in_words(preset: &str, rules: &Rules) -> String {
-    let changes = changed(preset, rules);
-    let changes: Vec<String> =
-        changes.iter().map(|(field, value)| format!("{} {value}", field.name)).collect();
-    if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
-}
-
-/// Changes as files and `--json` have them: an object with the names of the protocol, as in `{"garbage": {"delay": 2}}`.
-pub fn to_json(changes: &Changes) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (field, value) in changes.iter() {
-        let value = match value {
-            FieldValue::Count(count) => json!(count),
-            FieldValue::Number(number) => json!(number),
-            FieldValue::Numbers(numbers) => json!(numbers),
-            FieldValue::Flag(flag) => json!(flag),
-            FieldValue::Choice(name) => json!(name),
-            FieldValue::Pieces(pieces) => json!(pieces.to_string()),
-        };
-        match field.name.split_once('.') {
-            None => object.insert(field.name.to_owned(), value),
-            Some((message, name)) => {
-                let message = object.entry(message).or_insert_with(|| json!({}));
-                message.as_object_mut().expect("made above").insert(name.to_owned(), value)
-            }
-        };
-    }
-    object
-}
-
-/// Changes from an object of a file.
-///
-/// # Errors
-/// The field that is unknown or has a value of another kind.
-pub fn from_json(object: &Map<String, Value>) -> Result<Changes, String> {
-    let mut changes = Changes::default();
-    let mut put = |name: &str, value: &Value| {
-        let field = rules::field(name)?;
-        let value = value_of(field, value)
-            .ok_or_else(|| format!("{name} is {value}, expected {}", field.expects()))?;
-        changes.set(name, value).map_err(|error| error.to_string())
-    };
-    for (name, value) in object {
-        match value {
-            Value::Object(message) => {
-                for (part, value) in message {
-                    put(&format!("{name}.{part}"), value)?;
-                }
-            }
-            value => put(name, value)?,
-        }
-    }
-    Ok(changes)
-}
-
-/// The value of a field from a file; `None` if it is of another kind.
-fn value_of(field: &RulesField, value: &Value) -> Option<FieldValue> {
-    match field.kind {
-        FieldKind::Count { .. } => Some(FieldValue::Count(value.as_u64()?.try_into().ok()?)),
-        FieldKind::Number { .. } => value.as_f64().map(FieldValue::Number),
-        FieldKind::Numbers { .. } => {
-            let numbers: Option<Vec<f64>> = value.as_array()?.iter().map(Value::as_f64).collect();
-            Some(FieldValue::Numbers(numbers?.try_into().ok()?))
-        }
-        FieldKind::Flag { .. } => value.as_bool().map(FieldValue::Flag),
-        FieldKind::Choice { .. } => rules::parse(field, value.as_str()?).ok(),
-        FieldKind::Pieces { .. } => PieceSet::parse(value.as_str()?).ok().map(FieldValue::Pieces),
-    }
-}
-
-/// Writes changes into a file as an object, for serde.
-///
-/// # Errors
-/// If the serializer refuses the object.
-pub fn write_changes<S: Serializer>(changes: &Changes, serializer: S) -> Result<S::Ok, S::Error> {
-    to_json(changes).serialize(serializer)
-}
-
-/// Reads changes from an object of a file, for serde.
-///
-/// # Errors
-/// A field that is unknown or has a value of another kind.
-pub fn read_changes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
-    let object = Map::<String, Value>::deserialize(deserializer)?;
-    from_json(&object).map_err(D::Error::custom)
 }

@@ -6,11 +6,11 @@
 use clap::Args;
 
 use super::expectation::ExpectationArgs;
-use super::found::{self, Found};
 use crate::agents::{Agent, AgentRow, CONTROLLER_PARAMETERS, Controller, Expectation, Parameter};
 use crate::client::{NamedPolicy, Policies};
 use crate::engine::Rules;
 use crate::input::UsageError;
+use crate::trainer::found::{self, Found};
 
 /// How controllers choose.
 #[derive(Clone, Debug, Default, PartialEq, Args)]

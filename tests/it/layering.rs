@@ -62,6 +62,23 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("server", &["secret", "engine", "pool", "wire", "service"]),
     ("client", &["secret", "engine", "wire"]),
+    (
+        "trainer",
+        &[
+            "names",
+            "text",
+            "input",
+            "engine",
+            "features",
+            "agents",
+            "recording",
+            "optimizers",
+            "summary",
+            "plot",
+            "wire",
+            "client",
+        ],
+    ),
     // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "exercises", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
@@ -88,6 +105,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "service",
             "server",
             "client",
+            "trainer",
             "workloads",
         ],
     ),
@@ -109,7 +127,11 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ),
     ("rayon::", &["pool"], "threads are handed out in one place"),
     ("Status::new", &["service", "server"], "one place makes the codes of errors"),
-    ("SystemTime", &["service", "server", "client", "cli"], "nothing reads the clock to decide a game"),
+    (
+        "SystemTime",
+        &["service", "server", "client", "trainer", "cli"],
+        "nothing reads the clock to decide a game",
+    ),
     (
         "Instant::now",
         // A bot that says nothing in time has lost.

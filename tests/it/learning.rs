@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use tetrion::cli::run_folder::{CHECKPOINT, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::cli::train::LearningRecord;
-use tetrion::cli::weights::Weights;
+use tetrion::trainer::run_folder::{CHECKPOINT, CURVE, GENERATIONS, WEIGHTS};
+use tetrion::trainer::weights::Weights;
 
 use crate::evaluate::tetrion;
 use crate::train::{Running, empty_folder, files, resume, start, succeeded};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tetrion::cli::output::READER_LEFT;
-use tetrion::cli::run_folder::WEIGHTS;
+use tetrion::trainer::run_folder::WEIGHTS;
 
 use crate::evaluate::tetrion;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use prost::Message;
 use prost_types::field_descriptor_proto::Type;
 use prost_types::{DescriptorProto, FileDescriptorSet};
-use tetrion::cli::rules::{from_json, to_json};
 use tetrion::engine::{Changes, FieldKind, PRESETS, RULES_FIELDS, Rules, RulesField};
+use tetrion::trainer::rules::{from_json, to_json};
 use tetrion::wire::rules::{ResolvedRules, RulesChoice, parse};
 use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
 

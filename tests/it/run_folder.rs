@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tetrion::cli::large_u64;
-use tetrion::cli::model::ModelNote;
-use tetrion::cli::run_folder::{
-    CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
-    read_generations, write_atomically,
-};
-use tetrion::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, Weights};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use tetrion::engine::Rules;
 use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State};
+use tetrion::trainer::large_u64;
+use tetrion::trainer::model::ModelNote;
+use tetrion::trainer::rules::RulesNote;
+use tetrion::trainer::run_folder::{
+    CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
+    read_generations, write_atomically,
+};
+use tetrion::trainer::weights::{FeatureSetNote, ScoreNote, SeedsNote, Weights};
 
 use crate::cem::{advance, toy};
 

@@ -11,15 +11,15 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, TerminalPolicy};
-use tetrion::cli::run_folder::{CONFIG, WEIGHTS, write_atomically};
 use tetrion::cli::screen::terminal::Program;
 use tetrion::cli::watch::{Watch, WatchArgs};
-use tetrion::cli::weights::Weights;
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
 use tetrion::recording::Scene;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::trainer::run_folder::{CONFIG, WEIGHTS, write_atomically};
+use tetrion::trainer::weights::Weights;
 use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 
 use crate::evaluate::tetrion;

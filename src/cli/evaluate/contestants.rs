@@ -7,9 +7,10 @@ use anyhow::Context;
 use super::args::EvaluateArgs;
 use crate::agents::{Controller, Parameter};
 use crate::cli::thinking::takes;
-use crate::cli::weights::{RulesNote, Weights, plain_numbers, read_text};
 use crate::client::{Features, NamedPolicy, Policies, RulesChoice};
 use crate::input::UsageError;
+use crate::trainer::rules::RulesNote;
+use crate::trainer::weights::{Weights, plain_numbers, read_text};
 use crate::wire::limits::MAX_GAMES;
 
 /// The playfield where neither a flag nor a file of weights names one, under the rules of the literature. On 10 x 20 a good

@@ -7,13 +7,9 @@ mod args;
 mod contestants;
 mod record;
 mod report;
-mod score;
 
 pub use args::EvaluateArgs;
-pub use record::best_game;
 pub use report::{interval, number};
-use score::Difference;
-pub use score::{Score, statistics};
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -25,7 +21,7 @@ use anyhow::Context;
 
 use self::contestants::{Contestant, contestants};
 use self::record::{Which, record};
-use self::report::{to_json, to_text};
+use self::report::{Difference, to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
@@ -34,6 +30,7 @@ use super::progress::GamesProgress;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult, Seeds};
 use crate::summary::Statistics;
 use crate::text::numbers::count;
+use crate::trainer::score::Score;
 
 /// Evaluates, and prints a table or an object.
 ///

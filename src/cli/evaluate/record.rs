@@ -1,20 +1,14 @@
-//! `tetrion evaluate --record`: the games that are worth a look, as recordings. `tetrion train` keeps its best one.
-//!
-//! A game is known by its seed, so the server plays the chosen ones again and says what was done. Here they are replayed, and
-//! must come to the same.
+//! `tetrion evaluate --record`: the games that are worth a look, as recordings.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::FromStr;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::cli::recordings;
 use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
-use crate::engine::Rules;
 use crate::input::UsageError;
-use crate::recording::{Outcome, Pieces, Recorder, Recording, Setup};
-use crate::wire::limits::MAX_RECORDED_STEPS;
+use crate::trainer::games::{RecordError, recorded};
 
 /// The most games that one command records.
 const MAX_RECORDINGS: u32 = 1_000;
@@ -96,76 +90,15 @@ pub async fn record(
     let games = &evaluated.games[0];
     let chosen: Vec<(u32, String)> = which.iter().flat_map(|which| which.of(games)).collect();
     let indices: Vec<u32> = chosen.iter().map(|(index, _)| *index).collect();
-    let recorded = recorded(client, request, evaluated, name, &indices).await?;
+    let recorded = recorded(client, request, evaluated, name, &indices).await.map_err(|error| match error {
+        RecordError::Client(error) => anyhow::Error::new(error),
+        error => anyhow::Error::new(error),
+    });
+    let recorded = recorded.with_context(|| format!("cannot record {name}"))?;
     for ((_, word), recording) in chosen.iter().zip(&recorded) {
         recordings::write(&folder.join(format!("{}-{word}.json", slug(name))), recording)?;
     }
     Ok(chosen.len())
-}
-
-/// The game with the most lines of one controller, of equals the first.
-///
-/// # Errors
-/// If the server does not play it again as it did, or it is too long for a recording.
-pub async fn best_game(
-    client: &Client,
-    request: &EvaluationRequest,
-    evaluated: &Evaluated,
-    name: &str,
-) -> anyhow::Result<Recording> {
-    let best: Vec<u32> = Which::Best.of(&evaluated.games[0]).into_iter().map(|(index, _)| index).collect();
-    let recorded = recorded(client, request, evaluated, name, &best).await?;
-    recorded.into_iter().next().with_context(|| format!("cannot record {name}: it has played no game"))
-}
-
-/// The recordings of these games of one controller.
-async fn recorded(
-    client: &Client,
-    request: &EvaluationRequest,
-    evaluated: &Evaluated,
-    name: &str,
-    indices: &[u32],
-) -> anyhow::Result<Vec<Recording>> {
-    let games = &evaluated.games[0];
-    let too_long = |index: &&u32| games[**index as usize].steps > MAX_RECORDED_STEPS;
-    if let Some(index) = indices.iter().find(too_long) {
-        let steps = games[*index as usize].steps;
-        let problem = format!("game {index} has {steps} steps, a recording at most {MAX_RECORDED_STEPS}");
-        bail!("cannot record {name}: {problem}; --max-pieces makes games shorter");
-    }
-    let pairs: BTreeSet<(u32, u32)> = indices.iter().map(|index| (0, *index)).collect();
-    let pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
-    let played = client.record(request, &pairs).await.with_context(|| format!("cannot record {name}"))?;
-    let recording = |index: &u32| {
-        let at = pairs.binary_search(&(0, *index)).expect("it was asked for");
-        let (_, actions) = &played[at];
-        let game = &games[*index as usize];
-        let origin = format!("game {index} of {} with seed {}", games.len(), game.seed);
-        replayed(&evaluated.started.rules, game, actions, (name, &origin))
-    };
-    indices.iter().map(recording).collect()
-}
-
-/// Plays a game as the server says that it went.
-fn replayed(
-    rules: &Rules,
-    game: &GameResult,
-    actions: &[u16],
-    (player, origin): (&str, &str),
-) -> anyhow::Result<Recording> {
-    let mut recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(game.seed)))?;
-    for &action in actions {
-        recorder.play(action).with_context(|| format!("{origin} is not the game that the server played"))?;
-    }
-    let recording = recorder.recording(player, origin);
-    let Outcome { pieces, lines, .. } = recording.outcome;
-    if (lines, pieces, actions.len() as u64) != (game.lines, game.pieces, game.steps) {
-        let GameResult { lines: expected_lines, pieces: expected_pieces, .. } = game;
-        bail!(
-            "{origin} has {lines} lines and {pieces} pieces when it is played again, expected {expected_lines} and {expected_pieces}"
-        );
-    }
-    Ok(recording)
 }
 
 /// A name as part of the name of a file.

@@ -5,14 +5,25 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::EvaluateArgs;
-use super::score::{Difference, Score};
-use crate::cli::rules::{changes, in_words};
 use crate::client::Evaluated;
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 use crate::text::numbers::{count, grouped, short};
+use crate::trainer::rules::{changes, in_words};
+use crate::trainer::score::Score;
 
 /// Cells of the longest bar.
 const BAR: usize = 24;
+
+/// A contestant's games minus those of the first one, game by game on the same pieces.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The name of the contestant.
+    pub name: String,
+    /// Lines.
+    pub lines: Statistics,
+    /// Points.
+    pub points: Statistics,
+}
 
 /// The object.
 pub fn to_json(

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use super::super::interrupt::{INTERRUPTED, Interrupt};
 use super::super::options::Size;
 use super::super::output::{print, say};
-use super::super::rules::changes;
 use super::display::Display;
 use crate::engine::reachable::perft::{Count, perft};
 use crate::engine::{Movement, Playfield, Rules, Tetromino};
 use crate::text::numbers::grouped;
+use crate::trainer::rules::changes;
 
 /// Counts, and prints a row for each sequence, or JSON.
 pub(super) fn run(

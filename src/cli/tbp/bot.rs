@@ -7,12 +7,12 @@ use anyhow::Context;
 
 use super::args::TbpArgs;
 use super::rules::rules;
-use crate::cli::found::{self, Found};
 use crate::cli::output::{print, say};
 use crate::input::UsageError;
 use crate::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
 use crate::tbp::messages::write;
 use crate::tbp::{Bot, BotSetup, Heard};
+use crate::trainer::found::{self, Found};
 
 /// Talks to a front end until it says quit, or its side of the pipe is closed.
 ///

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::cli::rules::{changes, in_words};
 use crate::engine::RULES_VERSION;
 use crate::summary::{PerPiece, Statistics};
 use crate::tbp::messages::Info;
 use crate::tbp::{End, HostedGame, Hosting};
 use crate::text::numbers::{count, grouped};
+use crate::trainer::rules::{changes, in_words};
 
 /// How many reasons for lost games are told.
 const MOST_TOLD: usize = 10;

@@ -1,10 +1,10 @@
 //! The rules of a game with a bot: those of the flags, if the protocol has words for them.
 
 use super::args::TbpArgs;
-use crate::cli::weights::RulesNote;
 use crate::client::RulesChoice;
 use crate::input::UsageError;
 use crate::tbp::check_rules;
+use crate::trainer::rules::RulesNote;
 use crate::wire::rules::ResolvedRules;
 
 /// The preset that bots know.
@@ -17,7 +17,7 @@ const PRESET: &str = "guideline";
 pub fn rules(args: &TbpArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
     let wrong = |error: String| UsageError(format!("rules: {error}"));
     let choice = match noted.filter(|noted| noted.preset == PRESET) {
-        Some(noted) => noted.changed_by(&args.rules),
+        Some(noted) => args.rules.completed_by(noted),
         None => args.rules.choice(RulesChoice::preset(PRESET)),
     };
     let resolved = ResolvedRules::try_from(&choice).map_err(|error| wrong(error.to_string()))?;

@@ -12,12 +12,12 @@ use super::unit::Unit;
 use crate::cli::connection::Connection;
 use crate::cli::output::say;
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns, terminal_rows};
-use crate::cli::weights::ScoreNote;
 use crate::client::EvaluationProgress;
 use crate::plot::{Chart, Point, learning_curve};
 use crate::server::TrainingCurve;
 use crate::text::escapes::visible;
 use crate::text::numbers::{count, grouped, short, time};
+use crate::trainer::weights::ScoreNote;
 
 /// Characters of the curve on a terminal: columns at most, and rows between its axes at most and at least.
 const CURVE: (usize, usize) = (76, 12);

@@ -1,9 +1,9 @@
 //! What the weights of a run belong to: a set that the server has, or a list of features of the caller's own.
 
-use crate::cli::weights::FeatureSetNote;
 use crate::client::{FeatureSetInfo, Features};
 use crate::input::UsageError;
 use crate::names::unknown;
+use crate::trainer::weights::FeatureSetNote;
 use crate::wire;
 
 /// The features of a run: the note of the set, with empty texts for a list, and one name a weight.

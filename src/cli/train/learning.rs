@@ -25,10 +25,6 @@ use super::record::Timing;
 use super::settings::{Purpose, Settings};
 use super::training::{Training, Winner, create, keep_best, mismatch, note, print_winner};
 use crate::cli::connection::Connection;
-use crate::cli::evaluate::Score;
-use crate::cli::model::ModelNote;
-use crate::cli::run_folder::{Resumed, RunFolder, read_generations};
-use crate::cli::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
 use crate::engine::Tetromino;
@@ -36,6 +32,10 @@ use crate::engine::rng::{Tag, below, word};
 use crate::features::kernel::Kernel;
 use crate::plot::{Chart, Line, Point};
 use crate::text::numbers::{count, grouped, short};
+use crate::trainer::model::ModelNote;
+use crate::trainer::run_folder::{Resumed, RunFolder, read_generations};
+use crate::trainer::score::Score;
+use crate::trainer::weights::{ScoreNote, Weights};
 
 /// A game under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

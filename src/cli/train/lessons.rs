@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::args::TrainArgs;
 use super::searches::common_weights;
 use super::settings::{Defaults, LITERATURE, Settings, is_zero};
-use crate::cli::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
-use crate::cli::run_folder::{CONFIG, read};
 use crate::client::{Client, ModelShape};
 use crate::engine::{ActionModel, NamedChoice, Randomizer};
 use crate::input::UsageError;
 use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
+use crate::trainer::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
+use crate::trainer::run_folder::{CONFIG, read};
 
 /// What the features say and the tables of the surface cannot see. Those of a landing are left out, because two placements with
 /// one afterstate have one value.

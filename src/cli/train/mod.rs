@@ -1,7 +1,7 @@
 //! `tetrion train`: the search for a good controller, as a client of a server.
 //!
 //! Here the optimiser, which knows only weights and scores, meets the client, which knows only games. Everything else
-//! is for the person who waits: a folder that survives whatever happens ([`run_folder`](super::run_folder)), a display, a
+//! is for the person who waits: a folder that survives whatever happens ([`run_folder`](crate::trainer::run_folder)), a display, a
 //! result that can be believed.
 //!
 //! A score means little on the games that chose its owner. So every use has seeds of its own: the generation's first look,
@@ -39,10 +39,10 @@ use self::record::{Kept, Timing};
 use self::settings::LAST_GENERATIONS;
 use self::training::{Training, Winner, create, follow, keep_best, mismatch, note, print_winner};
 use super::connection::Connection;
-use super::evaluate::{Score, statistics};
-use super::run_folder::{Resumed, RunFolder, read_generations};
 use crate::client::{Client, Evaluated, EvaluationRequest};
 use crate::optimizers::{self, Look, Optimizer, State};
+use crate::trainer::run_folder::{Resumed, RunFolder, read_generations};
+use crate::trainer::score::{Score, statistics};
 
 /// Trains to the end, or until it is interrupted.
 ///

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
-use crate::cli::weights::ScoreNote;
 use crate::optimizers::{Generation, State};
+use crate::trainer::weights::ScoreNote;
 
 /// A line of `generations.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

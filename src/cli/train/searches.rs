@@ -6,11 +6,11 @@ use anyhow::Context;
 
 use super::args::{CovarianceKind, Method, TrainArgs};
 use crate::agents::Controller;
-use crate::cli::weights::{Weights, plain_numbers, read_text};
 use crate::input::UsageError;
 use crate::optimizers::GeneticConfig;
 use crate::optimizers::cem::{CemConfig, Covariance};
 use crate::text::numbers::count;
+use crate::trainer::weights::{Weights, plain_numbers, read_text};
 
 /// The genetic algorithm's own numbers: its defaults, and what the flags say.
 pub fn genetic(args: &TrainArgs) -> GeneticConfig {

@@ -7,11 +7,6 @@ use super::args::{GameSeeds, Method, TrainArgs};
 use super::features;
 use super::searches::{change, genetic};
 use super::unit::Unit;
-use crate::cli::expectation::ExpectationNote;
-use crate::cli::large_u64;
-use crate::cli::model::ModelNote;
-use crate::cli::rules::{read_changes, write_changes};
-use crate::cli::weights::{FeatureSetNote, RulesNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{Client, EvaluationRequest, ModelShape, Policies, RulesChoice, Seeds, Started};
 use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
@@ -19,6 +14,12 @@ use crate::input::UsageError;
 use crate::names::unknown;
 use crate::optimizers::{CemPreset, Config};
 use crate::text::numbers::count;
+use crate::trainer::expectation::ExpectationNote;
+use crate::trainer::large_u64;
+use crate::trainer::model::ModelNote;
+use crate::trainer::rules::RulesNote;
+use crate::trainer::rules::{read_changes, write_changes};
+use crate::trainer::weights::{FeatureSetNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 
 /// How many times as many games a second look is worth.
 const SECOND_LOOK: u32 = 4;

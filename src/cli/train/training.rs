@@ -13,16 +13,18 @@ use super::display::Display;
 use super::settings::Settings;
 use super::unit::Unit;
 use crate::cli::connection::Connection;
-use crate::cli::evaluate::{Score, best_game, interval};
+use crate::cli::evaluate::interval;
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
 use crate::cli::output::{print, print_drawing, say, shell_word};
-use crate::cli::run_folder::{BEST, CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
-use crate::cli::weights::ScoreNote;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
 use crate::plot::Chart;
 use crate::summary::Statistics;
 use crate::text::numbers::{count, grouped};
+use crate::trainer::games::best_game;
+use crate::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, RunFolder, WEIGHTS};
+use crate::trainer::score::Score;
+use crate::trainer::weights::ScoreNote;
 use crate::wire::recording;
 
 /// A run under way, whatever its method is.

@@ -15,10 +15,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tetrion::cli::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
-use tetrion::cli::weights::Weights;
 use tetrion::engine::rng::{Tag, word};
 use tetrion::recording::Replay;
+use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
+use tetrion::trainer::weights::Weights;
 
 use crate::evaluate::tetrion;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tetrion::cli::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, WEIGHTS};
+use tetrion::trainer::run_folder::{CHECKPOINT, CONFIG, GENERATIONS, WEIGHTS};
 
 use super::{FILES, SMALL, check_same, empty_folder, files, resume, succeeded, undisturbed};
 use crate::evaluate::tetrion;

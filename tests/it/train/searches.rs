@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 use tetrion::agents::Controller;
-use tetrion::cli::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
-use tetrion::cli::weights::Weights;
 use tetrion::engine::{ActionModel, FieldValue, Randomizer, TopOut};
+use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
+use tetrion::trainer::weights::Weights;
 
 use super::{SMALL, empty_folder, files, resume, succeeded};
 use crate::evaluate::tetrion;

@@ -8,8 +8,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::rules::RulesNote;
 use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned};
-use super::weights::{RulesNote, Weights};
+use super::weights::Weights;
 use crate::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
 use crate::client::{EvaluationRequest, Policies, RulesChoice, Seeds};
 use crate::engine::Rules;

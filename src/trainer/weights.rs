@@ -5,15 +5,12 @@
 
 use std::path::Path;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
 use super::expectation::ExpectationNote;
 use super::model::ModelNote;
-use super::rules::{RulesArgs, from_json, to_json};
-use crate::client::{Expectation, Features, Policies, RulesChoice, Started};
-use crate::engine::Changes;
+use super::rules::RulesNote;
+use crate::client::{Expectation, Features, Policies};
 use crate::input::{UsageError, read_utf8};
 use crate::text::numbers::count;
 use crate::wire::limits::MAX_MODEL_PARAMETERS;
@@ -64,43 +61,6 @@ pub struct FeatureSetNote {
     pub name: String,
     /// Changes whenever the meaning, the order or the number of its columns changes; empty for a list of the caller's own.
     pub version: String,
-}
-
-/// The rules of the games, every field written out, in the words of the protocol.
-///
-/// In the file they are one object: the preset, the version, and the fields.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RulesNote {
-    /// The rule set they started from.
-    pub preset: String,
-    /// Equal seeds and actions give equal games while this stays the same.
-    pub rules_version: String,
-    /// Every field that applies to the rules.
-    pub fields: Changes,
-}
-
-impl Serialize for RulesNote {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let names = [("preset", &self.preset), ("rules_version", &self.rules_version)];
-        let mut object: Map<String, Value> =
-            names.into_iter().map(|(name, value)| (name.to_owned(), value.as_str().into())).collect();
-        object.extend(to_json(&self.fields));
-        object.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for RulesNote {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RulesNote, D::Error> {
-        let mut object = Map::<String, Value>::deserialize(deserializer)?;
-        let mut text = |name| match object.remove(name) {
-            Some(Value::String(text)) => Ok(text),
-            Some(other) => Err(D::Error::custom(format!("{name} is {other}, expected a text"))),
-            None => Err(D::Error::missing_field(name)),
-        };
-        let (preset, rules_version) = (text("preset")?, text("rules_version")?);
-        let fields = from_json(&object).map_err(D::Error::custom)?;
-        Ok(RulesNote { preset, rules_version, fields })
-    }
 }
 
 /// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
@@ -171,24 +131,6 @@ impl FeatureSetNote {
             "" => Features::List(names.to_vec()),
             name => Features::Set { name: name.to_owned(), version: self.version.clone() },
         }
-    }
-}
-
-impl RulesNote {
-    /// The rules that a server plays.
-    pub fn of(Started { preset, rules, rules_version, .. }: &Started) -> RulesNote {
-        RulesNote { preset: preset.clone(), rules_version: rules_version.clone(), fields: rules.fields() }
-    }
-
-    /// The rules as a request names them, with every field.
-    pub fn choice(&self) -> RulesChoice {
-        RulesChoice { preset: self.preset.clone(), changes: self.fields.clone() }
-    }
-
-    /// The rules of flags, which these rules complete unless the flags name another preset.
-    pub fn changed_by(&self, flags: &RulesArgs) -> RulesChoice {
-        let is_same = flags.rules.as_ref().is_none_or(|preset| *preset == self.preset);
-        flags.choice(if is_same { self.choice() } else { RulesChoice::default() })
     }
 }
 

@@ -32,17 +32,6 @@ pub struct Score {
     pub pieces_per_second: f64,
 }
 
-/// A contestant's games minus those of the first one, game by game on the same pieces.
-#[derive(Clone, Debug)]
-pub(super) struct Difference {
-    /// The name of the contestant.
-    pub name: String,
-    /// Lines.
-    pub lines: Statistics,
-    /// Points.
-    pub points: Statistics,
-}
-
 /// The statistics of a number over the games of a policy, or over the estimates of how long they last.
 ///
 /// # Panics

@@ -1,0 +1,124 @@
+//! Games of an evaluation, as recordings.
+//!
+//! A game is known by its seed, so the server plays the chosen ones again and says what was done. Here they are replayed, and
+//! must come to the same.
+
+use std::collections::BTreeSet;
+
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult};
+use crate::engine::Rules;
+use crate::recording::{ActionRefused, Outcome, Pieces, Recorder, Recording, RecordingError, Setup};
+use crate::wire::limits::MAX_RECORDED_STEPS;
+
+/// Why a game cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It has more steps than a recording may have.
+    #[error(
+        "game {index} has {steps} steps, a recording at most {MAX_RECORDED_STEPS}; --max-pieces makes games shorter"
+    )]
+    TooLong {
+        /// The game.
+        index: u32,
+        /// How many it has.
+        steps: u64,
+    },
+    /// The server does not play it again.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The rules are none that can be recorded.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// An action that the game does not have.
+    #[error("{origin} is not the game that the server played: {error}")]
+    Action {
+        /// Which game.
+        origin: String,
+        /// Why.
+        error: ActionRefused,
+    },
+    /// The game ends otherwise when it is played again.
+    #[error(
+        "{origin} has {} lines and {} pieces when it is played again, expected {} and {}",
+        found.0, found.1, expected.0, expected.1
+    )]
+    Different {
+        /// Which game.
+        origin: String,
+        /// Lines and pieces now.
+        found: (u64, u64),
+        /// Lines and pieces before.
+        expected: (u64, u64),
+    },
+    /// There are no games.
+    #[error("it has played no game")]
+    NoGame,
+}
+
+/// The game with the most lines of one controller, of equals the first.
+///
+/// # Errors
+/// If the server does not play it again as it did, or it is too long for a recording.
+pub async fn best_game(
+    client: &Client,
+    request: &EvaluationRequest,
+    evaluated: &Evaluated,
+    name: &str,
+) -> Result<Recording, RecordError> {
+    let games = &evaluated.games[0];
+    let most = games.iter().map(|game| game.lines).max().unwrap_or(0);
+    let best = games.iter().filter(|game| game.lines == most).min_by_key(|game| game.pieces);
+    let best: Vec<u32> = best.map(|game| game.seed_index).into_iter().collect();
+    let recorded = recorded(client, request, evaluated, name, &best).await?;
+    recorded.into_iter().next().ok_or(RecordError::NoGame)
+}
+
+/// The recordings of these games of one controller.
+///
+/// # Errors
+/// If the server does not play one again as it did, or it is too long for a recording.
+pub async fn recorded(
+    client: &Client,
+    request: &EvaluationRequest,
+    evaluated: &Evaluated,
+    name: &str,
+    indices: &[u32],
+) -> Result<Vec<Recording>, RecordError> {
+    let games = &evaluated.games[0];
+    let too_long = |index: &&u32| games[**index as usize].steps > MAX_RECORDED_STEPS;
+    if let Some(&index) = indices.iter().find(too_long) {
+        return Err(RecordError::TooLong { index, steps: games[index as usize].steps });
+    }
+    let pairs: BTreeSet<(u32, u32)> = indices.iter().map(|index| (0, *index)).collect();
+    let pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+    let played = client.record(request, &pairs).await?;
+    let recording = |index: &u32| {
+        let at = pairs.binary_search(&(0, *index)).expect("it was asked for");
+        let (_, actions) = &played[at];
+        let game = &games[*index as usize];
+        let origin = format!("game {index} of {} with seed {}", games.len(), game.seed);
+        replayed(&evaluated.started.rules, game, actions, (name, &origin))
+    };
+    indices.iter().map(recording).collect()
+}
+
+/// Plays a game as the server says that it went.
+fn replayed(
+    rules: &Rules,
+    game: &GameResult,
+    actions: &[u16],
+    (player, origin): (&str, &str),
+) -> Result<Recording, RecordError> {
+    let mut recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(game.seed)))?;
+    for &action in actions {
+        let played = recorder.play(action);
+        played.map_err(|error| RecordError::Action { origin: origin.to_owned(), error })?;
+    }
+    let recording = recorder.recording(player, origin);
+    let Outcome { pieces, lines, .. } = recording.outcome;
+    if (lines, pieces, actions.len() as u64) != (game.lines, game.pieces, game.steps) {
+        let (found, expected) = ((lines, pieces), (game.lines, game.pieces));
+        return Err(RecordError::Different { origin: origin.to_owned(), found, expected });
+    }
+    Ok(recording)
+}
