@@ -31,6 +31,9 @@ export interface PlacementOptions extends CallOptions {
   readonly actions?: Int32Array | readonly number[];
 }
 
+/** The names of these options, besides those of every call. */
+export const PLACEMENT_OPTIONS = ["features", "includeAfterstates", "includeCells", "includeKeys", "actions"] as const satisfies readonly (keyof PlacementOptions)[];
+
 /** R placements of B positions. */
 export interface Placements {
   /** `[B + 1]`: the rows of position i are `offsets[i]` to `offsets[i + 1] - 1`. */
@@ -182,7 +185,7 @@ type Source =
 
 /** The request. */
 export function placementsRequest(source: Source, { signal: _, actions, ...wanted }: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
-  return { ...wanted, source, ...(actions && { actions: tensor(int32s("actions", actions)) }) };
+  return { ...wanted, source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
 }
 
 /** The answer for so many positions as arrays. */
@@ -210,7 +213,7 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     rewards: column("rewards", answer.rewards, [DataType.FLOAT32], [rows]),
     lines: column("lines", answer.lines, [DataType.UINT8], [rows]),
     terminal: column("terminal", answer.terminal, [DataType.BOOL], [rows]),
-    features: optional("features", answer.features, wanted.features, [DataType.FLOAT32], featureNames.length),
+    features: optional("features", answer.features, namesFeatures(wanted.features), [DataType.FLOAT32], featureNames.length),
     featureNames,
     afterstates: optional("afterstates", answer.afterstates, wanted.includeAfterstates, [DataType.UINT16, DataType.UINT32], ANY),
     cells: optional("cells", answer.cells, wanted.includeCells, [DataType.INT8], ANY, 2),
@@ -220,6 +223,11 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     keyOffsets,
     keys,
   };
+}
+
+/** Whether a selection of features has any. */
+function namesFeatures({ set, features }: NonNullable<PlacementOptions["features"]> = {}): boolean {
+  return !!set || !!features?.length;
 }
 
 /** How many positions a request holds. */

@@ -5,6 +5,7 @@
 
 import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@bufbuild/protobuf";
 
+import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
 
 /**
@@ -13,14 +14,14 @@ import { invalid } from "./errors.js";
  * @throws TetrionError if it has a field that such messages lack, or a value that its field cannot hold.
  */
 export function checkMessage(schema: DescMessage, value: unknown, path = ""): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     throw invalid(path || "the request", `is ${shown(value)}, expected an object with the fields of ${schema.name}`);
   }
   for (const [name, content] of Object.entries(value)) {
     const member = schema.members.find(({ localName }) => localName === name);
     if (name === "$typeName" && content !== schema.typeName) {
       throw invalid(path || "the request", `is a message of ${shown(content)}, expected ${schema.typeName}`);
-    } else if (name.startsWith("$") || content === undefined || content === null) {
+    } else if (name.startsWith("$") || content === undefined) {
       continue; // protobuf's own, or left out
     } else if (member === undefined) {
       throw invalid(joined(path, name), noField(schema, name));
@@ -32,13 +33,35 @@ export function checkMessage(schema: DescMessage, value: unknown, path = ""): vo
   }
 }
 
-/** Checks options by their names; their values are checked where they are used. */
-export function checkNames(options: object, known: readonly string[]): void {
+/** Checks that options are an object with known names; their values are checked where they are used. */
+export function checkOptions(options: unknown, known: readonly string[]): void {
+  if (!isRecord(options)) {
+    throw invalid("options", `is ${shown(options)}, expected an object with ${known.join(", ")}`);
+  }
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) {
       throw invalid(name, `is no option${suggestion(name, known)}`);
     }
   }
+}
+
+/** The options of a call, checked; `known` names the ones that a call has besides `signal`, and that Connect must not see. */
+export function callOptions(options: CallOptions = {}, known: readonly string[] = []): CallOptions {
+  checkOptions(options, ["signal", ...known]);
+  const { signal } = options;
+  if (signal === undefined) {
+    return {};
+  }
+  // Not by its class: a page may have the signal of another frame.
+  if (typeof (signal as Partial<AbortSignal> | null)?.aborted !== "boolean") {
+    throw invalid("signal", `is ${shown(signal)}, expected an AbortSignal`);
+  }
+  return { signal };
+}
+
+/** Whether a value is an object of names and values: no array, no map, no date. */
+function isRecord(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === "[object Object]";
 }
 
 /** Integers for a tensor, whatever array holds them. */
@@ -57,18 +80,25 @@ export function int32s(path: string, values: ArrayLike<number>): Int32Array {
 
 /** The environments of a call: undefined for all of them. An empty list would be all of them too, and is refused: its caller selected none. */
 export function envIdsOf(envIds: readonly number[] | undefined): { envIds?: number[] } {
-  if (envIds?.length === 0) {
-    throw invalid("envIds", "is empty, expected at least one environment, or undefined for all of them");
+  if (envIds === undefined) {
+    return {};
   }
-  return envIds === undefined ? {} : { envIds: [...envIds] };
+  const expected = "expected an array with at least one environment, or undefined for all of them";
+  if (!Array.isArray(envIds)) {
+    throw invalid("envIds", `is ${shown(envIds)}, ${expected}`);
+  }
+  if (envIds.length === 0) {
+    throw invalid("envIds", `is empty, ${expected}`);
+  }
+  return { envIds: [...envIds] };
 }
 
 function checkOneof({ localName, fields }: DescOneof, content: unknown, path: string): void {
-  const { case: chosen, value } = content as { case?: unknown; value?: unknown };
+  const { case: chosen, value } = (content ?? {}) as { case?: unknown; value?: unknown };
   const field = fields.find((known) => known.localName === chosen);
-  if (field !== undefined && value !== undefined && value !== null) {
+  if (field !== undefined && value !== undefined) {
     checkField(field, value, joined(path, field.localName));
-  } else if (chosen !== undefined || value !== undefined || typeof content !== "object") {
+  } else if (chosen !== undefined || value !== undefined || !isRecord(content)) {
     const cases = fields.map((known) => known.localName).join(", ");
     throw invalid(joined(path, localName), `is ${shown(content)}, expected { case, value } with one of the cases ${cases}`);
   }
@@ -78,7 +108,10 @@ function checkField(field: DescField, value: unknown, path: string): void {
   if (field.fieldKind !== "list") {
     checkValue(field, value, path);
   } else if (Array.isArray(value)) {
-    value.forEach((entry, at) => checkValue(field, entry, `${path}[${at}]`));
+    // Not `forEach`, which passes over the gaps of an array.
+    for (let at = 0; at < value.length; at++) {
+      checkValue(field, value[at], `${path}[${at}]`);
+    }
   } else {
     throw invalid(path, `is ${shown(value)}, expected an array`);
   }

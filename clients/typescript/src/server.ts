@@ -16,11 +16,11 @@ import {
   type PositionsSchema,
   type SessionConfigSchema,
   type Session as SessionMessage,
-  type WatchSessionRequestSchema,
+  WatchSessionRequestSchema,
 } from "./gen/tetrion/v1/environment_service_pb.js";
-import { type EvaluatePoliciesRequestSchema, EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
-import { type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest } from "./placements.js";
-import { checkNames } from "./requests.js";
+import { EvaluatePoliciesRequestSchema, EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
+import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest } from "./placements.js";
+import { callOptions, checkMessage, checkOptions } from "./requests.js";
 import { Session } from "./session.js";
 import { guarded } from "./transport.js";
 import { type WatchEvent, watched } from "./watching.js";
@@ -66,14 +66,22 @@ export interface SessionOptions extends CallOptions {
  * @param address `HOST:PORT`, or a URL with `http://` or `https://`, without a path.
  * @throws TypeError if the address is none.
  */
-export function connect(address: string, { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES, ...others }: ConnectOptions): Server {
-  checkNames(others, ["transport", "token", "maxResponseBytes"]);
-  const url = new URL(typeof address !== "string" || /^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
-  if (!["http:", "https:"].includes(url.protocol) || url.href !== `${url.origin}/`) {
+export function connect(address: string, options: ConnectOptions): Server {
+  checkOptions(options, ["transport", "token", "maxResponseBytes"]);
+  const { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES } = options;
+  const origin = originOf(address);
+  if (origin === undefined) {
     throw new TypeError(`the address is ${JSON.stringify(address)}, expected HOST:PORT, or http:// or https:// before it`);
   }
   if (!Number.isInteger(maxResponseBytes) || maxResponseBytes < 1 || maxResponseBytes > 0xffffffff) {
     throw new TypeError(`maxResponseBytes is ${maxResponseBytes}, expected an integer from 1 to ${0xffffffff}`);
+  }
+  if (typeof transport !== "function") {
+    throw new TypeError(`transport is ${String(transport)}, expected grpc of tetrion/node, grpcWeb of tetrion/web, or a function like them`);
+  }
+  // Without the token in it: an error may end up in a log.
+  if (token !== undefined && !(typeof token === "string" && /^[ -~]*$/.test(token))) {
+    throw new TypeError("token is not a string of printable ASCII characters, as headers carry them");
   }
   const identify: Interceptor = (next) => (request) => {
     if (token !== undefined) {
@@ -81,7 +89,7 @@ export function connect(address: string, { transport, token, maxResponseBytes = 
     }
     return next(request);
   };
-  return new Server(guarded(transport({ baseUrl: url.origin, interceptors: [identify], readMaxBytes: maxResponseBytes })));
+  return new Server(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })));
 }
 
 /** A server. Every failed call throws a `TetrionError`. */
@@ -99,13 +107,13 @@ export class Server {
 
   /** What the server is, can do and allows; feature sets are written out for a playfield of `width` columns. */
   async info(width = 10, options?: CallOptions): Promise<GetServerInfoResponse> {
-    return await this.environments.getServerInfo({ width }, options);
+    return await this.environments.getServerInfo({ width }, callOptions(options));
   }
 
   /** A new session. No episode begins before `reset`. Seeds are bigints: `{numEnvs: 256, seed: 1n}`. */
   async session(config: MessageInitShape<typeof SessionConfigSchema> = {}, options: SessionOptions = {}): Promise<Session> {
-    const { ttl, ...call } = options;
-    checkNames(options, ["ttl", "signal"]);
+    const call = callOptions(options, ["ttl"]);
+    const { ttl } = options;
     const request = { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
     const session = this.opened((await this.environments.createSession(request, call)).session);
     agree("number of environments", session.numEnvs, config.numEnvs ?? 1);
@@ -120,7 +128,7 @@ export class Server {
 
   /** A session that exists already, by its name. Renews its lease. */
   async open(name: string, options?: CallOptions): Promise<Session> {
-    const session = this.opened((await this.environments.getSession({ name }, options)).session);
+    const session = this.opened((await this.environments.getSession({ name }, callOptions(options))).session);
     agree("session", session.name, name);
     return session;
   }
@@ -136,7 +144,7 @@ export class Server {
   async *sessions(options?: CallOptions): AsyncGenerator<SessionMessage> {
     let pageToken = "";
     do {
-      const page = await this.environments.listSessions({ pageToken }, options);
+      const page = await this.environments.listSessions({ pageToken }, callOptions(options));
       yield* page.sessions;
       if (page.nextPageToken !== "" && page.nextPageToken === pageToken) {
         throw unreadable("its next page is the same page");
@@ -147,27 +155,41 @@ export class Server {
 
   /** Every placement of positions that are sent along; needs no session. */
   async placements(positions: MessageInitShape<typeof PositionsSchema>, options: PlacementOptions = {}): Promise<Placements> {
-    const { signal } = options;
+    const call = callOptions(options, PLACEMENT_OPTIONS);
     const request = placementsRequest({ case: "positions", value: positions }, options);
-    const answer = await this.environments.enumeratePlacements(request, signal && { signal });
+    const answer = await this.environments.enumeratePlacements(request, call);
     return placementsOf(answer, numPositionsOf(positions), options);
   }
 
   /** Shows a session while others step it: `started`, then the newest state of some environments, again and again. */
   async *watch(request: MessageInitShape<typeof WatchSessionRequestSchema>, options?: CallOptions): AsyncGenerator<WatchEvent> {
-    yield* watched(request, this.environments.watchSession(request, options));
+    checkMessage(WatchSessionRequestSchema, request);
+    yield* watched(request, this.environments.watchSession(request, callOptions(options)));
   }
 
   /** Plays games and yields what comes of them: `started`, `results` and `progress` as they come, the `summary`. */
   async *evaluate(request: MessageInitShape<typeof EvaluatePoliciesRequestSchema>, options?: CallOptions): AsyncGenerator<EvaluationEvent> {
-    yield* evaluated(request, this.evaluations.evaluatePolicies(request, options));
+    checkMessage(EvaluatePoliciesRequestSchema, request);
+    yield* evaluated(request, this.evaluations.evaluatePolicies(request, callOptions(options)));
+  }
+}
+
+/** What `HOST:PORT` or a URL says of a server; undefined if it says something else, or more. */
+function originOf(address: unknown): string | undefined {
+  try {
+    const text = String(address);
+    const url = new URL(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+    const isServer = typeof address === "string" && ["http:", "https:"].includes(url.protocol) && url.href === `${url.origin}/`;
+    return isServer ? url.origin : undefined;
+  } catch {
+    return undefined;
   }
 }
 
 /** Seconds as a message. */
 function durationOf(name: string, seconds: number): MessageInitShape<typeof DurationSchema> {
-  const nanos = Math.round(seconds * 1e9);
-  if (typeof seconds !== "number" || !Number.isSafeInteger(nanos)) {
+  const nanos = typeof seconds === "number" ? Math.round(seconds * 1e9) : NaN;
+  if (!Number.isSafeInteger(nanos)) {
     throw invalid(name, `is ${String(seconds)}, expected a number of seconds, at most 9007199`);
   }
   return { seconds: BigInt(Math.trunc(nanos / 1e9)), nanos: nanos % 1e9 };

@@ -13,13 +13,13 @@ import {
   type FinalBatch,
   type PositionsSchema,
   RenderFormat,
-  type ResetRequestSchema,
+  ResetRequestSchema,
   type Session as SessionMessage,
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import type { Rules } from "./gen/tetrion/v1/rules_pb.js";
 import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
-import { type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
-import { envIdsOf, int32s } from "./requests.js";
+import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
+import { callOptions, checkMessage, envIdsOf, int32s } from "./requests.js";
 import { tensor } from "./tensors.js";
 
 /** Observations by name, one row for each environment of the call; those that the session asked for. */
@@ -125,14 +125,16 @@ export class Session {
   }
 
   /** Begins episodes, in all environments or in those of `envIds`. */
-  async reset({ envIds, ...request }: Omit<MessageInitShape<typeof ResetRequestSchema>, "session" | "$typeName"> = {}, options?: CallOptions): Promise<FirstStep> {
-    return this.first(await this.calls.reset({ ...request, ...envIdsOf(envIds), session: this.name }, options), this.rowsOf(envIds));
+  async reset(request: Omit<MessageInitShape<typeof ResetRequestSchema>, "session" | "$typeName"> = {}, options?: CallOptions): Promise<FirstStep> {
+    checkMessage(ResetRequestSchema, request);
+    const { envIds } = request;
+    return this.first(await this.calls.reset({ ...request, ...envIdsOf(envIds), session: this.name }, callOptions(options)), this.rowsOf(envIds));
   }
 
   /** Does one action in each environment, or in each of `envIds`, in their order. */
   async step(actions: Int32Array | readonly number[], envIds?: readonly number[], options?: CallOptions): Promise<Step> {
     const request = { ...envIdsOf(envIds), session: this.name, actions: tensor(int32s("actions", actions)) };
-    const answer = await this.calls.step(request, options);
+    const answer = await this.calls.step(request, callOptions(options));
     const rows = this.rowsOf(envIds);
     return {
       ...this.first(answer, rows),
@@ -145,35 +147,35 @@ export class Session {
 
   /** Every placement of the current pieces, and what it leads to. */
   async placements(options: PlacementOptions = {}, envIds?: readonly number[]): Promise<Placements> {
-    const { signal } = options;
+    const call = callOptions(options, PLACEMENT_OPTIONS);
     const request = placementsRequest({ case: "sessionEnvs", value: { session: this.name, ...envIdsOf(envIds) } }, options);
-    const answer = await this.calls.enumeratePlacements(request, signal && { signal });
+    const answer = await this.calls.enumeratePlacements(request, call);
     return placementsOf(answer, this.rowsOf(envIds), options);
   }
 
   /** A snapshot of each environment: everything that decides its future. */
   async save(envIds?: readonly number[], options?: CallOptions): Promise<Uint8Array[]> {
-    const { states } = await this.calls.saveState({ ...envIdsOf(envIds), session: this.name }, options);
+    const { states } = await this.calls.saveState({ ...envIdsOf(envIds), session: this.name }, callOptions(options));
     agree("number of snapshots", states.length, this.rowsOf(envIds));
     return states;
   }
 
   /** Puts environments into positions: `{states}` of `save`, or `{drawings: [{rows, piece}]}`. */
   async restore(positions: MessageInitShape<typeof PositionsSchema>, envIds?: readonly number[], options?: CallOptions): Promise<FirstStep> {
-    const answer = await this.calls.restoreState({ ...envIdsOf(envIds), session: this.name, positions }, options);
+    const answer = await this.calls.restoreState({ ...envIdsOf(envIds), session: this.name, positions }, callOptions(options));
     return this.first(answer, this.rowsOf(envIds));
   }
 
   /** The playfields as text. */
   async render(format = RenderFormat.ASCII, envIds?: readonly number[], options?: CallOptions): Promise<string[]> {
-    const { frames } = await this.calls.render({ ...envIdsOf(envIds), session: this.name, format }, options);
+    const { frames } = await this.calls.render({ ...envIdsOf(envIds), session: this.name, format }, callOptions(options));
     agree("number of frames", frames.length, this.rowsOf(envIds));
     return frames;
   }
 
   /** Ends the session; one that has ended already is no error. */
   async delete(options?: CallOptions): Promise<void> {
-    await this.calls.deleteSession({ name: this.name, allowMissing: true }, options);
+    await this.calls.deleteSession({ name: this.name, allowMissing: true }, callOptions(options));
   }
 
   /** How many environments a call has: B. */

@@ -37,29 +37,29 @@ async function refused(call: () => unknown): Promise<TetrionError> {
 /** Values that a field of each type must refuse. */
 function wrong(field: DescField): unknown[] {
   if (field.message !== undefined) {
-    return [5, "text", [], true, { nonsense: 1 }];
+    return [5, "text", [], true, null, new Map(), { nonsense: 1 }];
   }
   if (field.enum !== undefined) {
-    return [NaN, Infinity, 1.5, 2 ** 31, "SAME_STEP", 1n, true];
+    return [NaN, Infinity, 1.5, 2 ** 31, "SAME_STEP", 1n, true, null];
   }
   switch (field.scalar) {
     case ScalarType.BOOL:
-      return [0, 1, NaN, "false", {}];
+      return [0, 1, NaN, "false", {}, null];
     case ScalarType.STRING:
-      return [5, NaN, 1n, true, {}, ["x"]];
+      return [5, NaN, 1n, true, {}, ["x"], null];
     case ScalarType.BYTES:
-      return [5, "text", [1, 2], new Uint16Array(2), {}];
+      return [5, "text", [1, 2], new Uint16Array(2), {}, null];
     case ScalarType.DOUBLE:
-      return [NaN, Infinity, -Infinity, "1", 1n, true];
+      return [NaN, Infinity, -Infinity, "1", 1n, true, null];
     case ScalarType.INT32:
-      return [NaN, Infinity, 1.5, -(2 ** 31) - 1, 2 ** 31, "1", 1n, true];
+      return [NaN, Infinity, 1.5, -(2 ** 31) - 1, 2 ** 31, "1", 1n, true, null];
     case ScalarType.UINT32:
-      return [NaN, -Infinity, 1.5, -1, 2 ** 32, "1", 1n, true];
+      return [NaN, -Infinity, 1.5, -1, 2 ** 32, "1", 1n, true, null];
     case ScalarType.INT64:
-      return [NaN, Infinity, 1.5, 2 ** 53, 2n ** 63n, -(2n ** 63n) - 1n, "1", true];
+      return [NaN, Infinity, 1.5, 2 ** 53, 2n ** 63n, -(2n ** 63n) - 1n, "1", true, null];
     case ScalarType.UINT64:
     case ScalarType.FIXED64:
-      return [NaN, Infinity, 1.5, -1, 2 ** 53, -1n, 2n ** 64n, "1", true];
+      return [NaN, Infinity, 1.5, -1, 2 ** 53, -1n, 2n ** 64n, "1", true, null];
     default:
       return assert.fail(`no wrong values for ${field}`);
   }
@@ -90,11 +90,11 @@ test("no field of any call takes what it cannot hold", async () => {
       for (const value of wrong(field)) {
         count += 1;
         const error = await refused(() => checkMessage(method.input, around(value)));
-        const isUnknown = field.message !== undefined && typeof value === "object" && !Array.isArray(value);
+        const isUnknown = field.message !== undefined && typeof value === "object" && value !== null && "nonsense" in value;
         assert.equal(error.field, isUnknown ? `${path}.nonsense` : path, `${method.name}: ${error.message}`);
       }
       if (field.fieldKind === "list") {
-        for (const value of ["text", 5, {}, new Int32Array(1)]) {
+        for (const value of ["text", 5, {}, null, new Int32Array(1)]) {
           assert.equal((await refused(() => checkMessage(method.input, unlisted(around, value)))).field, path.slice(0, -"[0]".length));
         }
       }
@@ -135,6 +135,9 @@ test("every call is checked before it is sent", async () => {
     ["config.autoresetMode", () => unreachable.session({ autoresetMode: "SAME_STEP" as never })],
     ["ttl", () => unreachable.session({}, { ttl: NaN })],
     ["ttl", () => unreachable.session({}, { ttl: 1e300 })],
+    ["ttl", () => unreachable.session({}, { ttl: 5n as never })],
+    ["config", () => unreachable.session(null as never)],
+    ["config.envSeeds[0]", () => unreachable.session({ envSeeds: [, 1n] as never })],
     ["tll", () => unreachable.session({}, { tll: 5 } as never)],
     ["name", () => unreachable.open(5 as never)],
     ["positions.drawings[0].rows", () => unreachable.placements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
@@ -148,6 +151,9 @@ test("every call is checked before it is sent", async () => {
     ["games", () => first(unreachable.evaluate({ games: { case: "seedRanges", value: {} } } as never))],
     ["games", () => first(unreachable.evaluate({ games: { value: { count: 1 } } } as never))],
     ["the request", () => first(unreachable.evaluate(undefined as never))],
+    ["the request", () => first(unreachable.watch(null as never))],
+    ["envIds", () => first(unreachable.watch({ session: "sessions/1", envIds: null as never }))],
+    ["pairs", () => first(unreachable.evaluate({ pairs: null as never }))],
     ["pageSize", () => environments.listSessions({ pageSize: NaN })],
     ["maxPieces", () => first(evaluations.evaluatePolicies({ maxPieces: -1n }))],
   ];
@@ -182,6 +188,55 @@ test("the actions and the environments of a step are integers", async () => {
   }
 });
 
+test("no value passes for environments, actions or options that it is not", async () => {
+  const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
+  const { Session: Opened } = await import("../src/index.js");
+  const session: Session = new Opened(unreachable.environments, description as never);
+  const positions = { states: [] };
+  const values = [null, NaN, 0, "", "0", true, 1n, {}, new Set([0]), new Map(), new DataView(new ArrayBuffer(4)), () => 0];
+  const withEnvironments: ((envIds: never) => unknown)[] = [
+    (envIds) => session.reset({ envIds }),
+    (envIds) => session.step([0], envIds),
+    (envIds) => session.placements({}, envIds),
+    (envIds) => session.save(envIds),
+    (envIds) => session.restore(positions, envIds),
+    (envIds) => session.render(1, envIds),
+  ];
+  for (const value of values as never[]) {
+    for (const call of withEnvironments) {
+      assert.equal((await refused(() => call(value))).field, "envIds", String(call));
+    }
+    if (!ArrayBuffer.isView(value)) {
+      assert.equal((await refused(() => session.placements({ actions: value }))).field, "actions");
+    }
+  }
+  const withOptions: ((options: never) => unknown)[] = [
+    (options) => unreachable.info(10, options),
+    (options) => unreachable.session({}, options),
+    (options) => unreachable.open("sessions/1", options),
+    (options) => unreachable.sessions(options).next(),
+    (options) => unreachable.placements(positions, options),
+    (options) => unreachable.watch({ session: "sessions/1" }, options).next(),
+    (options) => unreachable.evaluate({}, options).next(),
+    (options) => session.reset({}, options),
+    (options) => session.step([0, 0], undefined, options),
+    (options) => session.placements(options),
+    (options) => session.save(undefined, options),
+    (options) => session.restore(positions, undefined, options),
+    (options) => session.render(1, undefined, options),
+    (options) => session.delete(options),
+  ];
+  for (const call of withOptions) {
+    for (const value of [null, NaN, 5, "text", true, [], new Map()] as never[]) {
+      assert.equal((await refused(() => call(value))).field, "options", String(call));
+    }
+    assert.match((await refused(() => call({ singal: 1 } as never))).rawMessage, /^singal is no option, did you mean signal\?/);
+    for (const signal of [null, 5, "stop", {}]) {
+      assert.equal((await refused(() => call({ signal } as never))).field, "signal", String(call));
+    }
+  }
+});
+
 test("a misspelt field is refused with the one that was meant", async () => {
   const message = async (config: object) => (await refused(() => unreachable.session(config))).rawMessage;
   assert.match(await message({ rules: { widht: 6 } }), /^config\.rules\.widht is no field of Rules, did you mean width\? expected one of preset, width, /);
@@ -194,8 +249,17 @@ test("a misspelt field is refused with the one that was meant", async () => {
 });
 
 test("an address is a host and a port", () => {
-  for (const address of ["http://", "ftp://127.0.0.1", "http://127.0.0.1/path", "http://127.0.0.1?query", "127.0.0.1:99999", undefined]) {
-    assert.throws(() => connect(address as never, { transport: () => assert.fail() }), TypeError, String(address));
+  for (const address of ["http://", "ftp://127.0.0.1", "http://127.0.0.1/path", "http://127.0.0.1?query", "127.0.0.1:99999", "", "a b:1", "me:secret@127.0.0.1:1", undefined, null, 5]) {
+    assert.throws(() => connect(address as never, { transport: () => assert.fail() }), /^TypeError: the address is .*, expected HOST:PORT/, String(address));
+  }
+  for (const transport of [undefined, null, 5, "grpc"]) {
+    assert.throws(() => connect("127.0.0.1:1", { transport: transport as never }), /^TypeError: transport is /);
+  }
+  for (const token of [null, 5, {}, "a\nb", "é"]) {
+    assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), token: token as never }), /^TypeError: token is not a string of printable ASCII/);
+  }
+  for (const options of [undefined, null, 5]) {
+    assert.throws(() => connect("127.0.0.1:1", options as never), /options is/);
   }
   for (const maxResponseBytes of [NaN, 0, 1.5, 2 ** 32]) {
     assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), maxResponseBytes }), TypeError);

@@ -74,6 +74,10 @@ test("placements come with their features, cells and afterstates", async () => {
   assert.deepEqual([...rows.afterstates!.subarray(8, 11)], [0b0110, 0b0110, 0]);
   const drawn = await running.server.placements({ rules: { width: 4, height: 8 }, source: undefined, drawings: [{ rows: ["##.."], piece: "O" }] } as never);
   assert.deepEqual([...drawn.lines], [0, 0, 1]);
+  // A selection without features is none.
+  for (const features of [{}, { set: "" }, { features: [] }]) {
+    assert.equal((await session.placements({ features })).features, undefined);
+  }
 });
 
 test("a snapshot takes a game back", async () => {
