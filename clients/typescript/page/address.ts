@@ -20,17 +20,20 @@ export function writeAddress(view: string, choices: Choices): string {
 export class Reader {
   /** A sentence for each choice that cannot be used. */
   readonly problems: string[] = [];
+  /** The choices that were asked for. */
+  private readonly known = new Set<string>();
 
   constructor(private readonly choices: Choices) {}
 
   /** The text of a choice; undefined where the address has none. */
   text(name: string): string | undefined {
+    this.known.add(name);
     return this.choices[name];
   }
 
   /** One of some names; undefined where the address has none, or another one. */
   oneOf(name: string, known: readonly string[]): string | undefined {
-    const value = this.choices[name];
+    const value = this.text(name);
     if (value === undefined || known.includes(value)) {
       return value;
     }
@@ -40,7 +43,7 @@ export class Reader {
 
   /** What `parse` makes of a text, which throws a `RangeError` with the values that it expects. */
   parsed<T>(name: string, parse: (text: string) => T): T | undefined {
-    const value = this.choices[name];
+    const value = this.text(name);
     try {
       return value === undefined ? undefined : parse(value);
     } catch (problem) {
@@ -49,6 +52,16 @@ export class Reader {
       }
       this.refuse(name, value!, problem.message);
       return undefined;
+    }
+  }
+
+  /** Refuses the choices that nothing has asked for: the view has none of that name, or not under these rules. */
+  refuseOthers(): void {
+    const expected = this.known.size === 0 ? "no choices in this view" : `only ${[...this.known].join(", ")}`;
+    for (const [name, value] of Object.entries(this.choices)) {
+      if (!this.known.has(name)) {
+        this.refuse(name, value, expected);
+      }
     }
   }
 

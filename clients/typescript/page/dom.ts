@@ -184,7 +184,7 @@ export function options(...choices: HTMLElement[]): HTMLElement {
   const made = h("details", { class: "options", open: wide.matches }, h("summary", {}, "Choices"), h("div", { class: "fields" }, ...choices));
   wide.addEventListener("change", () => (made.open = wide.matches));
   const fold = () => (made.open = made.open && wide.matches);
-  made.addEventListener("keydown", ({ key }) => key === "Escape" && fold());
+  document.addEventListener("keydown", ({ key }) => made.isConnected && key === "Escape" && fold());
   document.addEventListener("pointerdown", ({ target }) => made.isConnected && !made.contains(target as Node) && fold());
   return made;
 }

@@ -66,7 +66,7 @@ export class Evaluate implements View {
     this.games = select(GAMES.map((number) => [String(number), grouped(number)] as const), address.oneOf("games", GAMES.map(String)) ?? "200", () => this.app.changed());
     this.limit = select(LIMITS.map((number) => [String(number), `${number === 1e6 ? "a million" : grouped(number)} pieces`] as const), address.oneOf("pieces", LIMITS.map(String)) ?? "100000", () => this.app.changed());
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => this.app.changed());
-    this.wanted = (address.oneOf("count", ["lines", "points", "lines sent"]) ?? "lines") as Measure;
+    this.wanted = (address.oneOf("count", this.measures) ?? "lines") as Measure;
     this.shownMeasure = this.measure;
     const known = app.controllers(this.form.chosen.width).map(({ name }) => name);
     const wanted = ["dellacherie", "bcts", "el-tetris"].filter((name) => known.includes(name));

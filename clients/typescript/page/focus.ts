@@ -54,7 +54,7 @@ export function handBack(root: HTMLElement): void {
     }
   });
   root.addEventListener("click", ({ target }) => {
-    if (lastKey === "" && target instanceof Element && target.closest("button") !== null) {
+    if (lastKey === "" && target instanceof Element && target.closest("button, summary") !== null) {
       focusGame();
     }
   });

@@ -9,7 +9,7 @@ import { Reader, readAddress, writeAddress } from "./address.js";
 import { App, type View, inWords } from "./app.js";
 import { button, copyButton, h, sleep } from "./dom.js";
 import { Evaluate } from "./evaluate.js";
-import { focusGame } from "./focus.js";
+import { focusGame, handBack } from "./focus.js";
 import { Home } from "./home.js";
 import { Play } from "./play.js";
 import { Race } from "./race.js";
@@ -91,7 +91,8 @@ async function enter(): Promise<App> {
 
 function askForToken(again: boolean): Promise<string> {
   return new Promise((resolve) => {
-    const input = h("input", { type: "password", id: "token", required: true, autocomplete: "off", maxLength: 1024 });
+    // What a header can carry.
+    const input = h("input", { type: "password", id: "token", required: true, autocomplete: "off", maxLength: 1024, pattern: "[ -~]+", title: "Letters, digits and signs of ASCII" });
     const form = h("form", { method: "dialog" },
       h("h2", {}, "This server wants a token"),
       h("p", {}, again ? "It does not know that one. " : "", "The operator has given you one. It stays in this tab and is sent to this server only."),
@@ -119,7 +120,7 @@ function route(): void {
   if (app === undefined) {
     return;
   }
-  let problems: string[] = [];
+  const problems = ["", name].includes(wanted.view) ? [] : [`The address has no view ${wanted.view.slice(0, 40)}, expected one of ${VIEWS.map(([name]) => name).join(", ")}.`];
   let view = made.get(name);
   const isOther = Object.keys(wanted.choices).length > 0 && writeAddress(name, wanted.choices) !== writeAddress(name, view?.choices?.() ?? {});
   if (view === undefined || isOther) {
@@ -131,7 +132,8 @@ function route(): void {
     const address = new Reader(wanted.choices);
     view = make(app, address);
     made.set(name, view);
-    problems = address.problems;
+    address.refuseOthers();
+    problems.push(...address.problems);
   }
   if (view !== shown) {
     shown?.leave();
@@ -195,9 +197,16 @@ function tools(): void {
     choosePalette("distinct");
   }
   apply();
-  document.getElementById("tools")!.append(copyButton("Copy link", () => location.href, "tool link"), colours, themeButton);
+  const bar = document.getElementById("tools")!;
+  handBack(bar);
+  bar.append(copyButton("Copy link", () => location.href, "tool link"), colours, themeButton);
 }
 
+// The link for people who use the keyboard leads into the view that is shown. As an address it would be another view.
+document.querySelector(".skip")!.addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 const nav = document.getElementById("views")!;
 nav.append(...VIEWS.slice(1).map(([name, title]) => h("a", { href: `#${name}` }, title)));
 // Whoever has taken another view wants its keys, and a reader of screens its content.

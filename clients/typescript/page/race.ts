@@ -100,7 +100,8 @@ export class Race implements View {
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
     this.lanes = [new Lane("A", named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("b", "bcts", 1), (lane) => this.changed(lane))];
     for (const lane of this.lanes) {
-      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, weightsOf);
+      const { weights } = app.info.controllers.find(({ name }) => name === lane.name)!;
+      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, (text) => weightsOf(text, weights.length, app.info.limits!.maxWeight));
     }
     const wanted = Number(address.oneOf("speed", SPEEDS.map(String)) ?? 8);
     this.speed = SPEEDS.indexOf(wanted);
@@ -253,9 +254,7 @@ export class Race implements View {
       }
       if (lane.controller?.name !== lane.name || !sameWidth(lane.controller, await this.app.weighing(lane.name, width))) {
         lane.controller = await this.app.weighing(lane.name, width);
-        if (lane.given?.length === lane.controller.weights.length) {
-          lane.controller.weights.splice(0, lane.given.length, ...lane.given);
-        }
+        lane.given?.forEach((weight, at) => (lane.controller!.weights[at] = weight));
         lane.given = undefined;
         lane.sliders.show(lane.controller);
         lane.source.textContent = lane.controller.source;
@@ -460,11 +459,14 @@ function sameWidth(a: Weighing, b: Weighing): boolean {
   return a.columns.length === b.columns.length;
 }
 
-/** The weights in an address. Throws a `RangeError` unless they are numbers. */
-function weightsOf(text: string): number[] {
+/** The weights in an address. Throws a `RangeError` unless there are `count` of them, of at most `largest` in size. */
+function weightsOf(text: string, count: number, largest: number): number[] {
   const weights = text.split(",").map((weight) => (weight.trim() === "" ? NaN : Number(weight)));
-  if (!weights.every(Number.isFinite)) {
-    throw new RangeError("numbers with commas between them");
+  if (weights.length !== count || weights.some(Number.isNaN)) {
+    throw new RangeError(`${count} numbers with commas between them`);
+  }
+  if (weights.some((weight) => Math.abs(weight) > largest)) {
+    throw new RangeError(`numbers from ${-largest} to ${largest}`);
   }
   return weights;
 }

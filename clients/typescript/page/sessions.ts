@@ -274,6 +274,9 @@ export class Sessions implements View {
       return { board, side, words, tile: h("figure", { class: "tile" }, board.surface.canvas, h("figcaption", {}, h("span", {}, `${env}`), words), side && h("div", { class: "side" }, side.hold, side.queue)) };
     });
     this.grid.replaceChildren(...this.boards.map(({ tile }) => tile));
+    if (rules?.width !== undefined) {
+      this.grid.style.setProperty("--ratio", String(rules.width / (visibleRows(rules) + above)));
+    }
     // As many as there are decide how large they are.
     this.grid.dataset["boards"] = BOARDS.find((most) => this.boards.length <= Number(most));
   }
@@ -291,9 +294,9 @@ export class Sessions implements View {
     const all = this.started?.session?.config?.numEnvs ?? envs.length;
     this.facts.replaceChildren(
       fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond) : "–", "calls a second"),
-      fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond * all) : "–", `steps a second, if all ${grouped(all)} step`),
-      fact(grouped(count), "episodes seen ending"),
-      fact(short(mean), `lines, mean of the last ${Math.min(WINDOW, Math.max(1, count))}`));
+      ...(all > 1 ? [fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond * all) : "–", `steps a second, if all ${grouped(all)} step`)] : []),
+      fact(grouped(count), count === 1 ? "episode seen ending" : "episodes seen ending"),
+      ...(count > 0 ? [fact(short(mean), count === 1 ? "lines in it" : `lines, mean of the last ${Math.min(WINDOW, count)}`)] : []));
     this.draw();
   }
 

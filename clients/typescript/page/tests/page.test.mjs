@@ -591,6 +591,11 @@ test("a token is asked for, kept for the tab, and never in the address", async (
       await dialog.getByLabel("Token").fill("wrong");
       await dialog.getByRole("button", { name: "Enter" }).click();
       await dialog.getByText("It does not know that one.").waitFor();
+      // No header carries this one.
+      await dialog.getByLabel("Token").fill("日本");
+      await dialog.getByLabel("Token").press("Enter");
+      assert.equal(await dialog.getByLabel("Token").evaluate((field) => field.matches(":invalid")), true);
+      assert.equal(await page.locator("#notice").isVisible(), false);
       await dialog.getByLabel("Token").fill("open sesame");
       await dialog.getByLabel("Token").press("Enter");
       await page.getByText("tetrion-rules-1").waitFor();
@@ -653,6 +658,10 @@ test("it can be used with the keyboard alone", async () => {
     await page.getByRole("link", { name: "Play" }).focus();
     await page.keyboard.press("Enter");
     await until(async () => (await page.title()) === "Play · Tetrion" || page.title(), "another view");
+    await page.getByRole("link", { name: "Skip to the content" }).focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    assert.equal(await page.title(), "Play · Tetrion", "the same view");
   });
 });
 
@@ -813,6 +822,46 @@ for (const look of SCREENS) {
   });
 }
 
+for (const look of SCREENS) {
+  test(`a session is seen whole (${look.name})`, async () => {
+    const own = await Server.start();
+    const other = await open(browser, own, { ...DESKTOP, path: "/#race?rules=guideline" });
+    try {
+      await on("/#sessions?boards=1", look, async (page) => {
+        const board = page.locator("canvas.board");
+        await until(async () => (await board.getAttribute("aria-label", { timeout: 20_000 })).includes("pieces") || "no game", "a game");
+        await board.scrollIntoViewIfNeeded();
+        const { y, height, width } = await board.boundingBox();
+        assert.ok(y >= 0 && y + height <= look.height + 1 && width >= 60, `a playfield at ${y}, ${width} x ${height}`);
+        if (look.width > 1000) {
+          assert.equal(await page.evaluate(() => scrollY), 0, "without scrolling");
+        }
+      }, { of: own });
+    } finally {
+      await other.close();
+      await own.stop();
+    }
+  });
+
+  test(`fields do not lie upon each other (${look.name})`, async () => {
+    for (const path of ["/#race?rules=guideline", "/#play?rules=simplified&against=bcts", "/#evaluate?rules=guideline"]) {
+      await on(path, look, async (page) => {
+        await page.locator("main .view").waitFor();
+        const crowded = await page.evaluate(() => {
+          const boxes = [...document.querySelectorAll(".field")].filter((field) => field.checkVisibility()).map((field) => {
+            const parts = [...field.children].map((part) => part.getBoundingClientRect());
+            // Text that is cut is as wide as it would be.
+            const right = Math.max(...parts.map((part, at) => part.left + Math.max(part.width, field.children[at].scrollWidth)));
+            return { name: field.textContent.slice(0, 20), left: Math.min(...parts.map(({ left }) => left)), right, top: parts[0].top, bottom: parts.at(-1).bottom };
+          });
+          return boxes.flatMap((one, at) => boxes.slice(at + 1).flatMap((other) => (one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1 ? [`${one.name} and ${other.name}`] : [])));
+        });
+        assert.deepEqual(crowded, [], path);
+      });
+    }
+  });
+}
+
 /** The piece in the air, by the cells above the field: seed 7 deals L I O S T Z under bags. */
 const LEFTMOST = (page, colour) => page.locator(".playfield canvas.board").evaluate((canvas, colour) => {
   const [pen, size] = [canvas.getContext("2d"), Math.floor(Math.min(canvas.width / 10, canvas.height / 24))];
@@ -922,6 +971,11 @@ test("after the pointer has used a control, keys are the game's again", async ()
     await page.getByRole("link", { name: "Play" }).click();
     await page.keyboard.press(" ");
     await until(async () => (await count(pieces)) === 2 || count(pieces), "after a link, too");
+    for (const [at, name] of ["Copy link", /Colours/, /Theme/].entries()) {
+      await page.getByRole("button", { name }).click();
+      await page.keyboard.press(" ");
+      await until(async () => (await count(pieces)) === 3 + at || count(pieces), `after ${name}, too`);
+    }
     // Who uses the keyboard alone stays on the control.
     await page.getByRole("button", { name: "New game" }).focus();
     await page.keyboard.press(" ");
@@ -955,6 +1009,9 @@ test("a race that is paused goes on by single pieces with the right arrow", asyn
     assert.equal(await page.getByLabel("Speed").inputValue(), "4");
     await page.keyboard.press(" ");
     await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await page.getByText("Weights of A", { exact: true }).click();
+    await page.keyboard.press(" ");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
   });
 });
 
@@ -1004,7 +1061,7 @@ test("an address that cannot be used is reported, and the rest of it is used", a
   await on("/#race?rules=guidelin&height=99&seed=-1&a=nobody&b=dt-10&weights_a=1,x", DESKTOP, async (page) => {
     const notice = page.locator("#notice");
     await until(async () => (await notice.textContent()).includes("height=99, expected a whole number from") || notice.textContent(), "what is wrong");
-    for (const part of ["rules=guidelin, expected one of simplified, ", "seed=-1, expected a whole number from 0 to 18446744073709551615", "a=nobody, expected one of ", "weights_a=1,x, expected numbers"]) {
+    for (const part of ["rules=guidelin, expected one of simplified, ", "seed=-1, expected a whole number from 0 to 18446744073709551615", "a=nobody, expected one of ", "weights_a=1,x, expected 6 numbers"]) {
       assert.ok((await notice.textContent()).includes(part), `${part} is not in: ${await notice.textContent()}`);
     }
     assert.equal(await page.getByLabel("Controller B").inputValue(), "dt-10");
@@ -1012,6 +1069,25 @@ test("an address that cannot be used is reported, and the rest of it is used", a
     await page.getByLabel("Seed").press("Enter");
     await notice.waitFor({ state: "hidden" });
   });
+});
+
+test("a part of the address that means nothing is reported", async () => {
+  for (const [path, expected] of [
+    ["/#race?weights_a=1,2,3", "weights_a=1,2,3, expected 6 numbers with commas between them."],
+    ["/#race?weights_b=1e301,0,0,0,0,0,0,0", "weights_b=1e301,0,0,0,0,0,0,0, expected numbers from -1e+300 to 1e+300."],
+    ["/#race?speeed=4", "speeed=4, expected only rules, width, height, preview, seed, a, b, weights_a, weights_b, speed."],
+    ["/#race?half_turns=cobra", "half_turns=cobra, expected only rules, "],
+    ["/#play?rules=simplified&control=keys", "control=keys, expected only rules, "],
+    ["/#evaluate?count=points", "count=points, expected one of lines."],
+    ["/#sessions?name=x", "name=x, expected only boards, session."],
+    ["/#server?x=1", "x=1, expected no choices in this view."],
+    ["/#races", "no view races, expected one of home, race, play, "],
+  ]) {
+    await on(path, DESKTOP, async (page) => {
+      await page.locator("#notice").getByText(`The address has ${expected}`).waitFor();
+      await page.locator("main .view").waitFor();
+    });
+  }
 });
 
 test("input that cannot be used is reported below its field, and changes nothing", async () => {
