@@ -1,15 +1,15 @@
-//! How messages are encoded and decoded: as prost does it, but weighed before they are decoded.
+//! Encodes and decodes messages like prost, but weighs them before it decodes them.
 //!
-//! Two bytes on the wire can become a message of two hundred in memory, so a request within the size limit can ask for
-//! gigabytes: 64 MiB of empty `agents` took 5.6 GB. So the codec first walks the bytes once with the descriptors, without
-//! taking memory, and adds up what they would take; only then it decodes them. It steps over long fields, the tensors that
-//! make up large messages. A program that counts what its callers make it hold sets with [`set_charge`] how to take room for
-//! messages.
+//! Two bytes on the wire can become a message of two hundred bytes in memory, so a request within the size limit can
+//! ask for gigabytes: 64 MiB of empty `agents` took 5.6 GB. So the codec first walks the bytes once with the
+//! descriptors, without allocating, and adds up the memory that the message would take; only then it decodes. It
+//! skips long fields, the tensors that make up large messages. A program that limits the memory of its callers sets a
+//! function with [`set_charge`] that reserves memory for messages.
 //!
-//! It measures an answer first, and writes an answer of megabytes into memory allocated once.
+//! The codec measures an answer first, and writes an answer of megabytes into memory allocated once.
 //!
-//! Reading or writing a large message keeps a thread for tens of milliseconds. A program whose threads must stay free sets
-//! with [`set_aside`] how to do such work.
+//! Reading or writing a large message occupies a thread for tens of milliseconds. A program whose threads must stay
+//! free sets with [`set_aside`] how to do such work.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -120,20 +120,20 @@ impl<U: Message + Default> WeighedDecoder<U> {
     }
 }
 
-/// Bytes of a decoded message, tensors not counted, that no budget is charged for.
+/// Bytes of a decoded message, without tensors, that are not charged to a budget.
 const LIGHT: u64 = 8 << 10;
 
-/// Takes room for a message that becomes this many bytes, tensors not counted, or refuses it.
+/// Reserves memory for a message that decodes to this many bytes, without tensors, or refuses it.
 pub type Charge = fn(bytes: u64) -> Result<(), Status>;
 
 static CHARGE: OnceLock<Charge> = OnceLock::new();
 
-/// Sets how this process takes room for messages before it decodes them. The first call decides.
+/// Sets how this process reserves memory for messages before it decodes them. The first call decides.
 pub fn set_charge(charge: Charge) {
     let _ = CHARGE.set(charge);
 }
 
-/// A way to do work that keeps its thread for long.
+/// A way to do work that occupies its thread for long.
 pub type Aside = fn(work: &mut dyn FnMut());
 
 /// The size of a large message, in bytes: a few milliseconds, unless it is made of tensors.
@@ -157,31 +157,31 @@ fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 /// How deep messages may be nested, as in prost.
 const MAX_DEPTH: usize = 100;
 
-/// What the fields of a message type take in memory, by their numbers.
+/// Memory of the fields of a message type, by field number.
 #[derive(Debug, Default)]
 struct Plan {
     fields: HashMap<u32, FieldWeight>,
-    /// Bytes in memory for each byte of a message, at most.
+    /// Most bytes in memory per byte of a message.
     most_per_byte: u64,
 }
 
-/// What a field takes each time that it occurs, besides what its message counts for it.
+/// Memory of a field per occurrence, in addition to the size of its message.
 #[derive(Clone, Copy, Debug)]
 enum FieldWeight {
-    /// A message: `own` bytes for itself if it is one of a list, and what is in it.
+    /// A message: `own` bytes for itself if it is in a list, plus its content.
     Message { own: u64, name: &'static str },
-    /// A text: `own` if it is one of a list, and its length.
+    /// A text: `own` bytes if it is in a list, plus its length.
     Text { own: u64 },
-    /// Bytes, which are not copied: `own` if they are one of a list.
+    /// Bytes, which are not copied: `own` bytes if they are in a list.
     Bytes { own: u64 },
-    /// Numbers of a list, `each` bytes a number. Those of a fixed width take as many bytes in a message.
+    /// A list of numbers with `each` bytes per number. Numbers of fixed width take as many bytes in a message.
     Numbers { each: u64, fixed: bool },
-    /// A number, which its message counts.
+    /// A number, included in the size of its message.
     Number,
 }
 
 impl Plan {
-    /// Bytes of memory that a message would take. What cannot be read weighs nothing: decoding it will fail.
+    /// Bytes of memory that a message would take. Unreadable bytes weigh nothing, because decoding will fail.
     fn weigh(&self, mut bytes: &[u8], depth: usize) -> u64 {
         let mut weight = 0;
         while !bytes.is_empty() && depth < MAX_DEPTH {
@@ -222,18 +222,18 @@ impl Plan {
     }
 }
 
-/// Bytes of memory that a message would take once decoded, besides those that store the message itself: `None` for a message
-/// type that our files do not have. What cannot be read weighs nothing.
+/// Bytes of memory that a decoded message would take in addition to the message itself; `None` for a message type
+/// outside our files. Unreadable bytes weigh nothing.
 pub fn weight(full_name: &str, bytes: &[u8]) -> Option<u64> {
     plan_of(full_name).map(|plan| plan.weigh(bytes, 0))
 }
 
-/// Bytes of memory for each byte of a message of this type, at most.
+/// Most bytes of memory per byte of a message of this type.
 pub fn most_per_byte_of(full_name: &str) -> Option<u64> {
     plan_of(full_name).map(|plan| plan.most_per_byte)
 }
 
-/// The plan of a message type by its full name; `None` for types that our files do not have.
+/// The plan of a message type by its full name; `None` for types outside our files.
 fn plan_of(name: &str) -> Option<&'static Plan> {
     static PLANS: OnceLock<HashMap<String, Plan>> = OnceLock::new();
     PLANS.get_or_init(plans).get(name)
@@ -257,7 +257,7 @@ fn plans() -> HashMap<String, Plan> {
     messages.iter().map(plan).collect()
 }
 
-/// Bytes in memory for each byte of a message, at most: an item of a list takes two bytes or more.
+/// Most bytes in memory per byte of a message: an item of a list takes two bytes or more.
 fn most_per_byte(
     message: &DescriptorProto,
     all: &HashMap<String, &'static DescriptorProto>,
@@ -292,7 +292,7 @@ fn collect<'a>(
     }
 }
 
-/// What each field of a message takes.
+/// Memory of each field of a message.
 fn fields(
     message: &'static DescriptorProto,
     all: &HashMap<String, &'static DescriptorProto>,
@@ -317,11 +317,11 @@ fn fields(
     fields
 }
 
-/// A `String` or a `Vec`.
+/// Size of a `String` or a `Vec`.
 const TEXT: u64 = 24;
-/// What the allocator adds to a short text.
+/// Overhead of the allocator for a short text.
 const BLOCK: u64 = 24;
-/// A `Bytes`.
+/// Size of a `Bytes`.
 const BYTES: u64 = 32;
 
 /// Bytes of a message in memory, rounded up: every field with its presence flag.

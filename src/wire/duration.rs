@@ -1,7 +1,7 @@
-//! Lengths of time, from the wire and back.
+//! Lengths of time, to and from the wire.
 //!
-//! The message holds any 64-bit number of seconds, even negative ones, and some functions of its own crate overflow at the
-//! ends; nothing here does. Code that adds a caller's time to a clock must check the sum itself.
+//! The message holds any 64-bit number of seconds, even negative ones, and some functions of its crate overflow at
+//! the ends; this module does not. Code that adds a caller's time to a clock must check the sum itself.
 
 use std::time::Duration;
 

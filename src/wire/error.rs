@@ -1,9 +1,9 @@
 //! Why a request cannot be understood.
 //!
-//! A conversion only knows the names of its own fields: `width`, `scoring.lines[2]`. The code that calls it puts the path
-//! before them with [`InField`], so that the caller of the RPC reads `config.rules.scoring.lines[2]`.
+//! A conversion knows only the names of its own fields: `width`, `scoring.lines[2]`. The calling code prepends the
+//! path with [`InField`], so that the caller of the RPC reads `config.rules.scoring.lines[2]`.
 
-/// The kind of mistake in a request; one for each reason that the protocol has for it.
+/// Kind of mistake in a request, one per reason of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A field that is absent, out of range, repeated, over a limit, of the wrong length, or an enum without a meaning.
@@ -28,18 +28,18 @@ pub enum DecodeError {
     Invalid {
         /// The kind of mistake.
         fault: Fault,
-        /// Its path, such as `config.rules.width`.
+        /// Path of the field, such as `config.rules.width`.
         field: String,
-        /// What is wrong with it, and what was expected.
+        /// What is wrong with the field, and what was expected.
         problem: String,
     },
     /// A part of the protocol that this server does not implement yet.
     #[error("{0}")]
     NotImplemented(String),
-    /// Rules that differ from those of the session, or of the other positions of the call.
+    /// Rules that differ from the rules of the session, or of the other positions of the call.
     #[error("{0}")]
     RulesMismatch(String),
-    /// Made for, or by, another version of the rules.
+    /// Data for, or from, another version of the rules.
     #[error("made for rules_version {got:?}, this server has {expected:?}")]
     RulesVersionMismatch {
         /// The version of this server.
@@ -68,7 +68,7 @@ impl DecodeError {
         DecodeError::field(field, "is required")
     }
 
-    /// An enum with a number that stands for nothing.
+    /// An enum with a number without a meaning.
     pub fn without_a_meaning(field: impl Into<String>, number: i32) -> DecodeError {
         DecodeError::field(field, format!("is {number}, which has no meaning"))
     }
@@ -79,12 +79,12 @@ impl DecodeError {
     }
 }
 
-/// Puts the path of a message before the names of its fields.
+/// Prepends the path of a message to the names of its fields.
 pub trait InField {
-    /// The error of a message that is the field `name` of another one.
+    /// The error of a message that is the field `name` of another message.
     #[must_use]
     fn in_field(self, name: &str) -> Self;
-    /// The error of a message that is one of the list `name`.
+    /// The error of a message that is an item of the list `name`.
     #[must_use]
     fn in_item(self, name: &str, index: usize) -> Self;
 }

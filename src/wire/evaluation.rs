@@ -28,11 +28,11 @@ use super::{duration, features, models, sequences};
 pub struct EvaluationRequest {
     /// The games to play. Its pairs are in ascending order.
     pub evaluation: Evaluation,
-    /// The first message of the answer, which reports it.
+    /// First message of the answer, which reports the evaluation.
     pub started: pb::EvaluationStarted,
-    /// The policy that the others are compared with, if they can be.
+    /// The policy that others are compared with, if they can be.
     pub baseline: Option<u32>,
-    /// Games in progress at a time; 0 for one a thread.
+    /// Games in progress at a time; 0 for one per thread.
     pub parallelism: usize,
     /// How often to report progress; `None` for only at the end.
     pub progress_interval: Option<Duration>,
@@ -44,7 +44,7 @@ pub struct EvaluationRequest {
     pub max_response_bytes: u32,
 }
 
-/// Bytes of a message besides its counted parts, at most: the frame around it, and the lengths in it.
+/// Most bytes of a message besides its counted parts: the frame around it, and the lengths in it.
 const MESSAGE_OVERHEAD: usize = 512;
 
 /// Bytes of a game in `results`: five counters of eight bytes, three indices of four, and a flag.
@@ -216,7 +216,8 @@ fn check_loss_trials(
     Ok(())
 }
 
-/// The longest game whose actions fit into one message, a byte for every seven bits of one, and into what may be kept of it.
+/// Steps of the longest game whose actions fit into one message, one byte per seven bits of an action, and into the
+/// memory for recordings.
 fn recorded_steps(rules: &Rules, max_response_bytes: u32) -> u64 {
     let room = (max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD).max(1);
     let bits = (rules.num_actions() - 1).max(1).ilog2() + 1;
@@ -224,7 +225,7 @@ fn recorded_steps(rules: &Rules, max_response_bytes: u32) -> u64 {
     kept.min(room as u64 / u64::from(bits.div_ceil(7)))
 }
 
-/// What was done in a finished game, as a message.
+/// The actions of a finished game, as a message.
 pub fn encode_actions(result: &GameResult, actions: &Actions) -> pb::EvaluationActions {
     pb::EvaluationActions {
         policy_index: result.policy,
@@ -234,13 +235,13 @@ pub fn encode_actions(result: &GameResult, actions: &Actions) -> pb::EvaluationA
     }
 }
 
-/// Bytes of a message in a list of them.
+/// Bytes of a message as an item of a list.
 fn item_bytes(message: &impl Message) -> usize {
     let bytes = message.encoded_len();
     1 + length_delimiter_len(bytes) + bytes
 }
 
-/// Bytes of a policy in the summary, at most.
+/// Most bytes of a policy in the summary.
 pub(super) fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
     let spread = has_spread.then_some(1.0);
     let statistics = || {

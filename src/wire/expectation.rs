@@ -1,4 +1,4 @@
-//! How a controller weighs the pieces to come, as a message.
+//! How a controller evaluates the pieces to come, as a message.
 
 pub use crate::agents::{Expectation, Terms};
 use crate::engine::Rules;
@@ -6,7 +6,7 @@ use crate::engine::Rules;
 use super::error::{DecodeError, InField};
 use super::pb;
 
-/// Reads an expectation, with the defaults for what it leaves out. It excludes a `lookahead`.
+/// Reads an expectation and fills in defaults. An expectation excludes a `lookahead`.
 pub(super) fn decode(
     message: Option<&pb::Expectation>,
     rules: &Rules,

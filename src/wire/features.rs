@@ -1,6 +1,6 @@
 //! Feature selections: a named set or a list, to and from the wire.
 //!
-//! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family stands for all of its members.
+//! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family stands for all its members.
 
 use crate::engine::Rules;
 use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUMNS};
@@ -9,7 +9,7 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a selection for some rules; `None` if it is absent.
+/// Reads a selection under some rules; `None` if it is absent.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `FeatureSelection`.
@@ -25,7 +25,7 @@ pub fn decode(
     Ok(Some(set))
 }
 
-/// The same for tetrominoes, with the field that says it.
+/// Reads a selection for tetrominoes, with the field that names it.
 fn decode_any(
     selection: Option<&pb::FeatureSelection>,
     width: u8,
@@ -55,7 +55,7 @@ fn decode_any(
     }
 }
 
-/// The selection that decodes to the same set.
+/// A selection that decodes to this set.
 pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
     if is_named(set) {
         let (set, version) = (set.name().to_owned(), set.version().to_string());
@@ -65,13 +65,13 @@ pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
     }
 }
 
-/// What each column of a feature tensor is.
+/// Names of the columns of a feature tensor.
 pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
     let pb::FeatureSelection { set: name, version, .. } = encode(set);
     pb::FeatureColumns { set: name, version, names: set.names() }
 }
 
-/// The set of a list, in which the bare name of a family stands for all of its members.
+/// The set of a list, in which the bare name of a family stands for all its members.
 ///
 /// # Errors
 /// [`DecodeError`] with the field `features`.
@@ -97,7 +97,7 @@ pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeErro
     })
 }
 
-/// The members of a family that is named without an index.
+/// Members of a family that is named without an index.
 fn family(name: &str, width: u8) -> Option<impl Iterator<Item = String>> {
     let size = Feature::named(name.strip_suffix("_preclear").unwrap_or(name))?.family_size(width)?;
     Some((0..size).map(move |i| format!("{name}[{i}]")))

@@ -9,7 +9,7 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a list of names, each of them one of `known`, in the order given and none twice.
+/// Reads a list of names of `known` fields, in the given order and without repetition.
 ///
 /// # Errors
 /// With the path `list[i]` of the first invalid name.
@@ -35,7 +35,7 @@ pub fn encode(fields: &[Field]) -> Vec<String> {
     fields.iter().map(|field| field.info().name.to_owned()).collect()
 }
 
-/// The one action of an environment.
+/// Spec of the only action of an environment.
 pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
     let mut description = match rules.action_model {
         ActionModel::Placement => "orientation * width + column of the leftmost cell",
@@ -100,7 +100,7 @@ impl From<DataType> for pb::DataType {
     }
 }
 
-/// What `GetServerInfo` reports about fields.
+/// Description of fields for `GetServerInfo`.
 pub fn infos(fields: &[Field]) -> Vec<pb::FieldInfo> {
     FIELDS.iter().filter(|info| fields.contains(&info.field)).map(pb::FieldInfo::from).collect()
 }

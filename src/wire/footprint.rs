@@ -1,4 +1,4 @@
-//! Bytes that an evaluation will hold, from its request alone: no field is checked, and no memory is taken.
+//! Bytes that an evaluation will hold, computed from its request: no field is checked, and no memory is allocated.
 //!
 //! The figures are bounds. `cargo test --test attacks -- estimates` compares them with what a server holds.
 
@@ -21,22 +21,22 @@ use super::pb;
 use super::pb::evaluate_policies_request::Games;
 use super::tensor::element_size;
 
-/// Bytes of any evaluation: its task, its channels, its counters, the games that the threads are playing.
+/// Bytes of any evaluation: its task, its channels, its counters, and the games in progress.
 const EVALUATION: u64 = 64 << 10;
 
-/// Bytes of a block of the allocator besides what is in it.
+/// Bytes of an allocator block besides its content.
 const BLOCK: u64 = 16;
 
-/// Bytes of a policy besides its features: itself and its echo, with the lists and names that they keep.
+/// Bytes of a policy besides its features: itself and its echo, with their lists and names.
 const POLICY: u64 = (size_of::<Agent>() + size_of::<pb::Agent>()) as u64 + 24 * BLOCK;
 
-/// Bytes of a feature of a policy: its weight, as the features' own functions and the kernels have it.
+/// Bytes of a feature of a policy: its weight, as used by the features' functions and by the kernels.
 const FEATURE: u64 = 144;
 
-/// Bytes of a feature that an agent has for itself: what it measures, and its name in the echo. Rows share it.
+/// Bytes of a feature of a single agent: the measure, and its name in the echo. Rows share these.
 const OWN_FEATURE: u64 = 112;
 
-/// Bytes of a parameter of a model: as it is kept, and as it came, while the policies are made.
+/// Bytes of a parameter of a model: the parameter itself, and its original while the policies are built.
 const PARAMETER: u64 = 4 + 8;
 
 /// Bytes of a tuple of a policy, and of one of its positions: the pattern and its echo.
@@ -46,15 +46,15 @@ const POSITION: u64 = 16;
 /// Bytes of a game in the table of games.
 const GAME: u64 = 25;
 
-/// Bytes of a game while its policy is summed up, and of its pair among the games of the baseline.
+/// Bytes of a game while its policy is summed up, and of its partner among the games of the baseline.
 const SUMMED_GAME: u64 = 8;
 const PAIRED_GAME: u64 = 2 * 16;
 
-/// Bytes of a written sequence besides its letters: a list of them has twice its length at most.
+/// Bytes of a written sequence besides its letters: a list of sequences has at most twice its length.
 const SEQUENCE: u64 = 2 * size_of::<Arc<[Piece]>>() as u64 + 2 * BLOCK;
 
-/// Bytes that an evaluation on this many threads will hold at most, until the last byte of its answer has left. The request
-/// itself does not count.
+/// Most bytes that an evaluation on this many threads will hold, until the last byte of its answer has left. Excludes
+/// the request itself.
 pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usize) -> u64 {
     let threads = num_threads as u64;
     // Beyond the bounds on requests, the request is refused when it is read.
@@ -85,7 +85,7 @@ pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usiz
         + recorded_bytes(request, games)
 }
 
-/// The rows of the matrix.
+/// Bytes of the rows of the matrix.
 fn rows_bytes(request: &pb::EvaluatePoliciesRequest, rows: u64) -> u64 {
     let Some(matrix) = &request.weights else { return 0 };
     let values = matrix.weights.as_ref().map_or(0, num_values);
@@ -93,7 +93,7 @@ fn rows_bytes(request: &pb::EvaluatePoliciesRequest, rows: u64) -> u64 {
     rows * POLICY + features * FEATURE + values * PARAMETER + tuples_bytes(matrix.n_tuple.as_ref())
 }
 
-/// An agent, and its echo as a message and as bytes.
+/// Bytes of an agent, and of its echo as a message and as bytes.
 fn agent_bytes(agent: &pb::Agent) -> u64 {
     let named = Controller::named(&agent.name).map_or(0, |controller| controller.weights.len());
     let values = (agent.weights.len() + named) as u64;
@@ -111,7 +111,7 @@ fn tuples_bytes(n_tuple: Option<&pb::NTuple>) -> u64 {
     tuples.iter().map(|tuple| TUPLE + tuple.positions.len() as u64 * POSITION).sum()
 }
 
-/// The summary of a policy: as it is computed, as a message, and as bytes.
+/// Bytes of the summary of a policy: as computed, as a message, and as bytes.
 fn summary_bytes_of_a_policy() -> u64 {
     let computed = size_of::<PolicySummary>() + size_of::<PairedDifference>();
     let message = size_of::<pb::PolicySummary>() + size_of::<pb::PairedDifference>();
@@ -119,7 +119,7 @@ fn summary_bytes_of_a_policy() -> u64 {
     (2 * computed + message + summary_bytes(true, true)) as u64
 }
 
-/// Seeds or sequences for each policy, and bytes of all of them.
+/// Seeds or sequences per policy, and bytes of all of them.
 fn deal(request: &pb::EvaluatePoliciesRequest) -> (u64, u64) {
     match &request.games {
         None => (0, 0),
@@ -145,12 +145,13 @@ fn deal(request: &pb::EvaluatePoliciesRequest) -> (u64, u64) {
     }
 }
 
-/// What an estimate of how long games last keeps: two positions for each trial.
+/// Bytes of an estimate of the length of games: two positions per trial.
 fn trials_bytes(request: &pb::EvaluatePoliciesRequest) -> u64 {
     u64::from(request.loss_trials.min(MAX_LOSS_TRIALS)) * 2 * size_of::<Option<Episode>>() as u64
 }
 
-/// The actions of recorded games, in lists of at most twice their length, and those of one game as a message.
+/// Bytes of the actions of recorded games, in lists of at most twice their length, and of one game's actions as a
+/// message.
 fn recorded_bytes(request: &pb::EvaluatePoliciesRequest, games: u64) -> u64 {
     if !request.record {
         return 0;
@@ -162,7 +163,7 @@ fn recorded_bytes(request: &pb::EvaluatePoliciesRequest, games: u64) -> u64 {
     games.min(MAX_RECORDED_GAMES.into()) * 2 * kept + steps * (size_of::<u32>() as u64 + 3)
 }
 
-/// The most features that a selection may have.
+/// Most features that a selection may have.
 fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
     let Some(pb::FeatureSelection { set, .. }) = selection else { return 0 };
     // A list may name families; a set has the most features at the largest width.
@@ -170,7 +171,7 @@ fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
     named.unwrap_or(MAX_FEATURES.into())
 }
 
-/// The rows of the weights. Where the tensor has no shape, they are as many as there could be.
+/// Number of rows of the weights; the largest possible number if the tensor has no shape.
 fn num_rows(matrix: &pb::WeightMatrix) -> u64 {
     let Some(weights) = &matrix.weights else { return 0 };
     let values = num_values(weights);
@@ -187,7 +188,7 @@ fn num_rows(matrix: &pb::WeightMatrix) -> u64 {
     rows.min(values)
 }
 
-/// The numbers of a tensor.
+/// Number of values of a tensor.
 fn num_values(tensor: &pb::Tensor) -> u64 {
     if tensor.values.is_empty() {
         (tensor.data.len() / element_size(tensor.dtype()).max(1)) as u64

@@ -1,9 +1,9 @@
 //! The boundary: the messages and services of `proto/`, as Rust.
 //!
-//! This module includes the generated types, once, and names them [`pb`]. They appear in this module, in `service` and in
-//! `client` and nowhere else; the engine and everything around it has types of its own.
+//! This module includes the generated types, once, and names them [`pb`]. They appear only in this module, in
+//! `service` and in `client`; the engine and everything around it have their own types.
 //!
-//! The comments of the generated items are those of the proto files, which are the reference of the protocol: start with
+//! The comments of the generated items come from the proto files, which are the reference of the protocol: start with
 //! `proto/tetrion/v1/environment_service.proto`.
 
 pub mod codec;
@@ -31,11 +31,11 @@ pub use error::{DecodeError, Fault, InField};
 pub use packages::google::rpc;
 pub use packages::tetrion::v1 as pb;
 
-/// Every message, service and comment of `proto/`, as an encoded `google.protobuf.FileDescriptorSet`: what reflection
-/// serves.
+/// Every message, service and comment of `proto/`, as an encoded `google.protobuf.FileDescriptorSet`, which
+/// reflection serves.
 pub const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("descriptors");
 
-/// One module a part of a package's name: the generated code expects the packages it refers to here.
+/// One module per part of a package's name: the generated code expects packages here.
 #[allow(
     missing_docs, // the client and server modules that tonic writes around the documented services
     clippy::all,

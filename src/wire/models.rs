@@ -1,4 +1,4 @@
-//! Models beside a weighted sum, as messages: their shapes. Their parameters are numbers of the weights.
+//! Shapes of models that add to a weighted sum, as messages. The parameters are among the weights.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use super::limits::{
 };
 use super::pb;
 
-/// Reads the model of a matrix or of an agent beside this many features: a network, tables, or a network that reads tables.
+/// Reads the model of a matrix or of an agent with this many features: a network, tables, or a network that reads
+/// tables.
 pub(super) fn decode(
     mlp: Option<&pb::Mlp>,
     n_tuple: Option<&pb::NTuple>,
@@ -32,8 +33,8 @@ pub(super) fn decode(
     Ok(Some(Arc::new(shape)))
 }
 
-/// Refuses tables of rows that have too many numbers in all. Neither their entries nor the units can be so many that their
-/// product overflows.
+/// Refuses tables of vectors that have too many numbers in total. Entries and units are each too few for their
+/// product to overflow.
 fn check_size(mlp: &Mlp, num_features: usize) -> Result<(), DecodeError> {
     let Some(tables) = &mlp.tables else { return Ok(()) };
     let parameters = mlp.num_parameters(num_features);

@@ -23,11 +23,11 @@ pub(super) struct Policies {
     pub all: Vec<Agent>,
     /// The columns of the matrix.
     pub features: Option<FeatureSet>,
-    /// How the rows of the matrix score the end of a game.
+    /// How the rows of the matrix score placements that end the game.
     pub terminal: pb::TerminalScore,
-    /// What the matrix adds to its weighted sums.
+    /// Model that the matrix adds to its weighted sums.
     pub model: Option<Arc<ModelShape>>,
-    /// The agents with every parameter they take filled in.
+    /// The agents with all their parameters filled in.
     pub named: Vec<pb::Agent>,
     /// Parameters of all models.
     num_parameters: u64,
@@ -101,7 +101,7 @@ impl Policies {
         Ok(())
     }
 
-    /// Adds a policy for each row. A row at a time is made of doubles: all of them at once would be twice the request.
+    /// Adds a policy for each row. Rows become doubles one at a time: all at once would take twice the request.
     fn add_rows<T: Element + Into<f64>>(
         &mut self,
         tensor: &pb::Tensor,
@@ -142,7 +142,7 @@ impl Policies {
     }
 }
 
-/// Refuses a model that is too large for what its agent looks at.
+/// Refuses a model that is too large for what its agent evaluates.
 fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
     let work = agent.cost(rules);
     if work <= MAX_MODEL_WORK || agent.controller().and_then(LinearAgent::model).is_none() {
@@ -155,7 +155,7 @@ fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
     Err(DecodeError::field("", problem))
 }
 
-/// Refuses a matrix with a model that has another number of columns, in words that say what they are.
+/// Refuses a matrix with a model and a wrong number of columns, and explains the number.
 fn check_columns(weights: &pb::Tensor, features: usize, parameters: usize) -> Result<(), DecodeError> {
     let columns = features + parameters;
     let problem = match weights.shape[..] {
@@ -216,7 +216,7 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
     Ok((agent, echo))
 }
 
-/// Fills in the defaults; for a controller by name, its features and weights too.
+/// Fills in the defaults; for a named controller, its features and weights too.
 fn decode_parameters(
     message: &pb::Agent,
     rules: &Rules,
@@ -322,7 +322,7 @@ fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
     }
 }
 
-/// How the wire expresses the score of a placement that ends the game.
+/// The message value for the score of a placement that ends the game.
 pub fn encode_terminal(terminal: TerminalPolicy) -> pb::TerminalScore {
     match terminal {
         TerminalPolicy::Avoid => pb::TerminalScore::Avoid,

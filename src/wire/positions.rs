@@ -12,7 +12,7 @@ use super::pb;
 use super::rules::ResolvedRules;
 use super::tensor::{self, Array, Dim};
 
-/// The positions of a request, all of the same rules.
+/// The positions of a request, all under the same rules.
 #[derive(Clone, Debug)]
 pub enum Positions {
     /// Environments from their snapshots.
@@ -21,7 +21,7 @@ pub enum Positions {
     Drawn(Vec<StartPosition>),
 }
 
-/// About how long [`decode`] takes, in nanoseconds of one core.
+/// Rough time of [`decode`], in nanoseconds of one core.
 pub fn nanoseconds(message: &pb::Positions) -> u64 {
     let pb::Positions { states, drawings, packed, .. } = message;
     let bytes = |tensor: &Option<pb::Tensor>| {
@@ -35,11 +35,11 @@ pub fn nanoseconds(message: &pb::Positions) -> u64 {
         + packed.as_ref().map_or(0, |packed| 2 * bytes(&packed.boards) + 20 * bytes(&packed.pieces))
 }
 
-/// Reads positions and their rules: those of the session if the positions are for one, else those that the request names,
-/// else those of the snapshots, else the default.
+/// Reads positions and their rules: the rules of the session if the positions are for one, else the rules in the
+/// request, else the rules of the snapshots, else the default.
 ///
 /// # Errors
-/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] where rules differ that must be equal.
+/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] if rules differ that must be equal.
 pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules, Positions), DecodeError> {
     let named = match &message.rules {
         Some(rules) => Some(ResolvedRules::try_from(rules).in_field("rules")?.rules),
@@ -122,7 +122,7 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
     }
 }
 
-/// Reads a drawing under these rules. Whether the game can go on from there is not looked at.
+/// Reads a drawing under these rules. Does not check whether the game can continue from it.
 pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition, DecodeError> {
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &drawing.rows)
         .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
@@ -147,7 +147,7 @@ pub(super) fn encode_drawing(position: &StartPosition, pieces: &PieceSet) -> pb:
     }
 }
 
-/// The rows of a playfield as people draw them, without the empty ones at the top.
+/// The rows of a playfield as text, without the empty ones at the top.
 pub(super) fn drawn_rows(playfield: &Playfield) -> Vec<String> {
     let drawing = playfield.to_string();
     drawing.lines().skip_while(|row| !row.contains('#')).map(str::to_owned).collect()

@@ -1,8 +1,8 @@
 //! Recordings, as messages and as files: JSON or the bytes of the message.
 //!
-//! A file may come from anywhere. It is read within [`MAX_RECORDING_BYTES`], every field is checked, and what it asks for is
-//! never more than a few times its own size. Whether its game is the one that it says is up to
-//! [`Replay`](crate::recording::Replay).
+//! A file may come from anywhere. It is read within [`MAX_RECORDING_BYTES`], every field is checked, and it never
+//! takes more than a few times its size in memory. [`Replay`](crate::recording::Replay) checks whether its game is
+//! what the file says.
 
 use prost::{Message, Name};
 
@@ -17,19 +17,19 @@ use super::positions::{decode_drawing, drawn_rows, encode_drawing};
 use super::rules::ResolvedRules;
 use super::session::{decode_invalid_actions, invalid_action_reward};
 
-/// Why a file is no recording.
+/// Why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingFileError {
-    /// It is too long.
+    /// The file is too long.
     #[error("it has {0} bytes, expected at most {MAX_RECORDING_BYTES}")]
     TooLong(usize),
-    /// It has more texts and numbers than a recording.
+    /// The file has more texts and numbers than a recording.
     #[error("it would take {0} bytes of memory, expected at most {MAX_DECODED_BYTES}")]
     TooHeavy(u64),
-    /// It begins like JSON and is not that of a recording.
+    /// The file starts like JSON but is not a recording in JSON.
     #[error("it is no recording in JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// It is not the bytes of a recording.
+    /// The file is not the bytes of a recording.
     #[error("it is neither a recording in JSON, which begins with {{, nor one in binary form: {0}")]
     Binary(#[from] prost::DecodeError),
     /// A field is wrong.
@@ -138,7 +138,7 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
     })
 }
 
-/// Actions that some rules have; whether these ones do, a replay says.
+/// Reads actions that exist under some rules; a replay checks whether these rules have them.
 fn decode_actions(actions: &[u32]) -> Result<Vec<u16>, DecodeError> {
     let decode = |(step, &action): (usize, &u32)| {
         let problem = || format!("is {action}, expected at most {}", u16::MAX);

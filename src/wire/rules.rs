@@ -1,7 +1,7 @@
-//! Rules: a preset and the changes to it, to and from the wire.
+//! Rules: a preset and changes to it, to and from the wire.
 //!
-//! The numbers of choices on the wire are those of the engine's definitions, of [`NamedChoice`](crate::engine::NamedChoice);
-//! a test compares them with the enums of `rules.proto`.
+//! The numbers of choices on the wire are those of the engine's definitions, of
+//! [`NamedChoice`](crate::engine::NamedChoice); a test compares them with the enums of `rules.proto`.
 
 use crate::engine::{
     Changes, FieldKind, FieldValue, PRESETS, PieceSet, PieceSetError, RULES_FIELDS, Rules, RulesError,
@@ -18,9 +18,9 @@ use super::pb;
 /// Nothing is checked before they become [`ResolvedRules`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulesChoice {
-    /// The preset; empty for the default.
+    /// Name of the preset; empty for the default.
     pub preset: String,
-    /// The changes. Fields that are not among them have the preset's values.
+    /// Changes to the preset. All other fields keep the preset's values.
     pub changes: Changes,
 }
 
@@ -56,7 +56,7 @@ impl RulesChoice {
 
 /// Playable rules, and the preset that a caller named for them.
 ///
-/// The preset is kept for the echo: finished rules do not depend on it.
+/// The preset is kept for the echo; the rules do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResolvedRules {
     /// A row of [`PRESETS`].
@@ -231,7 +231,7 @@ impl From<&RulesChoice> for pb::Rules {
     }
 }
 
-/// The choice of exactly these rules, with every field that they have.
+/// The choice of exactly these rules, with every field set.
 impl From<&ResolvedRules> for RulesChoice {
     fn from(&ResolvedRules { preset, rules }: &ResolvedRules) -> RulesChoice {
         RulesChoice { preset: preset.to_owned(), changes: rules.fields() }
@@ -244,7 +244,7 @@ impl From<&ResolvedRules> for pb::Rules {
     }
 }
 
-/// A set of pieces by a name or drawings.
+/// A set of pieces, from a name or drawings.
 pub(super) fn pieces(text: &str) -> Result<FieldValue, DecodeError> {
     let fault = |error| match error {
         PieceSetError::UnknownName { .. } => Fault::UnknownName,
@@ -268,7 +268,7 @@ fn line_points(points: &[f64]) -> Result<Option<FieldValue>, DecodeError> {
     Ok(Some(FieldValue::Numbers(points)))
 }
 
-/// The value of a choice with this number; zero and numbers of no value are refused.
+/// The value of a choice with this number; zero and unknown numbers are refused.
 fn value_of(field: &'static str, number: i32) -> Result<FieldValue, DecodeError> {
     let values = match RulesField::named(field).map(|field| field.kind) {
         Some(FieldKind::Choice { values, .. }) => values,
@@ -279,10 +279,10 @@ fn value_of(field: &'static str, number: i32) -> Result<FieldValue, DecodeError>
     Ok(FieldValue::Choice(value.name))
 }
 
-/// The value that a text names, as flags and settings write it: `10`, `bag7`, `1,2,3,4`, `true`.
+/// The value of a text in the form of flags and settings: `10`, `bag7`, `1,2,3,4`, `true`.
 ///
 /// # Errors
-/// What the field expects, if the text is no value of its kind.
+/// What the field expects, if the text is not a value of its kind.
 pub fn parse(field: &RulesField, text: &str) -> Result<FieldValue, String> {
     let expected = || format!("is {text:?}, expected {}", field.expects());
     match field.kind {
@@ -309,7 +309,7 @@ pub fn parse(field: &RulesField, text: &str) -> Result<FieldValue, String> {
 /// The field with this name.
 ///
 /// # Errors
-/// The known names, if it is none of them.
+/// The known names, if this is not one of them.
 pub fn field(name: &str) -> Result<&'static RulesField, String> {
     let names = RULES_FIELDS.iter().map(|field| field.name);
     RulesField::named(name).ok_or_else(|| names::unknown("field of the rules", name, names))

@@ -7,10 +7,10 @@ use crate::engine::{Piece, PieceSet};
 use super::error::DecodeError;
 use super::limits::{MAX_REQUEST_SEQUENCE_PIECES, MAX_SEQUENCE_PIECES};
 
-/// Reads one string of letters of a set for each environment, or one for all.
+/// Reads strings of letters of a set: one per environment, or one for all.
 ///
 /// # Errors
-/// With the path `piece_sequences`, or that of one of them.
+/// With the path `piece_sequences`, or the path of one string.
 pub fn decode(
     pieces: &PieceSet,
     sequences: &[String],
@@ -27,7 +27,7 @@ pub fn decode(
 /// Reads one string or more.
 ///
 /// # Errors
-/// With the path `list`, or that of one of them.
+/// With the path `list`, or the path of one string.
 pub fn decode_list(
     pieces: &PieceSet,
     list: &str,

@@ -24,17 +24,17 @@ pub struct SessionConfig {
     pub observations: Vec<Field>,
     /// The infos, in order.
     pub infos: Vec<Field>,
-    /// The session seed; `None` where the environments have their own seeds or explicit pieces.
+    /// The session seed; `None` if the environments have their own seeds or explicit pieces.
     pub seed: Option<u64>,
-    /// Whether answers hold an action mask.
+    /// Whether answers include an action mask.
     pub action_mask: bool,
-    /// The largest answer in bytes that the client can take.
+    /// The largest answer in bytes that the client accepts.
     pub max_response_bytes: u32,
 }
 
 /// Reads a configuration; calls `draw_seed` if the request has no seed.
 ///
-/// The seeding is separate: it is used once, and can be as large as the request.
+/// The seeding is separate, because it is used only once and can be as large as the request.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `SessionConfig`.
@@ -121,7 +121,7 @@ pub fn decode(
     Ok((config, seeding))
 }
 
-/// The refusal of a field that has nothing to show.
+/// The refusal of a field that has no value under these rules.
 fn not_of_these_rules(path: String, field: Field) -> DecodeError {
     let problem = match field {
         Field::Falling | Field::FallingCells => "is of key presses, but a step of these rules is a placement",
@@ -232,7 +232,7 @@ impl From<AutoresetMode> for pb::AutoresetMode {
     }
 }
 
-/// Reads a policy by its number, and the reward beside it.
+/// Reads a policy by its number, and its reward.
 pub(super) fn decode_invalid_actions(policy: i32, reward: f64) -> Result<InvalidActionPolicy, DecodeError> {
     let policy = match pb::InvalidActionPolicy::try_from(policy) {
         Ok(pb::InvalidActionPolicy::Unspecified | pb::InvalidActionPolicy::Reject) => {
@@ -252,7 +252,7 @@ pub(super) fn decode_invalid_actions(policy: i32, reward: f64) -> Result<Invalid
     Ok(policy)
 }
 
-/// The reward beside a policy.
+/// The reward of a policy.
 pub fn invalid_action_reward(policy: InvalidActionPolicy) -> f64 {
     match policy {
         InvalidActionPolicy::Ignore { reward } => reward,

@@ -1,6 +1,6 @@
 //! Tensors: from the wire into slices of numbers, and back.
 //!
-//! Every length is compared with the bytes at hand before memory is taken, so a tensor can never make us allocate more
+//! Every length is compared with the available bytes before memory is allocated, so a tensor never allocates more
 //! than its own size. Nothing is cast: a tensor of another element type is refused.
 
 use bytes::Bytes;
@@ -10,19 +10,19 @@ use super::pb;
 
 /// A number that a tensor can hold.
 pub trait Element: Copy {
-    /// Its type on the wire.
+    /// Element type on the wire.
     const DTYPE: pb::DataType;
-    /// Bytes it takes there.
+    /// Bytes of an element on the wire.
     const SIZE: usize;
-    /// Reads it from exactly [`Element::SIZE`] bytes.
+    /// Reads an element from exactly [`Element::SIZE`] bytes.
     fn from_le(bytes: &[u8]) -> Self;
-    /// Appends its bytes.
+    /// Appends the bytes of an element.
     fn put_le(self, out: &mut Vec<u8>);
-    /// Converts a number that a person wrote, if this type holds it without loss (floating-point types round it).
+    /// Converts a number written by a person, if this type holds it without loss (floating-point types round it).
     fn from_written(value: f64) -> Option<Self>;
 }
 
-/// Beyond this size doubles skip whole numbers, so the number that arrived may not be the one that a person wrote.
+/// Beyond this size doubles skip whole numbers, so the received number may differ from the written one.
 const MAX_WRITTEN: f64 = 9_007_199_254_740_992.0;
 
 macro_rules! element {
@@ -69,7 +69,7 @@ element!(f64, Float64, |value: f64| Some(value).filter(|number| number.is_finite
 pub struct Array<T> {
     /// The size of each dimension.
     pub shape: Vec<u32>,
-    /// The elements, row-major; as many as the product of the sizes.
+    /// The elements, row-major; their number is the product of the sizes.
     pub elements: Vec<T>,
 }
 
@@ -95,7 +95,7 @@ pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>,
 /// Reads a required tensor: see [`decode`].
 ///
 /// # Errors
-/// As [`decode`], or [`Fault::Field`] when it is absent; with the path `name`.
+/// Returns the errors of [`decode`], or [`Fault::Field`] if the tensor is absent; with the path `name`.
 pub fn decode_field<T: Element>(
     tensor: Option<&pb::Tensor>,
     name: &str,
@@ -122,13 +122,13 @@ pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
     from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
 }
 
-/// Playfields as rows of cells, one integer each: as wide as the playfield asks for.
+/// Playfields as rows of cells, one integer per row, as wide as the playfield requires.
 pub fn cell_rows(width: u8, height: u8, rows: u32, data: Vec<u8>) -> pb::Tensor {
     let dtype = if width > 16 { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
     from_bytes(dtype, vec![rows, height.into()], data)
 }
 
-/// A tensor of bytes that are in the right order already.
+/// A tensor of bytes that are already in the right order.
 ///
 /// # Panics
 /// In debug builds, if the shape and the number of bytes do not match.
@@ -141,7 +141,7 @@ pub fn from_bytes(dtype: pb::DataType, shape: Vec<u32>, data: Vec<u8>) -> pb::Te
     pb::Tensor { dtype: dtype.into(), shape, data: Bytes::from(data), values: Vec::new() }
 }
 
-/// Bytes that an element takes.
+/// Bytes of an element.
 pub const fn element_size(dtype: pb::DataType) -> usize {
     match dtype {
         pb::DataType::Unspecified => 0,
@@ -254,7 +254,7 @@ fn wrong_dtype<T: Element>(dtype: i32) -> DecodeError {
     invalid(format!("has {got}, expected {}", dtype_name(T::DTYPE)))
 }
 
-/// The name in the proto file, without its prefix: `INT32`.
+/// Name in the proto file, without its prefix: `INT32`.
 pub fn dtype_name(dtype: pb::DataType) -> &'static str {
     dtype.as_str_name().trim_start_matches("DATA_TYPE_")
 }

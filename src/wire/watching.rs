@@ -1,4 +1,4 @@
-//! WatchSession: what a request asks for, and an environment as a frame shows it, written by the server and read by a viewer.
+//! WatchSession: its request, and environments in its frames, written by the server and read by a viewer.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,18 @@ use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use super::pb;
 
-/// Bytes of an environment in a frame besides its cells, at most: every number at its longest.
+/// Most bytes of an environment in a frame besides its cells, with every number at its longest.
 const ENV_BYTES: u64 = 320;
 
-/// Bytes of a frame of this many environments with playfields of this many cells, at most.
+/// Most bytes of a frame of this many environments with playfields of this many cells.
 pub fn frame_bytes(num_envs: usize, cells: u64) -> u64 {
     num_envs as u64 * (ENV_BYTES + cells) + 64
 }
 
-/// Reads which environments of a session of `num_envs` a caller wants to watch.
+/// Reads the environments to watch in a session of `num_envs`.
 ///
 /// # Errors
-/// If they are too many. Whether they exist is up to the session.
+/// If there are too many. The session checks whether they exist.
 pub fn decode_env_ids(env_ids: &[u32], num_envs: u32) -> Result<Vec<u32>, DecodeError> {
     if env_ids.is_empty() {
         return Ok((0..num_envs.min(MAX_WATCHED_ENVS)).collect());
@@ -35,10 +35,10 @@ pub fn decode_env_ids(env_ids: &[u32], num_envs: u32) -> Result<Vec<u32>, Decode
     Ok(env_ids.to_vec())
 }
 
-/// Reads how many frames a second a caller wants at most.
+/// Reads the most frames per second that a caller wants.
 ///
 /// # Errors
-/// If they are too many.
+/// If there are too many.
 pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
     match frames {
         0 => Ok(DEFAULT_FRAMES_PER_SECOND),
@@ -53,31 +53,31 @@ pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
 /// An environment as a viewer draws it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedEnv {
-    /// Which of the session.
+    /// Number of the environment in the session.
     pub env_id: u32,
-    /// How far its episode is.
+    /// State of the episode.
     pub phase: EpisodePhase,
-    /// Which episode of the environment's seed, counted from 0.
+    /// Number of the episode of the environment's seed, counted from 0.
     pub episode: u64,
-    /// The game. Its steps are those of the episode, its score is the sum of the rewards; the rows of the last landing are not
-    /// known, nor is how an episode ended.
+    /// The game. Its steps are those of the episode, and its score is the sum of the rewards; the rows of the last
+    /// landing and the end of an episode are unknown.
     pub scene: Scene,
     /// The last episode that ended while the environment was watched.
     pub last_episode: Option<WatchedEpisode>,
 }
 
-/// What came of an episode.
+/// Outcome of an episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WatchedEpisode {
     /// Lines cleared.
     pub lines: u64,
     /// Pieces landed.
     pub pieces: u64,
-    /// The sum of its rewards.
+    /// Sum of the rewards.
     pub episode_return: f64,
 }
 
-/// An environment as it is now, in these colours.
+/// The current state of an environment, in these colours.
 pub fn encode_env(
     batch: &EnvBatch,
     env_id: u32,
@@ -142,10 +142,10 @@ fn encode_pairs(cells: &[(u8, u8)]) -> Vec<u32> {
     cells.iter().flat_map(|&(row, column)| [row.into(), column.into()]).collect()
 }
 
-/// Reads an environment of a frame, played by these rules.
+/// Reads an environment of a frame, played under these rules.
 ///
 /// # Errors
-/// The field that no server of this protocol sends.
+/// The first field that no server of this protocol would send.
 pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, DecodeError> {
     let phase = match env.phase() {
         pb::EpisodePhase::Unspecified => return Err(DecodeError::missing("phase")),
@@ -192,7 +192,7 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
     })
 }
 
-/// Reads the lines of garbage that wait.
+/// Reads the waiting lines of garbage.
 fn decode_garbage(lines: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> {
     let places = Incoming::default().seen(rules).len();
     if lines.len() != places {
@@ -204,7 +204,7 @@ fn decode_garbage(lines: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> 
     decoded.ok_or_else(|| DecodeError::field("garbage", "has more lines than there are rows"))
 }
 
-/// Reads the cells of a playfield; none at all before the first episode.
+/// Reads the cells of a playfield; none before the first episode.
 fn decode_cells(bytes: &[u8], rules: &Rules) -> Result<Cells, DecodeError> {
     let Rules { width, height, .. } = *rules;
     let count = usize::from(width) * usize::from(height);
@@ -236,7 +236,7 @@ fn decode_pairs(field: &str, numbers: &[u32]) -> Result<Vec<(u8, u8)>, DecodeErr
     pairs.ok_or_else(|| DecodeError::field(field, "is no list of pairs of row and column"))
 }
 
-/// Reads the cells of a piece of these rules, or of none.
+/// Reads the cells of a piece of these rules, or of no piece.
 fn decode_cells_of_piece(
     field: &str,
     numbers: &[u32],

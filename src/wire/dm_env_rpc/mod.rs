@@ -1,11 +1,11 @@
 //! The second API: the messages of `dm_env_rpc.v1`, and what they mean here.
 //!
-//! A world is one environment. Its settings arrive as named tensors and become the same configuration that a session has
-//! ([`settings`]), so there is one set of checks and one set of defaults. Specs describe its actions and observations, each
-//! with a number ([`specs`]). Tensors are messages of their own kind, with an array for each element type ([`tensor`]).
+//! A world is one environment. Its settings arrive as named tensors and become a session's configuration
+//! ([`settings`]), so checks and defaults exist once. Specs describe its actions and observations, each with a number
+//! ([`specs`]). Tensors have their own message, with one array per element type ([`tensor`]).
 //!
-//! The surprising decision: an array of one element fills any shape in this protocol, so a few bytes can ask for any amount
-//! of memory. Here the reader gives the shape it wants, and never makes anything larger.
+//! The surprising decision: in this protocol an array of one element fills any shape, so a few bytes can ask for any
+//! amount of memory. Here the reader states the shape it wants, and never allocates more.
 
 pub mod settings;
 pub mod specs;

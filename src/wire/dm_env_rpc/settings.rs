@@ -1,7 +1,7 @@
-//! Settings: named tensors, the one table of them, and the configuration that they make.
+//! Settings: named tensors, their one table, and the configuration that they make.
 //!
-//! They are the fields of `SessionConfig` and `Rules` that make sense for one environment. The reader writes them into
-//! exactly those messages, so every bound and every default is that of a session.
+//! Settings are the fields of `SessionConfig` and `Rules` that make sense for one environment. The reader writes them
+//! into these messages, so every bound and default is that of a session.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -77,16 +77,16 @@ struct Draft {
 /// The configuration of a world.
 #[derive(Debug)]
 pub struct WorldConfig {
-    /// Its session: one environment, no autoreset; actions that do not exist end the episode unless a setting says
-    /// otherwise.
+    /// Session of the world: one environment, no autoreset; actions that do not exist end the episode unless a
+    /// setting says otherwise.
     pub session: SessionConfig,
-    /// Where its pieces come from.
+    /// Source of the world's pieces.
     pub seeding: Seeding,
-    /// How long it stays without calls.
+    /// How long the world stays without calls.
     pub ttl: Duration,
 }
 
-/// The episode that a reset asks for instead of the next one.
+/// Episode that a reset asks for instead of the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dealt {
     /// Episode 0 of a seed.
@@ -222,7 +222,7 @@ pub fn decode(
 /// Reads the settings of a reset of a game with these pieces.
 ///
 /// # Errors
-/// As [`decode`]; most settings are for new worlds only.
+/// Returns the errors of [`decode`]; most settings are for new worlds only.
 pub fn decode_reset(
     settings: &HashMap<String, dm::Tensor>,
     pieces: &PieceSet,
@@ -242,10 +242,10 @@ pub fn decode_reset(
     read().in_field("settings")
 }
 
-/// Reads the settings of a join, of which there are none.
+/// Reads the settings of a join, which must be empty.
 ///
 /// # Errors
-/// As [`decode`].
+/// Returns the errors of [`decode`].
 pub fn decode_join(settings: &HashMap<String, dm::Tensor>) -> Result<(), DecodeError> {
     draft(settings, |_| false).in_field("settings").map(drop)
 }

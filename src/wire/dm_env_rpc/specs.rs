@@ -1,8 +1,8 @@
 //! Actions and observations of a world: their numbers, names, types and bounds.
 //!
-//! There is a `reward` and no `discount`: the state of a step determines it (0 when TERMINATED, else 1), and dm_env_rpc's
-//! own adaptor computes it correctly only from there. It would take a tensor of that name as the discount of the first step
-//! too, which has none.
+//! There is a `reward` but no `discount`: the state of a step determines the discount (0 when TERMINATED, else 1),
+//! and dm_env_rpc's adaptor computes it correctly only from the state. With a tensor named `discount` it would also
+//! read one in the first step, which has none.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::pb::tensor_spec::Value;
 use super::pb::tensor_spec::value::Payload as Bound;
 use super::{pb, tensor};
 
-/// The number of the one action. A step without it does action 0.
+/// Number of the only action. A step without it does action 0.
 pub const ACTION: u64 = 1;
 
 /// An observation that a step can ask for.
@@ -27,19 +27,19 @@ pub enum Observation {
     Field(Field),
 }
 
-/// The number of the reward.
+/// Number of the reward.
 const REWARD: u64 = 1;
 
 /// The observations of a world, by number.
 ///
-/// A field has the same number in every world, whatever its rules are.
+/// A field has one number in every world, whatever the rules are.
 pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)> + '_ {
     let fields = FIELDS.iter().map(|info| info.field).filter(|&field| is_shown(field, batch));
     let fields = fields.map(|field| (uid(field), Observation::Field(field)));
     std::iter::once((REWARD, Observation::Reward)).chain(fields)
 }
 
-/// The number of a field: part of the protocol, never given to another field.
+/// Number of a field: part of the protocol, never given to another field.
 fn uid(field: Field) -> u64 {
     match field {
         Field::Board => 2,
@@ -70,7 +70,7 @@ fn uid(field: Field) -> u64 {
     }
 }
 
-/// Whether a field has anything to show under the rules of a world.
+/// Whether a field has a value under the rules of a world.
 fn is_shown(field: Field, batch: &EnvBatch) -> bool {
     batch.spec(field).shape.iter().all(|&size| size > 0) && field.is_of(&batch.config().rules)
 }
@@ -93,7 +93,7 @@ pub fn encode(batch: &EnvBatch) -> pb::ActionObservationSpecs {
     }
 }
 
-/// Reads the list of observations wanted; each counts once, however often the list names it.
+/// Reads the list of observations wanted; repeated entries count once.
 ///
 /// # Errors
 /// [`Fault::UnknownName`] for an unknown number.
@@ -113,8 +113,8 @@ pub fn decode_wanted(batch: &EnvBatch, uids: &[u64]) -> Result<HashMap<u64, Obse
 /// Reads the action of a step.
 ///
 /// # Errors
-/// [`DecodeError`] for an unknown number, or a tensor that is no scalar of type INT32. The environment checks whether the
-/// rules have such an action.
+/// [`DecodeError`] for an unknown number, or a tensor that is not a scalar of type INT32. The environment checks
+/// whether the action exists under its rules.
 pub fn decode_action(actions: &HashMap<u64, pb::Tensor>) -> Result<i32, DecodeError> {
     if let Some(uid) = actions.keys().filter(|uid| **uid != ACTION).min() {
         let problem = format!("no action of this world has the number {uid}");
@@ -147,7 +147,7 @@ fn spec(batch: &EnvBatch, observation: Observation) -> pb::TensorSpec {
     }
 }
 
-/// A bound for all elements, in their type. Booleans have none in this protocol.
+/// A bound for all elements, in their type. Booleans have no bounds in this protocol.
 fn bound(dtype: DataType, number: f64) -> Option<Value> {
     let payload = match dtype {
         DataType::Bool => return None,
@@ -166,7 +166,7 @@ fn int32_bound(number: i32) -> Value {
     Value { payload: Some(Bound::Int32s(Int32Array { array: vec![number] })) }
 }
 
-/// There is no 16-bit type in this protocol.
+/// 16-bit types become 32-bit types, because this protocol has none.
 impl From<DataType> for pb::DataType {
     fn from(dtype: DataType) -> pb::DataType {
         match dtype {

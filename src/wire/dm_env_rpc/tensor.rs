@@ -14,7 +14,7 @@ use crate::env::DataType;
 /// Reads one `i32`. No other element type is cast to it.
 ///
 /// # Errors
-/// [`Fault::Tensor`] under the empty path, as of every reader here.
+/// [`Fault::Tensor`] with an empty path, like every reader of this module.
 pub fn int32(tensor: &pb::Tensor) -> Result<i32, DecodeError> {
     let Some(Payload::Int32s(int32s)) = &tensor.payload else {
         return Err(wrong_type(tensor, "INT32"));
@@ -25,7 +25,7 @@ pub fn int32(tensor: &pb::Tensor) -> Result<i32, DecodeError> {
 /// Reads one integer of any type that is within the range of `T`.
 ///
 /// # Errors
-/// As [`int32`].
+/// [`Fault::Tensor`] with an empty path.
 pub fn integer<T: TryFrom<i128>>(tensor: &pb::Tensor) -> Result<T, DecodeError> {
     let number: i128 = match &tensor.payload {
         Some(Payload::Int8s(int8s)) => i128::from(*scalar(tensor, &int8s.array)? as i8),
@@ -42,15 +42,15 @@ pub fn integer<T: TryFrom<i128>>(tensor: &pb::Tensor) -> Result<T, DecodeError> 
 /// Reads one number of any numeric type.
 ///
 /// # Errors
-/// As [`int32`].
+/// [`Fault::Tensor`] with an empty path.
 pub fn number(tensor: &pb::Tensor) -> Result<f64, DecodeError> {
     Ok(numbers(tensor, &[])?[0])
 }
 
-/// Reads a row of `length` numbers of any numeric type; one element stands for all of them.
+/// Reads a row of `length` numbers of any numeric type; a single element stands for all of them.
 ///
 /// # Errors
-/// As [`int32`].
+/// [`Fault::Tensor`] with an empty path.
 pub fn number_row(tensor: &pb::Tensor, length: u32) -> Result<Vec<f64>, DecodeError> {
     numbers(tensor, &[length])
 }
@@ -58,7 +58,7 @@ pub fn number_row(tensor: &pb::Tensor, length: u32) -> Result<Vec<f64>, DecodeEr
 /// Reads one text, no longer than a name.
 ///
 /// # Errors
-/// As [`int32`].
+/// [`Fault::Tensor`] with an empty path.
 pub fn name(tensor: &pb::Tensor) -> Result<&str, DecodeError> {
     let name = text(tensor)?;
     check_name("", name)?;
@@ -68,7 +68,7 @@ pub fn name(tensor: &pb::Tensor) -> Result<&str, DecodeError> {
 /// Reads one text.
 ///
 /// # Errors
-/// As [`int32`].
+/// [`Fault::Tensor`] with an empty path.
 pub fn text(tensor: &pb::Tensor) -> Result<&str, DecodeError> {
     let Some(Payload::Strings(strings)) = &tensor.payload else {
         return Err(wrong_type(tensor, "STRING"));
@@ -76,10 +76,10 @@ pub fn text(tensor: &pb::Tensor) -> Result<&str, DecodeError> {
     scalar(tensor, &strings.array).map(String::as_str)
 }
 
-/// Reads one text, or a row of them.
+/// Reads one text, or a row of texts.
 ///
 /// # Errors
-/// As [`int32`].
+/// [`Fault::Tensor`] with an empty path.
 pub fn texts(tensor: &pb::Tensor) -> Result<&[String], DecodeError> {
     let Some(Payload::Strings(strings)) = &tensor.payload else {
         return Err(wrong_type(tensor, "STRING"));
@@ -93,8 +93,8 @@ pub fn texts(tensor: &pb::Tensor) -> Result<&[String], DecodeError> {
     }
 }
 
-/// A tensor of bytes that are in the right order already, little-endian like all our own. There is no 16-bit type in this
-/// protocol: 16-bit numbers become 32-bit ones.
+/// A tensor of bytes that are already little-endian. 16-bit numbers become 32-bit ones, because this protocol has no
+/// 16-bit type.
 pub fn from_bytes(dtype: DataType, shape: &[u32], data: Vec<u8>) -> pb::Tensor {
     fn all<T: Element, U>(data: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
         data.chunks_exact(T::SIZE).map(|bytes| convert(T::from_le(bytes))).collect()
@@ -121,7 +121,7 @@ pub fn from_bytes(dtype: DataType, shape: &[u32], data: Vec<u8>) -> pb::Tensor {
     pb::Tensor { shape: shape.iter().map(|&size| size as i32).collect(), payload: Some(payload) }
 }
 
-/// One `f32`.
+/// A scalar tensor of one `f32`.
 pub fn float(number: f32) -> pb::Tensor {
     let payload = Payload::Floats(pb::tensor::FloatArray { array: vec![number] });
     pb::Tensor { shape: vec![], payload: Some(payload) }
@@ -131,7 +131,7 @@ fn uint32s(array: Vec<u32>) -> Payload {
     Payload::Uint32s(pb::tensor::Uint32Array { array })
 }
 
-/// Numbers of a shape with no dimension or with one.
+/// Numbers of a shape with at most one dimension.
 fn numbers(tensor: &pb::Tensor, expected: &[u32]) -> Result<Vec<f64>, DecodeError> {
     fn widen<T: Copy>(array: &[T], to: impl Fn(T) -> f64) -> Cow<'static, [f64]> {
         // One more than the longest row is enough to see that there are too many.
@@ -168,7 +168,7 @@ fn numbers(tensor: &pb::Tensor, expected: &[u32]) -> Result<Vec<f64>, DecodeErro
 /// The longest row of numbers that a setting takes.
 const MAX_ROW: usize = 16;
 
-/// The one element of an array.
+/// The only element of an array.
 fn scalar<'a, T>(tensor: &pb::Tensor, array: &'a [T]) -> Result<&'a T, DecodeError> {
     match (tensor.shape.as_slice(), array) {
         ([], [element]) => Ok(element),
