@@ -1,8 +1,8 @@
-//! How the memory of a server is divided: one number becomes every limit on what callers can make the server hold.
+//! Division of a server's memory: one number determines every limit on what callers can make the server hold.
 //!
-//! The budgets for sessions, evaluations, requests and answers count bytes. What they do not count is bounded by a number
-//! and a size: connections with their buffers, calls with their headers and small answers. [`Allotment::worst_case`] adds
-//! up all of it, and stays below the memory that the allotment was made for. The rest is for what the allocator keeps.
+//! The budgets for sessions, evaluations, requests and answers count bytes. Everything else is bounded by a number
+//! and a size: connections with their buffers, calls with their headers and small answers. [`Allotment::worst_case`]
+//! adds up everything, and stays below the memory of the allotment. The rest is a reserve for the allocator.
 
 use crate::wire::limits::{CONNECTION_BYTES, OWN_MEMORY};
 
@@ -11,14 +11,14 @@ use super::answers::SMALL_ANSWER_BYTES;
 /// Bytes that a server may take by default.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// The fewest bytes that a server may be given: with less, there would be no room for two of the largest requests.
+/// Fewest bytes that a server may be given: with less, two of the largest requests would not fit.
 pub const LEAST_MEMORY: u64 = 1 << 30;
 
 /// Bytes of a server that has just started: the program, its threads, its tables.
 const PROGRAM_BYTES: u64 = 24 << 20;
 
-/// Bytes of a call besides the budgets: its task and the buffers that it begins with, small headers, and a small request as it
-/// came and as it is read.
+/// Bytes of a call besides the budgets: its task and initial buffers, small headers, and a small request both encoded
+/// and decoded.
 const CALL_BYTES: u64 = 26 << 10;
 
 const MIB: u64 = 1 << 20;
@@ -43,7 +43,7 @@ pub struct Allotment {
 }
 
 impl Allotment {
-    /// The limits of a server that was given no memory.
+    /// Limits of a server with the default memory.
     pub const DEFAULT: Allotment = Allotment::new(DEFAULT_MEMORY);
 
     /// The limits of a server that may take this many bytes.
@@ -60,7 +60,7 @@ impl Allotment {
         }
     }
 
-    /// Bytes that a server holds at most under these limits.
+    /// Most bytes that a server holds under these limits.
     pub const fn worst_case(&self) -> u64 {
         let budgets = self.sessions + self.evaluations + self.requests + self.answers;
         let connections = self.max_connections as u64 * (CONNECTION_BYTES + 2 * OWN_MEMORY);

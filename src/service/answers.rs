@@ -1,11 +1,11 @@
-//! Answers on their way: bytes that the server holds because a client has not read them yet.
+//! Unread answers: bytes that the server holds because a client has not read them yet.
 //!
-//! A client can keep its HTTP/2 window closed, and then the server holds every answer to it. So a call takes room for its
-//! answer before it begins to work ([`Answers::room`]), from the budgets of its connection and of the server, which
-//! refuse it where too little is left. The connection gives the room back when it has written the answer.
+//! A client can keep its HTTP/2 window closed, and then the server holds every answer to it. So a call reserves
+//! memory for its answer before it starts to work ([`Answers::room`]), from the budgets of its connection and of the
+//! server, which refuse it if too little is left. The connection releases the memory when it has written the answer.
 //!
-//! The server never refuses a small answer: however much other clients leave unread, a learner with a few environments can
-//! step.
+//! The server never refuses a small answer: a learner with a few environments can step, however much other clients
+//! leave unread.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
@@ -15,28 +15,28 @@ use tonic::Extensions;
 use super::budget::{Budget, Share, Spent};
 use super::refusal::Refusal;
 
-/// Answers up to this size take no room of their own: each call holds this much from its beginning to its end, which adds up
-/// to 128 MiB for as many calls as a server may have.
+/// Answers up to this size need no reservation: each call reserves this much from its start to its end, which adds up
+/// to 128 MiB for the most calls that a server allows.
 pub const SMALL_ANSWER_BYTES: u64 = 16 << 10;
 
-/// The answers of one call. The layer around the calls puts them into the extensions of its request.
+/// Reservations for the answers of one call. The layer around the calls puts them into the extensions of the request.
 #[derive(Clone, Debug, Default)]
 pub struct Answers(Option<Arc<OnTheirWay>>);
 
 #[derive(Debug)]
 struct OnTheirWay {
     budget: Arc<Budget>,
-    /// For answers that take no room of their own.
+    /// Reservation for small answers.
     _small: Share,
-    /// The room of answers that are made and have not left yet.
+    /// Reservation for answers that are made and have not left yet.
     made: Mutex<Share>,
-    /// The room of the evaluation that the answers come from.
+    /// Reservation of the evaluation that the answers come from.
     evaluation: OnceLock<Arc<Share>>,
-    /// Since when the connection has had a message that the client must read before it asks for more.
+    /// Since when the connection has held a message that the client must read before it asks for more.
     unread_since: Mutex<Option<Instant>>,
 }
 
-/// Room for an answer that is being made.
+/// Reserved memory for an answer in preparation.
 #[derive(Debug)]
 pub struct Room {
     answers: Answers,
@@ -44,7 +44,7 @@ pub struct Room {
 }
 
 impl Answers {
-    /// The answers of a new call, with `bytes` more than [`SMALL_ANSWER_BYTES`] for answers that take no room of their own.
+    /// The answers of a new call, with `bytes` more than [`SMALL_ANSWER_BYTES`] for small answers.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if the budget has less left than `bytes`.
@@ -62,12 +62,12 @@ impl Answers {
         Ok(Answers(Some(Arc::new(call))))
     }
 
-    /// The answers of the call with these extensions; without bounds where there is no layer around the calls.
+    /// The answers of the call with these extensions; without bounds if there is no layer around the calls.
     pub fn of(extensions: &Extensions) -> Answers {
         extensions.get().cloned().unwrap_or_default()
     }
 
-    /// Takes room for an answer of at most `bytes`.
+    /// Reserves memory for an answer of at most `bytes`.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if less is left.
@@ -81,7 +81,7 @@ impl Answers {
         Ok(Room { answers: self.clone(), share })
     }
 
-    /// Makes an answer of at most `bytes`, if there is room for it.
+    /// Makes an answer of at most `bytes`, if there is memory for it.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] before any work is done; then the errors of the work.
@@ -92,26 +92,26 @@ impl Answers {
         Ok(answer)
     }
 
-    /// Keeps the room of an evaluation until the connection has written the last of its answers.
+    /// Keeps the reservation of an evaluation until the connection has written the last of its answers.
     pub fn keep_evaluation(&self, room: &Arc<Share>) {
         if let Some(call) = &self.0 {
             let _ = call.evaluation.set(room.clone());
         }
     }
 
-    /// The room of the evaluation that the answers come from, if they do.
+    /// The reservation of the evaluation that the answers come from, if any.
     pub fn evaluation(&self) -> Option<Arc<Share>> {
         self.0.as_ref()?.evaluation.get().cloned()
     }
 
-    /// The connection has taken a message and asks for no more until the client has read it.
+    /// Notes that the connection has taken a message and asks for no more until the client has read it.
     pub fn waits_for_reader(&self) {
         if let Some(call) = &self.0 {
             *call.unread_since() = Some(Instant::now());
         }
     }
 
-    /// The connection asks for more.
+    /// Notes that the connection asks for more.
     pub fn is_read(&self) {
         if let Some(call) = &self.0 {
             *call.unread_since() = None;
@@ -123,7 +123,8 @@ impl Answers {
         *self.0.as_ref()?.unread_since()
     }
 
-    /// The room for `bytes` that now leave for the connection, with all answers made before; `None` if they are small.
+    /// The reservation for `bytes` that now leave for the connection, with all answers made before; `None` if they
+    /// are small.
     pub fn leave(&self, bytes: u64) -> Option<Share> {
         let mut share = self.0.as_ref()?.made().take_out();
         (share.amount() > 0).then(|| {
@@ -144,7 +145,7 @@ impl OnTheirWay {
 }
 
 impl Room {
-    /// Grows the room to `bytes`, for an answer whose size shows while it is made.
+    /// Grows the reservation to `bytes`, for an answer whose size is only known while it is made.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if less is left.
@@ -158,7 +159,7 @@ impl Room {
         }
     }
 
-    /// Keeps the room until the answer leaves, now that it is made. Without this call, the room is given back.
+    /// Keeps the reservation until the finished answer leaves. Without this call, dropping releases it.
     pub fn keep(self) {
         if let (Some(call), Some(share)) = (&self.answers.0, self.share) {
             call.made().add(share);

@@ -1,7 +1,7 @@
 //! A limit on log lines that callers can cause.
 //!
-//! The server can refuse a caller tens of thousands of times a second. A line for each refusal would fill the disk behind
-//! the log and hide what matters. So only the first lines of every second are written; the next one says how many were
+//! The server can refuse a caller tens of thousands of times per second. One line per refusal would fill the disk and
+//! hide what matters. So the log gets only the first lines of every second, and the next line says how many were
 //! withheld.
 
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::metrics::LOG_LINES_WITHHELD;
 #[derive(Debug)]
 pub struct Brake {
     lines: u32,
-    /// How long it counts before it starts again.
+    /// Length of a counting period.
     window: Duration,
     state: Mutex<State>,
 }
@@ -26,12 +26,12 @@ struct State {
 }
 
 impl Brake {
-    /// A brake that lets this many lines through in a second.
+    /// A brake that passes this many lines per second.
     pub const fn new(lines: u32) -> Brake {
         Brake::of(lines, Duration::from_secs(1))
     }
 
-    /// A brake that lets one line through in this time.
+    /// A brake that passes one line per period.
     pub const fn every(window: Duration) -> Brake {
         Brake::of(1, window)
     }

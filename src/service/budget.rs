@@ -1,7 +1,8 @@
 //! Budgets of bytes, calls or connections: a limit on the whole, and one on each part.
 //!
-//! Every user of a budget takes a [`Share`] before it begins and holds it until the end; where too little is left, the
-//! budget refuses at once. It does not wait: what waits holds a request, and the room that it waits for may never come back.
+//! Every user of a budget takes a [`Share`] before it starts and holds it until the end; if too little is left, the
+//! budget refuses at once. It does not wait, because a waiting call holds a request, and the amount that it waits for
+//! may never be released.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub struct Budget {
     limit: u64,
     taken: Mutex<u64>,
-    /// The whole that this is a part of.
+    /// The whole that this budget is a part of.
     all: Option<Whole>,
 }
 
@@ -20,7 +21,7 @@ pub struct Budget {
 #[derive(Debug)]
 struct Whole {
     budget: Arc<Budget>,
-    /// What the part has of its own, outside the whole.
+    /// Amount that the part always has, outside the whole.
     own: u64,
 }
 
@@ -28,13 +29,13 @@ struct Whole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{taken} of {limit} are taken")]
 pub struct Spent {
-    /// The amount of the budget that was too small: the part, or the whole.
+    /// The limit of the budget that was too small: the part, or the whole.
     pub limit: u64,
-    /// How much of it was taken.
+    /// Amount taken from that budget.
     pub taken: u64,
 }
 
-/// An amount taken from a budget, and given back when this is dropped.
+/// An amount taken from a budget; dropping it releases the amount.
 #[derive(Debug)]
 pub struct Share {
     budget: Arc<Budget>,
@@ -47,11 +48,11 @@ impl Budget {
         Arc::new(Budget { limit, taken: Mutex::new(0), all: None })
     }
 
-    /// A budget within this one: what is taken from it is also taken from the whole, except the first `own`, which are its
-    /// own.
+    /// A budget within this one. It also takes its amounts from the whole, except the first `own`, which it always
+    /// has.
     ///
-    /// A part never takes more of the whole than it leaves free. So one part has half of it at most, two have a third each.
-    /// A part always has its own amount, however much the others take.
+    /// A part never takes more of the whole than it leaves free. So a single part has at most half of it, and two
+    /// parts have a third each. A part always has its own amount, however much the others take.
     pub fn part(self: &Arc<Budget>, limit: u64, own: u64) -> Arc<Budget> {
         let all = Some(Whole { budget: self.clone(), own });
         Arc::new(Budget { limit: limit.min(self.limit.saturating_add(own)), taken: Mutex::new(0), all })
@@ -62,13 +63,13 @@ impl Budget {
         self.limit
     }
 
-    /// How much of it is taken.
+    /// Amount taken from the budget.
     pub fn taken(&self) -> u64 {
         *self.lock()
     }
 
-    /// Whether more than a quarter is taken, of the whole if this is a part of one. A single part that takes all it can
-    /// makes the whole scarce.
+    /// Whether more than a quarter is taken, of the whole if this budget is a part. A single part that takes all it
+    /// can makes the whole scarce.
     pub fn is_scarce(&self) -> bool {
         self.all.as_ref().map_or_else(|| self.taken() > self.limit / 4, |all| all.budget.is_scarce())
     }
@@ -81,7 +82,7 @@ impl Budget {
     /// Takes `amount`.
     ///
     /// # Errors
-    /// [`Spent`] if less is left. Nothing is taken then.
+    /// [`Spent`] if less is left; then nothing is taken.
     pub fn take(self: &Arc<Budget>, amount: u64) -> Result<Share, Spent> {
         let mut share = self.share();
         share.grow_to(amount)?;
@@ -120,7 +121,7 @@ impl Budget {
     }
 }
 
-/// The parts of a budget that are in use, one for each holder.
+/// The parts of a budget in use, one per holder.
 #[derive(Debug)]
 pub struct Parts<K> {
     whole: Arc<Budget>,
@@ -133,7 +134,7 @@ impl<K: Clone + Eq + Hash> Parts<K> {
         Parts { whole, parts: Mutex::default() }
     }
 
-    /// The budget.
+    /// The budget that is divided.
     pub fn whole(&self) -> &Arc<Budget> {
         &self.whole
     }
@@ -152,7 +153,7 @@ impl<K: Clone + Eq + Hash> Parts<K> {
 }
 
 impl Whole {
-    /// Takes what a part needs from the whole to go from `before` to `after`.
+    /// Takes from the whole the amount that a part needs to go from `before` to `after`.
     fn try_take(&self, before: u64, after: u64) -> Result<(), Spent> {
         let Whole { budget, own } = self;
         let share = after.saturating_sub(*own);
@@ -188,7 +189,7 @@ impl Share {
         Ok(())
     }
 
-    /// Sets the share to `amount`, even beyond the limit: for what is already in use, so that others see it.
+    /// Sets the share to `amount`, even beyond the limit: for amounts already in use, so that others see them.
     pub fn set(&mut self, amount: u64) {
         match amount.checked_sub(self.amount) {
             Some(more) => self.budget.take_anyway(more),

@@ -8,7 +8,7 @@ use crate::pool::Party;
 
 use super::refusal::Scope;
 
-/// The caller of a call: its token, by name. Without tokens, everything belongs to one caller.
+/// The caller of a call, identified by the name of its token. Without tokens, everything belongs to one caller.
 ///
 /// The layer around the calls puts it into the extensions of a request that came with a named token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,20 +35,20 @@ impl Caller {
         self.0.as_ref().map_or(Scope::Connection, |name| Scope::Token(name.clone()))
     }
 
-    /// The name of the token; empty where the server has no named tokens.
+    /// The name of the token; empty if the server has no named tokens.
     pub fn name(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
-/// How much of the server one caller may have at a time; `None` where only the server's own limits apply.
+/// Limits of one caller; `None` if only the server's own limits apply.
 ///
-/// Like [`Caller`], it is in the extensions of a request.
+/// Like [`Caller`], these are in the extensions of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallerLimits {
     /// Sessions.
     pub max_sessions: Option<u32>,
-    /// Environments in all its sessions.
+    /// Environments in all sessions of the caller.
     pub max_envs: Option<u32>,
     /// Evaluations.
     pub max_evaluations: Option<u32>,

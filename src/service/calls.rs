@@ -1,14 +1,14 @@
-//! Where a call's work runs: short work where the call arrives, the rest on threads for it.
+//! Where a call's work runs: short work on the thread where the call arrives, longer work on a pool.
 //!
-//! The threads that read from connections and write to them must stay free: all other calls wait while one of them works. So
-//! the server estimates work before it begins. Work up to `SHORT` is done at once, where handing it over would cost as much.
-//! Work up to `INLINE`, such as every Step of hundreds of environments, is done at once too, as long as half of those threads
-//! stay free. The rest goes to a pool that callers share, in slices where it can be cut. It ends early when its caller has
-//! left or its deadline has passed: then the future that waits for it is dropped.
+//! The threads that read from connections and write to them must stay free: all other calls wait while one of them
+//! works. So the server estimates work before it starts. Work up to `SHORT` is done at once, because moving it would
+//! cost as much. Work up to `INLINE`, such as every Step of hundreds of environments, is done at once too, as long as
+//! half of those threads stay free. The rest goes to a pool that callers share, in slices where possible. If the
+//! caller leaves or its deadline passes, the future that waits for the work is dropped and the work ends early.
 //!
-//! The surprising part is who goes to the pool in a crowd: everybody, until nobody waits there. Its threads are nicer than
-//! those for connections, so reading and writing go on at once, and callers take turns. So streams that never pause take
-//! what is left of the cores, and a learner among them waits for one turn of each at most.
+//! The surprising part: in a crowd all calls go to the pool, until nothing waits there. Its threads have a lower
+//! priority than those for connections, so reading and writing continue at once, and callers take turns. So streams
+//! that never pause use the remaining time of the cores, and a learner among them waits for at most one turn of each.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use super::refusal::Refusal;
 /// The longest work that is always done where the call arrives.
 const SHORT: Duration = Duration::from_micros(40);
 
-/// The longest work that is done where the call arrives when there is no crowd.
+/// The longest work that is done where the call arrives if there is no crowd.
 const INLINE: Duration = Duration::from_micros(400);
 
-/// How much work is done before other callers have a turn.
+/// Work done before other callers have a turn.
 pub const SLICE: Duration = Duration::from_millis(2);
 
 /// The threads for calls.
@@ -40,7 +40,7 @@ pub struct CallPool {
     crowd: Crowd,
 }
 
-/// The threads as one caller uses them.
+/// The threads for calls, from one caller's point of view.
 #[derive(Clone, Debug)]
 pub struct CallLane {
     lane: Lane,
@@ -48,15 +48,15 @@ pub struct CallLane {
     crowd: Crowd,
 }
 
-/// Jobs longer than `SHORT` and no longer than `INLINE` that are under way, here or on the pool.
+/// Jobs in progress that are longer than `SHORT` and at most `INLINE`, here or on the pool.
 #[derive(Clone, Debug)]
 struct Crowd {
     num_jobs: Arc<AtomicUsize>,
-    /// From this many jobs on, the next one goes to the pool.
+    /// Number of jobs from which on the next one goes to the pool.
     places: usize,
 }
 
-/// A job that is under way, until this is dropped.
+/// A job in progress, until this is dropped.
 #[derive(Debug)]
 pub struct UnderWay {
     is_here: bool,
@@ -70,19 +70,20 @@ impl CallPool {
         CallPool { pool, max_work, crowd: Crowd { num_jobs: Arc::default(), places } }
     }
 
-    /// How much time of one core a call may take.
+    /// Most time of a call on one core.
     pub fn max_work(&self) -> Duration {
         self.max_work
     }
 
-    /// The threads as one caller uses them.
+    /// The threads for calls, for one caller.
     pub fn lane(&self, party: Party) -> CallLane {
         CallLane { lane: self.pool.lane(party), max_work: self.max_work, crowd: self.crowd.clone() }
     }
 }
 
 impl CallLane {
-    /// Decides where a job of about this much work is done. It counts as under way until what this returns is dropped.
+    /// Decides where a job of about this much work runs. The job counts as in progress until the returned value is
+    /// dropped.
     pub fn begin(&self, work: Duration) -> UnderWay {
         if work <= SHORT || work > INLINE {
             return UnderWay { is_here: work <= SHORT, counted: None };
@@ -102,10 +103,10 @@ impl CallLane {
         Ok(())
     }
 
-    /// Does a job of about this much work, here or on the pool.
+    /// Runs a job of about this much work, here or on the pool.
     ///
     /// # Errors
-    /// [`Refusal::TooMuchWork`], and the job's own.
+    /// [`Refusal::TooMuchWork`], and the job's own errors.
     pub async fn run<T: Send + 'static>(
         &self,
         work: Duration,
@@ -119,19 +120,19 @@ impl CallLane {
         self.run_elsewhere(job).await
     }
 
-    /// Does a job on the pool, unless its caller leaves before its turn.
+    /// Runs a job on the pool, unless its caller leaves before its turn.
     ///
     /// # Panics
-    /// When the job does.
+    /// If the job panics.
     pub async fn run_elsewhere<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let mut job = Some(job);
         self.run_slices(move || job.take().map(|job| job())).await
     }
 
-    /// Does work on the pool, slice by slice until one of them returns something.
+    /// Runs work on the pool, slice by slice until one of them returns a value.
     ///
     /// # Panics
-    /// When a slice does.
+    /// If a slice panics.
     pub async fn run_slices<T: Send + 'static>(
         &self,
         slice: impl FnMut() -> Option<T> + Send + 'static,
@@ -148,7 +149,7 @@ impl CallLane {
 }
 
 impl UnderWay {
-    /// Whether the job is done where its call arrived.
+    /// Whether the job runs where its call arrived.
     pub fn is_here(&self) -> bool {
         self.is_here
     }
@@ -162,7 +163,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Queues the next slice behind the caller's other work.
+/// Queues the next slice after the caller's other work.
 fn queue<T: Send + 'static>(
     lane: Lane,
     mut slice: impl FnMut() -> Option<T> + Send + 'static,
@@ -181,7 +182,7 @@ fn queue<T: Send + 'static>(
     });
 }
 
-/// Whether a stream is working on a request: the server may end a stream that is not at any time.
+/// Whether a stream is working on a request; the server may end an idle stream at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Busy(Arc<AtomicBool>);
 
@@ -191,7 +192,7 @@ impl Busy {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Busy until this is dropped.
+    /// Marks the stream as busy until the returned value is dropped.
     pub fn begin(&self) -> impl Drop + use<> {
         self.0.store(true, Ordering::Relaxed);
         Working(self.clone())

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A clock: how long it has been running, and what the calendar said when it started.
+/// A clock: how long it has been running, and the date when it started.
 ///
-/// Leases count running time, which nothing can set; the calendar is for the dates that clients see.
+/// Leases count running time, which no one can set; the date is for clients.
 pub struct Clock {
     started: SystemTime,
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
@@ -18,7 +18,7 @@ impl Clock {
         Clock::new(SystemTime::now(), move || start.elapsed())
     }
 
-    /// A clock that the caller drives.
+    /// A clock driven by the given function.
     pub fn new(started: SystemTime, elapsed: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
         Clock { started, elapsed: Box::new(elapsed) }
     }

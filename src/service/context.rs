@@ -1,10 +1,10 @@
-//! The call that a task works for, as its errors and log lines show it.
+//! The call that a task works for, as errors and log lines show it.
 //!
-//! The server puts a context around every call. A service that starts a task of its own passes the context on.
+//! The server puts a context around every call. A service that starts a task passes the context on.
 //!
-//! The surprising decision: a call has no open `tracing` span. A span costs as much as stepping a dozen environments, and
-//! most calls log nothing. It is made when there is something to log ([`CallContext::log`]); with debug lines on it is
-//! always open, so that the lines of libraries have it too.
+//! The surprising decision: a call has no open `tracing` span. A span costs as much as stepping a dozen environments,
+//! and most calls log nothing. The span is made when there is something to log ([`CallContext::log`]); with debug
+//! lines on it is always open, so that lines of libraries show it too.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -20,7 +20,7 @@ tokio::task_local! {
     static CURRENT: Arc<CallContext>;
 }
 
-/// A call, as logs, errors and traces show it; and the room that its request takes.
+/// A call, as logs, errors and traces show it, with the memory of its request.
 #[derive(Debug, Default)]
 pub struct CallContext {
     request_id: String,
@@ -31,15 +31,15 @@ pub struct CallContext {
     reason: OnceLock<&'static str>,
     /// Bytes of the request that have arrived.
     received: AtomicU64,
-    /// The room of the request, until the call is answered.
+    /// Memory reserved for the request, until the call is answered.
     request: Mutex<Option<RequestRoom>>,
 }
 
-/// The room of a request, from its headers to what is read from it.
+/// Memory reserved for a request, from its headers to its decoded messages.
 #[derive(Debug)]
 struct RequestRoom {
     share: Share,
-    /// Bytes of the largest message as it is read.
+    /// Bytes of the largest message after decoding.
     read: u64,
 }
 
@@ -54,8 +54,8 @@ impl CallContext {
         &self.request_id
     }
 
-    /// The session that the call is about, as logs and traces show it. A session's name is all it takes to use the session,
-    /// so they show this digest instead, the same for all calls on it.
+    /// The session of the call, as logs and traces show it: a digest of the name, equal for all calls on the session,
+    /// because the name itself gives access.
     pub fn session(&self) -> Option<String> {
         let session = self.session.load(Ordering::Relaxed);
         (session != 0).then(|| format!("{session:016x}"))
@@ -71,30 +71,30 @@ impl CallContext {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Notes that `bytes` more have arrived.
+    /// Counts `bytes` more of the request as received.
     pub fn note_received(&self, bytes: usize) {
         self.received.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Opens the room of the request, which its headers have taken so far.
+    /// Starts the reservation of the request with the bytes of its headers.
     pub fn open_request(&self, share: Share) {
         *self.request() = Some(RequestRoom { share, read: 0 });
     }
 
-    /// Keeps room that the body of the request has taken, for what was read from it may be of the same bytes. After
-    /// [`CallContext::close_request`] it is given back.
+    /// Keeps the reservation of the request's body, because decoded messages may refer to its bytes. After
+    /// [`CallContext::close_request`] it is released.
     pub fn keep_request(&self, share: Share) {
         if let Some(room) = &mut *self.request() {
             room.share.add(share);
         }
     }
 
-    /// Gives back the room of the request: the call is answered.
+    /// Releases the reservation of the request, because the call is answered.
     pub fn close_request(&self) {
         self.request().take();
     }
 
-    /// Takes room for a message of the current call that becomes `bytes` when it is read.
+    /// Reserves memory for a message of the current call that decodes to `bytes`.
     ///
     /// # Errors
     /// [`Spent`] if less is left.
@@ -135,7 +135,7 @@ impl CallContext {
         CURRENT.sync_scope(self.clone(), work)
     }
 
-    /// A future that works for a call, if there is one.
+    /// Runs a future for a call, if there is one.
     pub async fn follow<F: Future>(call: Option<Arc<CallContext>>, work: F) -> F::Output {
         let mut work = pin!(work);
         poll_fn(|cx| match &call {
@@ -150,7 +150,7 @@ impl CallContext {
         CallContext::current_span().in_scope(lines);
     }
 
-    /// A span that shows the current call, or the span that is open where there is none.
+    /// A span that shows the current call; without a current call, the open span.
     pub fn current_span() -> Span {
         match CallContext::current() {
             Some(call) if !tracing::enabled!(Level::DEBUG) => call.span(),

@@ -1,12 +1,12 @@
 //! `dm_env_rpc.v1.Environment`: the second API, for clients that speak DeepMind's protocol.
 //!
-//! A world is a session of one environment: the same store makes it, the same limits count it, lists show it, and the same
-//! lease ends it. Its name is a session's name, so `Render` or `SaveState` work on it. This protocol adds agents that join.
-//! One agent at a time can join a world, and a world ends when both its maker's connection and its agent have left, so that
-//! a client that vanishes leaves nothing behind.
+//! A world is a session of one environment, with the same store, limits and lease as other sessions, and is listed
+//! with them. Its name is a session's name, so `Render` or `SaveState` work on it. This protocol adds agents that
+//! join. One agent at a time can join a world, and a world ends when both its maker's connection and its agent have
+//! left, so a client that vanishes leaves nothing behind.
 //!
-//! The whole protocol is one stream: requests and answers in turn. A request that fails gets `error` and changes nothing;
-//! the stream goes on.
+//! The whole protocol is one stream: requests and answers in turn. A request that fails gets `error` and changes
+//! nothing; the stream continues.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,7 @@ impl Worlds {
 impl Environment for Worlds {
     type ProcessStream = Pin<Box<dyn Stream<Item = Result<pb::EnvironmentResponse, Status>> + Send>>;
 
-    /// As in StepStream, the server takes a request from the connection when it has answered the one before.
+    /// Takes a request from the connection only after answering the previous one, as in StepStream.
     async fn process(
         &self,
         request: Request<Streaming<pb::EnvironmentRequest>>,
@@ -82,7 +82,7 @@ impl Environment for Worlds {
     }
 }
 
-/// One stream, and what must be undone when it ends.
+/// One stream, and the state to undo when it ends.
 #[derive(Debug)]
 struct WorldStream {
     store: Arc<SessionStore>,

@@ -23,29 +23,29 @@ use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
 use super::session_state::{SessionState, listed};
 
-/// Positions, and what the caller wants of their placements.
+/// Positions, and the caller's options for their placements.
 #[derive(Debug)]
 pub(super) struct Question {
     pub rules: Rules,
     pub positions: Vec<Position>,
-    /// The only placement wanted of each position.
+    /// The only placement to list for each position.
     pub actions: Option<Vec<i32>>,
     pub features: Option<FeatureSet>,
     pub options: Options,
     pub max_response_bytes: u32,
-    /// The sequence number of the session that the positions come from; 0 for a caller's own.
+    /// The sequence number of the session that the positions come from; 0 for positions in the request.
     pub sequence: u64,
 }
 
-/// The largest size that an answer can have.
+/// The largest possible size of an answer.
 struct AnswerSize {
-    /// Placements in it.
+    /// Placements in the answer.
     rows: usize,
     bytes: u64,
 }
 
 impl Question {
-    /// A question about environments of a session.
+    /// A query about environments of a session.
     pub fn of_session(
         state: &SessionState,
         envs: &pb::SessionEnvs,
@@ -66,7 +66,7 @@ impl Question {
         })
     }
 
-    /// A question about positions in the request.
+    /// A query about positions in the request.
     pub fn of_positions(
         positions: &pb::Positions,
         request: &pb::EnumeratePlacementsRequest,
@@ -88,7 +88,7 @@ impl Question {
         })
     }
 
-    /// Finds every placement, if the answer is small enough, there is room for it, and the work is not too much.
+    /// Finds every placement, unless the answer is too large, there is no memory for it, or the work is too much.
     pub async fn answer(
         self,
         kernel: Kernel,
@@ -147,7 +147,7 @@ impl Question {
         }
     }
 
-    /// How many placements are listed.
+    /// Number of listed placements.
     fn num_rows(&self) -> Result<u64, Refusal> {
         let rules = &self.rules;
         let Some(actions) = &self.actions else {
@@ -182,7 +182,7 @@ impl Question {
         self.features.as_ref().map_or(0, FeatureSet::len)
     }
 
-    /// The size of the answer, if it is not too large.
+    /// The size of the answer, unless it is too large.
     fn size(&self) -> Result<AnswerSize, Refusal> {
         let num_features = self.num_features() as u64;
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _, keys } =

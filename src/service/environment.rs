@@ -40,7 +40,7 @@ pub struct Environments {
     counters: Counters,
 }
 
-/// The service as one caller uses it.
+/// The service for one caller.
 #[derive(Clone, Debug)]
 struct Desk {
     service: Environments,
@@ -52,12 +52,12 @@ struct Desk {
 }
 
 impl Environments {
-    /// A service on a store, with threads for long work, and the other facts that `GetServerInfo` reports.
+    /// A service on a store, with threads for long work, and the facts for `GetServerInfo`.
     pub fn new(store: Arc<SessionStore>, calls: CallPool, facts: ServerFacts) -> Environments {
         Environments { store, calls, facts, counters: Counters::new() }
     }
 
-    /// The desk of a request's caller, and the request itself.
+    /// The caller's desk, and the request itself.
     fn desk<T>(&self, request: Request<T>) -> (Desk, T) {
         let extensions = request.extensions();
         let (caller, party) = (Caller::of(extensions), party_of(extensions));
@@ -66,7 +66,7 @@ impl Environments {
         (Desk { service: self.clone(), caller, party, limits, lane, answers }, request.into_inner())
     }
 
-    /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.
+    /// The tonic service, with the bound on requests set, compressed for clients that ask for it.
     pub fn into_server(self) -> EnvironmentServiceServer<Environments> {
         EnvironmentServiceServer::new(self)
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
@@ -324,8 +324,8 @@ impl EnvironmentService for Environments {
         Ok(Response::new(desk.step(request).await?))
     }
 
-    /// Takes one request at a time from the connection, does it and answers it. A client that sends ahead waits in the
-    /// connection's flow control, and the server does no work for a client that does not read its answers.
+    /// Takes one request at a time from the connection, performs it and answers it. A client that sends ahead waits
+    /// in the connection's flow control, and the server does no work for a client that does not read its answers.
     async fn step_stream(
         &self,
         request: Request<Streaming<pb::StepStreamRequest>>,

@@ -1,11 +1,12 @@
 //! `EvaluationService`: games on the pool of threads, their results as a stream.
 //!
-//! Each call has one task that sends what is in the games' inbox ([`games`](super::games)): it makes a message when there is
-//! something to send and room in the connection. If the caller reads slowly, the inbox fills up, and no further games begin.
+//! Each call has one task that sends the content of the games' inbox ([`games`](super::games)): it makes a message if
+//! there is something to send and the connection has room. If the caller reads slowly, the inbox fills up, and no new
+//! games start.
 //!
-//! Every end of an evaluation is the end of that task: when the caller leaves, its deadline passes or
-//! the server drains, the stream is dropped, the task with it, and the threads stop at their next look at the flag. A caller
-//! that stays and does not read loses its place: after [`EvaluationCapacity::max_unread`] to an evaluation that finds no
+//! Every end of an evaluation is the end of that task: when the caller leaves, its deadline passes or the server
+//! drains, the stream and the task are dropped, and the threads stop at their next check of the flag. A caller that
+//! stays and does not read loses its place: after [`EvaluationCapacity::max_unread`] to an evaluation that finds no
 //! free place, after `PATIENCE` in any case.
 
 use std::pin::Pin;
@@ -39,9 +40,9 @@ use super::games::{Keep, RunningGames};
 use super::places::{Capacity, Full, Places};
 use super::refusal::{Refusal, Scope};
 
-/// Games in one `results` message at most: 230 KiB, which leaves room in every window on the way.
+/// Most games in one `results` message: 230 KiB, which fits into every window on the way.
 const MAX_RESULTS: usize = 4096;
-/// How long fewer games than that wait for more.
+/// How long a smaller message waits for more games.
 const COALESCE: Duration = Duration::from_millis(50);
 /// How long a caller may leave a message unread when no other evaluation needs its place: a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -51,7 +52,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 type Answer = pb::EvaluatePoliciesResponse;
 
-/// How many evaluations there may be, what they may hold, and how long their answers may lie unread.
+/// Limits on evaluations: their number, their memory, and how long their answers may stay unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationCapacity {
     /// Evaluations at one time.
@@ -60,7 +61,7 @@ pub struct EvaluationCapacity {
     pub max_per_caller: u32,
     /// Bytes of all evaluations.
     pub memory: u64,
-    /// How long an answer may lie unread before its evaluation must make room for another one.
+    /// How long an answer may stay unread before its evaluation must make room for another one.
     pub max_unread: Duration,
 }
 
@@ -75,11 +76,11 @@ impl Default for EvaluationCapacity {
     }
 }
 
-/// The service: a pool of threads, and how many may use it at a time.
+/// The service: a pool of threads, and a limit on evaluations.
 #[derive(Clone, Debug)]
 pub struct Evaluations {
     pool: Arc<Pool>,
-    /// Decodes requests, which may be long.
+    /// Threads that decode requests, which may take long.
     calls: CallPool,
     kernel: Kernel,
     places: Arc<Places>,
@@ -98,7 +99,7 @@ impl Evaluations {
         Evaluations { pool, calls, kernel, places, memory }
     }
 
-    /// The service as tonic serves it, with the bound on requests set, compressed for clients that ask for it.
+    /// The tonic service, with the bound on requests set, compressed for clients that ask for it.
     pub fn into_server(self) -> EvaluationServiceServer<Evaluations> {
         EvaluationServiceServer::new(self)
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
@@ -109,12 +110,12 @@ impl Evaluations {
             .send_compressed(CompressionEncoding::Zstd)
     }
 
-    /// What evaluations take of [`EvaluationCapacity::memory`].
+    /// Memory that evaluations use, out of [`EvaluationCapacity::memory`].
     pub fn memory(&self) -> &Arc<Budget> {
         self.memory.whole()
     }
 
-    /// Takes the memory that an evaluation may come to hold.
+    /// Reserves the peak memory of an evaluation.
     fn room(&self, party: &Party, request: &pb::EvaluatePoliciesRequest) -> Result<Share, Refusal> {
         let bytes = evaluation_bytes(request, self.pool.num_threads());
         let part = self.memory.part(party);
@@ -125,7 +126,7 @@ impl Evaluations {
         })
     }
 
-    /// How many evaluations run.
+    /// Number of evaluations in progress.
     pub fn num_running(&self) -> u32 {
         self.places.num_taken()
     }
@@ -171,7 +172,7 @@ impl EvaluationService for Evaluations {
     }
 }
 
-/// Why there is no place for an evaluation of this caller.
+/// The refusal if there is no place for an evaluation of this caller.
 fn no_place(full: Full, caller: &Caller, limits: CallerLimits) -> Refusal {
     let (scope, limit) = match full {
         Full::Caller { limit } => (caller.scope(), limit),
@@ -200,11 +201,11 @@ async fn send(messages: &Sender<Answer>, event: impl FnOnce() -> Event) -> Resul
     }
 }
 
-/// The messages of an evaluation, and the task that makes them and ends with this.
+/// The messages of an evaluation, and the task that makes them and ends with this value.
 #[derive(Debug)]
 pub struct EvaluationStream {
     messages: mpsc::Receiver<Answer>,
-    /// Nothing when the stream is over.
+    /// The task; `None` when the stream is over.
     task: Option<JoinHandle<Result<(), Status>>>,
 }
 

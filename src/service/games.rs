@@ -1,7 +1,7 @@
 //! The games of an evaluation in progress, and the inbox between the threads that play and the task that sends.
 //!
-//! The threads put finished games into the inbox and never wait. While [`MAX_UNREAD_GAMES`] games lie there, a finished game has
-//! no successor until the task has taken them: the pool does other work meanwhile.
+//! The threads put finished games into the inbox and never wait. While the inbox holds [`MAX_UNREAD_GAMES`] games, a
+//! finished game gets no successor until the task has taken them; the pool does other work meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,20 +20,20 @@ use super::budget::Share;
 use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
 use super::refusal::Refusal;
 
-/// Games that are worth a `results` message at once: 64 KiB.
+/// Games that are enough for a `results` message at once: 64 KiB.
 const WORTH_SENDING: usize = 1150;
 /// What is kept of finished games for the caller, besides their sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Nothing.
     Sums,
-    /// The result of each.
+    /// The result of each game.
     Results,
-    /// The result of each, and what was done in it.
+    /// The result and the actions of each game.
     Actions,
 }
 
-/// Games in progress. They stop when this is dropped.
+/// Games in progress, which stop when this value is dropped.
 #[derive(Debug)]
 pub struct RunningGames {
     evaluation: Arc<Evaluation>,
@@ -43,13 +43,13 @@ pub struct RunningGames {
     num_games: u64,
 }
 
-/// What the playing threads and the sending task share.
+/// State shared by the playing threads and the sending task.
 #[derive(Debug)]
 struct Shared {
     inbox: Mutex<Inbox>,
-    /// Notified when the inbox is worth a look.
+    /// Notified when the inbox has enough for a message.
     news: Notify,
-    /// The room of the evaluation, until the last thread has dropped it.
+    /// The memory of the evaluation, until the last thread has dropped it.
     _room: Arc<Share>,
 }
 
@@ -59,11 +59,11 @@ struct Inbox {
     /// Games and pieces that the metrics have counted.
     counted: (u64, u64),
     unread: Vec<GameResult>,
-    /// Those of them whose actions are kept.
+    /// Finished games with their actions.
     recorded: Vec<(GameResult, Actions)>,
-    /// Begin the games that wait until the task has taken the unread ones.
+    /// Starters of games that wait until the task has taken the unread ones.
     waiting: Vec<Next>,
-    /// No further game will come.
+    /// Whether all games are over.
     ended: bool,
 }
 
@@ -83,7 +83,7 @@ impl Shared {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a finished game. The next one begins at once, or when the task has taken the unread ones.
+    /// Stores a finished game. The next game starts at once, or when the task has taken the unread ones.
     fn put(&self, (result, actions): Finished, next: Next, keep: Keep) {
         let mut inbox = self.inbox();
         inbox.table.record(&result);
@@ -107,7 +107,7 @@ impl Shared {
     }
 }
 
-/// Dropped when the last thread has dropped the evaluation.
+/// Marks the end of the games when the last thread drops the evaluation.
 struct EndOfGames(Arc<Shared>);
 
 impl Drop for EndOfGames {
@@ -118,8 +118,8 @@ impl Drop for EndOfGames {
 }
 
 impl RunningGames {
-    /// Begins the games of an evaluation in the room taken for it, `parallelism` at a time: 0 for as many as the lane has
-    /// threads.
+    /// Starts the games of an evaluation in its reserved memory, `parallelism` at a time; 0 for one per thread of the
+    /// lane.
     pub fn begin(
         lane: &Lane,
         evaluation: Evaluation,
@@ -156,27 +156,27 @@ impl RunningGames {
         self.shared.inbox()
     }
 
-    /// Waits until the unread games are worth a message.
+    /// Waits until the unread games are enough for a message.
     pub async fn news(&self) {
         self.shared.news.notified().await;
     }
 
-    /// Whether no further game will come.
+    /// Whether all games are over.
     pub fn ended(&self) -> bool {
         self.inbox().ended
     }
 
-    /// How many games are over.
+    /// Number of finished games.
     pub fn games_done(&self) -> u64 {
         self.inbox().games_done
     }
 
-    /// How many games wait until the task has taken the unread ones.
+    /// Number of games that wait until the task has taken the unread ones.
     pub fn num_waiting(&self) -> usize {
         self.inbox().waiting.len()
     }
 
-    /// Takes the finished games, and begins the games that waited for that.
+    /// Takes the finished games, and starts the games that waited for that.
     pub fn take_unread(&self) -> Vec<GameResult> {
         let mut inbox = self.inbox();
         let unread = std::mem::take(&mut inbox.unread);
@@ -188,12 +188,12 @@ impl RunningGames {
         unread
     }
 
-    /// Takes one finished game whose actions are kept.
+    /// Takes one finished game with its actions.
     pub fn take_recorded(&self) -> Option<(GameResult, Actions)> {
         self.inbox().recorded.pop()
     }
 
-    /// The progress of an evaluation that began at `start`.
+    /// Progress of an evaluation that started at `start`.
     pub fn progress(&self, start: Instant) -> pb::EvaluationProgress {
         pb::EvaluationProgress {
             games_done: self.games_done(),
@@ -204,7 +204,7 @@ impl RunningGames {
         }
     }
 
-    /// Counts what was played since the last time.
+    /// Counts the games and pieces since the last call in the metrics.
     pub fn count(&self) {
         let mut inbox = self.inbox();
         let (games, pieces) = (inbox.games_done, self.progress.pieces.load(Ordering::Relaxed));
@@ -214,10 +214,10 @@ impl RunningGames {
         metrics::counter!(EVALUATION_PIECES).increment(pieces - counted_pieces);
     }
 
-    /// The summary of all games. The pool adds it up, for there may be a million of them.
+    /// The summary of all games. The pool computes it, because there may be a million games.
     ///
     /// # Errors
-    /// If they are not over.
+    /// If games are not over.
     pub async fn summary(
         &self,
         lane: &Lane,

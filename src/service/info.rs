@@ -1,4 +1,4 @@
-//! GetServerInfo: what this server is, can do and allows, read from the tables that the rest of the program uses.
+//! GetServerInfo: what this server is, supports and allows, read from the tables that the rest of the program uses.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ use super::evaluation::EvaluationCapacity;
 use super::sessions::StoreLimits;
 use super::status::Refusal;
 
-/// The facts about a server that are settled when it starts.
+/// Facts about a server that do not change while it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerFacts {
     /// The limits on evaluations.
     pub evaluations: EvaluationCapacity,
     /// Threads that play evaluations.
     pub num_threads: u32,
-    /// What placements are measured with.
+    /// Kernel that measures placements.
     pub kernel: Kernel,
     /// Connections, calls, and what they hold.
     pub network: NetworkLimits,
@@ -44,7 +44,7 @@ pub struct NetworkLimits {
     pub max_calls: u32,
     /// Calls in progress on one connection.
     pub max_calls_per_connection: u32,
-    /// Bytes of requests on their way in.
+    /// Bytes of requests, from arrival to answer.
     pub request_memory: u64,
     /// Bytes of answers that clients have not read.
     pub answer_memory: u64,
@@ -55,13 +55,13 @@ pub struct NetworkLimits {
 /// How long a server waits for its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// For the first request on a connection, and the TLS handshake before it.
+    /// Time for the first request on a connection, including the TLS handshake.
     pub first_request: Duration,
-    /// For the rest of a request that has begun.
+    /// Time for the next part of a request that has begun.
     pub request: Duration,
-    /// For a client to read an answer.
+    /// Time for a client to read an answer.
     pub answer: Duration,
-    /// For another call on a connection.
+    /// Time until the next call on a connection.
     pub idle: Duration,
 }
 
@@ -91,7 +91,7 @@ impl Default for Deadlines {
     }
 }
 
-/// What this server can do, in alphabetical order.
+/// Capabilities of this server, in alphabetical order.
 const CAPABILITIES: [&str; 25] = [
     "attack",
     "balanced",
@@ -250,7 +250,7 @@ fn piece_set(row: &NamedPieceSet) -> pb::PieceSet {
     pb::PieceSet { name: row.name.to_owned(), source: row.source.to_owned(), pieces: set.drawings() }
 }
 
-/// A feature in each form that has a name: features of playfields are taken after clearing, and with `_preclear` before.
+/// A feature in each named form: features of playfields are measured after clearing, and with `_preclear` before.
 fn forms(feature: &Feature) -> Vec<pb::Feature> {
     let family = match feature.measure {
         Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => pb::FeatureFamily::Single,
@@ -304,7 +304,7 @@ fn controller(controller: &Controller) -> pb::Controller {
     }
 }
 
-/// A controller's published scores, and those measured since.
+/// A controller's published scores, and scores measured since.
 fn scores(figure: &Figure) -> Vec<pb::ReportedScore> {
     let cut = match figure.max_steps {
         0 => String::new(),

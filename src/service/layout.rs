@@ -1,31 +1,31 @@
-//! The tensors in the answers of a session, and how large the answers can become.
+//! The tensors in the answers of a session, and the largest size of the answers.
 
 use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch};
 use crate::wire::pb;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, element_size};
 
-/// Bytes of a tensor besides its data, at most: tags and lengths, the element type, and the sizes of four dimensions.
+/// Most bytes of a tensor besides its data: tags and lengths, the element type, and the sizes of four dimensions.
 pub(super) const TENSOR_OVERHEAD: u64 = 40;
 
-/// Bytes of an answer besides its tensors, at most: the sequence number, the frame of the last states, and the frame that
+/// Most bytes of an answer besides its tensors: the sequence number, the frame of the last states, and the frame that
 /// StepStream adds.
 pub(super) const ANSWER_OVERHEAD: u64 = 64;
 
 /// Bytes after the last row that writers of observations may use and then cut off.
 const SLACK: usize = 64;
 
-/// A tensor of each answer.
+/// A tensor of every answer.
 #[derive(Clone, Debug)]
 struct Part {
     field: Field,
     dtype: pb::DataType,
-    /// For one environment.
+    /// Shape for one environment.
     shape: Vec<u32>,
     row_bytes: usize,
 }
 
-/// The tensors of each answer, in order.
+/// The tensors of every answer, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     observations: Vec<Part>,
@@ -48,7 +48,7 @@ impl Layout {
         }
     }
 
-    /// About how long it takes to fill an answer's tensors, in nanoseconds for each environment.
+    /// Rough time to fill an answer's tensors, in nanoseconds per environment.
     pub fn nanoseconds(&self, config: &EnvConfig) -> u64 {
         let parts = self.observations.iter().chain(&self.infos).chain(&self.action_mask);
         let part = |part: &Part| {
@@ -89,7 +89,7 @@ impl Layout {
         })
     }
 
-    /// How many environments one call can step if its answer may have at most `max_bytes`.
+    /// Number of environments that one call can step if its answer may have at most `max_bytes`.
     ///
     /// Answers of other calls on as many environments are smaller.
     pub fn max_rows(&self, mode: AutoresetMode, max_bytes: u32) -> u64 {
@@ -97,13 +97,13 @@ impl Layout {
         u64::from(max_bytes).saturating_sub(overhead) / row_bytes
     }
 
-    /// Bytes of the answer to a step of `rows` environments, at most.
+    /// Most bytes of the answer to a step of `rows` environments.
     pub fn max_bytes(&self, mode: AutoresetMode, rows: u64) -> u64 {
         let (row_bytes, overhead) = self.sizes(mode);
         rows * row_bytes + overhead
     }
 
-    /// Bytes of such an answer for each environment, and besides them.
+    /// Bytes of the answer to a step per environment, and bytes besides them.
     fn sizes(&self, mode: AutoresetMode) -> (u64, u64) {
         let seen = || self.observations.iter().chain(&self.infos);
         let seen_bytes: u64 = seen().map(|part| part.row_bytes as u64).sum();

@@ -1,6 +1,6 @@
-//! What a session takes of the memory for all sessions: environments, explicit sequences, the kept answer.
+//! A session's part of the memory for all sessions: environments, explicit sequences, the kept answer.
 //!
-//! A session takes memory before it uses it, so that a refused call has changed nothing. Environments that deal equal
+//! A session reserves memory before it uses it, so a refused call changes nothing. Environments that deal equal
 //! sequences share one copy, whether the letters came with a request or inside snapshots.
 
 use std::collections::HashMap;
@@ -32,14 +32,15 @@ pub(super) struct Memory {
     share: Share,
     /// The environments alone.
     envs: u64,
-    /// The one copy of each sequence, by a digest of its pieces. Only a hostile caller gets equal digests of different ones.
+    /// The only copy of each sequence, by a digest of its pieces. Only a hostile caller gets equal digests of
+    /// different sequences.
     sequences: HashMap<u128, Vec<Arc<[Piece]>>>,
-    /// For the kept answer.
+    /// Memory of the kept answer.
     kept: Option<Share>,
 }
 
 impl Memory {
-    /// Takes the memory for the environments of a new session.
+    /// Reserves the memory for the environments of a new session.
     pub fn new(budget: &Arc<Budget>, config: &SessionConfig) -> Result<Memory, Refusal> {
         let num_features: usize = config.env.features.iter().map(|set| set.len()).sum();
         let rules = &config.env.rules;
@@ -51,8 +52,8 @@ impl Memory {
         Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
     }
 
-    /// The session's copy of a sequence from this field. A new sequence takes room, and [`Memory::settle`] gives back the
-    /// room of sequences that no environment deals in the end.
+    /// The session's copy of a sequence from this field. A new sequence takes memory; [`Memory::settle`] releases
+    /// sequences that no environment deals in the end.
     pub fn share(&mut self, field: &'static str, sequence: &Arc<[Piece]>) -> Result<Arc<[Piece]>, Refusal> {
         let pieces: Vec<u8> = sequence.iter().map(|piece| piece.number()).collect();
         let alike = self.sequences.entry(xxh3_128(&pieces)).or_default();
@@ -65,7 +66,7 @@ impl Memory {
         Ok(sequence.clone())
     }
 
-    /// Gives back the sequences that nothing else uses.
+    /// Releases the sequences that nothing else uses.
     pub fn settle(&mut self) {
         if self.sequences.is_empty() {
             return;
@@ -77,17 +78,17 @@ impl Memory {
         self.share.set(self.envs + self.sequences.values().flatten().map(bytes_of).sum::<u64>());
     }
 
-    /// Takes room to keep an answer of at most `bytes`.
+    /// Reserves memory to keep an answer of at most `bytes`.
     pub fn room_to_keep(&self, bytes: u64) -> Result<Share, Refusal> {
         self.budget.take(bytes).map_err(|spent| no_room("sequence", bytes, spent))
     }
 
-    /// Takes room for what is kept of watched environments: this many bytes.
+    /// Reserves this many bytes for watched environments.
     pub fn room_to_watch(&self, bytes: u64) -> Result<Share, Refusal> {
         self.budget.take(bytes).map_err(|spent| no_room("env_ids", bytes, spent))
     }
 
-    /// Replaces the kept answer: by one of this size in the room taken for it, or by none.
+    /// Replaces the kept answer by one of this size in its reserved memory, or by none.
     pub fn keep(&mut self, kept: Option<(Share, u64)>) {
         self.kept = kept.map(|(mut room, bytes)| {
             room.set(bytes);

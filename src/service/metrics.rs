@@ -1,24 +1,23 @@
-//! Every metric by name: its kind, its labels, and what it counts.
+//! Every metric by name: kind, labels, and what it counts.
 //!
-//! This is the one table: the server describes these metrics to its recorder, `docs/operating.md` lists them, and tests
-//! compare both with it. Services count once for each call, never for each environment, so that counting costs a step
-//! nothing.
+//! This is the only table: the server describes these metrics to its recorder, `docs/operating.md` lists them, and
+//! tests compare both with it. Services count once per call, never per environment, so counting costs a step nothing.
 
 use metrics::{Counter, counter};
 
-/// What a metric is.
+/// Kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// A number that grows until the process ends.
     Counter,
-    /// A number as it is now.
+    /// A current number.
     Gauge,
-    /// How many measurements fell below each of its bounds.
+    /// Counts of measurements below each of several bounds.
     Histogram,
 }
 
 impl MetricKind {
-    /// The word for it in Prometheus' text format.
+    /// The kind in Prometheus' text format.
     pub fn name(self) -> &'static str {
         match self {
             MetricKind::Counter => "counter",
@@ -31,13 +30,13 @@ impl MetricKind {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name in Prometheus.
+    /// Name in Prometheus.
     pub name: &'static str,
-    /// Its kind.
+    /// Kind of the metric.
     pub kind: MetricKind,
-    /// Its labels.
+    /// Labels of the metric.
     pub labels: &'static [&'static str],
-    /// Its help text: what it counts.
+    /// Help text: what the metric counts.
     pub help: &'static str,
 }
 

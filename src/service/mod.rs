@@ -1,26 +1,26 @@
 //! The services: decode, call, encode.
 //!
 //! # Layout
-//! * [`environment`] has one short method for each call of `EnvironmentService`.
-//! * [`calls`] decides where the work of a call is done.
+//! * [`environment`] has one short method per call of `EnvironmentService`.
+//! * [`calls`] decides where the work of a call runs.
 //! * [`evaluation`] plays whole games and streams their results; [`games`] has the running games, `places` limits
 //!   evaluations.
-//! * [`sessions`] has the table of sessions; `session_state` is what one of them does, `memory` what it takes, `sequence` its last
-//!   answer.
-//! * `watching` shows sessions to callers that watch them; `watched` is what a session keeps for them.
+//! * [`sessions`] has the table of sessions; `session_state` performs a session's calls, `memory` counts its bytes,
+//!   `sequence` keeps its last answer.
+//! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
-//! * `enumerate` answers EnumeratePlacements; `layout` knows how large answers become.
-//! * [`info`] reports what this server is, can do and allows.
+//! * `enumerate` answers EnumeratePlacements; `layout` computes how large answers can become.
+//! * [`info`] reports what this server is, supports and allows.
 //! * [`answers`] bounds what clients have not read.
 //! * [`allotment`] divides the memory of a server into all these limits.
-//! * [`budget`] limits bytes, calls and connections, in all and for each.
+//! * [`budget`] limits bytes, calls and connections, in total and per holder.
 //! * [`caller`] identifies the caller of a call.
-//! * [`context`] is what errors and log lines show of the current call; [`brake`] bounds these lines.
-//! * [`metrics`] has the one table of metrics.
-//! * [`refusal`] says what went wrong; [`status`] has the one table from there to the error that the caller gets.
+//! * [`context`] holds what errors and log lines show of the current call; [`brake`] bounds these lines.
+//! * [`metrics`] has the only table of metrics.
+//! * [`refusal`] says what went wrong; [`status`] has the only table from there to the error that the caller gets.
 //!
-//! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the shutdown of the server
-//! either: the server handles those around every call.
+//! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the shutdown of the
+//! server either: the server handles those around every call.
 
 pub mod allotment;
 pub mod answers;

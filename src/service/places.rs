@@ -1,5 +1,5 @@
-//! Places of calls that go on for long, such as evaluations: how many there may be at a time, in all and for each caller, and
-//! which one must make room.
+//! Places of long calls, such as evaluations: limits on their number, in total and per caller, and the choice of a
+//! call that must make room.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::pool::Party;
 
 use super::answers::Answers;
 
-/// How many places there are, and how long an answer may lie unread before its call must make room for another one.
+/// Number of places, and how long an answer may stay unread before its call must make room for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
     pub max: u32,
@@ -22,13 +22,13 @@ pub(super) struct Capacity {
 /// Why there is no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Full {
-    /// The caller has as many as it may.
+    /// The caller has reached its limit.
     Caller { limit: u32 },
-    /// All of them are taken.
+    /// All places are taken.
     Server { limit: u32 },
 }
 
-/// Places, and which callers have them.
+/// Places, and the callers that hold them.
 #[derive(Debug)]
 pub(super) struct Places {
     capacity: Capacity,
@@ -44,12 +44,12 @@ struct Taken {
 #[derive(Debug)]
 struct Holder {
     party: Party,
-    /// Which know since when the client has left them unread.
+    /// The answers of the call, which know since when the client has left them unread.
     answers: Answers,
     lost: CancellationToken,
 }
 
-/// The place of one call, free again when this is dropped.
+/// The place of one call, which becomes free when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Arc<Places>,
@@ -63,13 +63,13 @@ impl Places {
         Arc::new(Places { capacity, taken: Mutex::default() })
     }
 
-    /// How many places are taken.
+    /// Number of places taken.
     pub fn num_taken(&self) -> u32 {
         self.taken().holders.len() as u32
     }
 
-    /// Takes a free place for the call with these answers, or that of a call whose answer has been unread for too long. `own` is
-    /// the caller's own limit, if it has one.
+    /// Takes a free place for the call with these answers, or the place of a call whose answer has been unread for
+    /// too long. `own` is the caller's own limit, if any.
     pub fn take(
         self: &Arc<Places>,
         party: &Party,
@@ -101,7 +101,7 @@ impl Places {
         Ok(Place { places: self.clone(), number, lost })
     }
 
-    /// Since when the answer has been unread, if that is too long.
+    /// Since when a holder's answer has been unread, if that is too long.
     fn overdue(&self, holder: &Holder) -> Option<Instant> {
         holder.answers.unread_since().filter(|since| since.elapsed() >= self.capacity.max_unread)
     }
@@ -112,7 +112,7 @@ impl Places {
 }
 
 impl Place {
-    /// Since when the answer has been unread, if that is too long.
+    /// Since when the answer of this call has been unread, if that is too long.
     pub fn overdue(&self) -> Option<Instant> {
         self.places.overdue(self.places.taken().holders.get(&self.number)?)
     }
@@ -123,7 +123,7 @@ impl Place {
         self.lost.cancel();
     }
 
-    /// How long an answer may lie unread.
+    /// How long an answer may stay unread.
     pub fn max_unread(&self) -> Duration {
         self.places.capacity.max_unread
     }

@@ -1,7 +1,7 @@
 //! Why a call was refused: every error that a handler can return, as a plain value with a sentence for people.
 //!
-//! The errors of the modules below become refusals here, where the path of the field that is to blame is known. No code, no
-//! reason and no header is in here: [`super::status`] has those.
+//! Errors of lower modules become refusals here, where the path of the wrong field is known. Codes, reasons and
+//! headers are in [`super::status`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::wire::{DecodeError, Fault, InField};
 use super::brake::Brake;
 use super::context::CallContext;
 
-/// Lines about bugs in a second.
+/// Limit on log lines about bugs.
 static BUGS: Brake = Brake::new(20);
 
 /// Why a call was refused: every error that a handler can return.
@@ -24,7 +24,7 @@ pub enum Refusal {
     /// The server cannot understand the request.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The bytes are no message of the type that the call takes, or no message at all.
+    /// The bytes are not a message of the type that the call takes.
     #[error("the request cannot be read: {0}")]
     Unreadable(String),
     /// No session has this name.
@@ -33,10 +33,10 @@ pub enum Refusal {
     /// The session's lease ran out.
     #[error("the lease of session {0:?} has run out")]
     SessionExpired(String),
-    /// A request_id that belongs to an earlier request.
+    /// The request_id belongs to an earlier request.
     #[error("request_id {0:?} belongs to an earlier request")]
     RequestIdReused(String),
-    /// As many sessions as the server or the caller may have.
+    /// The server or the caller has reached its limit on sessions.
     #[error("{scope} has reached its limit on sessions, {limit}")]
     SessionLimit {
         /// The owner of the limit.
@@ -46,21 +46,21 @@ pub enum Refusal {
         /// When the next lease may run out.
         retry_after: Duration,
     },
-    /// As many environments as the server or the caller may have.
+    /// The server or the caller has reached its limit on environments.
     #[error("{scope} has {used} environments and may have {limit}; {wanted} more were asked for")]
     EnvLimit {
         /// The owner of the limit.
         scope: Scope,
-        /// How many there are.
+        /// Number of environments in use.
         used: u32,
-        /// How many there may be.
+        /// Limit on environments.
         limit: u32,
-        /// How many more the request needs.
+        /// Number of environments that the request adds.
         wanted: u32,
         /// When the next lease may run out.
         retry_after: Duration,
     },
-    /// As many evaluations as may run.
+    /// The limit on evaluations is reached.
     #[error("{scope} has reached its limit on evaluations, {limit}")]
     EvaluationLimit {
         /// The owner of the limit.
@@ -78,7 +78,7 @@ pub enum Refusal {
         /// The limit, as its operator finds it.
         limit: &'static str,
     },
-    /// As many callers watch as may.
+    /// The limit on watches is reached.
     #[error("{scope} has reached its limit on watches, {limit}")]
     WatchLimit {
         /// The owner of the limit.
@@ -86,7 +86,7 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
-    /// The answer lay unread for so long that its call lost its place to another one.
+    /// The answer stayed unread for so long that its call lost its place to another one.
     #[error("the answer was not read for {} s, and the call has lost its place", .0.as_secs_f64())]
     AnswerUnread(Duration),
     /// The call would take the threads for too long.
@@ -101,52 +101,52 @@ pub enum Refusal {
         /// The time that a call may take.
         limit: Duration,
     },
-    /// No room for what a session would take.
+    /// Too little memory for a session.
     #[error("{field} needs {bytes} more bytes: sessions take {taken} of {limit} bytes")]
     MemoryLimit {
-        /// The part of the request that needs them.
+        /// Field of the request that needs the memory.
         field: &'static str,
-        /// Bytes that the call would take.
+        /// Bytes that the call needs.
         bytes: u64,
-        /// Bytes that all sessions may take.
+        /// Limit on the bytes of all sessions.
         limit: u64,
-        /// Bytes that they take.
+        /// Bytes that sessions use.
         taken: u64,
     },
-    /// No room for what an evaluation would take.
+    /// Too little memory for an evaluation.
     #[error(
         "the evaluation could need {bytes} bytes: evaluations hold {taken} of {limit} bytes, and this caller its share of the rest"
     )]
     EvaluationMemoryLimit {
-        /// Bytes that the evaluation could take.
+        /// Peak bytes of the evaluation.
         bytes: u64,
-        /// Bytes that evaluations of the caller, or of all callers, may take.
+        /// Limit on the bytes of evaluations of the caller, or of all callers.
         limit: u64,
-        /// Bytes that they take.
+        /// Bytes that evaluations use.
         taken: u64,
     },
-    /// No room for an answer on its way out.
+    /// Too little memory for an answer.
     #[error(
         "no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest"
     )]
     AnswerLimit {
-        /// Bytes that the answer could take.
+        /// Most bytes of the answer.
         bytes: u64,
-        /// Bytes that answers of the connection, or of the server, may take.
+        /// Limit on the bytes of answers of the connection, or of the server.
         limit: u64,
-        /// Bytes that they take.
+        /// Bytes that answers use.
         taken: u64,
     },
-    /// No room for a request on its way in.
+    /// Too little memory for a request.
     #[error(
         "no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest"
     )]
     RequestLimit {
-        /// Bytes that the message takes.
+        /// Bytes of the message.
         bytes: u64,
-        /// Bytes that requests of the connection, or of the server, may take.
+        /// Limit on the bytes of requests of the connection, or of the server.
         limit: u64,
-        /// Bytes that they take.
+        /// Bytes that requests use.
         taken: u64,
     },
     /// The rest of the request did not arrive.
@@ -155,7 +155,7 @@ pub enum Refusal {
         /// How long the server has waited.
         patience: Duration,
     },
-    /// The connection has as many calls as it may, beside those of the others.
+    /// The connection has used its share of the calls in progress.
     #[error("this connection has its share of the {limit} calls that may be in progress")]
     CallLimit {
         /// The limit.
@@ -172,9 +172,9 @@ pub enum Refusal {
     /// The answer could be larger than the client accepts.
     #[error("the answer could exceed {max_bytes} bytes; {max_rows} rows would fit")]
     ResponseTooLarge {
-        /// Rows that fit into an answer of that size.
+        /// Rows that fit into an answer of the largest accepted size.
         max_rows: u64,
-        /// That size: the client's limit, or the server's default.
+        /// Largest accepted size: the client's limit, or the server's default.
         max_bytes: u32,
     },
     /// Environments in which no episode has begun.
@@ -192,10 +192,10 @@ pub enum Refusal {
     /// A dm_env_rpc world that another agent has joined.
     #[error("a client has already joined world {0:?}")]
     WorldInUse(String),
-    /// The server requires a token, and the call has none that it knows.
+    /// The server requires a token, and the call has no token or an unknown one.
     #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
     InvalidToken(&'static str),
-    /// The request names a host that this server is not.
+    /// The request names a host that is not this server's.
     #[error(
         "the host {host:?} is unknown here, expected localhost, an address of the loopback, or a name given with --allow-host"
     )]
@@ -209,7 +209,7 @@ pub enum Refusal {
         /// When to try again.
         retry_after: Duration,
     },
-    /// A bug. The server's log has it, beside the id of the request.
+    /// A bug. The server's log has it, with the id of the request.
     #[error("internal error{}", .id.as_ref().map(|id| format!(" in request {id}")).unwrap_or_default())]
     Internal {
         /// The id of the request; `None` in a service without a server around it.
@@ -220,11 +220,11 @@ pub enum Refusal {
 /// The owner of the limit that was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The server: other callers may have taken all of it.
+    /// The server: other callers may have used up the limit.
     Server,
     /// The session.
     Session,
-    /// The caller: a connection, where tokens have no names.
+    /// The caller: a connection, if tokens have no names.
     Connection,
     /// The caller: a token with this name.
     Token(Arc<str>),
@@ -242,12 +242,12 @@ impl std::fmt::Display for Scope {
 }
 
 impl Refusal {
-    /// A refusal of an argument by the path of its field.
+    /// A refusal of an argument, with the path of its field.
     pub fn field(field: impl Into<String>, problem: impl Into<String>) -> Refusal {
         DecodeError::field(field, problem).into()
     }
 
-    /// The same refusal for a message that is the field `name` of another one.
+    /// This refusal for a message that is the field `name` of another message.
     #[must_use]
     pub fn in_field(self, name: &str) -> Refusal {
         match self {

@@ -1,7 +1,8 @@
-//! Numbered requests: done once, answered as often as the client sends them.
+//! Numbered requests: performed once, answered as often as the client sends them.
 //!
-//! A client whose connection broke does not know whether its last request arrived. It sends the request again with the same
-//! number: if the server has done it, it gives the kept answer again and changes nothing; if not, it does it now.
+//! A client whose connection broke does not know whether its last request arrived. It repeats the request with the
+//! same number: if the server has performed it, the server returns the kept answer and changes nothing; if not, it
+//! performs the request now.
 
 use std::any::Any;
 use std::fmt;
@@ -18,7 +19,7 @@ pub(super) struct Sequence {
     kept: Option<Kept>,
 }
 
-/// The answer of the last call, if that call was numbered.
+/// The kept answer of the last call, if that call was numbered.
 struct Kept {
     /// The digest of the request. Its bytes may be many megabytes, and an accidental match is less likely than a broken
     /// machine.
@@ -27,9 +28,9 @@ struct Kept {
 }
 
 enum Answer {
-    /// The answer itself, of the type that belongs to the request's.
+    /// The answer itself, of the type that matches the request.
     Given(Box<dyn Given>),
-    /// The answer as the previous server wrote it down.
+    /// The answer as written by the previous server.
     Written(WrittenAnswer),
 }
 
@@ -52,19 +53,19 @@ impl<A: Message + Name + 'static> Given for A {
 /// An answer as bytes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenAnswer {
-    /// The name of the message type.
+    /// Name of the message type.
     #[prost(string, tag = "1")]
     pub kind: String,
     #[prost(bytes = "vec", tag = "2")]
     pub bytes: Vec<u8>,
 }
 
-/// The numbers of a session's mutating calls, as a server writes them down when it shuts down.
+/// The numbers of a session's mutating calls, as a server writes them when it shuts down.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenSequence {
     #[prost(uint64, tag = "1")]
     pub last: u64,
-    /// The digest of the last request, 16 bytes; empty if that had no number.
+    /// Digest of the last request, 16 bytes; empty if that request had no number.
     #[prost(bytes = "vec", tag = "2")]
     pub digest: Vec<u8>,
     #[prost(message, optional, tag = "3")]
@@ -94,7 +95,7 @@ impl fmt::Debug for Sequence {
 }
 
 impl Sequence {
-    /// Restores the numbers; `None` if the message holds none.
+    /// Restores the numbers; `None` if the message is invalid.
     pub fn read(written: WrittenSequence) -> Option<Sequence> {
         let WrittenSequence { last, digest, answer } = written;
         let kept = match (<[u8; 16]>::try_from(digest.as_slice()), answer) {
@@ -107,7 +108,7 @@ impl Sequence {
         Some(Sequence { last, kept })
     }
 
-    /// Writes the numbers down, with the answer that the client may ask for again.
+    /// Writes the numbers, with the answer that the client may request again.
     pub fn write(&self) -> WrittenSequence {
         let Some(Kept { digest, answer }) = &self.kept else {
             return WrittenSequence { last: self.last, ..Default::default() };
@@ -124,9 +125,9 @@ impl Sequence {
         self.last
     }
 
-    /// Does a mutating call with this number (0: unchecked), or gives the kept answer of an identical one.
+    /// Performs a mutating call with this number (0: unchecked), or returns the kept answer of an identical one.
     ///
-    /// `work` gets the number to put into its answer. If it refuses, no number is used.
+    /// `work` gets the number for its answer. If it refuses, no number is used.
     pub fn run<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         number: u64,

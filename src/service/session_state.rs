@@ -28,7 +28,7 @@ use super::sequence::Sequence;
 use super::watched::{Watch, Watched};
 use super::world::World;
 
-/// About how long the calls of a session take for each environment, in nanoseconds of one core.
+/// Rough time of a session's calls per environment, in nanoseconds of one core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     num_envs: u32,
@@ -39,17 +39,17 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// The cost of a call that moves environments: these, or all if none is named.
+    /// Cost of a call that moves the given environments; an empty list means all.
     pub fn of_step(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, self.step)
     }
 
-    /// The cost of a call that makes snapshots of environments.
+    /// Cost of a call that takes snapshots of environments.
     pub fn of_save(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 1_000)
     }
 
-    /// The cost of a call that draws environments.
+    /// Cost of a call that draws environments.
     pub fn of_render(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 500 + 4 * self.cells)
     }
@@ -59,12 +59,12 @@ impl Costs {
         self.cells
     }
 
-    /// The cost of reading the current pieces and playfields of environments.
+    /// Cost of reading the current pieces and playfields of environments.
     pub fn of_positions(&self, env_ids: &[u32]) -> Duration {
         self.of(env_ids, 60)
     }
 
-    /// Environments that a call names: these, or all if none is named.
+    /// Number of environments that a call names; an empty list means all.
     pub fn rows(&self, env_ids: &[u32]) -> u64 {
         if env_ids.is_empty() { self.num_envs.into() } else { env_ids.len() as u64 }
     }
@@ -74,12 +74,12 @@ impl Costs {
     }
 }
 
-/// About how long it takes to make environments.
+/// Rough time to create environments.
 pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
     Duration::from_nanos(200 * u64::from(config.env.num_envs))
 }
 
-/// About how long it takes to read explicit pieces.
+/// Rough time to read explicit pieces.
 pub(super) fn cost_of_sequences(sequences: &[String]) -> Duration {
     Duration::from_nanos(sequences.iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
 }
@@ -97,7 +97,7 @@ pub(super) struct SessionState {
     watched: Watched,
 }
 
-/// What a call changes, and what its answer is made of.
+/// The parts of the state that a call changes and answers from.
 struct Parts<'a> {
     batch: &'a mut EnvBatch,
     layout: &'a Layout,
@@ -106,7 +106,7 @@ struct Parts<'a> {
 }
 
 impl SessionState {
-    /// Makes the environments, with memory from this budget; no episode begins.
+    /// Creates the environments, with memory from this budget; no episode starts.
     pub fn new(
         config: SessionConfig,
         mut seeding: Seeding,
@@ -139,7 +139,7 @@ impl SessionState {
         Ok(SessionState { batch, sequence, layout, max_response_bytes, world, memory, watched })
     }
 
-    /// About how long its calls take.
+    /// Rough time of the session's calls.
     pub fn costs(&self) -> Costs {
         let config = self.batch.config();
         let cells = u64::from(config.rules.width) * u64::from(config.rules.height);
@@ -148,7 +148,7 @@ impl SessionState {
         Costs { num_envs: config.num_envs, step, cells }
     }
 
-    /// Adds what the environments know to a summary of the session.
+    /// Adds the facts that the environments know to a summary of the session.
     pub fn describe(&self, summary: pb::Session) -> pb::Session {
         let rules = &self.batch.config().rules;
         pb::Session {
@@ -165,7 +165,7 @@ impl SessionState {
         self.sequence.last()
     }
 
-    /// The sequence numbers of its mutating calls.
+    /// The sequence numbers of the mutating calls.
     pub fn numbers(&self) -> &Sequence {
         &self.sequence
     }
@@ -175,7 +175,7 @@ impl SessionState {
         self.batch.config().features.as_ref()
     }
 
-    /// The largest answer that the session's client takes.
+    /// The largest answer that the session's client accepts.
     pub fn max_response_bytes(&self) -> u32 {
         self.max_response_bytes
     }
@@ -356,7 +356,7 @@ impl SessionState {
         answer
     }
 
-    /// The agent of a world asks for another episode.
+    /// Resets a world for its agent.
     pub fn reset_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
         self.move_world(dealt, World::reset)
     }
@@ -383,7 +383,7 @@ impl SessionState {
         moved
     }
 
-    /// Begins to watch environments in a place taken for it: these, which a request has listed.
+    /// Starts watching the given environments, in the place taken for this call.
     pub fn watch(&mut self, env_ids: Vec<u32>, place: Place) -> Result<Arc<Watch>, Refusal> {
         self.batch.check_env_ids(&env_ids)?;
         let cells = self.costs().cells();
@@ -391,7 +391,7 @@ impl SessionState {
         self.watched.begin(&self.batch, env_ids, place, memory)
     }
 
-    /// Watched environments as they are now.
+    /// Current state of watched environments.
     pub fn frame(&self, env_ids: &[u32]) -> Vec<pb::WatchedEnv> {
         self.watched.frame(&self.batch, env_ids)
     }
@@ -414,8 +414,8 @@ impl SessionState {
         }
     }
 
-    /// Does a call that changes these environments, with room for its answer taken before; or gives the kept answer of an
-    /// identical call. `work` gets the number to put into its answer.
+    /// Performs a call that changes these environments, with memory for its answer reserved before; or returns the
+    /// kept answer of an identical call. `work` gets the number for its answer.
     fn change<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         request: &Q,
@@ -435,13 +435,13 @@ impl SessionState {
         Ok(answer)
     }
 
-    /// Takes room to keep the answer of a numbered call that has not been done yet.
+    /// Reserves memory to keep the answer of a numbered call that has not been performed yet.
     fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
         let is_next = number == self.sequence() + 1;
         is_next.then(|| self.memory.room_to_keep(max_bytes)).transpose()
     }
 
-    /// Keeps the answer of a numbered call that was done, in the room taken for it.
+    /// Keeps the answer of a performed numbered call, in its reserved memory.
     fn keep(&mut self, kept: Option<Share>, number: u64, answer: &impl Message) {
         // A repeated request has no new room: its answer is kept already.
         if number == 0 || kept.is_some() {
@@ -449,14 +449,14 @@ impl SessionState {
         }
     }
 
-    /// Bytes of the answer to a step, a reset or a restore of these environments, at most.
+    /// Most bytes of the answer to a step, a reset or a restore of these environments.
     fn max_answer_bytes(&self, env_ids: &[u32]) -> u64 {
         // A list that is longer than the session names an environment twice, and is refused.
         let rows = num_rows(&self.batch, listed(env_ids)).min(self.batch.config().num_envs);
         self.layout.max_bytes(self.batch.config().autoreset_mode, rows.into())
     }
 
-    /// Bytes of an answer of `rows` rows, at most; refused if it could be too large.
+    /// Most bytes of an answer of `rows` rows; refused if it could be too large.
     fn check_size(&self, rows: u64, row_bytes: u64) -> Result<u64, Refusal> {
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(ANSWER_OVERHEAD) / row_bytes;

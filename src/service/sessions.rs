@@ -1,13 +1,14 @@
 //! The table of sessions: by name, how many there may be, and when each ends.
 //!
-//! A session belongs to the caller that made it: no other caller finds it, lists it or ends it.
+//! A session belongs to the caller that created it: no other caller finds it, lists it or ends it.
 //!
-//! A session outlives connections. It ends when a caller deletes it, or when no call has come for as long as its lease says.
-//! The store checks a lease whenever a call looks up the session, and now and then all leases ([`reap_forever`]), so that
-//! forgotten sessions do not take room. A session outlives its server too, if that writes it down when it shuts down and the
-//! next one restores it ([`stored`]).
+//! A session outlives connections. It ends when a caller deletes it, or when no call has come for the length of its
+//! lease. The store checks a lease whenever a call looks up the session, and periodically all leases
+//! ([`reap_forever`]), so that forgotten sessions do not take room. A session also outlives its server, if the server
+//! writes it when it shuts down and the next one restores it ([`stored`]).
 //!
-//! The table is held for moments and never over an `.await`. Each session has a lock of its own; `session` says how calls take turns on it.
+//! The table is locked for moments and never over an `.await`. Each session has its own lock; `session` explains how
+//! calls take turns on it.
 
 mod session;
 pub mod stored;
@@ -41,13 +42,13 @@ use super::session_state::SessionState;
 use super::world::Door;
 use session::{SessionId, decode_name, nanoseconds, random_id};
 
-/// How many expired sessions the store remembers, so that calls on them get the right error.
+/// Number of expired sessions that the store remembers, so that calls on them get the right error.
 const REMEMBERED: usize = 4096;
 
 /// How often the store checks all leases.
 const REAPING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much a store may hold.
+/// Limits of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
     /// Sessions at one time.
@@ -60,7 +61,7 @@ pub struct StoreLimits {
     pub max_watches: u32,
     /// Calls of one caller that watch sessions at one time.
     pub max_watches_per_caller: u32,
-    /// How long a frame may lie unread before its call must make room for another one.
+    /// How long a frame may stay unread before its call must make room for another one.
     pub max_unread: Duration,
 }
 
@@ -91,26 +92,26 @@ pub struct SessionStore {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
-    /// By all callers.
+    /// Used by all callers.
     taken: Taken,
-    /// By each caller that has any.
+    /// Used by each caller that has sessions.
     taken_by: HashMap<Caller, Taken>,
     next_serial: u64,
     /// The sessions that were made with a request_id, by caller and request_id.
     requests: HashMap<(Caller, String), SessionId>,
-    /// The last sessions whose lease ran out, the oldest first, and their owners.
+    /// The last sessions whose lease expired, oldest first, and their owners.
     reaped: VecDeque<SessionId>,
     reaped_owners: HashMap<SessionId, Caller>,
 }
 
-/// How much of the limits sessions have taken, including those that are being made.
+/// How much of the limits sessions use, including those in creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     sessions: u32,
     envs: u32,
 }
 
-/// What a new session is made from.
+/// The parts of a new session.
 #[derive(Debug)]
 pub(super) struct NewSession {
     pub owner: Caller,
@@ -138,22 +139,22 @@ impl SessionStore {
         self.limits
     }
 
-    /// How many sessions there are, including those whose lease has run out since the last check.
+    /// Number of sessions, including those whose lease has expired since the last check.
     pub fn num_sessions(&self) -> u32 {
         self.read().sessions.len() as u32
     }
 
-    /// How many environments the sessions have together, including those that are being made.
+    /// Number of environments in all sessions, including those in creation.
     pub fn num_envs(&self) -> u32 {
         self.read().taken.envs
     }
 
-    /// What the sessions take of [`StoreLimits::memory`].
+    /// Memory that sessions use, out of [`StoreLimits::memory`].
     pub fn memory(&self) -> &Arc<Budget> {
         &self.memory
     }
 
-    /// How many callers watch sessions.
+    /// Number of calls that watch sessions.
     pub fn num_watches(&self) -> u32 {
         self.watches.num_taken()
     }
@@ -172,7 +173,7 @@ impl SessionStore {
         })
     }
 
-    /// Ends the sessions whose lease has run out; returns how many.
+    /// Ends the sessions whose lease has expired; returns how many.
     pub fn reap(&self) -> usize {
         let now = self.clock.elapsed();
         let mut table = self.write();
@@ -185,7 +186,7 @@ impl SessionStore {
         over.len()
     }
 
-    /// Takes room for a new session, or finds the one that the same request made before.
+    /// Takes room for a new session, or finds the session that an identical request created before.
     pub(super) fn prepare(&self, new: &NewSession) -> Result<Prepared<'_>, Refusal> {
         self.reap();
         let mut table = self.write();
@@ -199,7 +200,7 @@ impl SessionStore {
         Ok(Prepared::Room(SessionRoom { store: self, taken: Some((new.owner.clone(), new.num_envs)) }))
     }
 
-    /// Finds the caller's session that a request's field names, and renews its lease.
+    /// Finds the caller's session named in a field of a request, and renews its lease.
     pub(super) fn find(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
@@ -228,7 +229,7 @@ impl SessionStore {
         }
     }
 
-    /// Finds the caller's session that a request's field names, as it is: renews no lease and ends no session.
+    /// Finds the caller's session named in a field of a request, without renewing its lease or ending it.
     pub(super) fn look(&self, caller: &Caller, field: &str, name: &str) -> Result<Arc<Session>, Refusal> {
         let id = decode_name(field, name)?.ok_or_else(|| Refusal::SessionNotFound(name.to_owned()))?;
         let now = self.clock.elapsed();
@@ -251,7 +252,7 @@ impl SessionStore {
         self.read().sessions.get(&id).is_some_and(|session| session.expires.load(Ordering::Relaxed) > now)
     }
 
-    /// Ends a caller's session; calls that wait for it will not find it any more.
+    /// Ends a caller's session; queued calls on it will not find it any more.
     pub(super) fn remove(&self, caller: &Caller, field: &str, name: &str) -> Result<(), Refusal> {
         let session = self.find(caller, field, name)?;
         session.ended.store(true, Ordering::Release);
@@ -261,8 +262,8 @@ impl SessionStore {
         Ok(())
     }
 
-    /// At most `size` of the caller's sessions younger than the one with the serial number `after`, the oldest first; and
-    /// whether there are more of them.
+    /// At most `size` of the caller's sessions that are younger than serial number `after`, oldest first, and whether
+    /// there are more.
     pub(super) fn page(&self, caller: &Caller, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
         let now = nanoseconds(self.clock.elapsed());
         let mut sessions: Vec<Arc<Session>> = {
@@ -280,7 +281,7 @@ impl SessionStore {
         (sessions, more)
     }
 
-    /// A session as lists show it: without its specs and feature columns.
+    /// A session as in lists: without its specs and feature columns.
     pub(super) fn summary(&self, session: &Session) -> pb::Session {
         let expires = Duration::from_nanos(session.expires.load(Ordering::Relaxed));
         pb::Session {
@@ -324,7 +325,7 @@ impl SessionStore {
         self.check_limits(table, None, (self.limits.max_sessions, self.limits.max_envs), num_envs)
     }
 
-    /// Checks that one more session is within these limits: one caller's, or the server's.
+    /// Checks that one more session is within these limits, of one caller or of the server.
     fn check_limits(
         &self,
         table: &Table,
@@ -350,7 +351,7 @@ impl SessionStore {
         })
     }
 
-    /// No code panics while it holds the table, so a poisoned one would be as good as any.
+    /// Reads the table. No code panics while it holds the lock, so a poisoned table is valid.
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -360,16 +361,16 @@ impl SessionStore {
     }
 }
 
-/// The result of preparing a new session.
+/// Result of preparing a new session.
 #[derive(Debug)]
 pub(super) enum Prepared<'a> {
-    /// The session that the same request made before.
+    /// The session that an identical request created before.
     Made(Arc<Session>),
-    /// Room for a new one.
+    /// Room for a new session.
     Room(SessionRoom<'a>),
 }
 
-/// The room of a session that is being made, given back if it is not made.
+/// The room of a session in creation, released if creation fails.
 #[derive(Debug)]
 pub(super) struct SessionRoom<'a> {
     store: &'a SessionStore,
@@ -378,7 +379,7 @@ pub(super) struct SessionRoom<'a> {
 }
 
 impl SessionRoom<'_> {
-    /// Makes the session. If the same request has made one meanwhile, returns that one.
+    /// Creates the session. If an identical request has created one meanwhile, returns that one.
     pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<Session>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
         let store = self.store;
@@ -422,7 +423,7 @@ impl Drop for SessionRoom<'_> {
     }
 }
 
-/// Ends sessions whose lease has run out, for as long as it is polled.
+/// Ends sessions whose lease has expired, for as long as it is polled.
 pub async fn reap_forever(store: Arc<SessionStore>) {
     let mut interval = tokio::time::interval(REAPING_INTERVAL);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -445,7 +446,7 @@ impl Table {
         self.sessions.insert(session.id, session);
     }
 
-    /// Counts a session that is being made.
+    /// Counts a session in creation.
     fn take(&mut self, owner: &Caller, num_envs: u32) {
         for taken in [&mut self.taken, self.taken_by.entry(owner.clone()).or_default()] {
             taken.sessions += 1;

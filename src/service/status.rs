@@ -1,11 +1,12 @@
-//! The one table from what went wrong to the error that the caller gets.
+//! The only table from what went wrong to the error that the caller gets.
 //!
-//! What went wrong is a [`Refusal`]; here each of them becomes a canonical code, a reason for programs (`ErrorInfo`), a message
-//! for people, and details of the kind that the reason has. The table of the protocol, at the head of
-//! `environment_service.proto`, is this one in prose.
+//! What went wrong is a [`Refusal`]; here each refusal becomes a canonical code, a reason for programs (`ErrorInfo`),
+//! a message for people, and details of the kind that the reason has. The table at the head of
+//! `environment_service.proto` is this one in prose.
 //!
-//! Details travel in an HTTP/2 header. Some client libraries refuse headers of more than 8 KiB and then report something
-//! else. So the server cuts whatever a request had in it before it repeats it: details never exceed [`MAX_DETAILS_BYTES`].
+//! Details travel in an HTTP/2 header. Some client libraries refuse headers of more than 8 KiB and then report
+//! something else. So the server truncates texts from the request before it repeats them: details never exceed
+//! [`MAX_DETAILS_BYTES`].
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,19 +22,20 @@ use super::context::CallContext;
 use super::metrics::REFUSALS;
 pub use super::refusal::Refusal;
 
-/// `ErrorInfo.domain` of every error of ours.
+/// `ErrorInfo.domain` of all our errors.
 pub const DOMAIN: &str = "tetrion";
 
 /// Bytes of the details of one error.
 pub const MAX_DETAILS_BYTES: usize = 4096;
 
-/// Entries of a list in details; the number of all entries is beside it.
+/// Entries of a list in details; the total number is given separately.
 const MAX_ENTRIES: usize = 16;
 
-/// How long a caller should wait for what others may give back at any moment.
+/// How long a caller should wait for what others may release at any moment.
 const SHORTLY: Duration = Duration::from_secs(1);
 
-/// Bytes of a text in details or of a message, which may repeat parts of a request: room for the names of all features.
+/// Bytes of a text in details or in a message, which may repeat parts of a request: enough for the names of all
+/// features.
 const MAX_TEXT_BYTES: usize = 1000;
 
 /// A row of the table: the code, the reason, and its details.
@@ -217,7 +219,7 @@ pub fn count(reason: &'static str) {
     CallContext::note_reason(reason);
 }
 
-/// The same as a message, for streams that continue after an error.
+/// The refusal as a message, for streams that continue after an error.
 impl From<Refusal> for rpc::Status {
     fn from(refusal: Refusal) -> rpc::Status {
         let status = Status::from(refusal);

@@ -1,10 +1,10 @@
 //! The environments of a session that callers watch, with the piece that each cell came from.
 //!
-//! An environment's playfield knows full and empty cells only. While at least one caller watches it, what lands in it is
-//! coloured here too, by the call that made it land: tens of nanoseconds a step for each watched environment, and nothing for
-//! the others. What viewers get is made later, when they come for it.
+//! An environment's playfield distinguishes only full and empty cells. While at least one caller watches it, landed
+//! cells are also coloured here, by the call that lands the piece: tens of nanoseconds per step and watched
+//! environment, and nothing for the others. Messages for viewers are made later, when they are due.
 //!
-//! A caller that stops watching drops its [`Watch`], wherever that is; the next step or watch notices.
+//! A caller that stops watching drops its [`Watch`], anywhere; the next step or watch notices.
 
 use std::sync::{Arc, Weak};
 
@@ -19,21 +19,21 @@ use super::budget::Share;
 use super::places::Place;
 use super::refusal::{Refusal, Scope};
 
-/// The environments that one caller watches, for as long as it holds this.
+/// The environments that one caller watches, for as long as it holds this value.
 #[derive(Debug)]
 pub(super) struct Watch {
     pub env_ids: Vec<u32>,
-    /// The place of the caller among all that watch.
+    /// The caller's place among all watches.
     pub place: Place,
-    /// The memory for what is kept of them.
+    /// Memory of the watched environments.
     _memory: Share,
 }
 
-/// What the callers of a session watch.
+/// The watches of a session.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     watches: Vec<Weak<Watch>>,
-    /// In ascending order.
+    /// Watched environments in ascending order.
     envs: Vec<WatchedEnv>,
 }
 
@@ -41,29 +41,29 @@ pub(super) struct Watched {
 struct WatchedEnv {
     env_id: u32,
     episode: EpisodeIndex,
-    /// Pieces landed in it.
+    /// Pieces landed in the environment.
     pieces: u64,
     phase: EpisodePhase,
     cells: Cells,
     last_episode: Option<pb::WatchedEpisode>,
 }
 
-/// What a step did, as far as watching is concerned.
+/// The effects of a step that matter for watching.
 struct Stepped<'a> {
     env_ids: Option<&'a [u32]>,
     outcome: &'a StepOutcome,
 }
 
 impl Watched {
-    /// Bytes that watching this many environments takes, at most.
+    /// Most bytes for watching this many environments.
     pub fn memory_bytes(num_envs: usize, cells: u64) -> u64 {
         num_envs as u64 * (size_of::<WatchedEnv>() as u64 + cells)
     }
 
-    /// Begins to watch environments, all of which exist, in the memory taken for it.
+    /// Starts watching environments, all of which exist, in the memory reserved for it.
     ///
     /// # Errors
-    /// [`Refusal::WatchLimit`] if too many callers watch this session already.
+    /// [`Refusal::WatchLimit`] if too many callers already watch this session.
     pub fn begin(
         &mut self,
         batch: &EnvBatch,
@@ -107,7 +107,7 @@ impl Watched {
         }
     }
 
-    /// Environments as they are now, in this order; all of them are watched.
+    /// Current state of environments, in this order; all of them must be watched.
     pub fn frame(&self, batch: &EnvBatch, env_ids: &[u32]) -> Vec<pb::WatchedEnv> {
         let shown = |env_id: &u32| {
             let place = self.envs.binary_search_by_key(env_id, |env| env.env_id).ok()?;

@@ -1,14 +1,16 @@
-//! WatchSession: frames of a session for a caller that only looks.
+//! WatchSession: frames of a session for a caller that only reads.
 //!
-//! A frame is made when the connection asks for one and it is due, and not before: a caller that reads slowly makes the
-//! connection ask more rarely, so frames are left out and never queued. Making one takes the session's lock for some
-//! microseconds, [`MAX_FRAMES_PER_SECOND`](crate::wire::limits::MAX_FRAMES_PER_SECOND) times a second at most, and
-//! only if something has changed.
+//! A frame is made only when the connection asks for one and it is due: a slow reader makes the connection ask more
+//! rarely, so frames are skipped and never queued. Making a frame locks the session for some microseconds, at most
+//! [`MAX_FRAMES_PER_SECOND`](crate::wire::limits::MAX_FRAMES_PER_SECOND) times per second, and only if something has
+//! changed.
 //!
-//! Between two frames nothing here holds the session, so it ends as if no caller watched. The next look finds out why.
+//! Between two frames nothing here holds the session, so it can end as if no caller watched. The next frame finds out
+//! why.
 //!
-//! A caller that has not read its last frame for [`StoreLimits::max_unread`](super::sessions::StoreLimits::max_unread) gives its
-//! place to the next caller that finds none. Its stream ends with an error when the connection asks for more.
+//! A caller that has not read its last frame for
+//! [`StoreLimits::max_unread`](super::sessions::StoreLimits::max_unread) gives its place to the next caller that
+//! finds none free. Its stream ends with an error when the connection asks for more.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -31,7 +33,7 @@ use super::refusal::Refusal;
 use super::sessions::SessionStore;
 use super::watched::Watch;
 
-/// How long nothing may change before a frame comes all the same, so that a viewer knows that the server is there.
+/// How long nothing may change before a frame is sent anyway, so that a viewer knows that the server is alive.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// The messages of one call: `started`, and then frames.
@@ -39,7 +41,7 @@ pub struct Frames {
     next: Next,
 }
 
-/// A viewer and its next frame, or why there is none.
+/// A viewer and its next frame, or why it has none.
 type Shown = (Box<Viewer>, Result<pb::WatchFrame, Refusal>);
 
 /// What the stream does next.
@@ -47,7 +49,7 @@ enum Next {
     Start(Box<Viewer>, Box<pb::WatchStarted>),
     Wait(Pin<Box<dyn Future<Output = Shown> + Send>>),
     Frame(Box<Viewer>),
-    /// It has failed.
+    /// Nothing: the stream has failed.
     Nothing,
 }
 
@@ -59,7 +61,7 @@ struct Viewer {
     counter: Counter,
     session: String,
     watch: Arc<Watch>,
-    /// Bytes of a frame, at most.
+    /// Most bytes of a frame.
     frame_bytes: u64,
     ticks: Interval,
     started: Instant,
@@ -68,10 +70,10 @@ struct Viewer {
 }
 
 impl Frames {
-    /// Begins to watch for a caller.
+    /// Starts watching for a caller.
     ///
     /// # Errors
-    /// If the request is wrong, there is no such session, or as many callers watch as may.
+    /// If the request is wrong, the session does not exist, or the limit on watches is reached.
     pub async fn begin(
         store: Arc<SessionStore>,
         (caller, party, limits): (Caller, &Party, CallerLimits),
@@ -110,7 +112,7 @@ impl Frames {
 }
 
 impl Viewer {
-    /// Waits until there is something to show, and shows it.
+    /// Waits until a frame is due, and makes it.
     async fn frame(&mut self) -> Result<pb::WatchFrame, Refusal> {
         loop {
             let place = &self.watch.place;

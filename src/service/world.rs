@@ -1,7 +1,7 @@
 //! An environment as dm_env_rpc sees it: a sequence of states, from one episode to the next.
 //!
-//! No call of that protocol begins an episode: the step after the end of one does, and its actions are ignored.
-//! So the end of an episode, a reset, and a new world are all the same here: a first step comes next.
+//! No call of that protocol starts an episode: the step after the end of one does, and its actions are ignored. So
+//! the end of an episode, a reset, and a new world are equal here: a first step comes next.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,28 +18,28 @@ use super::refusal::Refusal;
 #[derive(Debug, Default)]
 pub(super) struct World {
     phase: Phase,
-    /// What the next episode deals, if a reset said so.
+    /// What the next episode deals, if a reset specified it.
     dealt: Option<Dealt>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// No episode is running, and a joined agent knows it: the next step begins one.
+    /// No episode is running, and a joined agent knows it: the next step starts one.
     #[default]
     Between,
     /// An episode is running.
     Running,
-    /// A client cut the episode from outside: the next step reports that, and no more.
+    /// A client cut the episode from outside: the next step only reports that.
     Cut,
 }
 
 impl World {
-    /// The agent asks for another episode.
+    /// Resets the world for its agent.
     pub fn reset(&mut self, dealt: Option<Dealt>) {
         *self = World { phase: Phase::Between, dealt };
     }
 
-    /// A client ends the episode for all: an agent in the middle of it learns that from its next step.
+    /// Ends the episode from outside: an agent in the middle of it learns that from its next step.
     pub fn cut(&mut self, dealt: Option<Dealt>) {
         let phase = if self.phase == Phase::Between { Phase::Between } else { Phase::Cut };
         *self = World { phase, dealt };
@@ -108,7 +108,7 @@ struct Presence {
 }
 
 impl Door {
-    /// The door of a new world: no agent is in it, its maker is connected.
+    /// The door of a new world: without an agent, with its maker connected.
     pub fn new() -> Door {
         Door(Mutex::new(Presence { joined: false, maker: true, closed: false }))
     }
@@ -121,7 +121,7 @@ impl Door {
         free
     }
 
-    /// The agent leaves; true if that ends the world.
+    /// Lets the agent leave; true if that ends the world.
     pub fn leave(&self) -> bool {
         let mut presence = self.presence();
         presence.joined = false;
@@ -129,7 +129,7 @@ impl Door {
         presence.closed
     }
 
-    /// The maker's connection has ended; true if that ends the world.
+    /// Notes that the maker's connection has ended; true if that ends the world.
     pub fn abandon(&self) -> bool {
         let mut presence = self.presence();
         presence.maker = false;

@@ -1,8 +1,8 @@
 //! One session: a name, an owner, a lease, and a state behind a lock.
 //!
-//! Calls get the lock in the order of arrival. A call does all its work on the session under this lock in one piece, where it
-//! arrives or, if the work is long, on a thread that takes the lock along. So a caller that leaves has either not begun or
-//! left a finished call.
+//! Calls get the lock in the order of arrival. A call does all its work on the session under this lock in one piece,
+//! where it arrives or, if the work is long, on a thread that takes the lock along. So a caller that leaves has
+//! either not started or left a finished call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use crate::service::world::Door;
 use crate::wire::limits::check_name;
 use crate::wire::{DecodeError, pb};
 
-/// When the next server may have restored what this one has written down.
+/// Time after which the next server may have restored what this one has written.
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
 /// The prefix of resource names.
@@ -30,16 +30,16 @@ pub(super) type SessionId = u128;
 pub(in crate::service) struct Session {
     pub(super) id: SessionId,
     pub(super) owner: Caller,
-    /// Counted up, so that it gives the order of age.
+    /// Serial number, which gives the order of age.
     pub(super) serial: u64,
     pub(super) request: Option<RequestId>,
     pub(super) num_envs: u32,
     pub(super) ttl: Duration,
     pub(super) made: SystemTime,
-    /// When the lease runs out, on the clock of the store, in nanoseconds.
+    /// When the lease expires, on the clock of the store, in nanoseconds.
     pub(super) expires: AtomicU64,
     pub(super) ended: AtomicBool,
-    /// Whether it is written down for the next server; nothing may change any more.
+    /// Whether the session is written for the next server; then nothing may change any more.
     pub(super) put_away: AtomicBool,
     /// The sequence number of the last call, for readers without the lock.
     pub(super) sequence: AtomicU64,
@@ -50,7 +50,7 @@ pub(in crate::service) struct Session {
     pub(super) state: Arc<tokio::sync::Mutex<SessionState>>,
 }
 
-/// A client's name for the request that made a session, and the request's digest.
+/// A client's name for the request that created a session, and the request's digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::service) struct RequestId {
     pub name: String,
@@ -58,39 +58,40 @@ pub(in crate::service) struct RequestId {
 }
 
 impl Session {
-    /// `sessions/ID`.
+    /// Name of the session: `sessions/ID`.
     pub fn name(&self) -> String {
         format!("{PREFIX}{:032x}", self.id)
     }
 
-    /// Its door, if it is a world of dm_env_rpc.
+    /// The door of the session, if it is a world of dm_env_rpc.
     pub fn door(&self) -> Option<Arc<Door>> {
         self.door.clone()
     }
 
-    /// Its place in the order of age.
+    /// Serial number of the session, in the order of age.
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// The sequence number of its last call that changed something.
+    /// Sequence number of the last call that changed something.
     pub fn sequence(&self) -> u64 {
         self.sequence.load(Ordering::Relaxed)
     }
 
-    /// How many environments it has.
+    /// Number of environments.
     pub fn num_envs(&self) -> u32 {
         self.num_envs
     }
 
-    /// About how long calls on it take.
+    /// Rough time of calls on the session.
     pub fn costs(&self) -> Costs {
         self.costs
     }
 
-    /// Runs a short job on the session when all calls before it are done.
+    /// Runs a short job on the session when all earlier calls are done.
     ///
-    /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in line.
+    /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in
+    /// line.
     pub async fn call<T>(
         &self,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
@@ -99,7 +100,7 @@ impl Session {
         self.done(&mut state, job)
     }
 
-    /// The same for a job of about `work`, which runs on the pool if it is long, or if many are under way.
+    /// Runs a job of about `work` on the session, on the pool if it is long or if many jobs are in progress.
     pub async fn call_on<T: Send + 'static>(
         self: &Arc<Session>,
         lane: &CallLane,
@@ -135,7 +136,8 @@ impl Session {
         self.expires.store(nanoseconds(now + self.ttl), Ordering::Relaxed);
     }
 
-    /// Whether its lease has run out and no call is using it. The caller holds the table, so no call can begin meanwhile.
+    /// Whether the lease has expired and no call is using the session. The caller holds the table, so no call can
+    /// start meanwhile.
     pub(super) fn is_over(self: &Arc<Session>, now: Duration) -> bool {
         self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
     }

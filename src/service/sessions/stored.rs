@@ -1,8 +1,8 @@
-//! Sessions between two servers: the one that shuts down writes them, the next one restores them.
+//! Sessions between two servers: the server that shuts down writes them, and the next one restores them.
 //!
-//! A restored session is as it was: its name, its lease, its environments, its numbers and the answer that its client may
-//! ask for again. Its lease is paused meanwhile. Worlds of dm_env_rpc are not written: they end with the connections of
-//! their agents.
+//! A restored session keeps its name, its lease, its environments, its numbers and the answer that its client may
+//! request again. Its lease is paused meanwhile. Worlds of dm_env_rpc are not written: they end with the connections
+//! of their agents.
 //!
 //! # Format
 //! All numbers are little-endian.
@@ -40,33 +40,33 @@ const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;
 const END: u64 = u64::MAX;
 
-/// Bytes of a written session for each byte of memory that all sessions may take. A session takes about as much of both, and
-/// one that is longer than this by a false length is not read.
+/// Most bytes of a written session per byte of memory of all sessions. A session takes about as much of both; a
+/// longer one has a false length and is not read.
 const MAX_BYTES_PER_MEMORY: u64 = 4;
 
-/// What a server wrote of its sessions.
+/// Result of writing a server's sessions.
 #[derive(Debug, Default)]
 pub struct PutAway {
     /// Sessions written.
     pub sessions: u32,
-    /// Bytes of them all.
+    /// Bytes of all written sessions.
     pub num_bytes: u64,
     /// Sessions that could not be written.
     pub lost: u32,
-    /// Why the first of those could not.
+    /// Why the first lost session could not be written.
     pub error: Option<io::Error>,
 }
 
-/// What a server restored of the previous server's sessions.
+/// Result of restoring the previous server's sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TakenUp {
     /// Sessions restored.
     pub sessions: u32,
-    /// What could not be restored, and why; empty if everything was.
+    /// What could not be restored, and why; empty if everything was restored.
     pub problems: Vec<String>,
 }
 
-/// A session as the server writes it.
+/// A session in its written form.
 #[derive(Clone, PartialEq, Message)]
 struct WrittenSession {
     /// 16 bytes.
@@ -81,7 +81,7 @@ struct WrittenSession {
     request: Option<WrittenRequest>,
     #[prost(uint64, tag = "5")]
     ttl_nanoseconds: u64,
-    /// What is left of the lease.
+    /// Rest of the lease.
     #[prost(uint64, tag = "6")]
     left_nanoseconds: u64,
     #[prost(message, optional, tag = "7")]
@@ -90,7 +90,7 @@ struct WrittenSession {
     config: Option<pb::SessionConfig>,
     #[prost(message, optional, tag = "9")]
     numbers: Option<WrittenSequence>,
-    /// Explicit sequences that the environments have, a byte a piece.
+    /// Explicit sequences of the environments, one byte per piece.
     #[prost(bytes = "vec", repeated, tag = "10")]
     sequences: Vec<Vec<u8>>,
     #[prost(message, repeated, tag = "11")]
@@ -120,7 +120,7 @@ enum WrittenSlot {
     /// The seed of an environment in which no episode has begun.
     #[prost(uint64, tag = "2")]
     Seeded(u64),
-    /// The number of the sequence that such an environment deals.
+    /// Number of the sequence that an environment deals in which no episode has begun.
     #[prost(uint32, tag = "3")]
     Sequenced(u32),
 }
@@ -332,7 +332,7 @@ impl WrittenSession {
         Ok(SessionConfig { seed: message.seed, ..config })
     }
 
-    /// The state; its bytes are not needed any more.
+    /// The state; its bytes are not needed afterwards.
     fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<SessionState, String> {
         let text = |refusal: Refusal| refusal.to_string();
         let mut memory = Memory::new(memory, config).map_err(text)?;
@@ -393,7 +393,7 @@ fn decode_pieces(bytes: &[u8], rules: &Rules) -> Result<Arc<[Piece]>, String> {
     pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is no such piece".to_owned())
 }
 
-/// The bytes of a file of known length. A false length in it takes no more memory than the file has bytes.
+/// The bytes of a file of known length. A false length in it allocates no more memory than the file has bytes.
 struct Bytes<'a, R> {
     input: &'a mut R,
     left: u64,
