@@ -1,4 +1,4 @@
-//! What a client chooses by name: features and policies; and how it encodes them.
+//! Names of features and policies that a client chooses, and their encoding.
 
 pub use crate::wire::expectation::{Expectation, Terms};
 pub use crate::wire::models::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
@@ -7,7 +7,7 @@ use crate::wire::{expectation, models, pb, tensor};
 /// Features by their names in the server's lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// A named set, with the version that weights were made for, or an empty one for any.
+    /// A named set, with the version that weights were made for; an empty version accepts any.
     Set {
         /// The name.
         name: String,
@@ -43,33 +43,33 @@ impl Features {
 pub enum Policies {
     /// Agents and controllers by name.
     Named(Vec<NamedPolicy>),
-    /// Linear controllers, with a model beside them if there is one: the rows of a matrix.
+    /// Linear controllers, optionally with a model: the rows of a matrix.
     Matrix {
         /// The features that the weights belong to.
         features: Features,
-        /// One weight a feature, signed, then the parameters of the model; all rows of one length.
+        /// One signed weight per feature, then the parameters of the model; all rows of one length.
         rows: Vec<Vec<f64>>,
-        /// What is added to the weighted sums.
+        /// Model that is added to the weighted sums.
         model: Option<ModelShape>,
         /// Whether placements that end the game are the last choice, rather than scored like any other.
         avoid_terminal: bool,
-        /// Next pieces that they look ahead.
+        /// Number of next pieces to look ahead.
         lookahead: u32,
-        /// How they weigh what the next pieces can reach, in place of looking ahead.
+        /// Expectation over next pieces, instead of lookahead.
         expectation: Option<Expectation>,
     },
 }
 
-/// An agent or a controller by name; the server fills in what is `None`.
+/// A named agent or controller; the server fills in fields that are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedPolicy {
     /// The name.
     pub name: String,
-    /// Games played for each placement, by an agent that plays any.
+    /// Playouts per placement, for agents that use playouts.
     pub playouts: Option<u32>,
-    /// Next pieces that a linear controller looks ahead.
+    /// Number of next pieces that a linear controller looks ahead.
     pub lookahead: Option<u32>,
-    /// How a linear controller weighs what the next pieces can reach, in place of looking ahead.
+    /// Expectation of a linear controller over next pieces, instead of lookahead.
     pub expectation: Option<Expectation>,
     /// Whether placements that end the game are the last choice of a linear controller, rather than scored like any
     /// other.
@@ -95,7 +95,7 @@ impl Policies {
         Policies::Named(vec![NamedPolicy { name: name.to_owned(), ..NamedPolicy::default() }])
     }
 
-    /// How many there are.
+    /// Number of policies.
     pub(super) fn len(&self) -> usize {
         match self {
             Policies::Named(policies) => policies.len(),

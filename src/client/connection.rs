@@ -1,4 +1,4 @@
-//! Connections: how the client makes, keeps and watches them, one for each server.
+//! Connections: how the client makes, keeps and watches them, one per server.
 
 use std::time::Duration;
 
@@ -15,31 +15,31 @@ pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the client pings a silent server, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(10));
-/// As large as the server's: results travel at full speed on one call and on many.
+/// Window of one call, as large as the server's: results travel at full speed on one call and on many.
 const STREAM_WINDOW: u32 = 4 << 20;
-/// The same for all calls of a connection together.
+/// Window of all calls of a connection together.
 const CONNECTION_WINDOW: u32 = 16 << 20;
-/// How long a server rests after its first failure; twice as long after each further one.
+/// How long a server rests after its first failure; the time doubles with each further failure.
 pub(super) const FIRST_REST: Duration = Duration::from_millis(100);
-/// The longest rest.
+/// The longest rest of a server after failures.
 pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
 
-/// How to connect.
+/// Options of a connection.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
     /// The token, if the servers require one.
     pub token: Option<Secret>,
-    /// Certificates, as the text of a PEM file, of the authorities that may have signed those of `https://` servers; without
-    /// them, the authorities that this machine trusts.
+    /// Certificates, as the text of a PEM file, of the authorities that may have signed the certificates of
+    /// `https://` servers; without them, the authorities that this machine trusts.
     pub authorities: Option<String>,
-    /// The name that the certificates of `https://` servers must have; without one, the host of the address.
+    /// Name that the certificates of `https://` servers must have; without one, the host of the address.
     pub server_name: Option<String>,
     /// The certificate that `https://` servers may require of their clients.
     pub identity: Option<ClientIdentity>,
     /// How long to keep trying while no server answers.
     pub patience: Duration,
-    /// Whether servers of any version will do; otherwise only those that [`is_compatible`](super::is_compatible) with this
-    /// client.
+    /// Whether to accept servers of any version; otherwise only those that [`is_compatible`](super::is_compatible)
+    /// with this client.
     pub any_version: bool,
 }
 
@@ -72,7 +72,7 @@ impl Default for ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// What every call says to prove that it may be made.
+    /// The authorization header of every call.
     pub(super) fn authorization(&self) -> Result<Option<MetadataValue<Ascii>>, ClientError> {
         let Some(token) = &self.token else { return Ok(None) };
         let value = format!("Bearer {}", token.expose()).parse::<MetadataValue<Ascii>>();

@@ -6,16 +6,16 @@ use tonic_types::StatusExt;
 /// Why a server did not do what the client asked.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No address at all, or an invalid one.
+    /// No address, or an invalid one.
     #[error("{address:?} is not a server address, expected HOST:PORT such as 127.0.0.1:50451")]
     Address {
         /// The address given.
         address: String,
     },
-    /// A token that no header can hold.
+    /// The token does not fit into a header.
     #[error("the token cannot be sent, expected printable ASCII characters, no space at either end")]
     UnsendableToken,
-    /// No server listens there.
+    /// No server listens at the address.
     #[error("no server answers at {address}: {reason}; start one with `tetrion serve`")]
     Connect {
         /// The address.
@@ -23,12 +23,12 @@ pub enum ClientError {
         /// The system's error.
         reason: String,
     },
-    /// The program that answers there is not a Tetrion server.
+    /// The program at the address is not a Tetrion server.
     #[error("the program at {address} is not a Tetrion server: {reason}")]
     Foreign {
         /// The address.
         address: String,
-        /// What shows it.
+        /// Evidence for that.
         reason: String,
     },
     /// The server answers but takes no calls: it is starting or draining.
@@ -37,14 +37,14 @@ pub enum ClientError {
         /// The address.
         address: String,
     },
-    /// The server has a version that this client is not made for.
+    /// The server has an incompatible version.
     #[error(
         "the server at {address} is Tetrion {server}, and this client is Tetrion {client}: use one version on both sides"
     )]
     Version {
         /// The address.
         address: String,
-        /// Its version.
+        /// The server's version.
         server: String,
         /// The client's version.
         client: &'static str,
@@ -57,7 +57,7 @@ pub enum ClientError {
         /// The server's message.
         message: String,
     },
-    /// A call broke on the way, or found the server busy or shutting down; another server may do better.
+    /// A call broke on the way, or found the server busy or shutting down; another server may answer.
     #[error("lost the server at {address}: {message}")]
     Lost {
         /// The address.
@@ -71,27 +71,28 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Whether a server refused what the request itself says: a field, a name, rules that contradict each other. This server
-    /// and any other of its version would refuse it again.
+    /// Whether a server refused the content of the request: a field, a name, rules that contradict each other. Every
+    /// server of this version would refuse it again.
     pub fn is_invalid_request(&self) -> bool {
         let ClientError::Refused { reason, .. } = self else { return false };
         ["INVALID_FIELD", "INVALID_TENSOR", "INVALID_RULES", "UNKNOWN_NAME"].contains(&reason.as_str())
     }
 
-    /// Whether a server runs no evaluations, now or later: it has no place to give at any time. Another server may have one.
+    /// Whether a server runs no evaluations, because its limit on them is 0. Another server may run them.
     pub(super) fn is_without_places(&self) -> bool {
         matches!(self, ClientError::Refused { reason, .. } if reason == NO_PLACE)
     }
 }
 
-/// The reason of a server without a free place for an evaluation; one that will have a place says when to try again.
+/// The reason of a server without a free place for an evaluation; a server that will have a place says when to try
+/// again.
 const NO_PLACE: &str = "EVALUATION_LIMIT";
 
 /// Refusals that may end in a second, or that another server may not give.
 const BUSY: [&str; 6] =
     ["ANSWER_LIMIT", "ANSWER_UNREAD", "CALL_LIMIT", "DRAINING", "REQUEST_LIMIT", "SLOW_REQUEST"];
 
-/// Every refusal by a server carries an `ErrorInfo`; an error without one happened on the way.
+/// The error of a status. Every refusal by a server carries an `ErrorInfo`; an error without one happened on the way.
 pub(super) fn error(address: &str, status: &Status) -> ClientError {
     let info = status.get_details_error_info();
     let lost = match (&info, status.code()) {
@@ -110,7 +111,8 @@ pub(super) fn error(address: &str, status: &Status) -> ClientError {
     ClientError::Refused { reason: info.map(|info| info.reason).unwrap_or_default(), message }
 }
 
-/// The error of a server's first answer: without an `ErrorInfo` it comes from another program, or from no program at all.
+/// The error of a server's first answer: without an `ErrorInfo` it comes from another program, or from no program at
+/// all.
 pub(super) fn first(address: &str, status: &Status) -> ClientError {
     let address = address.to_owned();
     if status.get_details_error_info().is_some() {
@@ -150,7 +152,7 @@ fn plain(address: &str) -> &str {
     address.strip_prefix("http://").unwrap_or(address)
 }
 
-/// The cause under an error that only says that there was one.
+/// The innermost cause of an error, since outer errors often say only that there was one.
 pub(super) fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

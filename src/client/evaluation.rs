@@ -31,20 +31,20 @@ pub struct EvaluationRequest {
     pub policies: Policies,
     /// The seeds of the games.
     pub seeds: Seeds,
-    /// The server cuts a game after this many pieces; 0 for the server's limit.
+    /// Pieces after which the server cuts a game; 0 for the server's limit.
     pub max_pieces: u64,
-    /// The server cuts a game after this many steps, which are keys where the rules have keys; 0 for the server's limit.
+    /// Steps after which the server cuts a game (keys, if the rules have keys); 0 for the server's limit.
     pub max_steps: u64,
-    /// The trials at each height with which the server estimates how long games last; 0 to play the games.
+    /// Trials at each height for an estimate of the length of games; 0 to play the games.
     pub loss_trials: u32,
 }
 
 impl EvaluationRequest {
-    /// The message that a server gets. Read by [`wire::evaluation::decode`](crate::wire::evaluation::decode), it is what a server
-    /// of this version would play.
+    /// The message for a server. [`wire::evaluation::decode`](crate::wire::evaluation::decode) turns it into what a
+    /// server of this version would play.
     ///
     /// # Panics
-    /// As [`Seeds::games_per_policy`].
+    /// Under the conditions of [`Seeds::games_per_policy`].
     pub fn message(&self) -> pb::EvaluatePoliciesRequest {
         encode(self, None, false)
     }
@@ -53,19 +53,19 @@ impl EvaluationRequest {
 /// The games that the policies play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seeds {
-    /// Seeds that the server draws from one number: every policy meets the same pieces.
+    /// Seeds that the server draws from one number: every policy gets the same pieces.
     Common {
         /// The number.
         seed: u64,
-        /// Games a policy.
+        /// Games per policy.
         count: u32,
     },
-    /// A row of seeds for each policy, all rows of one length: policies may play different pieces.
+    /// One row of seeds per policy, all rows of one length: policies may play different pieces.
     PerPolicy(Vec<Vec<u64>>),
 }
 
 impl Seeds {
-    /// Games a policy.
+    /// Games per policy.
     ///
     /// # Panics
     /// If the rows differ in length.
@@ -94,32 +94,32 @@ impl Seeds {
 /// A message of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The first: what the server plays.
+    /// The first message: a description of the evaluation.
     Started(Box<Started>),
     /// Finished games.
     Games(Vec<GameResult>),
-    /// The actions of a finished game, where they are recorded: its policy, its seed, and a byte a step.
+    /// The actions of a recorded game: its policy, its seed, and its actions.
     Actions(Pair, Vec<u16>),
     /// The progress so far.
     Progress(EvaluationProgress),
-    /// The last: all games have arrived.
+    /// The last message: all games have arrived.
     Done,
 }
 
-/// What the server plays, with every default filled in.
+/// Description of an evaluation, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Started {
     /// The preset that the rules are based on, which may be one that only the server knows.
     pub preset: String,
     /// The rules.
     pub rules: Rules,
-    /// Their version.
+    /// Version of the rules.
     pub rules_version: String,
-    /// The server cuts a game after this many pieces.
+    /// Pieces after which the server cuts a game.
     pub max_pieces: u64,
-    /// The server cuts a game after this many steps.
+    /// Steps after which the server cuts a game.
     pub max_steps: u64,
-    /// The trials of each estimate; 0 where games are played.
+    /// Trials per estimate; 0 if games are played.
     pub loss_trials: u32,
 }
 
@@ -136,11 +136,11 @@ pub struct GameResult {
     pub lines: u64,
     /// Pieces landed.
     pub pieces: u64,
-    /// Steps taken: keys where the rules have keys, else pieces.
+    /// Steps taken: keys if the rules have keys, else pieces.
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Whether a limit cut it.
+    /// Whether a limit cut the game.
     pub truncated: bool,
 }
 
@@ -149,16 +149,16 @@ pub struct GameResult {
 pub struct EvaluationProgress {
     /// Games finished.
     pub games: u64,
-    /// Games in all.
+    /// Total number of games.
     pub num_games: u64,
-    /// Pieces landed, those of unfinished games included.
+    /// Pieces landed, including unfinished games.
     pub pieces: u64,
 }
 
 /// A complete evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
-    /// What was played.
+    /// Description of the evaluation.
     pub started: Started,
     /// The games of each policy, in the order of their seeds.
     pub games: Vec<Vec<GameResult>>,
@@ -166,7 +166,7 @@ pub struct Evaluated {
     pub pieces: u64,
 }
 
-/// A game: the indices of its policy and its seed.
+/// Indices of the policy and the seed of a game.
 pub type Pair = (u32, u32);
 
 impl Client {
@@ -176,19 +176,20 @@ impl Client {
     /// If the server refuses, or does not answer.
     ///
     /// # Panics
-    /// As [`Seeds::games_per_policy`].
+    /// Under the conditions of [`Seeds::games_per_policy`].
     pub async fn evaluate(&self, request: &EvaluationRequest) -> Result<Events, ClientError> {
         self.servers[0].evaluate(request, None, false).await
     }
 
-    /// Lets a server play some games again, the first that is not lost, and returns what was done in them, a byte a step, in the
-    /// order of the pairs, with the games. A game may be cut earlier than without recording: see `Limits.max_recorded_steps`.
+    /// Lets a server play some games again and returns their actions, in the order of the pairs, with the games. It
+    /// uses the first server that is not lost. A game may be cut earlier than without recording: see
+    /// `Limits.max_recorded_steps`.
     ///
     /// # Errors
     /// If the server refuses, does not answer, or does not record.
     ///
     /// # Panics
-    /// As [`Seeds::games_per_policy`].
+    /// Under the conditions of [`Seeds::games_per_policy`].
     pub async fn record(
         &self,
         request: &EvaluationRequest,

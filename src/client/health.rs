@@ -1,4 +1,4 @@
-//! Whether a server serves, as load balancers and orchestrators ask: by `grpc.health.v1`, which needs no token.
+//! Whether a server serves, by `grpc.health.v1` like load balancers and orchestrators; needs no token.
 
 use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
@@ -10,10 +10,10 @@ use super::error::first;
 use super::{ClientError, ConnectOptions};
 use crate::wire::pb::environment_service_server::SERVICE_NAME;
 
-/// Asks a server whether it takes calls.
+/// Checks whether a server takes calls.
 ///
 /// # Errors
-/// [`ClientError::NotServing`] if the server says that it takes none; otherwise what keeps it from answering.
+/// [`ClientError::NotServing`] if the server takes none; otherwise the error that prevented an answer.
 pub async fn check_health(address: &str, options: &ConnectOptions) -> Result<(), ClientError> {
     let request = HealthCheckRequest { service: SERVICE_NAME.to_owned() };
     let answer = HealthClient::new(open(address, options).await?).check(request).await;

@@ -1,4 +1,4 @@
-//! What a server reports about itself.
+//! Facts that a server reports about itself.
 
 use tonic::Status;
 
@@ -7,7 +7,7 @@ use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
-/// What a server is and can do.
+/// Facts about a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerInfo {
     /// The version of the program.
@@ -28,7 +28,7 @@ pub struct ServerInfo {
     pub limits: EvaluationLimits,
 }
 
-/// The largest numbers that a server takes in a request for an evaluation.
+/// Largest numbers that a server accepts in a request for an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationLimits {
     /// Policies.
@@ -57,14 +57,14 @@ pub struct RulesPresetInfo {
 pub struct FeatureSetInfo {
     /// The name.
     pub name: String,
-    /// The version: weights belong to a name and a version.
+    /// Version of the set; weights belong to a name and a version.
     pub version: String,
-    /// One name a column, in order.
+    /// One name per column, in order.
     pub columns: Vec<String>,
 }
 
 impl ServerChannel {
-    /// What this server is and can do.
+    /// Facts about this server.
     pub(super) async fn info(&self, width: u32) -> Result<ServerInfo, Status> {
         let mut client = EnvironmentServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);

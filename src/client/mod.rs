@@ -1,15 +1,15 @@
-//! A client: what our own commands and tests ask of servers, in plain types.
+//! A client for servers, in plain types, used by our commands and tests.
 //!
-//! It knows one server or several that are alike. With several, it cuts the games of an evaluation into calls, and a server
-//! that finishes one gets the next. A call that breaks costs nothing but time: the client keeps the games that have arrived,
-//! and asks any server that answers for the others by their indices. Results depend on the request alone, never on
-//! how many servers there were or which of them were lost.
+//! It connects to one server or to several equal ones. With several, it cuts the games of an evaluation into calls,
+//! and a server that finishes one gets the next. A broken call costs only time: the client keeps the games that have
+//! arrived, and asks any server that answers for the others by their indices. Results depend only on the request,
+//! never on the number of servers or on which of them were lost.
 //!
-//! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it. [`Client::watch_session`] looks at
-//! one that another caller has.
+//! Sessions are in [`session`]: each lives on one server, which steps, saves and restores it.
+//! [`Client::watch_session`] shows a session of another caller.
 //!
-//! The surprising decision: tonic could balance over the addresses itself, but it draws them at random and keeps
-//! drawing a dead one. Here every server has a connection of its own, two calls at most, and a rest after a failure.
+//! The surprising decision: tonic could balance over the addresses itself, but it picks them at random and keeps
+//! picking a dead one. Here every server has its own connection, at most two calls, and a rest after a failure.
 
 pub mod session;
 
@@ -46,7 +46,7 @@ use std::time::Duration;
 use connection::{ServerChannel, open};
 use error::first;
 
-/// Connections to servers that are alike. Cheap to clone.
+/// Connections to equal servers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client {
     servers: Vec<ServerChannel>,
@@ -77,13 +77,12 @@ impl Client {
         Ok(Client { servers, patience: options.patience, warnings })
     }
 
-    /// Warnings about the servers for the caller: which of them play by another version of the rules than this client is
-    /// made for.
+    /// Warnings for the caller about servers whose rules version differs from this client's.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// What the first server is and can do; feature sets have the columns for this width, 0 for 10.
+    /// Facts about the first server; feature sets have the columns for this width, 0 for 10.
     ///
     /// # Errors
     /// [`ClientError::Lost`] if the server does not answer within half a minute.

@@ -1,4 +1,4 @@
-//! The pages that servers show to people. They are no part of the protocol: a browser would find them at the same address.
+//! The web pages of servers. They are not part of the protocol: a browser finds them at the server's address.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::connection::ServerChannel;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Client {
-    /// The addresses of the pages of those servers that show one.
+    /// The addresses of the pages of those servers that have one.
     pub async fn pages(&self) -> Vec<String> {
         let mut pages = Vec::new();
         for server in &self.servers {
@@ -27,13 +27,13 @@ impl Client {
 }
 
 impl ServerChannel {
-    /// Where a browser would look.
+    /// The URL for a browser.
     fn page(&self) -> String {
         let address = self.address.trim_end_matches('/');
         if address.contains("://") { format!("{address}/") } else { format!("http://{address}/") }
     }
 
-    /// What the server says of `/`, over the connection of the calls; none if it does not answer.
+    /// The answer to a HEAD request for `/`, over the connection of the calls; `None` if the server does not answer.
     async fn head_of_page(&self) -> Option<Response<Body>> {
         let request = Request::builder().method(Method::HEAD).uri("/").body(Body::empty()).ok()?;
         self.channel.clone().oneshot(request).await.ok()

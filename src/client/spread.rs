@@ -1,7 +1,8 @@
-//! An evaluation spread over servers: the client cuts its games into calls, and asks again for those of a lost call.
+//! An evaluation spread over servers: the client cuts its games into calls, and repeats the missing games of a lost
+//! call.
 //!
-//! A server that finishes a call gets the next one; a server that fails rests, longer each time, and one that runs no
-//! evaluations is asked once. The result depends on the request alone.
+//! A server that finishes a call gets the next one; a server that fails rests, longer each time, and a server that
+//! runs no evaluations is asked only once. The result depends only on the request.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use super::{
 };
 use crate::wire::limits::MAX_GAMES;
 
-/// Calls that a server has at a time if there are several servers: while one ends with few games left, the other keeps
+/// Calls per server at a time if there are several servers: while one call ends with few games left, the other keeps
 /// all threads busy.
 const CALLS_AT_A_TIME: usize = 2;
-/// Calls for each server over a whole evaluation: enough for the faster server to take more of them.
+/// Calls per server over a whole evaluation: enough for a faster server to take more of them.
 const CALLS_A_SERVER: usize = 6;
 
 impl Client {
@@ -84,7 +85,7 @@ impl Client {
 }
 
 impl ServerChannel {
-    /// Makes one call to its end, however it ends: removes the games that arrived from `missing`.
+    /// Runs one call to its end, successful or not: removes the games that arrived from `missing`.
     async fn call(
         &self,
         request: &EvaluationRequest,
@@ -114,7 +115,7 @@ impl ServerChannel {
     }
 }
 
-/// The calls of one evaluation, handed out to the servers.
+/// The calls of one evaluation, distributed over the servers.
 struct Run<'a> {
     client: &'a Client,
     request: Arc<EvaluationRequest>,
@@ -135,7 +136,7 @@ struct ServerState {
     calls: usize,
     failures: u32,
     resting_until: Option<Instant>,
-    /// It runs no evaluations, and gets no call any more.
+    /// Whether the server runs no evaluations, and gets no more calls.
     is_out: bool,
 }
 
@@ -165,7 +166,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Gives a call to every server that has room, while there are any.
+    /// Gives calls to every server that has room, while there are any.
     fn hand_out(&mut self) {
         let now = Instant::now();
         for room in 1..=CALLS_AT_A_TIME {

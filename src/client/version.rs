@@ -1,8 +1,9 @@
-//! Which servers this client is made for.
+//! Which servers this client supports.
 //!
-//! The program's version says whether both sides mean the same by a message: versions with the same major number do, and
-//! while that is 0, versions with the same minor number. `rules_version` says whether equal seeds and actions give the
-//! same game. The client refuses a server of another version; it accepts one with other rules, and warns the caller.
+//! The program's version says whether both sides read messages in the same way: versions with the same major number
+//! do, and, while the major number is 0, versions with the same minor number. `rules_version` says whether equal
+//! seeds and actions give the same game. The client refuses a server of an incompatible version; it accepts one with
+//! other rules, and warns the caller.
 
 use super::error::ClientError;
 use super::info::ServerInfo;
@@ -31,7 +32,7 @@ pub fn is_compatible(ours: &str, theirs: &str) -> bool {
     significant(ours).is_some() && significant(ours) == significant(theirs)
 }
 
-/// Checks what a server reports about itself; returns a warning for the caller if its rules differ.
+/// Checks the facts that a server reports; returns a warning for the caller if its rules differ.
 pub(super) fn check(
     address: &str,
     info: &ServerInfo,

@@ -1,4 +1,4 @@
-//! Watching a session that another caller steps. It only looks: it renews no lease, and ends with the session.
+//! Watching a session that another caller steps. It renews no lease, and ends with the session.
 
 use tokio::time::timeout;
 use tonic::Streaming;
@@ -15,46 +15,46 @@ use crate::wire::watching::decode_env;
 pub use crate::wire::watching::{EpisodePhase, WatchedEnv, WatchedEpisode};
 use crate::wire::{InField, pb};
 
-/// What is watched.
+/// Description of a watched session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedSession {
-    /// `sessions/ID`.
+    /// Name of the session, `sessions/ID`.
     pub name: String,
-    /// Its rules.
+    /// Rules of the session.
     pub rules: Rules,
-    /// The environments that it has.
+    /// Number of environments of the session.
     pub num_envs: u32,
-    /// Those that are watched, in the order of the frames.
+    /// The watched environments, in the order of the frames.
     pub env_ids: Vec<u32>,
 }
 
-/// A session of a list: what a person needs to know it by.
+/// A listed session: what a person needs to recognize it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedSession {
-    /// `sessions/ID`.
+    /// Name of the session, `sessions/ID`.
     pub name: String,
-    /// The environments that it has.
+    /// Number of environments of the session.
     pub num_envs: u32,
-    /// The preset that its rules are based on.
+    /// The preset that the rules are based on.
     pub preset: String,
-    /// Columns of its playfields.
+    /// Columns of the playfields.
     pub width: u32,
-    /// Rows of its playfields.
+    /// Rows of the playfields.
     pub height: u32,
-    /// The calls that have changed it so far.
+    /// Number of calls that have changed the session so far.
     pub sequence: u64,
 }
 
-/// What a session looks like at one moment.
+/// State of a session at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedFrame {
-    /// The calls that have changed the session so far.
+    /// Number of calls that have changed the session so far.
     pub sequence: u64,
-    /// The environments that are watched, in the order of [`WatchedSession::env_ids`].
+    /// The watched environments, in the order of [`WatchedSession::env_ids`].
     pub envs: Vec<WatchedEnv>,
 }
 
-/// A session that is being watched.
+/// A session in the process of being watched.
 #[derive(Debug)]
 pub struct Watching {
     server: ServerChannel,
@@ -63,7 +63,7 @@ pub struct Watching {
 }
 
 impl Client {
-    /// The sessions that the first server has of this caller, the oldest first. Renews no lease.
+    /// The caller's sessions on the first server, oldest first. Renews no lease.
     ///
     /// # Errors
     /// If the server refuses, or does not answer within half a minute.
@@ -85,8 +85,8 @@ impl Client {
         }
     }
 
-    /// Watches a session of the first server: the environments in `env_ids`, or where none are named all of them, as far as the
-    /// server shows so many.
+    /// Watches a session of the first server: the environments in `env_ids`, or all if none are named, up to the
+    /// server's limit.
     ///
     /// # Errors
     /// If the server refuses, or does not answer within half a minute.
@@ -123,16 +123,17 @@ fn decode_listed(pb::Session { name, config, sequence, .. }: pb::Session) -> Lis
 }
 
 impl Watching {
-    /// What is watched.
+    /// Description of the watched session.
     pub fn session(&self) -> &WatchedSession {
         &self.session
     }
 
-    /// The next frame: the newest state of the session. One that is the same as the one before says that it is there still.
+    /// The next frame: the newest state of the session. A frame equal to the previous one shows that the session is
+    /// still there.
     ///
     /// # Errors
-    /// [`ClientError::Refused`] when the session has ended, [`ClientError::Lost`] if the server goes down, the connection broke
-    /// or nothing came for half a minute.
+    /// [`ClientError::Refused`] when the session has ended, [`ClientError::Lost`] if the server stops, the connection
+    /// broke or nothing came for half a minute.
     pub async fn next(&mut self) -> Result<WatchedFrame, ClientError> {
         let Event::Frame(frame) = event(&self.server, &mut self.stream).await? else {
             return Err(ClientError::Answer("it begins twice".to_owned()));
@@ -148,7 +149,7 @@ impl Watching {
     }
 }
 
-/// The next message. The server sends one every ten seconds at least.
+/// The next message. The server sends one at least every ten seconds.
 async fn event(
     server: &ServerChannel,
     stream: &mut Streaming<pb::WatchSessionResponse>,

@@ -1,7 +1,7 @@
-//! The open connections of each address, so that one address cannot take the places of all others.
+//! The open connections of each address, so that one address cannot take all places.
 //!
-//! The holder of an IPv6 address has all 2^64 of its network, so a network counts as one address. An IPv4 address
-//! counts the same however the system writes it. A proxy counts as one address, however many callers it serves.
+//! The holder of an IPv6 address has all 2^64 addresses of its network, so a network counts as one address. An IPv4
+//! address is one address in every notation. A proxy is one address, however many callers it serves.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The bits of an IPv6 address that name a network, not a host in it.
 const NETWORK: u128 = !(u64::MAX as u128);
 
-/// How many connections each address has, and how many it may have.
+/// Number of connections of each address, and the limit.
 #[derive(Debug)]
 pub(super) struct Addresses {
     limit: u32,
-    /// No entry is zero.
+    /// Open connections by address; no entry is zero.
     open: Mutex<HashMap<IpAddr, u32>>,
 }
 
-/// The place of one connection among those of its address, given back when this is dropped.
+/// The place of one connection of an address, released when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     addresses: Arc<Addresses>,
@@ -57,7 +57,7 @@ impl Drop for Place {
     }
 }
 
-/// What an address counts as.
+/// The address or network that an address belongs to.
 fn key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),

@@ -1,5 +1,5 @@
-//! The body of an answer: counts its bytes, ends it at the call's deadline and when the server drains, and turns a panic
-//! of its service into a status.
+//! The body of an answer: counts its bytes, ends it at the call's deadline and when the server drains, and turns a
+//! panic of its service into a status.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,14 +29,14 @@ pub(super) struct CallBody {
     record: CallRecord,
     held: Held,
     ending: Ending,
-    /// Created when the body first has nothing to send; calls with one answer never get there.
+    /// Created when the body first has nothing to send; calls with a single answer never need it.
     ends: Option<Ends>,
     ended: bool,
 }
 
-/// What ends an answer from outside.
+/// Events that end an answer from outside.
 pub(super) struct Ending {
-    /// The end of the server.
+    /// Cancelled when the server stops.
     pub drain: Arc<CancellationToken>,
     pub deadline: Option<Instant>,
     /// Cancelled when the token of a stream is removed.
@@ -45,7 +45,7 @@ pub(super) struct Ending {
     pub busy: Option<Busy>,
 }
 
-/// The same as futures, for an answer that has nothing to send.
+/// The events of [`Ending`] as futures, for an answer that has nothing to send.
 struct Ends {
     drained: Pin<Box<WaitForCancellationFutureOwned>>,
     removed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
@@ -78,7 +78,7 @@ impl CallBody {
         CallBody { inner, record, held, ending, ends: None, ended: false }
     }
 
-    /// Waits for what ends the answer, whether or not it has more to send.
+    /// Waits for events that end the answer, whether or not it has more to send.
     fn poll_ends(&mut self, cx: &mut Context<'_>) -> Poll<Status> {
         let ends = self.ends.get_or_insert_with(|| self.ending.futures());
         // A request in progress gets its answer, and the end of that wakes this task again.
@@ -110,7 +110,7 @@ impl CallBody {
         }
     }
 
-    /// Drops what the body holds now instead of when the connection gets to it.
+    /// Drops the content of the body now instead of when the connection gets to it.
     fn let_go(&mut self) {
         self.ended = true;
         drop_caught(std::mem::replace(&mut self.inner, Body::empty()));

@@ -1,19 +1,20 @@
-//! What the server does around every gRPC call, whatever the call is.
+//! Everything that the server does around every gRPC call.
 //!
-//! * It counts and times the call, by method and by the code that the call ends with.
-//! * It gives the call a place among the calls in progress, and takes room for its request and its answers from the budgets
-//!   of its connection and of the server (`reception`, [`answers`](crate::service::answers)).
-//! * It requires the content type of gRPC: browsers let any page send a few others to any server without asking first.
+//! * It counts and times the call, by method and by its status code.
+//! * It gives the call a place among the calls in progress, and reserves memory for its request and its answers from
+//!   the budgets of its connection and of the server (`reception`, [`answers`](crate::service::answers)).
+//! * It requires the content type of gRPC: browsers let any page send some other types to any server without asking
+//!   first.
 //! * It refuses a call without a known token, if the server requires one, and ends a stream whose token is removed.
 //!   Health and reflection stay open.
 //! * It gives the call an id, the caller's or a new one, which the answer, its errors and its log lines show
 //!   (`request_id`).
-//! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id, which the log has beside the
+//! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id, which the log has with the
 //!   panic's message. No text of the panic reaches the caller, and no other call is affected.
-//! * It turns bytes that are not a message into INVALID_ARGUMENT: tonic calls them INTERNAL, and gives no id to look for.
+//! * It turns bytes that are not a message into INVALID_ARGUMENT; tonic would call them INTERNAL, without an id.
 //! * It ends a call whose deadline has passed.
-//! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets its
-//!   answer.
+//! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets
+//!   its answer.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -63,15 +64,15 @@ pub(super) struct Calls<S> {
     around: Arc<Around>,
 }
 
-/// What all calls share.
+/// State shared by all calls.
 #[derive(Debug)]
 struct Around {
     drain: Arc<CancellationToken>,
     tokens: Tokens,
-    /// Decompresses large messages.
+    /// Threads that decompress large messages.
     pool: Arc<Pool>,
     traces: Option<Traces>,
-    /// By path. A method that does not exist has no entry, so that callers cannot make the table grow.
+    /// Methods by path. Unknown methods have no entry, so callers cannot make the table grow.
     methods: HashMap<String, Arc<MethodMetrics>>,
     unknown: Arc<MethodMetrics>,
 }
@@ -99,7 +100,7 @@ impl CallLayer {
     }
 }
 
-/// Wraps any service in what this server does around every call, as if all its requests came over one connection.
+/// Wraps any service in this layer, as if all its requests came over one connection.
 pub fn around_calls<S, R>(
     service: S,
     tokens: Tokens,
@@ -222,7 +223,7 @@ where
     }
 }
 
-/// Waits for this until the deadline of the call, if it has one.
+/// Waits for a future until the deadline of the call, if it has one.
 async fn in_time<F: Future>(deadline: Option<Instant>, work: F) -> Option<F::Output> {
     match deadline {
         Some(deadline) => tokio::time::timeout_at(deadline.into(), work).await.ok(),
@@ -231,7 +232,8 @@ async fn in_time<F: Future>(deadline: Option<Instant>, work: F) -> Option<F::Out
 }
 
 impl Around {
-    /// Identifies the caller, if callers need tokens here, and takes what the call holds to its end; or refuses the call.
+    /// Identifies the caller, if callers need tokens, and reserves what the call holds until its end; or refuses the
+    /// call.
     fn admit(
         &self,
         path: &str,
@@ -249,7 +251,7 @@ impl Around {
         Ok((pass, held, room))
     }
 
-    /// Identifies the caller, if callers need tokens here.
+    /// Identifies the caller, if callers need tokens.
     fn pass(&self, path: &str, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         if path.starts_with("/grpc.") {
             return Ok(None); // health and reflection are public, and health is how draining shows

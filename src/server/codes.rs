@@ -1,9 +1,9 @@
-//! The codes that calls end with: their names, and where an answer has its own.
+//! Status codes of calls: their names, and how to find the code of an answer.
 
 use axum::http::HeaderMap;
 use tonic::Code;
 
-/// The canonical names, by number.
+/// Canonical names by number.
 pub(super) const CODES: [&str; 17] = [
     "OK",
     "CANCELLED",
@@ -24,7 +24,7 @@ pub(super) const CODES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// The code that an answer ends with: in its trailers, or in its headers if it has no body.
+/// The status code of an answer: in its trailers, or in its headers if it has no body.
 pub(super) fn code_of(headers: &HeaderMap) -> Option<Code> {
     headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
 }

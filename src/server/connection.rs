@@ -1,9 +1,9 @@
-//! A connection: what its calls share, and when it has been silent for too long.
+//! A connection: the state that its calls share, and its deadlines.
 //!
-//! A client can hold a connection and say nothing, in the middle of a TLS handshake or after a request. It can also leave an
-//! answer unread for ever and still answer HTTP/2's pings. No call notices that, because HTTP/2 asks a call for more only
-//! when the client has room for more. So the connection itself checks its [`Deadlines`], whenever it is read or written and
-//! when the next of them is due.
+//! A client can hold a connection and send nothing, in the middle of a TLS handshake or after a request. It can also
+//! leave an answer unread forever and still answer HTTP/2's pings. No call notices that, because HTTP/2 asks a call
+//! for more only when the client has room for more. So the connection itself checks its [`Deadlines`], whenever it is
+//! read or written and when the next deadline is due.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -28,13 +28,13 @@ use crate::service::metrics::{CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_CLO
 use crate::service::{Deadlines, NetworkLimits};
 use crate::wire::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
 
-/// Lines about connections that were closed, in a second.
+/// Limit on log lines about closed connections.
 static LINES: Brake = Brake::new(20);
 
 /// Why a connection may be closed, as the metrics name it.
 pub(super) const CLOSED_FOR: [&str; 3] = ["no_request", "idle", "unread_answer"];
 
-/// What all connections of a server share.
+/// State shared by all connections of a server.
 #[derive(Debug)]
 pub(super) struct Network {
     deadlines: Deadlines,
@@ -43,18 +43,18 @@ pub(super) struct Network {
     pub calls: Arc<Budget>,
     requests: Arc<Budget>,
     answers: Arc<Budget>,
-    /// How long an answer may lie unread while room for answers is scarce.
+    /// How long an answer may stay unread while memory for answers is scarce.
     max_unread: Duration,
 }
 
-/// A connection over TCP, whose calls find what they share in their extensions.
+/// A TCP connection, whose calls find their shared state in the extensions.
 #[derive(Debug)]
 pub(super) struct TcpConnection {
     stream: TcpStream,
     peer: Peer,
     /// Fires when the deadlines must be checked next.
     alarm: Pin<Box<Sleep>>,
-    /// Its places among all connections, and among those of its address.
+    /// Places among all connections, and among those of the address.
     _places: (Share, Place),
     _counted: Counted,
 }
@@ -63,7 +63,7 @@ pub(super) struct TcpConnection {
 #[derive(Debug)]
 struct Counted(Gauge);
 
-/// What the calls of a connection share.
+/// State shared by the calls of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Peer(Arc<Shared>);
 
@@ -74,7 +74,7 @@ struct Shared {
     calls: Arc<Budget>,
     /// Bytes of messages that the calls have announced and not ended.
     requests: Arc<Budget>,
-    /// Bytes of answers on their way.
+    /// Bytes of unread answers.
     answers: Arc<Budget>,
     deadlines: Deadlines,
     max_unread: Duration,
@@ -96,12 +96,12 @@ impl Drop for Counted {
     }
 }
 
-/// What happened on a connection lately.
+/// Recent events of a connection.
 #[derive(Debug)]
 struct Life {
     /// Whether a request has come.
     greeted: bool,
-    /// When it was made, or when the last call ended.
+    /// When the connection was made, or when its last call ended.
     quiet_since: Instant,
     num_calls: u32,
     next_id: u64,
@@ -157,7 +157,7 @@ impl Network {
         }))
     }
 
-    /// Bytes of requests and of answers that are held at the moment.
+    /// Bytes of requests and of answers that are currently held.
     pub(super) fn memory(&self) -> (u64, u64) {
         (self.requests.taken(), self.answers.taken())
     }
@@ -189,7 +189,7 @@ impl TcpConnection {
 }
 
 impl Peer {
-    /// The connection that a request came on.
+    /// The connection of a request.
     ///
     /// # Panics
     /// If the request came on a connection of another server.
@@ -202,17 +202,17 @@ impl Peer {
         self.0.party.clone()
     }
 
-    /// The calls that may be in progress.
+    /// Budget of calls in progress.
     pub(super) fn calls(&self) -> &Arc<Budget> {
         &self.0.calls
     }
 
-    /// What the messages of requests may take.
+    /// Budget of request messages.
     pub(super) fn requests(&self) -> &Arc<Budget> {
         &self.0.requests
     }
 
-    /// What answers may take.
+    /// Budget of answers.
     pub(super) fn answers(&self) -> &Arc<Budget> {
         &self.0.answers
     }
@@ -227,7 +227,7 @@ impl Peer {
         (life.greeted, life.quiet_since) = (true, Instant::now());
     }
 
-    /// A call begins.
+    /// Registers a call in progress.
     pub(super) fn begin(&self) -> Calling {
         let mut life = self.life();
         life.greeted = true;
@@ -236,7 +236,7 @@ impl Peer {
         Calling { peer: self.clone(), id: life.next_id }
     }
 
-    /// When to check again, if no deadline has passed.
+    /// When to check again, unless a deadline has passed.
     fn check(&self, now: Instant) -> Result<Instant, Overdue> {
         let Deadlines { first_request, idle, answer, .. } = self.0.deadlines;
         let soonest = answer.min(self.0.max_unread);
@@ -269,12 +269,12 @@ impl Peer {
 }
 
 impl Calling {
-    /// The call now waits until the client has read the answers sent so far.
+    /// Notes that the call waits until the client has read the answers sent so far.
     pub(super) fn waits_for_reader(&self) {
         self.peer.life().unread.insert(self.id, Instant::now());
     }
 
-    /// The client has read them.
+    /// Notes that the client has read the answers of the call.
     pub(super) fn is_read(&self) {
         self.peer.life().unread.remove(&self.id);
     }

@@ -1,9 +1,9 @@
 //! Compressed requests: bounds on their size, and on how long a thread works on them.
 //!
-//! 65 KB can expand to 64 MiB, and that takes a tenth of a second. So the server decompresses messages here and not in
-//! tonic. Messages that are or become large are decompressed in slices, on the threads for long calls, in turns with
-//! those of other callers. Their memory is taken, as they grow, from the connection's room for requests. Small messages,
-//! such as learners send, are decompressed where they arrive.
+//! 65 KB can expand to 64 MiB, which takes a tenth of a second. So the server decompresses messages here and not in
+//! tonic. Messages that are or become large are decompressed in slices, on the threads for long calls, which callers
+//! share fairly. Their memory is reserved, as they grow, from the connection's budget for requests. Small messages,
+//! as learners send, are decompressed where they arrive.
 
 use std::future::Future;
 use std::io::Read;
@@ -29,11 +29,11 @@ use crate::service::status::Refusal;
 const INLINE: usize = 64 << 10;
 /// Bytes to decompress before other callers have a turn: one or two milliseconds.
 const SLICE: usize = 1 << 20;
-/// How far back a zstd message may refer, as a power of two: 8 MiB, the most that any level but the `--ultra` ones uses.
-/// The decoder allocates as much before it reads a byte.
+/// Limit on the window of a zstd message, as a power of two: 8 MiB, the largest of any level but the `--ultra` ones.
+/// The decoder allocates this much before it reads a byte.
 const MAX_WINDOW_LOG: u32 = 23;
 
-/// How the messages of a request are compressed.
+/// Compression of the messages of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Gzip,
@@ -41,7 +41,8 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Removes the encoding from the headers of a request, if it is one of these. Leaves any other for tonic to refuse.
+    /// Removes the encoding from the headers of a request, if it is supported. Leaves other encodings for tonic to
+    /// refuse.
     pub(super) fn take(headers: &mut HeaderMap) -> Option<Encoding> {
         let encoding = match headers.get("grpc-encoding")?.as_bytes() {
             b"gzip" => Encoding::Gzip,
@@ -53,7 +54,7 @@ impl Encoding {
     }
 }
 
-/// The body of a request as if it had not been compressed.
+/// The decompressed body of a request.
 #[derive(Debug)]
 pub(super) struct Decompressed {
     inner: Reception,
@@ -61,12 +62,12 @@ pub(super) struct Decompressed {
     lane: Lane,
     budget: Arc<Budget>,
     max_bytes: u32,
-    /// The size of the largest decompressed message twice: once here, and once in tonic's buffer for it.
+    /// Twice the size of the largest decompressed message: once here, and once in tonic's buffer.
     largest: Share,
     call: Arc<CallContext>,
-    /// Bytes that have arrived and are not handed on yet.
+    /// Bytes that have arrived and are not passed on yet.
     arrived: BytesMut,
-    /// Bytes to hand on unchanged.
+    /// Bytes to pass on unchanged.
     plain: usize,
     /// The rest of a decompressed message, and whether other calls had a turn since the last part.
     rest: Bytes,
@@ -101,7 +102,7 @@ impl Decompressed {
         }
     }
 
-    /// The next part of what has arrived; nothing if more must arrive or a message is being decompressed.
+    /// The next part of the arrived bytes; nothing if more must arrive or a message is being decompressed.
     fn next(&mut self) -> Result<Option<Bytes>, Status> {
         loop {
             if self.plain > 0 && !self.arrived.is_empty() {
@@ -200,11 +201,11 @@ impl Drop for Decompressed {
     }
 }
 
-/// A message that is being decompressed.
+/// A message in decompression.
 #[derive(Debug)]
 struct Work {
     source: Source,
-    /// The prefix of a message, and as much of it as there is.
+    /// The prefix of a message, and its decompressed bytes so far.
     message: Vec<u8>,
     max_bytes: usize,
     share: Share,
@@ -268,7 +269,8 @@ impl Work {
         Ok(is_rest)
     }
 
-    /// Takes room for `bytes` more and for the decoder's window, so the room bounds how many decoders work at a time.
+    /// Reserves memory for `bytes` more and for the decoder's window, so the budget limits the number of decoders at
+    /// work.
     fn hold(&mut self, bytes: usize) -> Result<(), Status> {
         let all = (self.message.capacity() + bytes) as u64 + (1 << MAX_WINDOW_LOG);
         self.share.grow_to(all).map_err(|spent| no_room(all, spent))

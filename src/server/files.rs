@@ -1,19 +1,19 @@
-//! Opening files without waiting for anybody.
+//! Opens files without waiting.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file to read it. Opening a pipe would wait until something writes to it, maybe for ever, so a pipe is an
-/// error, and so is everything else that is no regular file.
+/// Opens a regular file for reading. Opening a pipe would wait until something writes to it, possibly forever, so
+/// anything but a regular file is an error.
 ///
 /// # Errors
-/// If the file cannot be opened, or is not a regular one.
+/// If the file cannot be opened, or is not a regular file.
 pub fn open_file(path: &Path) -> io::Result<File> {
     open_regular(path, OpenOptions::new().read(true))
 }
 
-/// Opens a regular file with these options, as [`open_file`] does.
+/// Opens a regular file with these options, like [`open_file`].
 pub(super) fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {

@@ -1,11 +1,11 @@
-//! The way in: steps from native gRPC clients go straight to their service, everything else through the router.
+//! The entrance: steps from native gRPC clients go straight to their service, everything else through the router.
 //!
-//! Learners call `EnvironmentService` tens of thousands of times a second. Looking up the route by path, checking the
-//! origin of pages and translating gRPC-Web take a fifth of the instructions of such a call, with the same outcome every
-//! time. What the server does around every call, [`CallLayer`](super::calls::CallLayer), it does on both ways.
+//! Learners call `EnvironmentService` tens of thousands of times per second. Looking up the route by path, checking
+//! the origin of pages and translating gRPC-Web take a fifth of the instructions of such a call, always with the same
+//! outcome. Both ways pass [`CallLayer`](super::calls::CallLayer), which does what the server does around every call.
 //!
-//! Before either, a request must name this server as its [host](super::hosts), and come from no page of a foreign
-//! [origin](super::origins).
+//! Before either, a request must name this server as its [host](super::hosts), and must not come from a page of a
+//! foreign [origin](super::origins).
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -29,7 +29,7 @@ use crate::service::Environments;
 use crate::service::status::{Refusal, count};
 use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
 
-/// Both ways.
+/// The two ways: straight and through the router.
 #[derive(Clone, Debug)]
 pub(super) struct Front {
     pub environments: Calls<EnvironmentServiceServer<Environments>>,

@@ -1,5 +1,5 @@
-//! What a call, or a request for a page, holds of the shared budgets: its place, and the room of its answers until the connection
-//! has written them.
+//! Shares of budgets that a call, or a request for a page, holds: its place, and the memory of its answers until the
+//! connection has written them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::service::answers::Answers;
 use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
-/// What a call holds until it ends.
+/// Shares that a call holds until it ends.
 #[derive(Debug)]
 pub(super) struct Held {
     pub answers: Answers,
-    /// The room of the answer that left last.
+    /// Memory of the answer that left last.
     leaving: Option<Arc<Share>>,
     /// Whether the client must read before the connection asks for more.
     unread: bool,
@@ -28,10 +28,10 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes a place among the calls in progress, and `room` bytes for answers that take none of their own.
+    /// Takes a place among the calls in progress, and `room` bytes for small answers.
     ///
     /// # Errors
-    /// If there is no place or no room.
+    /// If there is no place or too little memory.
     pub fn take(peer: &Peer, room: u64) -> Result<Held, Status> {
         let full = |spent: Spent| Refusal::CallLimit { limit: spent.limit };
         let place = peer.calls().take(1).map_err(full)?;
@@ -39,14 +39,14 @@ impl Held {
         Ok(Held { answers, leaving: None, unread: false, calling: peer.begin(), _place: place })
     }
 
-    /// The call now waits until the client has read the answers sent so far.
+    /// Notes that the call waits until the client has read the answers sent so far.
     pub fn waits_for_reader(&mut self) {
         self.unread = true;
         self.answers.waits_for_reader();
         self.calling.waits_for_reader();
     }
 
-    /// The connection asks for more, so the client has read the answers sent so far.
+    /// Notes that the connection asks for more, so the client has read the answers sent so far.
     pub fn is_read(&mut self) {
         if std::mem::take(&mut self.unread) {
             self.answers.is_read();
@@ -55,8 +55,8 @@ impl Held {
         }
     }
 
-    /// Data takes its room along and returns it when the connection has written the last byte. Where gRPC-Web turns the data
-    /// into text on the way, the call keeps the room until the connection asks for more.
+    /// Attaches memory to data, which releases it when the connection has written the last byte. If gRPC-Web turns
+    /// the data into text on the way, the call keeps the memory until the connection asks for more.
     pub fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
         frame.map_data(|data| {
             self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);
@@ -68,7 +68,7 @@ impl Held {
     }
 }
 
-/// The answer to a request that is no call, with its room, and its place among the calls in progress.
+/// The answer to a request that is not a call, with its memory, and its place among the calls in progress.
 #[derive(Debug)]
 pub(super) struct PlainAnswer {
     body: Body,
@@ -76,10 +76,10 @@ pub(super) struct PlainAnswer {
 }
 
 impl PlainAnswer {
-    /// Takes the room of an answer.
+    /// Reserves the memory of an answer.
     ///
     /// # Errors
-    /// If there is no room.
+    /// If there is too little memory.
     pub fn new(body: Body, peer: &Peer, place: Share) -> Result<PlainAnswer, Spent> {
         let bytes = http_body::Body::size_hint(&body).exact().unwrap_or(0);
         let room = peer.answers().take(bytes)?;

@@ -1,15 +1,15 @@
-//! The host names that requests may name.
+//! The host names that requests may use.
 //!
-//! A page can make a browser believe that the page's own host has the address of this server (DNS rebinding). Then the page
-//! and the server have the same origin, and the browser lets the page call and read the answers. The host that the request
-//! names gives it away: it is still the page's.
+//! A page can make a browser believe that the page's own host has the address of this server (DNS rebinding). The
+//! page and the server then have the same origin, and the browser lets the page call and read the answers. The host
+//! in the request reveals this, because it is still the page's.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 use axum::http::{Request, header};
 
-/// What the `Host` or `:authority` of a request may be. Its port does not matter.
+/// Allowed values of the `Host` or `:authority` of a request, ignoring its port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
     /// This machine: `localhost`, addresses of the loopback, and these names.
@@ -19,7 +19,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// The host of a request, if the server refuses it. A request without a host does not come from a browser.
+    /// The host of a request if the server refuses it. A request without a host does not come from a browser.
     pub(super) fn refused<B>(&self, request: &Request<B>) -> Option<String> {
         let Hosts::Local(others) = self else { return None };
         let host = match host_of(request) {
@@ -34,7 +34,7 @@ impl Hosts {
     }
 }
 
-/// The host of a request, with its port; `None` if it has no host, several, or one that is no host.
+/// The host of a request, with its port; `None` if it has none, several, or an invalid one.
 pub(super) fn host_of<B>(request: &Request<B>) -> Option<Authority> {
     let header = || {
         let mut hosts = request.headers().get_all(header::HOST).iter();

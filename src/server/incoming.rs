@@ -1,8 +1,9 @@
-//! New connections: the limits on them, in all and from one address, and what happens when the system has no descriptors left.
+//! New connections: the limits on them, in total and per address, and what happens if the system runs out of
+//! descriptors.
 //!
 //! The server accepts a connection beyond a limit and closes it at once, so that its client does not wait in vain.
-//! Without free descriptors it cannot accept any connection, not even to close it, so it keeps one descriptor in reserve.
-//! The log has a line about refused connections now and then, not one for each.
+//! Without free descriptors it cannot accept any connection, not even to close it, so it keeps one descriptor in
+//! reserve. Log lines about refused connections are limited.
 
 use std::fs::File;
 use std::future::Future;
@@ -22,7 +23,7 @@ use super::connection::{Network, TcpConnection};
 use super::tls::{Connection, Tls};
 use crate::service::metrics::CONNECTIONS_REFUSED;
 
-/// How long the server waits before it accepts again when the system refuses.
+/// How long the server waits before it accepts again after the system refused.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Connections closed between two pauses.
 const SHED: usize = 64;
@@ -35,8 +36,8 @@ const NO_DESCRIPTORS: &str = "no_descriptors";
 /// Why a connection may be refused, as the metrics name it.
 pub(super) const REFUSED_FOR: [&str; 3] = [LIMIT, ADDRESS_LIMIT, NO_DESCRIPTORS];
 
-/// The connections of a listener, as they arrive. The stream has no end and no errors: a broken connection is no reason to
-/// stop, and what the system lacks now it may have again later.
+/// The connections of a listener, as they arrive. The stream has no end and no errors: a broken connection is no
+/// reason to stop, and missing resources may become available again.
 #[derive(Debug)]
 pub(super) struct Incoming {
     listener: TcpListener,
@@ -44,7 +45,7 @@ pub(super) struct Incoming {
     tls: Option<Tls>,
     reserve: Option<File>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// Connections refused since the last line in the log, and when that was.
+    /// Refused connections since the last log line, and the time of that line.
     refused: u64,
     logged: Option<Instant>,
 }
@@ -54,7 +55,7 @@ impl Incoming {
         Incoming { listener, network, tls, reserve: reserve(), pause: None, refused: 0, logged: None }
     }
 
-    /// Notes a refused connection, from this address where that is why.
+    /// Records a refused connection, with its address if that is the reason.
     fn refuse(&mut self, reason: &'static str, address: Option<IpAddr>, error: Option<&io::Error>) {
         metrics::counter!(CONNECTIONS_REFUSED, "reason" => reason).increment(1);
         self.refused += 1;
@@ -67,7 +68,7 @@ impl Incoming {
         }
     }
 
-    /// Gives up the reserve for a moment to close connections that wait.
+    /// Gives up the reserve for a moment to close waiting connections.
     fn shed(&mut self, error: &io::Error, cx: &mut Context<'_>) {
         self.refuse(NO_DESCRIPTORS, None, Some(error));
         if self.reserve.take().is_some() {

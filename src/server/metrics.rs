@@ -16,14 +16,14 @@ use crate::engine::RULES_VERSION;
 use crate::pool::PoolActivity;
 use crate::service::metrics as names;
 
-/// The upper bounds of the buckets for the duration of calls, in seconds: from a step of one environment to an evaluation
-/// that runs for minutes.
+/// Upper bounds of the histogram buckets for the duration of calls, in seconds: from a step of one environment to an
+/// evaluation of several minutes.
 const BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0, 100.0];
 
-/// How often measurements are folded into their buckets; they pile up between.
+/// How often measurements are folded into their buckets; they accumulate in between.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What is going on in a server.
+/// Current activity of a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Activity {
     pub sessions: u32,
@@ -38,16 +38,16 @@ pub(super) struct Activity {
     pub session_bytes: u64,
     /// Bytes of all evaluations.
     pub evaluation_bytes: u64,
-    /// Bytes of requests on their way in.
+    /// Bytes of requests, from arrival to answer.
     pub request_bytes: u64,
-    /// Bytes of answers on their way out.
+    /// Bytes of unread answers.
     pub answer_bytes: u64,
     /// When the certificate of the server expires, if it has one, in seconds since 1970.
     pub certificate_expiry: Option<u64>,
     pub pools: [Threads; 2],
 }
 
-/// A pool of threads and what it does.
+/// A pool of threads and its activity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threads {
     pub pool: &'static str,
@@ -100,7 +100,7 @@ pub(super) fn install() {
     handle();
 }
 
-/// The metrics in Prometheus' text format. Gauges are read now.
+/// The metrics in Prometheus' text format, with current values of gauges.
 pub(super) fn render(activity: Activity) -> String {
     let handle = handle();
     gauge!(names::SESSIONS).set(activity.sessions);
@@ -145,7 +145,7 @@ pub(super) fn render(activity: Activity) -> String {
     text
 }
 
-/// Folds the single measurements of histograms into their buckets now and then, and never returns.
+/// Folds the single measurements of histograms into their buckets periodically, and never returns.
 pub(super) async fn keep_small() -> Infallible {
     let mut interval = tokio::time::interval(UPKEEP_INTERVAL);
     loop {

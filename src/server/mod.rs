@@ -1,15 +1,16 @@
 //! The server: one port, from the socket to the services and its shutdown.
 //!
-//! One port serves three kinds of clients: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in
-//! browsers; plain HTTP for `/`, the page for people, and `/metrics`, for Prometheus. Health and reflection are services like
-//! the others.
+//! One port serves three kinds of clients: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in browsers;
+//! plain HTTP for `/`, a web page, and `/metrics`, for Prometheus. Health and reflection are services like the
+//! others.
 //!
-//! Shutdown is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time after its
-//! shutdown future, however many streams are open: health turns to NOT_SERVING, the server refuses new calls, ends streams
-//! between two messages, answers calls in progress, and drops what is left after [`ServerConfig::drain_timeout`].
+//! Shutdown is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time
+//! after its shutdown future, however many streams are open: health becomes NOT_SERVING, the server refuses new
+//! calls, ends streams between two messages, answers calls in progress, and drops the rest after
+//! [`ServerConfig::drain_timeout`].
 //!
-//! The surprising decision: no service knows of any of this. What the server does around every call (counting, the token,
-//! panics, shutdown) is one layer, `calls`, so that a service cannot forget it.
+//! The surprising decision: no service knows of any of this. Everything around a call (counting, the token, panics,
+//! shutdown) is one layer, `calls`, so that a service cannot forget it.
 
 mod addresses;
 mod call_body;
@@ -90,24 +91,24 @@ const SERVICES: [&str; 3] = [
     dm_env_rpc_server::SERVICE_NAME,
 ];
 
-/// The niceness of the threads for long calls, and of those that play games. The threads that read and write have 0: short
-/// calls come first, then long ones, then games.
+/// The niceness of the threads for long calls, and of those that play games. The I/O threads have 0: short calls come
+/// first, then long ones, then games.
 const NICENESS: (i32, i32) = (5, 10);
 
-/// The settings of a server. [`ServerConfig::default`] is what `tetrion serve` does without flags.
+/// The settings of a server. [`ServerConfig::default`] is `tetrion serve` without flags.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Where to listen; port 0 takes a free one, which [`Server::local_addr`] returns.
+    /// Address to listen on; port 0 chooses a free one, which [`Server::local_addr`] returns.
     pub listen: SocketAddr,
-    /// Threads that play whole games; 0 for as many as there are cores.
+    /// Threads that play whole games; 0 for one per core.
     pub num_threads: usize,
-    /// What placements are measured with. All kernels give equal bytes.
+    /// Kernel that measures placements. All kernels give equal bytes.
     pub kernel: Kernel,
     /// The limits on sessions and environments.
     pub store: StoreLimits,
-    /// How many evaluations may run, and how long their callers may leave answers unread.
+    /// Limits on evaluations, and how long their callers may leave answers unread.
     pub evaluations: EvaluationCapacity,
-    /// Time of one core that a call may take by the server's estimate, evaluations aside.
+    /// Time of a call on one core by the server's estimate, except evaluations.
     pub max_call_work: Duration,
     /// Connections, calls, and what they hold.
     pub network: NetworkLimits,
@@ -125,9 +126,9 @@ pub struct ServerConfig {
     pub hosts: Hosts,
     /// Whether `/` shows the page.
     pub page: bool,
-    /// What a training in this process says of itself, for the page.
+    /// Learning curve of a training in this process, for the page.
     pub training: Option<TrainingCurve>,
-    /// The URL of a collector that takes traces over OTLP; without one there are no traces.
+    /// URL of a collector that receives traces over OTLP; without one tracing is off.
     pub otlp: Option<String>,
 }
 
@@ -160,15 +161,15 @@ impl ServerConfig {
     }
 }
 
-/// Why a server could not start or go on.
+/// Why a server could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address is taken, or not ours.
+    /// The address is taken, or does not belong to this machine.
     #[error("cannot listen on {listen}")]
     Listen {
         /// The configured address.
         listen: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The threads that play games could not be started.
@@ -179,13 +180,13 @@ pub enum ServerError {
     State {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The URL of the collector cannot be used.
     #[error("cannot send traces")]
     Traces(#[from] CollectorError),
-    /// The system has no random numbers: names of sessions and ids of requests are made of them.
+    /// The system has no random numbers, which names of sessions and ids of requests need.
     #[error("cannot get random numbers from the system")]
     Randomness(#[source] getrandom::Error),
 }
@@ -290,8 +291,8 @@ impl Server {
         self.local_addr
     }
 
-    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later. Then it
-    /// writes the sessions to their folder, if it has one.
+    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later.
+    /// Then it writes the sessions to their folder, if there is one.
     ///
     /// # Errors
     /// If the sessions cannot be written.
@@ -394,7 +395,7 @@ fn app(
     Front { environments, router, hosts: config.hosts.clone(), origins: config.origins.clone() }
 }
 
-/// What browsers are told: which pages may call, and which headers of the answer they may read.
+/// CORS rules for browsers: which pages may call, and which headers of the answer they may read.
 fn cors(origins: &Origins) -> CorsLayer {
     let answered = ["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id"];
     let origins = match origins.clone() {
@@ -417,7 +418,7 @@ async fn set_health(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-/// Does long work of a call while another thread takes over the other tasks of this one.
+/// Does long work of a call while another thread takes over this thread's other tasks.
 fn in_place(work: &mut dyn FnMut()) {
     let has_others = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     if has_others && CallContext::current().is_some() { tokio::task::block_in_place(work) } else { work() }

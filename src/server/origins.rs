@@ -1,8 +1,8 @@
 //! The origins whose pages may call.
 //!
-//! A browser names the origin of the page with every call that the page makes, and the page cannot change it. Without this
-//! check a page of another origin could still have a call carried out: browsers keep only the answer from it. Other programs
-//! send no origin.
+//! A browser sends the origin of the page with every call that the page makes, and the page cannot change it. Without
+//! this check a page of another origin could still have a call carried out, because browsers only withhold the
+//! answer. Other programs send no origin.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Request, Uri, header};
@@ -22,7 +22,7 @@ pub enum Origins {
 }
 
 impl Origins {
-    /// Whether these have a page's origin.
+    /// Whether a page's origin is among these.
     pub(super) fn have(&self, origin: &HeaderValue) -> bool {
         match self {
             Origins::Loopback => parsed(origin).is_some_and(|uri| uri.host().is_some_and(is_loopback)),
@@ -31,7 +31,8 @@ impl Origins {
         }
     }
 
-    /// The origin of a request, if the server refuses it: not one of these, and not the host that the request is sent to.
+    /// The origin of a request if the server refuses it: neither one of these, nor the host that the request is sent
+    /// to.
     pub(super) fn refused<B>(&self, request: &Request<B>) -> Option<String> {
         let origins = request.headers().get_all(header::ORIGIN);
         let refused = origins.iter().find(|origin| !self.have(origin) && !is_own(origin, request))?;
@@ -39,7 +40,7 @@ impl Origins {
     }
 }
 
-/// Whether a page came from the host that it now calls. A proxy may encrypt, so the scheme does not matter.
+/// Whether a page came from the host that it calls. A proxy may encrypt, so the scheme does not matter.
 fn is_own<B>(origin: &HeaderValue, request: &Request<B>) -> bool {
     let (Some(origin), Some(host)) = (parsed(origin), host_of(request)) else { return false };
     let default_port = if origin.scheme_str() == Some("https") { 443 } else { 80 };
@@ -49,7 +50,7 @@ fn is_own<B>(origin: &HeaderValue, request: &Request<B>) -> bool {
     origin.authority().is_some_and(|origin| place(origin) == place(&host))
 }
 
-/// An origin as `SCHEME://HOST:PORT`, which `null` is not.
+/// An origin as `SCHEME://HOST:PORT`; `null` is not one.
 fn parsed(origin: &HeaderValue) -> Option<Uri> {
     let uri = origin.to_str().ok()?.parse::<Uri>().ok()?;
     uri.scheme().is_some().then_some(uri)

@@ -1,8 +1,8 @@
 //! The page at `/`: files that are part of the program, and how browsers get them.
 //!
-//! Their sources are in `clients/typescript/page`; `make page` writes what is served here, and a test compares the two. What
-//! the page does is its own business: to the server it is a client that calls with gRPC-Web, with the rights of the token that a
-//! person gives it. So the files themselves are public, like the program.
+//! The sources are in `clients/typescript/page`; `make page` builds the served files, and a test compares the two. To
+//! the server the page is a client that calls with gRPC-Web, with the rights of the token that a person gives it. So
+//! the files themselves are public, like the program.
 
 use std::io::Read;
 use std::sync::LazyLock;
@@ -14,13 +14,13 @@ use axum::routing::get;
 use flate2::read::GzDecoder;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a page of this server may do: run its own script, use its own style sheet and picture, call its own server. No markup
-/// from strings, no frames around it, nothing from elsewhere.
+/// Content security policy of the page: its own script, style sheet and picture, and calls to its own server. No
+/// markup from strings, no frames around it, nothing from other hosts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
 
-/// What every answer says beside its file.
+/// Headers of every answer with a file.
 const HEADERS: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -36,9 +36,10 @@ const HEADERS: [(HeaderName, &str); 7] = [
 struct Asset {
     path: &'static str,
     kind: &'static str,
-    /// Its bytes, compressed when the program was built.
+    /// The file's bytes, compressed when the program was built.
     gzip: &'static [u8],
-    /// Its bytes, for the first browser that does not read gzip and those after it. Most programs never need them.
+    /// The file's uncompressed bytes, made for the first browser that does not read gzip. Most processes never need
+    /// them.
     bytes: LazyLock<Vec<u8>>,
 }
 
@@ -63,7 +64,7 @@ pub(super) fn routes() -> Router {
     })
 }
 
-/// A file, or that the browser has it already.
+/// A file, or the answer that the browser already has it.
 fn answer(index: usize, request: &HeaderMap) -> Response {
     static TAGS: LazyLock<[u64; ASSETS.len()]> =
         LazyLock::new(|| ASSETS.each_ref().map(|asset| xxh3_64(asset.gzip)));
@@ -87,20 +88,20 @@ fn answer(index: usize, request: &HeaderMap) -> Response {
     response
 }
 
-/// What the build compressed.
+/// The decompressed bytes of a built file.
 fn decompressed(gzip: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     GzDecoder::new(gzip).read_to_end(&mut bytes).expect("the build wrote it");
     bytes
 }
 
-/// Whether a list of entity tags has this one. Weak tags count: the bytes of equal tags are equal here.
+/// Whether a list of entity tags has this one. Weak tags count too, because equal tags have equal bytes here.
 fn names(list: &HeaderValue, tag: &str) -> bool {
     let list = list.to_str().unwrap_or_default();
     list.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
 }
 
-/// Whether the browser reads gzip. A coding with a quality of 0 is one that it refuses.
+/// Whether the browser reads gzip. A coding with a quality of 0 is refused.
 fn accepts_gzip(request: &HeaderMap) -> bool {
     let codings = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let mut codings = codings.flat_map(|value| value.split(','));

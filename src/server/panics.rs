@@ -13,14 +13,14 @@ use crate::service::CallContext;
 use crate::service::brake::Brake;
 use crate::service::metrics::PANICS;
 
-/// What a panic leaves behind.
+/// Payload of a panic.
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// Lines about panics in a second.
+/// Limit on log lines about panics.
 static LINES: Brake = Brake::new(20);
 
-/// From here on, logs every panic of this process as one line with the id of the request, in place of the lines that Rust
-/// prints, and counts it.
+/// Logs every panic of this process from now on as one line with the id of the request, instead of the lines that
+/// Rust prints, and counts it.
 pub fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         metrics::counter!(PANICS).increment(1);
@@ -39,8 +39,8 @@ pub(super) fn text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Waits for a future that may panic, or may have panicked when it was made. It may also panic when it is dropped, after
-/// nothing waits for it any more.
+/// Waits for a future that may panic, or may have panicked when it was made. It may also panic when it is dropped,
+/// after nothing waits for it any more.
 pub(super) async fn caught<F: Future>(future: thread::Result<F>) -> Result<F::Output, Panic> {
     let mut future = Caught(Some(Box::pin(future?)));
     poll_fn(|cx| {

@@ -1,11 +1,11 @@
-//! The memory, processor time and descriptors of the process, where the system reports them in files.
+//! Memory, processor time and descriptors of the process, where the system reports them in files.
 
 use std::fs;
 
-/// What the process uses; `None` where the system does not report it.
+/// Resources that the process uses; `None` where the system does not report them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// Bytes of memory that it holds.
+    /// Bytes of memory that the process holds.
     pub memory: Option<u64>,
     /// Seconds of processor time.
     pub cpu: Option<f64>,
@@ -13,7 +13,7 @@ pub(super) struct Usage {
     pub max_fds: Option<u64>,
 }
 
-/// Looks at the process as it is now.
+/// Reads the current usage of the process.
 pub(super) fn usage() -> Usage {
     Usage { memory: memory(), cpu: cpu(), open_fds: open_fds(), max_fds: max_fds() }
 }
@@ -25,7 +25,7 @@ fn memory() -> Option<u64> {
 }
 
 fn cpu() -> Option<f64> {
-    /// Linux reports times in this unit whatever its own ticks are.
+    /// Unit in which Linux reports times, whatever its own ticks are.
     const TICKS_A_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the program is in brackets and may contain anything. The fields after it are numbered from 3.

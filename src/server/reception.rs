@@ -1,22 +1,22 @@
-//! Requests on their way in: how much of them one connection can make the server hold before any is complete.
+//! Incoming requests: how much one connection can make the server hold before any request is complete.
 //!
-//! tonic takes memory for a message as soon as its length is known, and a caller need not send the rest: 1,024 calls of one
-//! connection, each with a message of 64 MiB that never ends, would hold 64 GiB. HTTP/2 does not prevent it, because
-//! its windows bound only what has not been read yet. So the body of every request passes through [`Reception`], which
-//! reads the length in front of each message and
+//! tonic allocates a message as soon as its length is known, and a caller need not send the rest: 1,024 calls of one
+//! connection, each with a message of 64 MiB that never ends, would hold 64 GiB. HTTP/2 does not prevent this,
+//! because its windows bound only unread bytes. So the body of every request passes through [`Reception`], which
+//! reads the length before each message and
 //!
 //! * refuses a message that is too long for its method;
-//! * takes its length from the room for requests of the connection and of the server, and refuses the message if too little
-//!   is left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for would
-//!   never be complete;
-//! * ends a call whose client stops in the middle of a message, or before its only one has ended: each [`STRETCH`] must
-//!   arrive within [`Deadlines::request`](crate::service::Deadlines);
-//! * hands on the end of a call's only message when the request has ended. Decompressed and decoded it is larger, and
-//!   from there on a thread works on it.
+//! * takes its length from the budgets of the connection and of the server, and refuses the message if too little is
+//!   left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for
+//!   would never be complete;
+//! * ends a call whose client stops in the middle of a message, or before its only message has ended: each
+//!   [`STRETCH`] must arrive within [`Deadlines::request`](crate::service::Deadlines);
+//! * passes on the end of a call's only message only when the request has ended, because from then on the message
+//!   takes more memory, decompressed and decoded, and a thread.
 //!
-//! The call keeps the room until it is answered, for tensors are parts of the message as it came. What a compressed message
-//! becomes counts where the server [decompresses](super::decompress) it, and what is made of a message when it is read counts
-//! before it is made ([`charge`]).
+//! The call keeps its reservation until it is answered, because tensors are parts of the encoded message.
+//! Decompressed messages count where the server [decompresses](super::decompress) them, and decoded messages count
+//! before they are decoded ([`charge`]).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -35,43 +35,44 @@ use crate::service::CallContext;
 use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
-/// Bytes before every message: whether it is compressed, and its length.
+/// Bytes before every message: a compression flag, and the length.
 pub(super) const PREFIX: usize = 5;
 
 /// Bytes of a request that a client must send within the deadline; a telephone line is fast enough.
 const STRETCH: usize = 64 << 10;
 
-/// Bytes of a message that are given back as soon as it is read: a call counts as much from its beginning to its end.
+/// Bytes of a message that are released as soon as it is decoded, because every call reserves as much from its start
+/// to its end.
 pub(super) const LIGHT: u64 = 4 << 10;
 
-/// What a method takes.
+/// Limits of a method.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Takes {
-    /// Whether its request is a stream of messages instead of one.
+    /// Whether the request is a stream of messages.
     pub stream: bool,
     /// Bytes of a message.
     pub max_bytes: u32,
 }
 
-/// The body of a request, which takes its room before it is read.
+/// The body of a request, which reserves memory before it is read.
 #[derive(Debug)]
 pub(super) struct Reception {
     inner: Body,
     takes: Takes,
     share: Share,
     call: Arc<CallContext>,
-    /// How long the next stretch of a request may keep the server waiting.
+    /// How long the server waits for the next stretch of a request.
     patience: Duration,
-    /// Made when the server begins to wait.
+    /// Timer, made when the server starts to wait.
     overdue: Option<Pin<Box<Sleep>>>,
-    /// Bytes that have arrived since then; all of a stretch when a message begins.
+    /// Bytes that have arrived since the timer started; a whole stretch when a message starts.
     in_stretch: usize,
     prefix: [u8; PREFIX],
     /// Bytes of a prefix that have arrived.
     in_prefix: usize,
     /// Bytes of the message that have not arrived.
     missing: usize,
-    /// Whether a message has begun.
+    /// Whether a message has started.
     begun: bool,
     /// The end of the only message, until the request has ended.
     held: Option<Bytes>,
@@ -124,7 +125,7 @@ impl Reception {
         Ok(())
     }
 
-    /// Begins the message that the prefix announces.
+    /// Starts the message that the prefix announces.
     fn begin(&mut self) -> Result<(), Status> {
         let [_, length @ ..] = self.prefix;
         let (length, max_bytes) = (u32::from_be_bytes(length), self.takes.max_bytes);
@@ -148,7 +149,7 @@ impl Drop for Reception {
     }
 }
 
-/// Takes room for a message of the current call that becomes `bytes` when it is read.
+/// Reserves memory for a message of the current call that decodes to `bytes`.
 pub(super) fn charge(bytes: u64) -> Result<(), Status> {
     CallContext::read_request(bytes).map_err(|spent| no_room(bytes, spent))
 }
@@ -158,7 +159,7 @@ pub(super) fn too_long(length: impl std::fmt::Display, max_bytes: u32) -> Status
     Status::out_of_range(format!("a message of {length} bytes: this method takes {max_bytes} at most"))
 }
 
-/// The refusal of a message of `bytes` for which no room is left.
+/// The refusal of a message of `bytes` for which too little memory is left.
 pub(super) fn no_room(bytes: u64, Spent { limit, taken }: Spent) -> Status {
     Refusal::RequestLimit { bytes, limit, taken }.into()
 }

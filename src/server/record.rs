@@ -1,4 +1,4 @@
-//! What the server records of every call: its numbers, its log line if it failed, its span if traces are on.
+//! Records of every call: its metrics, its log line if it failed, its span if traces are on.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -21,27 +21,27 @@ use crate::service::brake::Brake;
 use crate::service::metrics as names;
 use crate::wire::limits::max_request_bytes;
 
-/// Extra bytes that a call of reflection or an evaluation may have on its way: their answers take no room by size. These are
-/// descriptions of files, and results of games, two messages at a time.
+/// Extra bytes reserved for a reflection call or an evaluation, whose answers take no memory by size: descriptions of
+/// files, or results of games, two messages at a time.
 const BULKY_ANSWER_BYTES: u64 = 512 << 10;
 
-/// Lines about failed calls in a second.
+/// Limit on log lines about failed calls.
 static LINES: Brake = Brake::new(20);
 
-/// The numbers kept of one method.
+/// Metrics of one method.
 #[derive(Debug)]
 pub(super) struct MethodMetrics {
     pub name: Arc<str>,
     pub takes: Takes,
-    /// Whether its answer is a stream of messages instead of one.
+    /// Whether the answer is a stream of messages.
     pub answers_stream: bool,
-    /// See [`BULKY_ANSWER_BYTES`].
+    /// Extra bytes for answers, see [`BULKY_ANSWER_BYTES`].
     pub bulk: u64,
     in_flight: Gauge,
     seconds: Histogram,
     received: Counter,
     sent: Counter,
-    /// By code, each made when first needed: a page of zeros is no help.
+    /// Counters by code, each made when first needed, because a page of zeros does not help.
     ended_with: [OnceLock<Counter>; CODES.len()],
 }
 
@@ -66,7 +66,7 @@ impl MethodMetrics {
         method
     }
 
-    /// The calls that ended with this code.
+    /// Counter of the calls that ended with this code.
     fn ended(&self, code: Code) -> &Counter {
         let counter =
             || counter!(names::CALLS, "method" => self.name.clone(), "code" => CODES[code as usize]);
@@ -90,12 +90,12 @@ pub(super) fn methods(encoded: &[u8]) -> Vec<MethodMetrics> {
     methods
 }
 
-/// One call, written down when it is over.
+/// Record of one call, written when it ends.
 pub(super) struct CallRecord {
     pub method: Arc<MethodMetrics>,
     pub call: Arc<CallContext>,
     pub start: Instant,
-    /// The code that it ended with; `None` if the caller left before.
+    /// Status code of the call; `None` if the caller left before.
     code: Option<Code>,
     /// Bytes of the answer.
     sent: u64,
@@ -108,18 +108,18 @@ impl CallRecord {
         CallRecord { method, call, start: Instant::now(), code: None, sent: 0, span }
     }
 
-    /// Notes the code that the call ends with.
+    /// Records the status code of the call.
     pub fn end(&mut self, code: Option<Code>) {
         self.code = code;
     }
 
-    /// Notes bytes of the answer.
+    /// Records bytes of the answer.
     pub fn sent(&mut self, bytes: usize) {
         self.sent += bytes as u64;
         self.method.sent.increment(bytes as u64);
     }
 
-    /// The body of the call's request; counts its bytes.
+    /// Wraps the body of the call's request to count its bytes.
     pub fn received<B>(&self, inner: B) -> Received<B> {
         Received { inner, method: self.method.clone(), call: self.call.clone() }
     }
@@ -162,7 +162,7 @@ impl Drop for CallRecord {
     }
 }
 
-/// The body of a request; counts its bytes.
+/// The body of a request, which counts its bytes.
 pub(super) struct Received<B> {
     inner: B,
     method: Arc<MethodMetrics>,

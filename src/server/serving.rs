@@ -1,8 +1,8 @@
-//! HTTP on a connection: HTTP/2 or HTTP/1.1, as its first bytes say, with bounds on what its headers and windows may hold.
+//! HTTP on a connection: HTTP/2 or HTTP/1.1, detected by its first bytes, with bounds on headers and windows.
 //!
-//! tonic's own server has no bound on the headers of HTTP/1.1: each connection could make it hold 400 KB that no call had
-//! asked for. So the connections are served here, with hyper as tonic does it. [`CONNECTION_BYTES`] is the sum of what is
-//! set here.
+//! tonic's own server has no bound on the headers of HTTP/1.1: each connection could make it hold 400 KB that no call
+//! had asked for. So connections are served here, with hyper like in tonic. [`CONNECTION_BYTES`] is the sum of these
+//! bounds.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -29,7 +29,7 @@ use crate::wire::limits::{CONNECTION_WINDOW, MAX_HEADER_BYTES, MAX_HTTP1_BYTES, 
 /// How often the server pings a silent connection, and how long the answer may take.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
 
-/// Serves connections until `shutdown` completes. Then it takes no new ones, and returns when those that are open have
+/// Serves connections until `shutdown` completes. Then it accepts no new ones, and returns when the open ones have
 /// ended.
 pub(super) async fn serve(
     front: Front,

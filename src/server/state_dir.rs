@@ -1,16 +1,18 @@
 //! The folder in which a server that shuts down leaves its sessions for the next one.
 //!
-//! | file | what it is |
+//! | file | content |
 //! | --- | --- |
 //! | `sessions` | the sessions of the previous server; removed as soon as the next one serves them |
-//! | `sessions.new` | the same while the server writes it; renamed to `sessions` when it is on the disk |
-//! | `sessions.reserve` | room for `sessions.new`, taken while the server runs, so that a disk that fills up costs nothing |
-//! | `sessions.left`, `sessions.left.2`, ... | each `sessions` that could not be restored completely, kept for the operator |
+//! | `sessions.new` | sessions being written; renamed to `sessions` when they are on the disk |
+//! | `sessions.reserve` | space for `sessions.new`, taken while the server runs, so that a disk that fills up costs
+//! nothing |
+//! | `sessions.left`, `sessions.left.2`, ... | each `sessions` that could not be restored completely, kept for the
+//! operator |
 //! | `lock` | held by the server that uses the folder |
 //!
-//! So at any moment the folder has a whole file or none: a killed server leaves none, and its clients get the error that
-//! their sessions do not exist. The server checks the file all the same. A file without room for all sessions has those for
-//! which there was room.
+//! So at any moment the folder has a complete file or none: a killed server leaves none, and its clients get the
+//! error that their sessions do not exist. The server checks the file anyway. If space runs out, the file has as many
+//! sessions as fit.
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -24,7 +26,7 @@ use tracing::{error, info, warn};
 use super::files::{open_file, open_regular};
 use crate::service::{PutAway, SessionStore};
 
-/// How often the reserve is compared with what the sessions take.
+/// How often the reserve is compared with the size of the sessions.
 const RESERVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Steps of the reserve's size.
@@ -36,16 +38,16 @@ pub(super) struct StateDir {
     path: PathBuf,
     _lock: File,
     reserve: Arc<Reserve>,
-    /// Where to keep `sessions`, if not all of it was restored.
+    /// Where to keep `sessions`, if it was not restored completely.
     left: Option<PathBuf>,
 }
 
-/// The file that the sessions will be written to, with room for them.
+/// The file that the sessions will be written to, with reserved space.
 #[derive(Debug, Default)]
 struct Reserve(Mutex<Option<(File, u64)>>);
 
 impl StateDir {
-    /// Makes the folder if there is none, and restores the sessions in it.
+    /// Creates the folder if it is missing, and restores the sessions in it.
     ///
     /// # Errors
     /// If the folder cannot be used, or another server uses it.
@@ -88,8 +90,8 @@ impl StateDir {
         Ok(())
     }
 
-    /// Removes the file: from now on the restored sessions belong to this server, and no other one may restore them again,
-    /// older than they have become. Begins the file that they will be written to.
+    /// Removes the file of the previous server: the restored sessions now belong to this server, and restoring them
+    /// again would give old states. Creates the file that they will be written to.
     ///
     /// # Errors
     /// If the file cannot be removed, or the other one cannot be created.
@@ -102,7 +104,7 @@ impl StateDir {
         self.sync()
     }
 
-    /// Keeps room on the disk for the sessions of the store, for as long as it is polled.
+    /// Keeps space on the disk for the sessions of the store, for as long as it is polled.
     pub(super) async fn keep_room(&self, store: &SessionStore) -> Infallible {
         let mut interval = tokio::time::interval(RESERVE_INTERVAL);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -129,7 +131,7 @@ impl StateDir {
     /// Writes the sessions of the store to the file; nothing can change them from then on.
     ///
     /// # Errors
-    /// If not all of them could be written. The file has those that could.
+    /// If some could not be written. The file has the others.
     pub(super) async fn put_away(&self, store: &SessionStore) -> io::Result<()> {
         let written = self.write(store).await;
         if written.is_err() {
@@ -179,7 +181,7 @@ impl StateDir {
         self.path.join("sessions.reserve")
     }
 
-    /// The first name for what is kept that is not taken, even by a broken link.
+    /// The first unused name for a kept file, counting broken links as used.
     fn free_left(&self) -> io::Result<PathBuf> {
         let mut left = self.path.join("sessions.left");
         for number in 2.. {
@@ -194,7 +196,7 @@ impl StateDir {
 }
 
 impl Reserve {
-    /// Begins with an empty file.
+    /// Starts with an empty file.
     fn begin(&self, file: File) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, 0));
     }
@@ -204,7 +206,7 @@ impl Reserve {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(file, _)| file)
     }
 
-    /// Takes room for so many bytes, or gives most of it back. Where the system cannot take any, nothing happens.
+    /// Reserves this many bytes, or releases most of the reserve. Does nothing if the system cannot reserve space.
     fn resize(&self, wanted: u64) -> io::Result<()> {
         let mut reserve = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((file, size)) = reserve.as_mut() else { return Ok(()) };
@@ -225,7 +227,7 @@ impl Reserve {
     }
 }
 
-/// Makes a write beyond the limit on the size of files an error: without this, it ends the process.
+/// Makes a write beyond the limit on file size an error; otherwise it would end the process.
 fn survive_large_files() -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -235,7 +237,7 @@ fn survive_large_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Opens files that only their owner can read: a session's name is all it takes to use the session.
+/// Opens files that only their owner can read, because a session's name gives access to it.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -252,7 +254,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// The error with the name of the file that it is about.
+/// Adds the name of the file to an error.
 fn about(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Statuses that no service made: those of panics and of the shutdown, and tonic's, reworded.
+//! Statuses that no service made: for panics, for the shutdown, and tonic's own, reworded.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ fn with_request(code: Code, message: &str) -> Status {
     Status::with_error_details(code, message, details)
 }
 
-/// Completes an error that no service made with what all our errors have, and rewords what tonic calls INTERNAL: a request
-/// that cannot be read is the caller's mistake, an answer that cannot be written is a bug.
+/// Adds what all our errors have to an error that no service made, and rewords tonic's INTERNAL: a request that
+/// cannot be read is the caller's mistake, an answer that cannot be written is a bug.
 pub(super) fn complete(headers: &mut HeaderMap) {
     let Some(code) = code_of(headers).filter(|code| *code != Code::Ok) else { return };
     // Our own errors have details.

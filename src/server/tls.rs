@@ -1,12 +1,13 @@
-//! TLS: the certificates in use, and the connections that are encrypted with them.
+//! TLS: the certificates in use, and the connections encrypted with them.
 //!
-//! The operator can replace the certificates while the server runs. Handshakes that begin later use the new ones;
-//! connections that are open go on.
+//! The operator can replace the certificates while the server runs. Later handshakes use the new ones; open
+//! connections continue.
 //!
-//! The surprising decision: a handshake is the first thing that reading or writing a connection does, not something before
-//! the connection. So it runs in the connection's own task, the connection's deadlines end it, and so does a drain.
+//! The surprising decision: the handshake is the first thing that reading or writing a connection does, not a step
+//! before the connection exists. So it runs in the connection's own task, and the connection's deadlines and a drain
+//! end it.
 //!
-//! A certificate that has expired is refused: every client would refuse it.
+//! An expired certificate is refused, because every client would refuse it.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -30,7 +31,7 @@ use super::connection::{Peer, TcpConnection};
 /// The protocol that clients may ask for in the handshake: HTTP/2.
 const H2: &[u8] = b"h2";
 
-/// The certificates that the server shows and asks for. Clones share them.
+/// The server's certificates and the authorities of clients. Clones share them.
 #[derive(Clone)]
 pub struct Tls(Arc<RwLock<Settings>>);
 
@@ -41,12 +42,12 @@ struct Settings {
     validity: Validity,
 }
 
-/// When the server's certificate can be used.
+/// Validity period of the server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
-    /// When it begins, if that is still to come, in seconds since 1970.
+    /// When the certificate becomes valid, if that is in the future, in seconds since 1970.
     pub begins: Option<u64>,
-    /// When it ends, in seconds since 1970.
+    /// When the certificate expires, in seconds since 1970.
     pub ends: u64,
 }
 
@@ -64,19 +65,19 @@ pub struct TlsFiles {
 /// Why certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The text of the certificates.
+    /// The text of the certificates is invalid.
     #[error("the certificate cannot be used: {0}")]
     Certificates(String),
-    /// The text of the key.
+    /// The text of the key is invalid.
     #[error("the key cannot be used: {0}")]
     Key(String),
-    /// The certificate cannot be used any more.
+    /// The certificate has expired.
     #[error("the certificate expired at {}", date(*.0))]
     Expired(u64),
-    /// Each can be used, but not with the other.
+    /// Certificate and key are valid, but do not belong together.
     #[error("the key is not that of the certificate")]
     Pair,
-    /// The text of the authorities of clients.
+    /// The text of the client authorities is invalid.
     #[error("the authorities of clients cannot be used: {0}")]
     ClientAuthorities(String),
 }
@@ -90,18 +91,18 @@ impl Tls {
         Ok(Tls(Arc::new(RwLock::new(files.read()?))))
     }
 
-    /// Replaces them with those of other files, for handshakes that begin from now on. Sessions that clients might resume
-    /// end too, so that each client meets the new authorities.
+    /// Replaces the certificates for later handshakes. TLS sessions that clients might resume end too, so that each
+    /// client meets the new authorities.
     ///
     /// # Errors
-    /// If one of them cannot be used. All of them then stay as they were.
+    /// If one of the new certificates cannot be used; then nothing changes.
     pub fn replace(&self, files: &TlsFiles) -> Result<(), TlsError> {
         let settings = files.read()?;
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = settings;
         Ok(())
     }
 
-    /// When the certificate in use begins and ends.
+    /// Validity period of the certificate in use.
     pub fn validity(&self) -> Validity {
         self.settings().validity
     }
@@ -164,7 +165,7 @@ impl TlsFiles {
 }
 
 impl Validity {
-    /// The validity of a certificate, read as a client would that trusts no authority: it looks at the dates first.
+    /// The validity period of a certificate, read like a client that trusts no authority: it checks the dates first.
     fn of(certificate: &CertificateDer<'_>) -> Result<Validity, rustls::Error> {
         let parsed = ParsedCertificate::try_from(certificate)?;
         let refused_at = |time| {
@@ -188,7 +189,7 @@ impl Validity {
     }
 }
 
-/// A time in words, such as `2026-11-25T00:00:00Z`.
+/// A time as text, such as `2026-11-25T00:00:00Z`.
 pub fn date(seconds: u64) -> String {
     prost_types::Timestamp { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos: 0 }.to_string()
 }
@@ -200,7 +201,7 @@ fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// A connection as the server reads and writes it, encrypted if the server has a certificate.
+/// A connection for the server, encrypted if the server has a certificate.
 pub(super) struct Connection {
     peer: Peer,
     stream: Stream,
@@ -210,11 +211,11 @@ enum Stream {
     Plain(TcpConnection),
     Handshake(Box<Accept<TcpConnection>>),
     Encrypted(Box<TlsStream<TcpConnection>>),
-    /// Its handshake has failed.
+    /// The handshake has failed.
     Failed,
 }
 
-/// What carries bytes both ways.
+/// A stream of bytes in both directions.
 trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 
 impl Duplex for TcpConnection {}
@@ -230,7 +231,7 @@ impl Connection {
         Connection { peer, stream }
     }
 
-    /// What to read and write, after the handshake.
+    /// The stream after the handshake.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Duplex>>> {
         if let Stream::Handshake(accept) = &mut self.stream {
             let accepted = ready!(Pin::new(&mut **accept).poll(cx));

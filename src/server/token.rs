@@ -1,14 +1,14 @@
-//! Tokens: which callers the server serves, their names, and how much each may have.
+//! Tokens: which callers the server serves, their names, and their limits.
 //!
-//! A server has no tokens and serves every caller; or one token without a name, whose holders are all one caller; or a file
-//! of tokens with names. The server can replace the table of the file while it runs: it looks up new calls in the newest
-//! table, and ends the streams of removed tokens.
+//! A server has no tokens and serves every caller; or one token without a name, whose holders are all one caller; or
+//! a file of named tokens. The server can replace the table of the file while it runs: it looks up new calls in the
+//! newest table, and ends the streams of removed tokens.
 //!
-//! The server compares a caller's token with every token of the table in constant time, so that a caller can measure neither
-//! which one it resembles nor how much of it is right.
+//! The server compares a caller's token with every token of the table in constant time, so a caller can measure
+//! neither which one it resembles nor how much of it is right.
 //!
-//! The surprising decision: no error quotes anything from the file. A value in the wrong place may be a secret, so errors
-//! name lines and keys.
+//! The surprising decision: no error quotes anything from the file. A value in the wrong place may be a secret, so
+//! errors name lines and keys.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -24,17 +24,17 @@ use crate::secret::Secret;
 use crate::service::status::Refusal;
 use crate::service::{Caller, CallerLimits};
 
-/// Tokens of one file: each call is compared with all of them.
+/// Most tokens of one file: each call is compared with all of them.
 const MAX_TOKENS: usize = 1000;
-/// Characters of a token's name.
+/// Most characters of a token's name.
 const MAX_NAME: usize = 64;
-/// Characters of the secret of a token with a name.
+/// Number of characters of the secret of a named token.
 const SECRET_LENGTHS: Range<usize> = 16..513;
 
-/// The tokens that callers must show. Clones share one table.
+/// The tokens that callers must send. Clones share one table.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
-    /// `None` where callers need no token.
+    /// The table; `None` if callers need no token.
     table: Option<Arc<RwLock<Arc<[Token]>>>>,
 }
 
@@ -45,7 +45,7 @@ struct Token {
     pass: Pass,
 }
 
-/// The caller of a call, as the server around the calls knows it.
+/// The caller of a call, as seen by the layer around the calls.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     pub caller: Caller,
@@ -62,13 +62,13 @@ pub struct TokenFile(Vec<Token>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TokenFileError {
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// What is wrong there. It quotes nothing from the file.
+    /// What is wrong in that line, without quoting the file.
     pub problem: String,
 }
 
-/// How many tokens a new file added and removed. A token with a new secret counts as both.
+/// Number of tokens that a new file added and removed. A token with a new secret counts as both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replaced {
     /// Tokens of the new file.
@@ -80,7 +80,7 @@ pub struct Replaced {
 }
 
 impl Tokens {
-    /// One token, whose holders are all the same caller, without a name and without limits of its own.
+    /// One token without a name and without limits, whose holders are all the same caller.
     pub fn single(secret: Secret) -> Tokens {
         Tokens::of(vec![Token::new(secret, Caller::default(), CallerLimits::default())])
     }
@@ -99,7 +99,7 @@ impl Tokens {
         self.table.is_some()
     }
 
-    /// Replaces the tokens that callers need with those of another file. Ends the streams of tokens that are not in it.
+    /// Replaces the tokens with those of another file. Ends the streams of tokens that are not in it.
     pub fn replace(&self, file: TokenFile) -> Replaced {
         let TokenFile(mut tokens) = file;
         let Some(table) = &self.table else {
@@ -120,7 +120,7 @@ impl Tokens {
         replaced
     }
 
-    /// The caller with these headers; `None` where callers need no token.
+    /// The caller with these headers; `None` if callers need no token.
     pub(super) fn admit(&self, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         let Some(table) = &self.table else { return Ok(None) };
         let shown = headers.get("authorization").ok_or(Refusal::InvalidToken("the call has no token"))?;
@@ -143,7 +143,7 @@ impl Token {
         Token { secret, pass: Pass { caller, limits, removed: CancellationToken::new() } }
     }
 
-    /// Whether both admit the same holder as the same caller.
+    /// Whether both tokens admit the same holder as the same caller.
     fn is_same(&self, other: &Token) -> bool {
         self.pass.caller == other.pass.caller && self.secret.matches(other.secret.expose().as_bytes()).into()
     }
@@ -225,7 +225,7 @@ impl TokenFile {
         Ok(TokenFile(tokens.into_iter().map(|(token, _)| token).collect()))
     }
 
-    /// How many tokens it has, at least one.
+    /// Number of tokens, at least one.
     pub fn num_tokens(&self) -> usize {
         self.0.len()
     }

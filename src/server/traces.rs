@@ -1,8 +1,8 @@
-//! Traces: a span for each call, sent to a collector over OTLP.
+//! Traces: a span per call, sent to a collector over OTLP.
 //!
-//! The server makes spans when calls end, so a call in progress carries only the trace of its caller. Spans wait for their
-//! batch in a queue of [`QUEUE`], and a thread of the SDK sends them. While the collector is away they are lost: the metrics
-//! count them, the log says so now and then, and calls go on.
+//! The server makes spans when calls end, so a call in progress carries only the trace of its caller. Spans wait for
+//! their batch in a queue of [`QUEUE`], and a thread of the SDK sends them. While the collector is unreachable spans
+//! are lost: the metrics count them, the log reports it at intervals, and calls continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ const QUEUE: usize = 8192;
 /// How long the first span of a batch waits for others.
 const BATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Lines about a collector that is away.
+/// Limit on log lines about an unreachable collector.
 static LINES: Brake = Brake::every(Duration::from_secs(60));
 
 /// Why the server cannot send traces.
@@ -41,7 +41,7 @@ static LINES: Brake = Brake::every(Duration::from_secs(60));
 #[error(transparent)]
 pub struct CollectorError(#[from] ExporterBuildError);
 
-/// The way to a collector.
+/// The connection to a collector.
 #[derive(Clone, Debug)]
 pub(super) struct Traces {
     provider: SdkTracerProvider,
@@ -57,7 +57,7 @@ pub(super) struct CallSpan {
 }
 
 impl Traces {
-    /// Starts to send to the collector at this URL.
+    /// Starts sending to the collector at this URL.
     pub fn start(endpoint: &str) -> Result<Traces, CollectorError> {
         let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint);
         let exporter = if endpoint.starts_with("https://") {
@@ -86,7 +86,7 @@ impl Traces {
         CallSpan { traces: self.clone(), parent, start: SystemTime::now() }
     }
 
-    /// Sends the waiting spans, within this time at most.
+    /// Sends the waiting spans, for at most this time.
     pub async fn finish(self, within: Duration) {
         let finish = move || self.provider.shutdown_with_timeout(within);
         if let Ok(Err(error)) = tokio::task::spawn_blocking(finish).await {

@@ -1,7 +1,7 @@
-//! What a training in this process says of itself, for the page.
+//! The learning curve of a training in this process, for the page.
 //!
-//! `tetrion train` plays on a server of its own, and puts its learning curve here after each generation. The server hands it
-//! out as it is, and knows nothing of trainings.
+//! `tetrion train` starts its own server, and stores its learning curve here after each generation. The server passes
+//! it on unchanged, and knows nothing of trainings.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,12 +13,12 @@ use bytes::Bytes;
 
 use super::token::Tokens;
 
-/// A curve as JSON, and whatever comes after it. All copies are one.
+/// A curve as JSON, with notifications of changes. All clones share one curve.
 #[derive(Clone, Debug, Default)]
 pub struct TrainingCurve(Arc<Mutex<Bytes>>);
 
 impl TrainingCurve {
-    /// Puts this JSON in place of what was there.
+    /// Replaces the JSON.
     pub fn put(&self, json: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = json.into();
     }
@@ -28,7 +28,7 @@ impl TrainingCurve {
     }
 }
 
-/// The route `/training`: JSON, or nothing where no training runs. Who needs a token for calls needs it here too.
+/// The route `/training`: JSON, or nothing if no training runs. It needs a token if calls do.
 pub(super) fn routes(tokens: Tokens, curve: Option<TrainingCurve>) -> Router {
     let handler = async move |headers: HeaderMap| {
         if tokens.admit(&headers).is_err() {

@@ -1,4 +1,4 @@
-//! The answers of a session: named columns, with one row for each environment of a call.
+//! The answers of a session: named columns, with one row per environment of a call.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::engine::PlayerKey;
 use crate::wire::pb;
 use crate::wire::tensor::{self, Array, Dim, Element};
 
-/// Columns with names: one row for each environment of a call.
+/// Named columns, with one row per environment of a call.
 #[derive(Clone, Debug)]
 pub struct Columns {
     names: Arc<[String]>,
@@ -23,7 +23,7 @@ impl Columns {
     /// The numbers of a column.
     ///
     /// # Errors
-    /// [`ClientError::Answer`] if there is no such column, or its numbers are of another type.
+    /// [`ClientError::Answer`] if there is no such column, or its numbers have another type.
     pub fn column<T: Element>(&self, name: &str) -> Result<Array<T>, ClientError> {
         decode(Some(self.tensor(name)?), name)
     }
@@ -31,7 +31,7 @@ impl Columns {
     /// The truth values of a column.
     ///
     /// # Errors
-    /// As [`Columns::column`].
+    /// [`ClientError::Answer`] if there is no such column, or it has another type.
     pub fn flags(&self, name: &str) -> Result<Vec<bool>, ClientError> {
         let tensor = self.tensor(name)?;
         if tensor.dtype != i32::from(pb::DataType::Bool) {
@@ -47,36 +47,36 @@ impl Columns {
     }
 }
 
-/// What environments show after a call.
+/// The state of environments after a call.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// The observations that the session was made with.
     pub observations: Columns,
     /// Statistics of the episodes.
     pub infos: Columns,
-    /// Which actions exist, row by row; empty unless the session was made with it.
+    /// Which actions exist, row by row; empty unless the session has masks.
     pub action_mask: Vec<bool>,
 }
 
-/// The result of a step: one entry for each environment of the call.
+/// The result of a step: one entry per environment of the call.
 #[derive(Clone, Debug)]
 pub struct Stepped {
-    /// What the environments show now.
+    /// The state of the environments after the step.
     pub seen: Shown,
-    /// Points.
+    /// Rewards of the step.
     pub rewards: Vec<f32>,
     /// Whether the rules ended the episode.
     pub terminated: Vec<bool>,
-    /// Whether a limit cut it.
+    /// Whether a limit cut the episode.
     pub truncated: Vec<bool>,
-    /// The ends of episodes whose rows show the next one already.
+    /// The ends of episodes whose rows already show the next one.
     pub finals: Option<Finals>,
 }
 
 /// The last states of episodes that ended.
 #[derive(Clone, Debug)]
 pub struct Finals {
-    /// Their rows in the step.
+    /// Rows of the ended episodes in the step.
     pub rows: Vec<u32>,
     /// The last observations.
     pub observations: Columns,
@@ -84,43 +84,43 @@ pub struct Finals {
     pub infos: Columns,
 }
 
-/// The placements of the current pieces: rows of all environments of a call, those of the first one first.
+/// The placements of the current pieces, environment by environment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementList {
-    /// The rows of environment i are those from entry i up to entry i + 1.
+    /// Environment i has the rows from entry i up to entry i + 1.
     pub row_offsets: Vec<u32>,
     /// The actions to step with.
     pub actions: Vec<i32>,
-    /// Points.
+    /// Rewards of the placements.
     pub rewards: Vec<f32>,
     /// Lines cleared.
     pub lines: Vec<u8>,
-    /// Whether the game ends.
+    /// Whether the placement ends the game.
     pub terminal: Vec<bool>,
-    /// The features, a row for each placement; empty without a selection.
+    /// The features, one row per placement; empty without a selection.
     pub features: Array<f32>,
-    /// Their names.
+    /// Names of the features.
     pub feature_names: Vec<String>,
-    /// The playfield after each placement, an integer a row of cells; empty unless requested.
+    /// The playfield after each placement, one integer per row of cells; empty unless requested.
     pub afterstates: Array<u32>,
     /// Row and column where each piece's anchor comes to rest; empty unless requested.
     pub anchors: Array<i8>,
     /// Row and column where each of a piece's four cells comes to rest; empty unless requested.
     pub cells: Array<i8>,
-    /// The playfield with each piece locked, full rows still there; empty unless requested.
+    /// The playfield with each piece locked, before full rows are cleared; empty unless requested.
     pub preclear_boards: Array<u32>,
-    /// Whether the current piece is held; empty where the rules have no hold.
+    /// Whether the current piece is held; empty if the rules have no hold.
     pub holds: Vec<bool>,
-    /// What each counts as: 0 no spin, 1 mini, 2 full; empty where the rules tell no spins apart.
+    /// Spin labels: 0 no spin, 1 mini, 2 full; empty if the rules distinguish no spins.
     pub spins: Vec<u8>,
-    /// The keys of row j are those from entry j up to entry j + 1; empty unless requested.
+    /// Row j has the keys from entry j up to entry j + 1; empty unless requested.
     pub key_offsets: Vec<u32>,
-    /// The numbers of the keys.
+    /// Numbers of the keys.
     pub keys: Vec<u8>,
 }
 
 impl PlacementList {
-    /// The keys that take the piece of a row to its placement, in order; none if they were not requested, or are too many.
+    /// The keys to the placement of a row, in order; none if they were not requested, or are too many.
     pub fn keys_of(&self, row: usize) -> Vec<PlayerKey> {
         let from = self.key_offsets.get(row).map_or(0, |from| *from as usize);
         let end = self.key_offsets.get(row + 1).map_or(0, |end| *end as usize);
@@ -157,7 +157,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// What an answer shows.
+    /// The state of environments in an answer.
     pub fn seen(
         &self,
         observations: Vec<pb::Tensor>,
@@ -171,7 +171,7 @@ impl Names {
         })
     }
 
-    /// The answer of a step.
+    /// The result in the answer of a step.
     pub fn stepped(&self, answer: pb::StepResponse) -> Result<Stepped, ClientError> {
         let finals = match answer.final_batch {
             Some(finals) => Some(Finals {
@@ -206,7 +206,7 @@ fn decode<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T
     array.map_err(|error| ClientError::Answer(error.to_string()))
 }
 
-/// A tensor that is in the answer only if the request asks for it.
+/// A tensor that is in the answer only if requested.
 fn decode_wanted<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<T>, ClientError> {
     match tensor {
         Some(_) => decode(tensor, name),
@@ -214,7 +214,7 @@ fn decode_wanted<T: Element>(tensor: Option<&pb::Tensor>, name: &str) -> Result<
     }
 }
 
-/// Playfields, which have integers of two bytes a row up to width 16, and of four above.
+/// Playfields, with integers of two bytes per row up to width 16, and of four bytes above.
 fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<u32>, ClientError> {
     if tensor.is_some_and(|tensor| tensor.dtype == i32::from(pb::DataType::Uint16)) {
         let Array { shape, elements } = decode::<u16>(tensor, name)?;

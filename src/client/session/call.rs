@@ -37,7 +37,7 @@ pub(super) async fn call<Q: Clone, A>(
     }
 }
 
-/// The server gets the deadline too; this one is for a server that does not answer at all.
+/// Adds a deadline. The server gets it too; this one is for a server that does not answer at all.
 async fn deadline<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A, Status> {
     let answered = tokio::time::timeout(CALL_TIMEOUT, call).await;
     answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time")))

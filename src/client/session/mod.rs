@@ -1,7 +1,7 @@
 //! Sessions: environments that a server keeps for the client and steps together.
 //!
-//! Every call has a deadline. The client repeats a call that is lost on the way until [`ConnectOptions::patience`] has run
-//! out. That is safe, because calls that change something are numbered: a server that has done one gives its answer again.
+//! Every call has a deadline. The client repeats a lost call until [`ConnectOptions::patience`] has run out. This is
+//! safe, because calls that change something are numbered: a server that has performed one returns its answer again.
 //! A session lives on one server; when that server is gone for good, so is the session, unless its states were saved.
 //!
 //! [`ConnectOptions::patience`]: super::ConnectOptions::patience
@@ -40,7 +40,7 @@ pub struct Session {
     num_envs: u32,
     num_actions: u32,
     names: Names,
-    /// The number of the last call that changed something.
+    /// Number of the last call that changed something.
     sequence: u64,
 }
 
@@ -82,8 +82,9 @@ impl Client {
 }
 
 impl Client {
-    /// Lists every placement of positions that no session has, on the first server: of a piece, 0 to 6 in I O T Z S J L, on a
-    /// playfield, for each of these pieces. A playfield has `height` rows, the lowest first, bit c of a row being column c.
+    /// Lists every placement of positions outside of sessions, on the first server: of each of these pieces, 0 to 6
+    /// in I O T Z S J L, on a playfield. A playfield has `height` rows, the lowest first, with bit c of a row for
+    /// column c.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
@@ -119,7 +120,7 @@ impl Client {
 }
 
 impl Session {
-    /// `sessions/ID`: this name is all it takes to use the session.
+    /// Name of the session, `sessions/ID`, which gives access to it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -129,15 +130,15 @@ impl Session {
         self.num_envs
     }
 
-    /// The number of actions; actions are the numbers below it.
+    /// Number of actions; actions are the numbers below it.
     pub fn num_actions(&self) -> u32 {
         self.num_actions
     }
 
-    /// Begins episodes, in all environments where none are named.
+    /// Starts episodes, in all environments if none are named.
     ///
     /// # Errors
-    /// As every call here: if the server refuses, or has not answered for as long as the client is patient.
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn reset(&mut self, env_ids: &[u32], start: Start) -> Result<Shown, ClientError> {
         let (seeds, piece_sequences) = match start {
             Start::Next => (vec![], vec![]),
@@ -153,10 +154,10 @@ impl Session {
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
-    /// Does an action in each environment, or in those in `env_ids`.
+    /// Performs an action in each environment, or in those of `env_ids`.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn step(&mut self, actions: &[i32], env_ids: &[u32]) -> Result<Stepped, ClientError> {
         let request = self.step_request(actions, env_ids, self.sequence + 1);
         let answer = self.call(request, async |mut client, request| client.step(request).await).await?;
@@ -167,7 +168,7 @@ impl Session {
     /// Draws environments.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn render(&self, picture: Picture, env_ids: &[u32]) -> Result<Vec<String>, ClientError> {
         let format = match picture {
             Picture::Ascii => pb::RenderFormat::Ascii,
@@ -184,17 +185,17 @@ impl Session {
     /// Takes snapshots.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn save(&self, env_ids: &[u32]) -> Result<Vec<Bytes>, ClientError> {
         let request = pb::SaveStateRequest { session: self.name.clone(), env_ids: env_ids.to_vec() };
         let answer = self.call(request, async |mut client, request| client.save_state(request).await).await?;
         Ok(answer.states)
     }
 
-    /// Restores environments from snapshots: one for each, or one for all; with `reseed`, with another future.
+    /// Restores environments from snapshots: one per environment, or one for all; `reseed` changes the future.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn restore(
         &mut self,
         env_ids: &[u32],
@@ -217,7 +218,7 @@ impl Session {
     /// Lists every placement of the current pieces.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn enumerate(
         &self,
         env_ids: &[u32],
@@ -231,11 +232,11 @@ impl Session {
         PlacementList::decode(answer)
     }
 
-    /// Renews the lease, and gets the number of the last call that changed something. After a [`StepStream`] broke with
-    /// steps in progress, the server refuses the next call without this.
+    /// Renews the lease, and gets the number of the last call that changed something. Without this, the server
+    /// refuses the next call after a [`StepStream`] broke with steps in progress.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn renew(&mut self) -> Result<(), ClientError> {
         let request = pb::GetSessionRequest { name: self.name.clone() };
         let answer =
@@ -247,7 +248,8 @@ impl Session {
     /// Ends the session.
     ///
     /// # Errors
-    /// As [`Session::reset`]; a session that has ended already is no error.
+    /// If the server refuses, or has not answered for as long as the client is patient; a session that has already
+    /// ended is not an error.
     pub async fn delete(self) -> Result<(), ClientError> {
         let request = pb::DeleteSessionRequest { name: self.name.clone(), allow_missing: true };
         self.call(request, async |mut client, request| client.delete_session(request).await).await.map(drop)

@@ -12,9 +12,9 @@ use crate::wire::{pb, tensor};
 pub struct SessionRequest {
     /// The rules.
     pub rules: RulesChoice,
-    /// Environments; 0 for one.
+    /// Number of environments; 0 for one.
     pub num_envs: u32,
-    /// The session seed; the server draws one if there is none.
+    /// The session seed; drawn by the server if absent.
     pub seed: Option<u64>,
     /// What happens after the end of an episode.
     pub autoreset_mode: AutoresetMode,
@@ -26,52 +26,52 @@ pub struct SessionRequest {
     pub infos: Vec<String>,
     /// The columns of the observation `features`, and of placements.
     pub features: Option<Features>,
-    /// Whether answers hold masks.
+    /// Whether answers include masks.
     pub action_mask: bool,
-    /// Episodes are cut after this many steps; 0 for no limit.
+    /// Steps after which episodes are cut; 0 for no limit.
     pub max_episode_steps: u64,
     /// How long the session stays without calls.
     pub ttl: Option<Duration>,
 }
 
-/// Which episodes a reset begins.
+/// Episodes that a reset starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// The next ones.
+    /// The next episodes.
     Next,
-    /// Episode 0 of a seed for each environment of the call.
+    /// Episode 0 of one seed per environment of the call.
     Seeds(Vec<u64>),
-    /// Explicit pieces as letters, one text for each environment of the call or one for all.
+    /// Explicit pieces as letters, one text per environment of the call or one for all.
     Pieces(Vec<String>),
 }
 
-/// What to return of placements besides actions, rewards, lines and ends.
+/// Options for placements, which always have actions, rewards, lines and ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacementsRequest {
-    /// The features; none for the session's selection, if it has one.
+    /// Selected features; `None` for the session's selection, if any.
     pub features: Option<Features>,
-    /// The playfields after each placement.
+    /// Whether to return the playfields after each placement.
     pub afterstates: bool,
-    /// Where the pieces' anchors come to rest.
+    /// Whether to return where the pieces' anchors come to rest.
     pub anchors: bool,
-    /// Where the pieces' cells come to rest.
+    /// Whether to return where the pieces' cells come to rest.
     pub cells: bool,
-    /// The playfields with the pieces locked, before full rows are cleared.
+    /// Whether to return the playfields with the pieces locked, before full rows are cleared.
     pub preclear_boards: bool,
-    /// The keys to each placement, under rules whose pieces turn and are kicked on their way down.
+    /// Whether to return the keys to each placement, under rules whose pieces turn with kicks on their way down.
     pub keys: bool,
-    /// The only placement wanted of each position, by its action.
+    /// The only placement to list for each position, by its action.
     pub actions: Option<Vec<i32>>,
 }
 
-/// How to draw.
+/// Format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picture {
-    /// `#` and `.`.
+    /// Characters `#` and `.`.
     Ascii,
-    /// As in the course notebook.
+    /// Format of the course notebook.
     Lab,
-    /// As in the Leiden report.
+    /// Format of the Leiden report.
     Leiden,
     /// In colour, for a terminal.
     Ansi,

@@ -22,7 +22,7 @@ impl Session {
     /// Opens a stream for steps, several of which may be in progress at a time.
     ///
     /// # Errors
-    /// As [`Session::reset`].
+    /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn stream(&mut self) -> Result<StepStream<'_>, ClientError> {
         let (requests, receiver) = mpsc::channel(IN_FLIGHT);
         let request = self.server.request(ReceiverStream::new(receiver));
@@ -40,21 +40,21 @@ impl Session {
 
 /// Steps over one long call.
 ///
-/// A stream does not reconnect by itself, as single calls do. The client repeats those under their numbers, and a server
-/// that has done one gives its answer again; but the server keeps only the last answer, and here up to 64 are in progress.
-/// To recover the others, this type would have to take snapshots now and then and remember every step since: a caller that
-/// steps ahead knows better when that is worth its time.
+/// Unlike single calls, a stream does not reconnect by itself. The client repeats single calls under their numbers,
+/// and a server that has performed one returns its answer again; but the server keeps only the last answer, and a
+/// stream may have 64 steps in progress. To recover the others, this type would have to take snapshots periodically
+/// and remember every step since; a caller that steps ahead knows better when that is worth its time.
 ///
-/// The server may have done the steps after the last answer or not. The way back is [`Session::renew`], which gets the
-/// number of the last step that the server did, [`Session::restore`] with snapshots of [`Session::save`], and another
-/// stream.
+/// The server may or may not have performed the steps after the last answer. To recover, use [`Session::renew`],
+/// which gets the number of the last performed step, [`Session::restore`] with snapshots of [`Session::save`], and
+/// another stream.
 #[derive(Debug)]
 pub struct StepStream<'a> {
     session: &'a mut Session,
     next: u64,
     requests: mpsc::Sender<pb::StepStreamRequest>,
     answers: Streaming<pb::StepStreamResponse>,
-    /// The numbers of the steps that have no answer yet.
+    /// Numbers of the steps without an answer.
     under_way: VecDeque<u64>,
 }
 
@@ -75,7 +75,7 @@ impl StepStream<'_> {
     /// The answer of the oldest step without one; `None` if all steps have theirs.
     ///
     /// # Errors
-    /// If the server refuses, after which it refuses the later steps as well, for their numbers; or
+    /// If the server refuses, after which it also refuses the later steps because of their numbers; or
     /// [`ClientError::Lost`] if the stream broke, or no answer came in half a minute.
     pub async fn next(&mut self) -> Result<Option<Stepped>, ClientError> {
         if self.under_way.pop_front().is_none() {
