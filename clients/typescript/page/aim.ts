@@ -1,9 +1,9 @@
 // The placement that a person points at: moved and turned at leisure, then dropped. The twin of src/cli/play/aim.rs, among the
-// placements that the server has listed.
+// placements that the server has listed. Which orientation a turn leads to is seen from the cells, whatever its number is.
 
 import { type Placements, placementOf } from "../src/index.js";
-import { OrientationTable, type Rules } from "../src/protocol.js";
-import { type Cell, DRAWINGS, turned } from "./tetromino.js";
+import type { Rules } from "../src/protocol.js";
+import { type Cell, turned } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
 
 /** A placement of the list. */
@@ -31,14 +31,6 @@ export function placesOf(rules: Rules, placements: Placements, env = 0): Place[]
     return { ...placementOf(rules, placements.placements[at]!), at, row: Math.min(...cells.map(([row]) => row)), cells };
   });
 }
-
-/** Orientations by quarter turns to the right. */
-const ORDERS: Partial<Record<OrientationTable, readonly number[]>> = {
-  [OrientationTable.GUIDELINE]: [0, 1, 2, 3],
-  [OrientationTable.LAB]: [0, 1, 3, 2],
-};
-/** Most tables number them counter-clockwise. */
-const USUAL_ORDER = [0, 3, 2, 1];
 
 /** A piece in a person's hand. */
 export class Aim {
@@ -70,14 +62,15 @@ export class Aim {
   }
 
   /** Turns it to the right by so many quarters, and as many again until it has a placement; half a turn may lead nowhere else. */
-  turn(quarters: 1 | 2 | 3, kind: number): void {
+  turn(quarters: 1 | 2 | 3): void {
+    const { cells } = this.place;
     this.depth = 0;
-    const shapes = numShapes(kind);
-    const order = shapes < 4 ? [...Array(shapes).keys()] : (ORDERS[this.rules.orientationTable ?? 0] ?? USUAL_ORDER);
-    // It has placements as it is now, and after so many turns it is that way round again.
-    for (let turns = 0; turns < order.length; turns++) {
-      this.orientation = order[(order.indexOf(this.orientation) + quarters) % order.length]!;
-      if (this.ofOrientation().length > 0) {
+    // After four turns at most it is the same way round again, and has placements.
+    for (let turns = 1; turns <= 4; turns++) {
+      const shape = shapeOf(turned(cells, 4 - ((turns * quarters) % 4)));
+      const found = this.places.find((place) => place.hold === this.hold && shapeOf(turned(place.cells, 0)) === shape);
+      if (found !== undefined) {
+        this.orientation = found.orientation;
         return;
       }
     }
@@ -123,8 +116,7 @@ function width(cells: readonly Cell[]): number {
   return Math.max(...columns) - Math.min(...columns) + 1;
 }
 
-/** How many orientations a piece has that do not look the same. */
-function numShapes(kind: number): number {
-  const drawings = [0, 1, 2, 3].map((turns) => turned(DRAWINGS[kind]!, turns).map(String).sort().join(" "));
-  return new Set(drawings).size;
+/** Cells in an order that does not depend on how they were listed. */
+function shapeOf(cells: readonly Cell[]): string {
+  return cells.map(String).sort().join(" ");
 }

@@ -67,12 +67,13 @@ export class Pieces {
     const [least, most] = [Math.min(...this.seen), Math.max(...this.seen)];
     // What is still in the bag came once less often; in a new bag there are all seven.
     const last = this.hand.next.at(-1) ?? this.hand.current;
-    const odds: Partial<Record<Randomizer, (count: number, kind: number) => number>> = {
+    const odds: Record<Exclude<Randomizer, Randomizer.UNSPECIFIED>, (count: number, kind: number) => number> = {
+      [Randomizer.UNIFORM]: () => 1,
       [Randomizer.BAG7]: (count) => (count === least ? 1 : 0),
       [Randomizer.BALANCED]: (count) => 5 + most - count,
       [Randomizer.NES]: (_, kind) => (kind === last ? 2 : 9),
     };
-    return this.seen.map(odds[this.randomizer] ?? (() => 1));
+    return this.seen.map(odds[this.randomizer as keyof typeof odds]);
   }
 
   private count(kind: number): void {

@@ -443,7 +443,6 @@ export class Play implements View {
 
   /** Moves, turns or swaps what is aimed at. */
   private steer(act: Exclude<Act, "drop" | "bottom" | "hint" | "undo" | "new">, aim: Aim): void {
-    const kind = this.kindOf(aim.place);
     if (act === "hold") {
       if (!aim.swap()) {
         this.say("There is nothing to hold it for");
@@ -454,7 +453,7 @@ export class Play implements View {
     } else if (act === "down") {
       aim.deepen();
     } else {
-      aim.turn(({ turn: 1, turnHalf: 2, turnLeft: 3 } as const)[act], kind);
+      aim.turn(({ turn: 1, turnHalf: 2, turnLeft: 3 } as const)[act]);
     }
     this.draw();
     this.say(this.aimed(aim.place));
