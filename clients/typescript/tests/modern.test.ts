@@ -45,6 +45,34 @@ test("placements say what they are", async () => {
   assert.ok(found.holds!.includes(1) && found.holds!.includes(0));
 });
 
+test("the numbers of placements say where their cells are, by every preset", async () => {
+  const { rulesPresets } = await running.server.info();
+  let tried = 0;
+  for (const { name, rules } of rulesPresets.filter(({ rules }) => rules!.actionModel === ActionModel.PLACEMENT && rules!.pieceSet === "tetrominoes")) {
+    for (const piece of "IOTZSJL") {
+      const held = rules!.hold ? { held: piece === "J" ? "L" : "J" } : {};
+      const found = await running.server.placements({ rules: { preset: name }, drawings: [{ rows: ["##.####.#.".slice(0, rules!.width)], piece, ...held }] }, { includeCells: true });
+      const shapes = new Map<string, string>();
+      for (const [at, number] of found.placements.entries()) {
+        const { orientation, column, row, spin, hold } = placementOf(rules!, number);
+        assert.equal(actionOf(rules!, { orientation, column, row, spin, hold }), number);
+        const cells = [0, 1, 2, 3].map((cell) => [...found.cells!.subarray(8 * at + 2 * cell, 8 * at + 2 * cell + 2)]);
+        const [lowest, leftmost] = [0, 1].map((axis) => Math.min(...cells.map((cell) => cell[axis]!))) as [number, number];
+        assert.deepEqual([row ?? lowest, column], [lowest, leftmost], `${name} ${piece} ${number}`);
+        assert.deepEqual([spin, Number(hold)], [found.spins?.[at] ?? 0, found.holds?.[at] ?? 0], `${name} ${piece} ${number}`);
+        // An orientation is one shape, and no other one is.
+        const shape = cells.map(([row, column]) => [row! - lowest, column! - leftmost]).sort().join(" ");
+        const key = `${hold} ${orientation}`;
+        assert.equal(shapes.get(key) ?? shape, shape, `${name} ${piece} ${number}`);
+        shapes.set(key, shape);
+        tried++;
+      }
+      assert.equal(new Set([...shapes].map(([key, shape]) => key.slice(0, 5) + shape)).size, shapes.size, `${name} ${piece}`);
+    }
+  }
+  assert.ok(tried > 1000, `${tried}`);
+});
+
 test("where nothing but the column can be chosen, numbers say nothing more", async () => {
   const plain = await running.server.placements({ drawings: [{ rows: [], piece: "T" }] });
   assert.deepEqual([plain.spins, plain.holds, plain.attacks, plain.keys], [undefined, undefined, undefined, undefined]);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import test, { after, before } from "node:test";
 
 import { Code, Server, TetrionError, connect } from "../src/index.js";
@@ -59,6 +60,20 @@ test("seeds keep all of their 64 bits", async () => {
   assert.equal((await session.reset()).infos.seed![0], seed);
   const other = 9007199254740993n; // 2^53 + 1, which is no double
   assert.equal((await session.reset({ seeds: [other] })).infos.seed![0], other);
+});
+
+test("the types of observations and infos are the server's lists", async () => {
+  const source = await readFile(new URL("../../src/session.ts", import.meta.url), "utf8");
+  const { observationFields, infoFields } = await running.server.info();
+  const arrays: Record<string, string> = {
+    uint8: "Uint8Array", int8: "Int8Array", uint16: "Uint16Array", int32: "Int32Array", uint32: "Uint32Array", uint64: "BigUint64Array", float32: "Float32Array", float64: "Float64Array", bool: "Uint8Array",
+  };
+  for (const [name, fields] of [["Observations", observationFields], ["Infos", infoFields]] as const) {
+    const body = new RegExp(`export interface ${name} \\{\n(.*?)\n\\}`, "s").exec(source)![1]!;
+    const members = Object.fromEntries([...body.matchAll(/readonly (\w+)\?: (.*);/g)].map(([, member, type]) => [member, type]));
+    const expected = Object.fromEntries(fields.map(({ name, type }) => [name, [...type.matchAll(/\b(?:u?int|float)\d+\b|\bbool\b/g)].map(([dtype]) => arrays[dtype] ?? dtype).join(" | ")]));
+    assert.deepEqual(members, expected);
+  }
 });
 
 test("placements come with their features, cells and afterstates", async () => {
