@@ -55,6 +55,7 @@ def test_addresses_of_others(address):
         ({"http_proxy": "http://me:secret@proxy:3128/"}, "tetrion:1", "'http://proxy:3128' in http_proxy"),
         ({"http_proxy": "socks5://proxy:1080"}, "tetrion:1", ""),
         ({"http_proxy": "proxy:3128"}, "tetrion:1", ""),
+        ({"http_proxy": "http://[::1"}, "tetrion:1", ""),
         ({"http_proxy": NOWHERE, "no_proxy": "example.org, tetrion"}, "lab.Tetrion:1", ""),
         ({"http_proxy": NOWHERE, "no_proxy": "tetrion"}, "dns:///tetrion:1", ""),
         ({"http_proxy": NOWHERE, "no_proxy": "10.0.0.0/8"}, "10.1.2.3:1", ""),

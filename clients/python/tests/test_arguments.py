@@ -64,6 +64,9 @@ def nowhere():
         ({"rules": {"width": 5e9}}, "rules.width is 5000000000.0, expected a smaller integer"),
         ({"rules": {"preset": 3}}, "rules.preset is 3, expected a string"),
         ({"rules": {"randomizer": "bag"}}, "rules.randomizer is 'bag', did you mean 'bag7'? expected one of uniform, "),
+        ({"rules": {"randomizer": 10**30}}, "rules.randomizer is 1000000000000000000000000000000, expected one of uniform"),
+        ({"rules": {"preset": "\ud800"}}, "rules.preset is '\\ud800', expected a string in Unicode"),
+        ({"observations": ["\ud800"]}, "observations[0] is '\\ud800', expected a name such as 'board' in Unicode"),
         ({"rules": {"randomizer": 1.5}}, "rules.randomizer is 1.5, expected one of uniform, bag7, balanced, nes"),
         ({"rules": {"scoring": 1}}, "rules.scoring is 1, expected fields by name"),
         ({"rules": {"scoring": {"piece": "1"}}}, "rules.scoring.piece is '1', expected a number"),
@@ -104,6 +107,7 @@ def test_environments_too(client, name):
         ({"timeout": 5}, "did you mean address=tetrion.Client(..., timeout=...)?"),
         ({"tls": True}, "did you mean address=tetrion.Client(..., tls=...)?"),
         ({"seed": 3}, "did you mean reset(seed=3)?"),
+        ({"sed": 3}, "did you mean reset(seed=3)?"),
         ({"quite_another": 1}, "expected one of "),
     ],
 )
@@ -120,6 +124,26 @@ def test_unknown_arguments_of_environments(given, meant):
             make()
         assert str(caught.value).startswith(f"{name} is not an argument of {what}, {meant}")
         assert "observations, features, " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "meant"),
+    [
+        ("make", {"num_envs": 3}, "gymnasium.make_vec(..., num_envs=3)"),
+        ("make", {"autoreset_mode": "same_step"}, "gymnasium.make_vec(..., autoreset_mode='same_step')"),
+        ("make", {"copy": False}, "gymnasium.make_vec(..., copy=False)"),
+        ("make", {"action_mask": True}, "'observe_mask'"),
+        ("make", {"piece_sequence": "IO"}, "reset(options={'piece_sequence': 'IO'})"),
+        ("make_vec", {"piece_sequences": ["IO"]}, "reset(options={'piece_sequences': ['IO']})"),
+    ],
+)
+def test_arguments_that_belong_elsewhere(make, given, meant):
+    (name,) = given
+    more = {"num_envs": 2} if make == "make_vec" else {}
+    with pytest.raises(tetrion.InvalidArgument) as caught:
+        getattr(gymnasium, make)("tetrion/Placement-v0", address="127.0.0.1:1", **more, **given)
+    assert f"{name} is not an argument of Tetris" in str(caught.value)
+    assert f", did you mean {meant}? expected one of " in str(caught.value)
 
 
 def test_other_unknown_arguments(nowhere):
@@ -141,7 +165,39 @@ def test_other_unknown_arguments(nowhere):
         ),
         (
             lambda: nowhere.enumerate_placements(tetrion.Drawing([], "I"), feature="bcts8"),
-            "feature is not an argument here, did you mean 'features'?",
+            "feature is not an argument of enumerate_placements, did you mean 'features'?",
+        ),
+        (
+            lambda: nowhere.enumerate_placements(tetrion.Drawing([], "I"), width=6),
+            "width is not an argument of enumerate_placements, did you mean rules={'width': 6}?",
+        ),
+        (
+            lambda: nowhere.evaluate("bcts", seeds=[1], max_piece=5),
+            "max_piece is not an argument of evaluate, did you mean 'max_pieces'? expected one of controllers, ",
+        ),
+        (
+            lambda: nowhere.evaluate("bcts", seeds=[1], recrod="best"),
+            "recrod is not an argument of evaluate, did you mean 'record'?",
+        ),
+        (
+            lambda: nowhere.start_evaluation("bcts", seeds=[1], width=6),
+            "width is not an argument of start_evaluation, did you mean rules={'width': 6}?",
+        ),
+        (
+            lambda: nowhere.evaluate_stream("bcts", seeds=[1], time_out=6),
+            "time_out is not an argument of evaluate_stream, did you mean 'timeout'?",
+        ),
+        (
+            lambda: tetrion.Servers(["127.0.0.1:1"]).evaluate("bcts", seeds=[1], on_progres=print),
+            "on_progres is not an argument of evaluate, did you mean 'on_progress'?",
+        ),
+        (
+            lambda: tetrion.train(nowhere, generation=3),
+            "generation is not an argument of train, did you mean 'generations'?",
+        ),
+        (
+            lambda: tetrion.train(evaluator=nowhere, width=6),
+            "width is not an argument of train, did you mean rules={'width': 6}? expected one of evaluator, config, ",
         ),
     ):
         with pytest.raises(tetrion.InvalidArgument) as caught:
@@ -321,7 +377,17 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
         ({"progress_interval": 0 * NAN}, "progress_interval is nan, expected seconds, 0 or more"),
         ({"pairs": [0, 1]}, "pairs is [0, 1], expected rows of two: the index of a policy and of a seed"),
         ({"pairs": [[0, -1]]}, "pairs[0, 1] is -1, expected an integer"),
-        ({"max_piece": 5}, "max_piece is not an argument of an evaluation, did you mean 'max_pieces'? expected one of "),
+        (
+            {"baseline": 0, "loss_trials": 16},
+            "baseline is given with loss_trials, expected one of the two: estimates are not compared",
+        ),
+        (
+            {"baseline": 0, "seeds": [[1, 2], [3, 4]]},
+            "baseline is given with a list of seeds for each policy, expected common seeds",
+        ),
+        ({"weights": [1.0], "model": tetrion.NTuple(None)}, "tuples is None, expected a list of TuplePatterns"),
+        ({"weights": [1.0], "model": tetrion.NTuple([3])}, "tuples[0] is 3, expected a TuplePattern"),
+        ({"controllers": "bcts\ud800"}, "controllers[0] is 'bcts\\ud800', expected the name of a controller or an agent"),
     ],
 )
 def test_evaluations(nowhere, given, said):
@@ -334,6 +400,75 @@ def test_evaluations(nowhere, given, said):
         with pytest.raises(tetrion.InvalidArgument) as caught:
             ask(**given)
         assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"progress": "yes"}, "progress is 'yes', expected True or False"),
+        ({"progress": None}, "progress is None, expected True or False"),
+        ({"on_progress": 3}, "on_progress is 3, expected a function that takes a report"),
+        ({"progress": True, "on_progress": print}, "on_progress is given with progress=True, expected one of the two"),
+    ],
+)
+def test_reports_of_evaluations(nowhere, given, said):
+    with tetrion.Servers(["127.0.0.1:1"]) as servers:
+        for ask in (nowhere.evaluate, nowhere.start_evaluation, servers.evaluate):
+            with pytest.raises(tetrion.InvalidArgument) as caught:
+                ask("bcts", seeds=[1], **given)
+            assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("timeout", ["5", NAN, -1, True])
+def test_a_timeout_of_a_stream(nowhere, timeout):
+    with pytest.raises(tetrion.InvalidArgument, match=r"^timeout is .*, expected seconds, 0 or more"):
+        nowhere.evaluate_stream("bcts", seeds=[1], timeout=timeout)
+
+
+@pytest.mark.parametrize("never", [float("inf"), 1e30, 1e10])
+def test_a_timeout_may_be_as_long_as_you_like(server, never):
+    with tetrion.Client(server, timeout=never, patience=never) as client:
+        assert client.create_session(2).reset().infos["pieces"].tolist() == [0, 0]
+        last = list(client.evaluate_stream("bcts", seeds=[1], max_pieces=5, timeout=never))[-1]
+        assert last.WhichOneof("event") == "summary"
+
+
+def test_features_that_would_not_be_seen(client):
+    for make in (
+        lambda **given: tetrion.TetrisEnv(client, **given),
+        lambda **given: tetrion.TetrisVectorEnv(2, client, **given),
+        lambda **given: gymnasium.make("tetrion/Placement-v0", address=client, **given),
+        lambda **given: gymnasium.make_vec("tetrion/Keypress-v0", num_envs=2, address=client, **given),
+    ):
+        for features in ("bcts8", ["holes"], ("holes", "max_height")):
+            with pytest.raises(tetrion.InvalidArgument) as caught:
+                make(observations=["current"], features=features)
+            assert str(caught.value) == (
+                "features are selected, and observations is ['current'], expected 'features' among them"
+            )
+        make(observations=["current", "features"], features="bcts8").close()
+        make(features="bcts8").close()
+        make(observations=["current"], features=[]).close()
+    # Sessions list placements with them.
+    with client.create_session(observations=["current"], features=["holes"]) as session:
+        session.reset()
+        assert session.enumerate_placements().feature_names == ("holes",)
+
+
+@pytest.mark.parametrize("wrong", [False, "", [], {}, -1, 2.5])
+def test_a_length_of_episodes_that_is_none(client, wrong):
+    for make in (lambda: tetrion.TetrisEnv(client, max_episode_steps=wrong),
+                 lambda: tetrion.KeypressVectorEnv(2, client, max_episode_steps=wrong)):  # fmt: skip
+        with pytest.raises(tetrion.InvalidArgument, match=r"^max_episode_steps is .*, expected an integer from 0 to "):
+            make()
+
+
+def test_an_action_that_is_none(client):
+    env = tetrion.TetrisEnv(client, rules={"width": 6})
+    env.reset(seed=1)
+    for wrong in (None, "left", 0.5, NAN, True, [0], 10**12):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^action is .*, expected an integer from 0 to 23$"):
+            env.step(wrong)
 
 
 def test_calls_of_a_session(client):
@@ -361,6 +496,8 @@ def test_calls_of_a_session(client):
         refused("reseed is -1, expected an integer", session.restore, session.save(), reseed=-1)
         refused("positions is 5, expected snapshots as bytes, or Drawings, or Packed", session.restore, 5)
         refused("positions is [], expected snapshots", session.restore, [])
+        refused("positions is bytearray(", session.restore, bytearray(session.save()[0]))
+        refused("positions is <memory at ", session.restore, memoryview(session.save()[0]))
         refused("positions[0] is 'xy', expected a snapshot as bytes, a Drawing or Packed", session.restore, ["xy"])
         mixed = [session.save([0])[0], tetrion.Drawing([], "I")]
         refused("positions has snapshots and drawings, expected one kind in one call", session.restore, mixed)
@@ -371,7 +508,10 @@ def test_calls_of_a_session(client):
         refused("afterstates is 'no', expected True or False", session.enumerate_placements, afterstates="no")
         refused("keys is 1, expected True or False", session.enumerate_placements, keys=1)
         refused("cells is 1, expected True or False", session.enumerate_placements, cells=1)
-        refused("cell is not an argument here, did you mean 'cells'? expected one of", session.enumerate_placements, cell=1)
+        said = "is not an argument of enumerate_placements, did you mean"
+        refused(f"cell {said} 'cells'? expected one of", session.enumerate_placements, cell=1)
+        said = "is not an argument of send_placements, expected one of env_ids, features, "
+        refused(f"rules {said}", session.stream().send_placements, rules="lab")
         refused("actions[0] is", session.enumerate_placements, actions=["left"])
         assert session.sequence == before == session.refresh().sequence
 
@@ -403,6 +543,8 @@ def test_scores(client):
             call(*arguments)
         assert str(caught.value).startswith(said)
 
+    without = client.enumerate_placements(tetrion.Drawing([], "O"))
+    refused("features were not asked for: enumerate_placements(..., features=...)", without.linear_scores, [1.0])
     refused("weights are 3 weights for 2 features", placements.linear_scores, [1.0, 2.0, 3.0])
     refused("weights are 1x2 weights for 2 features", placements.linear_scores, [[1.0, 2.0]])
     refused("weights[0] is nan, expected a finite number", placements.linear_scores, [NAN, 0.0])
@@ -446,6 +588,24 @@ def test_addresses(address):
     with pytest.raises(tetrion.InvalidArgument) as caught:
         tetrion.Client(address)
     assert str(caught.value) == f"address is {address!r}, expected 'host:port' without a scheme, such as '127.0.0.1:50451'"
+
+
+@pytest.mark.parametrize("address", ["localhost:0", "localhost:65536", "localhost:99999", "[::1]:00000"])
+def test_ports(address):
+    """gRPC would connect to port 34463 instead of 99999."""
+    with pytest.raises(tetrion.InvalidArgument) as caught:
+        tetrion.Client(address)
+    assert str(caught.value) == f"address is {address!r}, expected a port from 1 to 65535"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [3, None, "grpc.x", {"grpc.x": 1}, [3], ["ab"], [("grpc.x",)], [("grpc.x", 1, 2)], [(1, 2)], [("grpc.x", None)]],
+)
+def test_options_of_a_channel(options):
+    for make in (tetrion.Client, tetrion.Servers):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^options(\[0\])? is .*, expected (pairs such as|a name with)"):
+            make("dns:///localhost:1", options=options)
 
 
 def test_connections():

@@ -169,7 +169,7 @@ def test_refuses_wrong_parameters():
     for num_weights, seed in ((0, 1), (2, -1), ("2", 1), (2, 1.5)):
         with pytest.raises(tetrion.InvalidArgument, match=r"num_weights|seed"):
             Cem(CemConfig(), num_weights, seed)
-    with pytest.raises(ValueError, match="is called 'ours', expected one of szita-lorincz"):
+    with pytest.raises(ValueError, match="name is 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
     with pytest.raises(ValueError, match="start has 3 numbers, expected 2"):
         Cem(CemConfig(start=(1.0, 2.0, 3.0)), 2, 1)
@@ -192,5 +192,31 @@ def test_refuses_wrong_arguments_of_train(client):
         tetrion.train(client, "genetic", start=[1.0, 2.0])
     with pytest.raises(ValueError, match="is called 'thiery', did you mean 'thiery9'\\? expected one of dellacherie6, "):
         tetrion.train(client, features="thiery")
-    with pytest.raises(ValueError, match="is called 'thetrion', did you mean 'tetrion'\\?"):
-        tetrion.train(client, "thetrion")
+    for wrong, said in (
+        ("thetrion", "config is 'thetrion', did you mean 'tetrion'? expected one of szita-lorincz, "),
+        ("gentic", "config is 'gentic', did you mean 'genetic'? expected one of szita-lorincz, "),
+        (3, "config is 3, expected a CemConfig, a GeneticConfig, or the name of a preset"),
+    ):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            tetrion.train(client, wrong)
+        assert str(caught.value).startswith(said)
+    for evaluator in ("127.0.0.1:1", None, 3):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^evaluator is .*, expected a Client, Servers or a"):
+            tetrion.train(evaluator)
+    with pytest.raises(tetrion.InvalidArgument, match=r"^features is 3, expected the name of a feature set, or a list"):
+        tetrion.train(client, features=3)
+
+
+@pytest.mark.parametrize("config", ["tetrion", "genetic"])
+def test_refuses_what_is_no_state(client, config):
+    rules = {"width": 6, "height": 6}
+    (trained,) = tetrion.train(client, config, rules=rules, generations=1, games=1, max_pieces=20, population=10)
+    state = trained.search.state()
+    other = {"tetrion": "genetic", "genetic": "tetrion"}[config]
+    wrong = [{}, 3, "x", [], {"seed": 1}, {**state, "seed": "x"}, {**state, "generation": "x"}, {**state, "best": 3}]
+    wrong += [{name: value for name, value in state.items() if name != left_out} for left_out in state]
+    for given in wrong:
+        with pytest.raises(tetrion.InvalidArgument, match=r"state|seed"):
+            tetrion.train(client, config, rules=rules, state=given, population=10)
+    with pytest.raises(tetrion.InvalidArgument, match=r"state"):
+        tetrion.train(client, other, rules=rules, state=state, population=10)

@@ -261,6 +261,52 @@ def test_server_unavailable():
         client.server_info()
 
 
+def test_a_client_that_was_closed_says_so(server):
+    client = tetrion.Client(server)
+    envs = tetrion.TetrisVectorEnv(2, client)
+    envs.reset(seed=0)
+    env = tetrion.TetrisEnv(client, render_mode="rgb_array")
+    env.reset(seed=0)
+    session = client.create_session(2)
+    session.reset()
+    recorder = tetrion.Recorder(session)
+    session.step([0, 0])
+    run = client.start_evaluation("bcts", seeds=[1])
+    client.close()
+    for call in (
+        lambda: client.create_session(2),
+        lambda: client.server_info(20),
+        lambda: client.evaluate("bcts", seeds=[1]),
+        lambda: list(client.evaluate_stream("bcts", seeds=[1])),
+        lambda: tetrion.TetrisEnv(client),
+        lambda: client.watch(session),
+        run.result,
+        lambda: session.step([0, 0]),
+        lambda: session.stream().step([0, 0]),
+        lambda: recorder.recording(0),
+        lambda: envs.reset(seed=0),
+        lambda: envs.step(np.array([0, 0])),
+        lambda: env.step(0),
+        env.clone_state,
+    ):
+        with pytest.raises(tetrion.TetrionError, match=rf"^the client of {server.address} was closed.*; make a new one"):
+            call()
+    # Ending what is gone is no error.
+    session.close()
+    envs.close()
+    env.close()
+    recorder.close()
+    client.close()
+
+
+def test_sessions_stay_in_their_process(client):
+    with client.create_session(2) as session, session.stream() as stream:
+        for made, name in ((session, "Session"), (stream, "StepStream")):
+            for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+                with pytest.raises(TypeError, match=rf"^a {name} cannot be pickled or copied; .*clone\(\)"):
+                    duplicate(made)
+
+
 def test_not_built(client):
     # What a server cannot do changes from version to version; a method that there is not, it never has.
     nothing = client.connection._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")

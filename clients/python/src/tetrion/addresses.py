@@ -16,7 +16,7 @@ from tetrion import arguments
 # Besides HOST:PORT gRPC takes these, followed by a colon; see its page on naming.
 _SOCKETS = ("unix", "unix-abstract", "vsock")
 _SCHEMES = (*_SOCKETS, "dns", "ipv4", "ipv6", "xds")
-_HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):\d{1,5}")
+_HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):(\d{1,5})")
 
 
 def check(address: Any) -> None:
@@ -27,8 +27,12 @@ def check(address: Any) -> None:
     """
     expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
     arguments.string("address", address, expected)
-    if not (_HOST_AND_PORT.fullmatch(address) or (":" in address and _scheme(address))):
+    found = _HOST_AND_PORT.fullmatch(address)
+    if not (found or (":" in address and _scheme(address))):
         raise arguments.wrong("address", address, expected)
+    # gRPC would take the rest of a division by 65536.
+    if found and not 1 <= int(found[2]) <= 65535:
+        raise arguments.wrong("address", address, "a port from 1 to 65535")
 
 
 def is_local(address: str) -> bool:
@@ -45,7 +49,10 @@ def proxy(address: str) -> str:
     without = [entry.strip() for entry in _first_set("no_grpc_proxy", "no_proxy")[1].split(",") if entry]
     if all(any(_matches(host, entry) for entry in without) for host in _hosts(address)):
         return ""
-    url = urlsplit(value)
+    try:
+        url = urlsplit(value)
+    except ValueError:
+        return ""
     # Without the user's name and password.
     return f"'http://{url.netloc.rpartition('@')[2]}' in {variable}" if url.scheme == "http" and url.hostname else ""
 

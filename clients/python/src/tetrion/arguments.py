@@ -68,6 +68,10 @@ def string(field: str, value: Any, expected: str = "a string") -> str:
     """A string."""
     if not isinstance(value, str):
         raise wrong(field, value, expected)
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # Half of a surrogate pair, as in the names of files that are not UTF-8.
+        raise wrong(field, value, f"{expected} in Unicode") from None
     return str(value)
 
 
@@ -93,8 +97,8 @@ def duration(field: str, seconds: Any) -> Duration:
 
 
 def items(field: str, value: Any, expected: str) -> list[Any]:
-    """A list of anything. A string is refused, though Python could make a list of its letters."""
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+    """A list of anything. Strings and bytes are refused, though Python could make lists of their letters."""
+    if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or not isinstance(value, Iterable):
         raise wrong(field, value, expected)
     try:
         return list(value)
@@ -152,15 +156,3 @@ def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
         place = ", ".join(map(str, index))
         raise wrong(f"{field}[{place}]", float(matrix[index]), "a finite number")
     return matrix
-
-
-def refuse_unknown(what: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuses arguments that do not exist.
-
-    Raises:
-        InvalidArgument: There is one. The error suggests the argument that was probably meant.
-    """
-    names = list(known)
-    for name in given:
-        if name not in names:
-            raise InvalidArgument(name, f"is not an argument of {what}{expected_names(name, names)}")

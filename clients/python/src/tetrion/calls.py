@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import arguments
+from tetrion import arguments, keywords
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.answers import AnswerDecoder, Observed, Stepped
 from tetrion.errors import InvalidArgument
@@ -31,6 +31,13 @@ class Calls(ABC):
         """Prepares for the answers of the session that `link` leads to."""
         self._link = link
         self._answers = AnswerDecoder(link.message)
+
+    def __reduce__(self) -> Any:
+        """Refuses to be pickled or copied: the copy would change the same session."""
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled or copied; Session.clone() makes another session in the same state, "
+            "and sessions of other processes can restore snapshots of save()"
+        )
 
     @abstractmethod
     def _call(self, kind: str, request: Any) -> Any:
@@ -109,6 +116,7 @@ class Calls(ABC):
         """
         return self.restore(self.save([env_id]), env_ids, reseed=reseed)
 
+    @keywords.checked
     def enumerate_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> Placements:
         """Lists every placement of the current pieces and its outcome.
 

@@ -21,8 +21,22 @@ import numpy.typing as npt
 from tetrion import arguments
 from tetrion.draws import normals
 from tetrion.errors import InvalidArgument
-from tetrion.names import unknown
-from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vector, check_scores, mean_and_std, ranking, total
+from tetrion.search import (
+    MAX_MAGNITUDE,
+    Best,
+    Generation,
+    Round,
+    Search,
+    Vector,
+    check_scores,
+    mean_and_std,
+    ranking,
+    reading_state,
+    total,
+)
+
+# Names for `CemConfig.preset`.
+PRESETS = ("szita-lorincz", "thiery-scherrer", "lab", "tetrion")
 
 
 @dataclass(frozen=True)
@@ -111,17 +125,18 @@ class CemConfig:
         Args:
             name: `szita-lorincz` (2006), `thiery-scherrer` (2009), `lab` (the course notebook) or `tetrion`.
             num_generations: How long the search will be.
+
+        Raises:
+            InvalidArgument: There is no such preset.
         """
-        linear = Noise("linear", 4.0, 0.6 * max(num_generations, 1))
-        presets = {
-            "szita-lorincz": cls(noise=Noise("linear", 5.0, 50.0)),
-            "thiery-scherrer": cls(),
-            "lab": cls(elite_fraction=0.2, initial_std=1.0, noise=linear),
-            "tetrion": cls(initial_std=1.0, noise=Noise("hyperbolic", 0.02), unit_norm=True, second_look=1.0 / 3.0),
-        }
-        if name not in presets:
-            raise InvalidArgument(unknown("preset of the search", name, presets))
-        return presets[name]
+        linear = Noise("linear", 4.0, 0.6 * max(arguments.integer("num_generations", num_generations), 1))
+        configs = (
+            cls(noise=Noise("linear", 5.0, 50.0)),
+            cls(),
+            cls(elite_fraction=0.2, initial_std=1.0, noise=linear),
+            cls(initial_std=1.0, noise=Noise("hyperbolic", 0.02), unit_norm=True, second_look=1.0 / 3.0),
+        )
+        return configs[PRESETS.index(arguments.choice("name", name, PRESETS))]
 
     @property
     def num_elites(self) -> int:
@@ -218,14 +233,19 @@ class Cem(Search):
         """Restores the search that `state` was taken from.
 
         Raises:
-            InvalidArgument: The state belongs to another configuration.
+            InvalidArgument: The state belongs to another configuration or another kind of search.
         """
+        with reading_state():
+            return cls._resumed(config, state)
+
+    @classmethod
+    def _resumed(cls, config: CemConfig, state: Mapping[str, Any]) -> Cem:
         search = cls(config, len(state["mean"]), state["seed"])
         if list(state["spread"]) != [config.covariance]:
             raise InvalidArgument(
                 "state", f"has a spread of {list(state['spread'])}, which does not fit {config.covariance}"
             )
-        search._generation = state["generation"]
+        search._generation = arguments.integer("state['generation']", state["generation"])
         search._mean = np.array(state["mean"], np.float64)
         search._spread = np.array(state["spread"][config.covariance], np.float64)
         if search._spread.shape[-1] != search._mean.size:

@@ -19,7 +19,7 @@ from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.expected_games import checked
 from tetrion.placements import Placements
-from tetrion.progress import Bar, Progress
+from tetrion.progress import Progress, listener
 from tetrion.requests import (
     FeaturesLike,
     PlacementsOptions,
@@ -48,6 +48,7 @@ class Client:
         connection: The connection that its calls, its sessions and its evaluations share.
     """
 
+    @keywords.checked
     def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
         """Connects to a server, at the first call, and compares versions.
 
@@ -61,7 +62,6 @@ class Client:
         Raises:
             InvalidArgument: The address is malformed, or a setting does not exist or is out of range.
         """
-        arguments.refuse_unknown("Client", settings, ["address", *ConnectionSettings.__annotations__])
         self.connection = Connection(address, **settings)
         # What makes another client like this one, in another process too.
         self._arguments = self.connection.settings
@@ -221,6 +221,7 @@ class Client:
         """The connection over which a session is watched: this client's own, which outlives that of the learner."""
         return self.connection
 
+    @keywords.checked
     def enumerate_placements(
         self, positions: PositionsLike, *, rules: RulesLike = None, **options: Unpack[PlacementsOptions]
     ) -> Placements:
@@ -237,6 +238,7 @@ class Client:
         answer = self.connection.call_patiently("EnumeratePlacements", request)
         return Placements.from_message(answer, num_positions(request.positions))
 
+    @keywords.checked
     def evaluate(
         self,
         controllers: Controllers = (),
@@ -258,15 +260,15 @@ class Client:
                 `EvaluationOptions`.
 
         Raises:
-            InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-                `seeds` and `piece_sequences` are given; `features`, `model`, `terminal`, `lookahead` or `expectation`
-                comes without `weights`, or an `expectation` with a `lookahead`.
+            InvalidArgument: There is no such option, or a value has the wrong type or is out of range; an option would have
+                no effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
         """
         words = words_of(record, options)
         request = evaluation_request(controllers, **options)
-        result = EvaluationRun(self.connection, request, Bar() if progress else on_progress).result()
+        result = EvaluationRun(self.connection, request, listener(progress, on_progress)).result()
         return with_recordings(self.connection, self._create, request, result, words)
 
+    @keywords.checked
     def start_evaluation(
         self,
         controllers: Controllers = (),
@@ -285,8 +287,9 @@ class Client:
         The arguments are those of `evaluate`. The server starts to play when the first game is asked for.
         """
         request = evaluation_request(controllers, **options)
-        return EvaluationRun(self.connection, request, Bar() if progress else on_progress)
+        return EvaluationRun(self.connection, request, listener(progress, on_progress))
 
+    @keywords.checked
     def evaluate_stream(
         self,
         controllers: Controllers = (),

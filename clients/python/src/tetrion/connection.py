@@ -122,7 +122,7 @@ class Connection:
             "tls": tls,
             "timeout": timeout,
             "patience": patience,
-            "options": tuple(options),
+            "options": checked_options(options),
             "any_version": any_version,
         }
         if address is None:
@@ -139,6 +139,7 @@ class Connection:
         self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
         self._any_version = arguments.flag("any_version", any_version)
         self.connected = False
+        self._closed = False
         ours = {**dict(_OPTIONS), **_waits(self.patience)}
         self._proxy = ""
         if addresses.is_local(self.address):
@@ -148,7 +149,7 @@ class Connection:
         if tls:
             # The name that certificates are checked against must be the server's own.
             del ours["grpc.default_authority"]
-        merged = list({**ours, **dict(options)}.items())
+        merged = list({**ours, **dict(self.settings["options"])}.items())
         if tls:
             credentials = tls if isinstance(tls, grpc.ChannelCredentials) else (Tls() if tls is True else tls).credentials()
             self._channel = grpc.secure_channel(self.address, credentials, merged)
@@ -183,18 +184,32 @@ class Connection:
         """Whether this process is a fork of the one that made the connection, which alone can use it."""
         return os.getpid() != self._owner
 
-    def check_process(self) -> None:
-        """Refuses to use a connection whose threads are in another process: it would wait for ever.
+    @property
+    def usable(self) -> bool:
+        """Whether calls can be made: the connection is open, and this process made it."""
+        return not self._closed and not self.forked
+
+    def check_usable(self) -> None:
+        """Refuses to use a connection that was closed, or whose threads are in another process: it would wait for ever.
 
         Raises:
+            TetrionError: The connection was closed.
             ForkedClient: This process is a fork of the one that made the connection.
         """
+        if self._closed:
+            raise self._closed_error()
         if self.forked:
             raise ForkedClient(
                 f"process {os.getpid()} was forked from {self._owner} and cannot use its connection to {self.address}",
                 code="FAILED_PRECONDITION",
                 reason="FORKED",
             )
+
+    def _closed_error(self) -> TetrionError:
+        return TetrionError(
+            f"the client of {self.address} was closed, and so were its sessions; make a new one, and close it last",
+            code="CANCELLED",
+        )
 
     @property
     def may_come_back(self) -> bool:
@@ -212,12 +227,12 @@ class Connection:
         Raises:
             TetrionError: The call failed.
         """
-        self.check_process()
+        self.check_usable()
         if self._info is None and method != "GetServerInfo":
             self.server_info()
         try:
             response = getattr(self._environment, method)(
-                request, timeout=self.timeout, metadata=(*self._metadata, *metadata)
+                request, timeout=_grpc_timeout(self.timeout), metadata=(*self._metadata, *metadata)
             )
         except grpc.RpcError as error:
             raise self.failure(error) from None
@@ -226,6 +241,8 @@ class Connection:
 
     def failure(self, error: grpc.RpcError) -> TetrionError:
         """The exception for a failed call. If no server answered, it names the proxy that was used."""
+        if self._closed:
+            return self._closed_error()
         made = from_rpc_error(error)
         if self._proxy and not made.reason:
             message = f"{made.details}; the connection to {self.address} went through the proxy {self._proxy}"
@@ -245,7 +262,7 @@ class Connection:
         self, requests: Iterator[pb.StepStreamRequest], metadata: Sequence[tuple[str, str]]
     ) -> Iterator[pb.StepStreamResponse]:
         """Opens a stream of a session."""
-        self.check_process()
+        self.check_usable()
         responses: Iterator[pb.StepStreamResponse] = self._environment.StepStream(
             requests, metadata=(*self._metadata, *metadata)
         )
@@ -253,7 +270,7 @@ class Connection:
 
     def watch(self, request: pb.WatchSessionRequest) -> Any:
         """Watches a session: the call, which is an iterator of its messages and can be cancelled."""
-        self.check_process()
+        self.check_usable()
         self.server_info()
         return self._environment.WatchSession(request, metadata=(*self._metadata, ("x-session", request.session)))
 
@@ -261,8 +278,9 @@ class Connection:
         self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None = None
     ) -> Generator[evaluation_pb.EvaluatePoliciesResponse, None, None]:
         """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
-        self.check_process()
+        self.check_usable()
         self.server_info()
+        timeout = None if timeout is None else _grpc_timeout(timeout)
         call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._metadata)
         try:
             for message in call:
@@ -292,6 +310,7 @@ class Connection:
     def close(self) -> None:
         """Closes the channel; does nothing in a forked child."""
         if not self.forked:
+            self._closed = True
             self._channel.close()
             _open.discard(self)
 
@@ -334,6 +353,22 @@ def _note_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
+
+
+def checked_options(options: Any) -> tuple[tuple[str, int | str | bytes], ...]:
+    """Options of a gRPC channel, checked."""
+    expected = "pairs such as [('grpc.max_receive_message_length', 1000)]"
+    listed = arguments.items("options", options, expected)
+    for place, option in enumerate(listed):
+        is_pair = isinstance(option, (tuple, list)) and len(option) == 2
+        if not (is_pair and isinstance(option[0], str) and isinstance(option[1], (int, str, bytes))):
+            raise arguments.wrong(f"options[{place}]", option, "a name with an integer or a string")
+    return tuple((name, value) for name, value in listed)
+
+
+def _grpc_timeout(seconds: float) -> float | None:
+    """A timeout for gRPC, whose clock does not reach further than some centuries."""
+    return seconds if seconds < 1e9 else None
 
 
 def _waits(patience: float) -> dict[str, int]:

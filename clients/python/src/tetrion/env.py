@@ -122,7 +122,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
-            features: The name of a feature set or a list of features.
+            features: The name of a feature set or a list of features, for the observation `features`.
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
             invalid_action: What happens when the mask forbids an action: `terminate` ends the episode; `ignore` takes a step
                 with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalAction`, which finds the
@@ -163,13 +163,14 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             infos=infos,
             invalid_action=invalid_action,
             invalid_action_reward=invalid_action_reward,
-            max_episode_steps=max_episode_steps or 0,
+            max_episode_steps=0 if max_episode_steps is None else max_episode_steps,
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
         self._mask: npt.NDArray[np.bool_] | None = None
         self.observation_space = self._fields.space
         self.action_space = spaces.action_space(self.session.message.action_spec)
+        self._expected_action = f"an integer from 0 to {self.session.num_actions - 1}"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Begins an episode; see "Starting State".
@@ -216,7 +217,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
-        mask, action = self._mask, arguments.integer("action", action, -(2**31), 2**31 - 1)
+        mask, action = self._mask, arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action)
         stepped = self._stream.step(np.array([action]))
         if stepped.terminated[0] and mask is not None:
             self._count_endings(~mask[[action]])

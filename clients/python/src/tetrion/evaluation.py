@@ -14,7 +14,6 @@ from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import features_pb2
 from tetrion.errors import InvalidArgument
 from tetrion.models import Mlp, Model, NTuple
-from tetrion.names import expected
 from tetrion.requests import (
     ExpectationLike,
     FeaturesLike,
@@ -75,7 +74,8 @@ class EvaluationOptions(TypedDict, total=False):
         loss_trials: Estimate how long games last instead of playing them, with so many trials at each height of the stack:
             for controllers that hardly ever lose. Each result is then the mean of games like that one. 0, the default:
             play the games.
-        baseline: Index of the policy that the others are compared with; by default the first.
+        baseline: Index of the policy that the others are compared with, on common seeds; by default the first. Estimates are
+            not compared.
         max_parallelism: Threads to use at most; 0, the default, is all.
         progress_interval: Seconds between progress messages; by default 1.
         omit_results: Ask for the summary alone.
@@ -112,14 +112,9 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         **options: See `EvaluationOptions`.
 
     Raises:
-        InvalidArgument: There is no such option, or a value has the wrong type or is out of range; neither or both of
-            `seeds` and `piece_sequences` are given; `features`, `model`, `terminal`, `lookahead` or `expectation` comes
-            without `weights`, or an `expectation` with a `lookahead`.
+        InvalidArgument: A value has the wrong type or is out of range; an option would have no
+            effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
     """
-    for name in options:
-        if name not in EvaluationOptions.__annotations__:
-            known = ["controllers", *EvaluationOptions.__annotations__]
-            raise InvalidArgument(name, f"is not an argument of an evaluation{expected(name, known)}")
     seeds, pairs = options.get("seeds"), options.get("pairs")
     baseline, interval = options.get("baseline"), options.get("progress_interval")
     weights = _weights(options)
@@ -148,8 +143,12 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         request.seeds.CopyFrom(from_numpy(_unsigned(seeds), np.uint64, "seeds"))
         if len(request.seeds.shape) not in (1, 2) or 0 in request.seeds.shape:
             raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or SeedRange(seed, count)")
+        if baseline is not None and len(request.seeds.shape) == 2:
+            raise InvalidArgument("baseline", "is given with a list of seeds for each policy, expected common seeds")
     else:
         request.piece_sequences.CopyFrom(pb.PieceSequences(sequences=piece_sequences))
+    if baseline is not None and request.loss_trials:
+        raise InvalidArgument("baseline", "is given with loss_trials, expected one of the two: estimates are not compared")
     if pairs is not None:
         request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
         if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
@@ -210,7 +209,10 @@ def _agents(controllers: Controllers) -> list[pb.Agent]:
     if isinstance(controllers, (str, pb.Agent)):
         controllers = [controllers]
     listed = arguments.items("controllers", controllers, "names of controllers or agents")
-    for place, controller in enumerate(listed):
-        if not isinstance(controller, (str, pb.Agent)):
-            raise arguments.wrong(f"controllers[{place}]", controller, "the name of a controller or an agent, or an Agent")
-    return [pb.Agent(name=controller) if isinstance(controller, str) else controller for controller in listed]
+    expected = "the name of a controller or an agent, or an Agent"
+    return [
+        controller
+        if isinstance(controller, pb.Agent)
+        else pb.Agent(name=arguments.string(f"controllers[{place}]", controller, expected))
+        for place, controller in enumerate(listed)
+    ]

@@ -152,8 +152,8 @@ class ExpectedGames:
     def resume(self) -> npt.NDArray[np.uint32]:
         """The pairs of policy and seed of which games are missing, uint32 [G, 2]: what the next request asks for."""
         # Of a seed with several episodes, some may have arrived before the loss.
-        self._before = self._arrivals.copy()
-        rows = np.flatnonzero(~self._before.reshape(-1, self.num_episodes).all(axis=1))
+        before = self._before = self._arrivals.copy()
+        rows = np.flatnonzero(~before.reshape(-1, self.num_episodes).all(axis=1))
         self._asked = len(rows) * self.num_episodes
         numbers = rows if self._pairs is None else self._pairs[rows]
         return np.stack(np.divmod(numbers, self.num_seeds), axis=1).astype(np.uint32)

@@ -21,7 +21,18 @@ import numpy.typing as npt
 from tetrion import arguments
 from tetrion.draws import Draws
 from tetrion.errors import InvalidArgument
-from tetrion.search import MAX_MAGNITUDE, Best, Generation, Round, Search, Vector, check_scores, mean_and_std, ranking
+from tetrion.search import (
+    MAX_MAGNITUDE,
+    Best,
+    Generation,
+    Round,
+    Search,
+    Vector,
+    check_scores,
+    mean_and_std,
+    ranking,
+    reading_state,
+)
 
 
 @dataclass(frozen=True)
@@ -126,15 +137,20 @@ class Genetic(Search):
         """Restores the search that `state` was taken from.
 
         Raises:
-            InvalidArgument: The state belongs to another configuration.
+            InvalidArgument: The state belongs to another configuration or another kind of search.
         """
+        with reading_state():
+            return cls._resumed(config, state)
+
+    @classmethod
+    def _resumed(cls, config: GeneticConfig, state: Mapping[str, Any]) -> Genetic:
         if "individuals" not in state:
             raise InvalidArgument("state", "is not that of a genetic algorithm")
         individuals = np.array(state["individuals"], np.float64)
         if individuals.ndim != 2 or len(individuals) != config.individuals:
             raise InvalidArgument("state", f"has {len(individuals)} individuals, expected {config.individuals}")
         search = cls(config, individuals.shape[1], state["seed"])
-        search._generation = state["generation"]
+        search._generation = arguments.integer("state['generation']", state["generation"])
         search._individuals = individuals
         search._incumbent = None if state["incumbent"] is None else np.array(state["incumbent"], np.float64)
         search._best = Best.resumed(state["best"])

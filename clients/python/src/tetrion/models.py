@@ -61,6 +61,8 @@ class Mlp:
         """N, the number of parameters over this many features."""
         hidden = self._units()
         layers = [arguments.integer("num_features", num_features), *hidden, 1]
+        if self.tables is not None and not isinstance(self.tables, NTuple):
+            raise arguments.wrong("tables", self.tables, "an NTuple, or None")
         tables = 0 if self.tables is None else self.tables.num_parameters() * hidden[0]
         return sum((inputs + 1) * units for inputs, units in pairwise(layers)) + tables
 
@@ -129,7 +131,9 @@ class TuplePattern:
     @property
     def base(self) -> int:
         """How many values a digit has."""
-        return {"steps": 2 * self.clip + 1, "heights": self.clip + 1, "cells": 2}[self.kind]
+        clip = arguments.integer("clip", self.clip)
+        values = {pb.TUPLE_KIND_STEPS: 2 * clip + 1, pb.TUPLE_KIND_HEIGHTS: clip + 1, pb.TUPLE_KIND_CELLS: 2}
+        return values[enum_value(pb.TupleKind, self.kind, "kind")]
 
     @property
     def num_entries(self) -> int:
@@ -160,11 +164,18 @@ class NTuple:
             InvalidArgument: A tuple has a value of the wrong type, or a kind that does not exist. A number out of range is
                 for the server to refuse, with an `InvalidRequest`.
         """
-        return pb.NTuple(tuples=[pattern.message() for pattern in self.tuples])
+        return pb.NTuple(tuples=[pattern.message() for pattern in self._patterns()])
+
+    def _patterns(self) -> list[TuplePattern]:
+        listed = arguments.items("tuples", self.tuples, "a list of TuplePatterns")
+        for place, pattern in enumerate(listed):
+            if not isinstance(pattern, TuplePattern):
+                raise arguments.wrong(f"tuples[{place}]", pattern, "a TuplePattern")
+        return listed
 
     def num_parameters(self, num_features: int = 0) -> int:
         """N, the entries of all tables, where these are numbers; the features do not matter."""
-        return sum(pattern.num_entries for pattern in self.tuples if pattern.shares is None)
+        return sum(pattern.num_entries for pattern in self._patterns() if pattern.shares is None)
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
         """What the tables add to the score of each row, float32 [R], equal to the server's to the last bit.

@@ -176,7 +176,9 @@ class Placements:
             InvalidArgument: There are no features, there is not one weight for each, or a weight is not a number.
         """
         weights = arguments.weights("weights", weights)
-        if self.features is None or weights.shape != self.features.shape[1:]:
+        if self.features is None:
+            raise InvalidArgument("features", "were not asked for: enumerate_placements(..., features=...)")
+        if weights.shape != self.features.shape[1:]:
             has = "x".join(map(str, weights.shape))
             raise InvalidArgument("weights", f"are {has} weights for {len(self.feature_names)} features")
         scores = np.zeros(len(self.actions), np.float64)

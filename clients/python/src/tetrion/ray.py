@@ -41,6 +41,7 @@ except ModuleNotFoundError as error:
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from tetrion import keywords
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
@@ -48,7 +49,7 @@ from tetrion.errors import ServerUnavailable
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.games import COLUMNS, Games
-from tetrion.progress import Bar, Progress
+from tetrion.progress import Progress, listener
 from tetrion.recording import Recording
 from tetrion.results import Evaluation
 from tetrion.server import Server
@@ -163,6 +164,7 @@ class Pool:
         response: environment_pb.GetServerInfoResponse = self._ask_any(lambda worker: worker.server_info.remote(width))
         return response
 
+    @keywords.checked
     def evaluate(
         self,
         controllers: Controllers = (),
@@ -174,6 +176,8 @@ class Pool:
     ) -> Evaluation:
         """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
         words = words_of(record, options)
+        hears = listener(progress, on_progress)
+        evaluation_request(controllers, **options)  # for its checks
         self._find_nodes()
         options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
         interval = options.get("progress_interval")
@@ -184,7 +188,7 @@ class Pool:
         # Shards are numbered through all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
-        watched = ShardProgress(started, interval, Bar() if progress else on_progress)
+        watched = ShardProgress(started, interval, hears)
         try:
             parts = self._play(shared, numbered, watched, interval)
         except BaseException:

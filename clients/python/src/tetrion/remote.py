@@ -20,7 +20,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import pictures, rendering
+from tetrion import arguments, pictures, rendering, requests
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion.client import Client
@@ -74,8 +74,12 @@ class RemoteEnv:
             **config: What `Client.create_session` takes.
 
         Raises:
-            InvalidArgument: The rules belong to the other kind of environments.
+            InvalidArgument: The rules belong to the other kind of environments, or features are selected and not observed.
         """
+        selected = requests.features_message(config["features"])
+        shown = arguments.names("observations", config["observations"], "board")
+        if selected is not None and selected.ByteSize() and shown and "features" not in shown:
+            raise InvalidArgument("features", f"are selected, and observations is {shown}, expected 'features' among them")
         self._observe_mask = observe_mask
         self._owns_client = not isinstance(address, Client)
         self.client = address if isinstance(address, Client) else Client(address, token=token)

@@ -143,11 +143,8 @@ def placements_request(**options: Unpack[PlacementsOptions]) -> environment_pb.E
     """The request for placements, without the positions that they are of.
 
     Raises:
-        InvalidArgument: There is no such option, or a value has the wrong type.
+        InvalidArgument: A value has the wrong type.
     """
-    for name in options:
-        if name not in PlacementsOptions.__annotations__:
-            raise InvalidArgument(name, f"is not an argument here{expected(name, PlacementsOptions.__annotations__)}")
     actions = options.get("actions")
     return environment_pb.EnumeratePlacementsRequest(
         features=features_message(options.get("features")),
@@ -256,7 +253,8 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
 def _scalar(kind: Any, value: Any, field: str) -> Any:
     """A value, checked for a field of this type."""
     if kind.enum_type is not None:
-        return value if isinstance(value, int) and not isinstance(value, bool) else _enum_value(kind.enum_type, value, field)
+        is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
+        return value if is_number else _enum_value(kind.enum_type, value, field)
     if kind.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
         return arguments.number(field, value)
     if kind.cpp_type == FieldDescriptor.CPPTYPE_BOOL:

@@ -79,7 +79,8 @@ class TetrisVecEnv(VecEnv):
         if "autoreset_mode" in kwargs:
             raise InvalidArgument("autoreset_mode", "is given, expected none: the episodes of a VecEnv begin by themselves")
         if kwargs.get("infos"):
-            kwargs["infos"] = list(dict.fromkeys([*kwargs["infos"], "length", "episode_return"]))
+            infos = arguments.names("infos", kwargs["infos"], "lines")
+            kwargs["infos"] = list(dict.fromkeys([*infos, "length", "episode_return"]))
         # Rows and planes are new arrays; those of a dictionary must be the learner's own.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)

@@ -6,8 +6,9 @@ configuration, the number of weights, the seed and the scores: that of the serve
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,13 +139,32 @@ class Search(ABC):
         """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
 
 
+@contextlib.contextmanager
+def reading_state() -> Iterator[None]:
+    """Refuses what is no state of a search, however it differs from one.
+
+    Raises:
+        InvalidArgument: An entry is missing, or holds something else.
+    """
+    try:
+        yield
+    except InvalidArgument:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        problem = f"has no entry {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+        raise InvalidArgument("state", f"{problem}, expected what `state()` of a search of this kind returns") from None
+
+
 def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
     """Scores as float64, one for each candidate.
 
     Raises:
         InvalidArgument: There are more or fewer, or one is not a number between -1e100 and 1e100.
     """
-    checked = np.asarray(scores, np.float64)
+    try:
+        checked = np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        raise arguments.wrong("scores", scores, f"a number for each of {num_candidates} candidates") from None
     if checked.shape != (num_candidates,):
         raise InvalidArgument(
             "scores", f"have the shape {checked.shape}, expected one for each of {num_candidates} candidates"

@@ -14,18 +14,18 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from tetrion import arguments
+from tetrion import arguments, keywords
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.client import Client
-from tetrion.connection import Connection, ConnectionSettings, Patience
+from tetrion.connection import Connection, ConnectionSettings, Patience, checked_options
 from tetrion.errors import InvalidArgument, ServerUnavailable
 from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
 from tetrion.evaluation_recordings import with_recordings, words_of
 from tetrion.evaluation_run import EvaluationRun
 from tetrion.expected_games import ExpectedGames
 from tetrion.games import Games
-from tetrion.progress import Bar, Progress
+from tetrion.progress import Progress, listener
 from tetrion.results import Evaluation
 from tetrion.server import Server
 from tetrion.session import Session
@@ -60,6 +60,7 @@ _CONFIG = json.dumps({**_RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
 class Servers(Client):
     """A `Client` of several servers of the same version. Threads may share one."""
 
+    @keywords.checked
     def __init__(
         self,
         addresses: str | Sequence[str | Server],
@@ -77,8 +78,6 @@ class Servers(Client):
                 `grpc.ssl_target_name_override` says which name their certificates have. `patience` is how long to wait
                 when none of the servers answers any more.
         """
-        known = ["addresses", "num_servers", *ConnectionSettings.__annotations__]
-        arguments.refuse_unknown("Servers", settings, known)
         if num_servers is not None:
             num_servers = arguments.integer("num_servers", num_servers, 1)
         self._single: list[Connection] = []
@@ -95,7 +94,7 @@ class Servers(Client):
         self._next = 0
         made_from = {"addresses": addresses, "num_servers": num_servers, **settings}
         balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG)]
-        settings["options"] = [*balanced, *settings.get("options", ())]
+        settings["options"] = [*balanced, *checked_options(settings.get("options", ()))]
         super().__init__(target, **settings)
         self._arguments = made_from
 
@@ -121,6 +120,7 @@ class Servers(Client):
             raise arguments.wrong("session", session, "a session or an environment; a Client of its server takes names")
         return session.connection
 
+    @keywords.checked
     def evaluate(
         self,
         controllers: Controllers = (),
@@ -136,13 +136,14 @@ class Servers(Client):
         server.
         """
         words = words_of(record, options)
+        hears = listener(progress, on_progress)
         request = evaluation_request(controllers, **options)
         request.rules_version = request.rules_version or self.server_info().rules_version
         started = self._started(request)
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
         interval = options.get("progress_interval")
-        watched = ShardProgress(started, 1.0 if interval is None else interval, Bar() if progress else on_progress)
+        watched = ShardProgress(started, 1.0 if interval is None else interval, hears)
         stop = threading.Event()
 
         def play(shard: int) -> Games:

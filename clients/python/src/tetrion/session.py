@@ -139,10 +139,9 @@ class Session(Calls):
 
         Does nothing in a forked child, whose parent still uses it.
         """
-        if self.connection.forked:
+        if not self.connection.usable:
             return
-        # gRPC raises ValueError if the channel was closed before.
-        with contextlib.suppress(ServerUnavailable, ValueError):
+        with contextlib.suppress(ServerUnavailable):
             self._link.close()
 
     def __enter__(self) -> Session:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import numpy.typing as npt
 
+from tetrion import keywords
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion.answers import Stepped
 from tetrion.calls import Calls, EnvIds
@@ -68,7 +69,7 @@ class StepStream(Calls):
         self._responses: Any = self._link.connection.step_stream(iter(self._requests.get, None), self._link.metadata)
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
-        self._link.connection.check_process()
+        self._link.connection.check_usable()
         if self._closed:
             raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
         self._mend()
@@ -210,6 +211,7 @@ class StepStream(Calls):
         """Waits for the answer to the earliest request sent ahead, a step."""
         return self._answers.stepped(*self._receive("step"))
 
+    @keywords.checked
     def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:
         """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
 

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import arguments
+from tetrion import arguments, keywords
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
-from tetrion.cem import Cem, CemConfig
+from tetrion.cem import PRESETS, Cem, CemConfig
 from tetrion.draws import GAME, word
 from tetrion.errors import InvalidArgument
 from tetrion.evaluation import Controllers, EvaluationOptions, SeedRange, Seeds
 from tetrion.genetic import Genetic, GeneticConfig
 from tetrion.names import unknown
 from tetrion.progress import Progress
-from tetrion.requests import ExpectationLike, RulesLike, rules_message
+from tetrion.requests import ExpectationLike, RulesLike, features_message, rules_message
 from tetrion.results import Evaluation
 from tetrion.search import Generation
 
@@ -122,6 +122,7 @@ class TrainedGeneration(NamedTuple):
         }
 
 
+@keywords.checked
 def train(
     evaluator: Evaluator,
     config: CemConfig | GeneticConfig | str = "tetrion",
@@ -182,6 +183,12 @@ def train(
         InvalidArgument: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of range, or
             `state` is of another search.
     """
+    if not callable(getattr(evaluator, "evaluate", None)):
+        raise arguments.wrong("evaluator", evaluator, "a Client, Servers or a tetrion.ray.Pool")
+    if isinstance(config, str):
+        config = arguments.choice("config", config, [*PRESETS, "genetic"])
+    elif not isinstance(config, (CemConfig, GeneticConfig)):
+        raise arguments.wrong("config", config, "a CemConfig, a GeneticConfig, or the name of a preset")
     defaults = _GENETIC if config == "genetic" or isinstance(config, GeneticConfig) else _CEM
     features = defaults.features if features is None else features
     rules = defaults.rules if rules is None else rules
@@ -272,8 +279,9 @@ def _search(
 
 def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: rules_pb2.Rules) -> int:
     """How many features there are in the list, or in the set under these rules."""
-    if not isinstance(features, str):
-        return len(features)
+    selected = features_message(features)
+    if selected is not None and not selected.set:
+        return len(selected.features)
     width = rules.width
     if not rules.HasField("width"):
         name = rules.preset or "simplified"

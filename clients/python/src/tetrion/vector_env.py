@@ -90,7 +90,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
-            features: The name of a feature set or a list of features.
+            features: The name of a feature set or a list of features, for the observation `features`.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
             invalid_action: What happens when the mask forbids an action: `terminate` ends the episode of that game; `ignore`
@@ -138,7 +138,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             infos=infos,
             invalid_action=invalid_action,
             invalid_action_reward=invalid_action_reward,
-            max_episode_steps=max_episode_steps or 0,
+            max_episode_steps=0 if max_episode_steps is None else max_episode_steps,
             action_mask=action_mask,
             ttl=ttl,
             snapshot_every=snapshot_every,
