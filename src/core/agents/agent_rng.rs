@@ -1,8 +1,8 @@
 //! AgentRng: an agent's own randomness.
 //!
-//! Word n of an agent in the episode with seed x is `word(x, Agent, n)`, and n counts the words it has drawn in that
-//! episode. So what an agent draws depends on nothing but the episode and on how often it has drawn before: not on the
-//! pieces, which have a stream of their own, and not on the other agents.
+//! Word n of an agent in the episode with seed x is `word(x, Agent, n)`, where n counts the words it has drawn in
+//! that episode. So an agent's draws depend only on the episode and on the number of earlier draws: not on the
+//! pieces, which have a separate stream, and not on other agents.
 
 use crate::engine::rng::{Tag, below, stream, stream_word};
 
@@ -33,7 +33,8 @@ impl AgentRng {
         below(self.draw(), bound.into()) as u32
     }
 
-    /// A number below a small bound from the next word, and the rest of that word, which is good for one more number.
+    /// A number below a small bound from the next word, and the rest of that word, which is enough for one more
+    /// number.
     #[inline]
     pub fn number_and_rest(&mut self, bound: u64) -> (u64, u64) {
         let product = u128::from(self.draw()) * u128::from(bound);

@@ -1,54 +1,54 @@
-//! The linear controllers with a name: weights that were published, and what they are known to score.
+//! The named linear controllers: published weights, and their known scores.
 //!
-//! Weights are signed: the value of a landing is the sum of weight times feature, in the order of the feature set, and
-//! nothing is subtracted. Some sources write positive weights and put the signs into their formula; their signs are in
-//! the weights here. Weights are only good with their own features, so each row names its feature set.
+//! Weights are signed: the value of a landing is the sum of weight times feature, in the order of the feature set,
+//! and nothing is subtracted. Some sources write positive weights and put the signs into their formula; the weights
+//! here include those signs. Weights fit only their own features, so each row names its feature set.
 //!
-//! A figure is the mean of the lines of a game under rules that are named with it. `published` is what the source says,
-//! `measured` what programs other than this one gave: MDPTetris itself, or independent re-implementations. Where the two
-//! differ, this engine is expected to meet the measured one.
+//! A figure is the mean number of lines per game under the named rules. `published` is the figure of the source,
+//! `measured` that of other programs: MDPTetris itself, or independent re-implementations. If the two differ, this
+//! engine is expected to meet the measured one.
 
 use super::{Expectation, LinearAgent, TerminalPolicy};
 use crate::features::{FeatureError, FeatureSet};
 use crate::names::unknown;
 
-/// A linear controller with a name.
+/// A named linear controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    /// Its name on the wire and on the command line.
+    /// Name on the wire and on the command line.
     pub name: &'static str,
-    /// The name of its feature set.
+    /// Name of the feature set.
     pub feature_set: &'static str,
-    /// One weight a feature, in the order of the set at `width`.
+    /// One weight per feature, in the order of the set at `width`.
     pub weights: &'static [f64],
-    /// How it values a placement that ends the game.
+    /// Score of a placement that ends the game.
     pub terminal: TerminalPolicy,
-    /// How it weighs the pieces to come, if its weights were found for that; else it is greedy.
+    /// How the controller evaluates coming pieces, if its weights were trained for that; else it is greedy.
     pub expectation: Option<Expectation>,
-    /// The rule set it was made for.
+    /// The preset that the controller was made for.
     pub preset: &'static str,
-    /// Columns of the playfield it was made for.
+    /// Columns of the playfield that the controller was made for.
     pub width: u8,
-    /// Rows of the playfield it was made for.
+    /// Rows of the playfield that the controller was made for.
     pub height: u8,
-    /// Where the weights come from.
+    /// Source of the weights.
     pub source: &'static str,
-    /// What it scores.
+    /// Known scores.
     pub figures: &'static [Figure],
 }
 
-/// Mean lines a game, under rules that are named here.
+/// Mean lines per game under the named rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// The rule set.
+    /// The preset of the rules.
     pub preset: &'static str,
     /// Columns.
     pub width: u8,
     /// Rows.
     pub height: u8,
-    /// Key presses after which a game is cut; 0 where games go on to their end.
+    /// Key presses after which a game is cut; 0 if games are not cut.
     pub max_steps: u64,
-    /// Lines the source gives.
+    /// Lines published by the source.
     pub published: Option<f64>,
     /// Lines measured since.
     pub measured: Option<Measured>,
@@ -57,11 +57,11 @@ pub struct Figure {
 /// A mean over games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// How many games.
+    /// Number of games.
     pub games: u32,
-    /// Lines a game.
+    /// Lines per game.
     pub mean: f64,
-    /// The 95 % interval of the mean, where it is known.
+    /// The 95 % interval of the mean, if known.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -71,23 +71,23 @@ pub enum ControllerError {
     /// No controller has that name.
     #[error("{}", unknown("controller", .0, CONTROLLERS.iter().map(|controller| controller.name)))]
     Unknown(String),
-    /// Its features are as many as its weights at another width only.
+    /// The feature set has as many features as there are weights only at another width.
     #[error(
         "{name} has {weights} weights, but {features} features at width {width}; it plays width {expected} only"
     )]
     Width {
         /// The controller.
         name: &'static str,
-        /// How many weights it has.
+        /// Number of weights.
         weights: usize,
-        /// How many features there are.
+        /// Number of features.
         features: usize,
-        /// At which width.
+        /// Width of the playfield.
         width: u8,
-        /// At which width there are as many.
+        /// Width at which the numbers match.
         expected: u8,
     },
-    /// Its feature set does not exist.
+    /// The feature set does not exist.
     #[error(transparent)]
     Features(#[from] FeatureError),
 }
@@ -108,19 +108,19 @@ impl Controller {
         found.ok_or_else(|| ControllerError::Unknown(name.to_owned()))
     }
 
-    /// The controller, ready to play at a width: greedily, whatever its expectation.
+    /// The controller, ready to play greedily at a width, whatever its expectation.
     ///
     /// # Errors
-    /// As [`Controller::features`].
+    /// Returns the errors of [`Controller::features`].
     pub fn agent(&self, width: u8) -> Result<LinearAgent, ControllerError> {
         let agent = LinearAgent::new(self.features(width)?, self.weights.into(), self.terminal);
         Ok(agent.expect("the weights of the table are numbers, and as many as the features"))
     }
 
-    /// Its feature set at a width, as long as its weights.
+    /// The controller's feature set at a width, if it matches the number of weights.
     ///
     /// # Errors
-    /// [`ControllerError::Width`] when its features are columns of a playfield of another width.
+    /// [`ControllerError::Width`] if the features are columns of a playfield of another width.
     pub fn features(&self, width: u8) -> Result<FeatureSet, ControllerError> {
         let features = FeatureSet::named(self.feature_set, width)?;
         if features.len() != self.weights.len() {
@@ -136,7 +136,7 @@ impl Controller {
     }
 }
 
-/// Every controller with a name.
+/// Every named controller.
 pub static CONTROLLERS: &[Controller] = &[
     Controller {
         name: "dellacherie",
@@ -519,7 +519,8 @@ const EL_TETRIS: [f64; 6] = [
     -3.3855972247263626,
 ];
 
-/// What a search under the exact mean over the hidden piece found, for [`steps16`](crate::features::FEATURE_SETS).
+/// Weights found by a search under the exact mean over the hidden piece, for
+/// [`steps16`](crate::features::FEATURE_SETS).
 const UNDER_THE_MEAN: &[f64] = &[
     // thiery9
     -0.19670806117055017,
@@ -541,7 +542,7 @@ const UNDER_THE_MEAN: &[f64] = &[
     -0.03172023550004418,
 ];
 
-/// What most rows share.
+/// Values shared by most rows.
 const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",

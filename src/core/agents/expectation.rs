@@ -1,7 +1,7 @@
-//! A linear controller that weighs what the next pieces can reach, the hidden one by its exact mean.
+//! A linear controller that considers what the next pieces can reach, with the exact mean over hidden ones.
 //!
-//! [`Expectation`] says what its numbers mean, and the [kernels](crate::features::kernel) play it; here it is done one
-//! placement after the other, for any features and any rules.
+//! [`Expectation`] defines its numbers, and the [kernels](crate::features::kernel) play it fast; this file evaluates
+//! one placement after the other, for any features and any rules.
 
 use super::worth::{LookaheadValue, Worth};
 use super::{LinearAgent, Sight, Thought};
@@ -9,7 +9,7 @@ use crate::engine::{Landing, MAX_PIECES, Odds, Piece, PieceSet, Placement, Rules
 use crate::features::Seen;
 use crate::features::kernel::{Expectation, Kernel, Terms};
 
-/// A controller and how it weighs the pieces to come.
+/// A controller and its expectation.
 #[derive(Clone, Debug)]
 pub struct ExpectationAgent {
     linear: LinearAgent,
@@ -29,28 +29,28 @@ impl ExpectationAgent {
         &self.linear
     }
 
-    /// How it weighs the pieces to come.
+    /// The expectation of this agent.
     pub fn expectation(&self) -> &Expectation {
         &self.expectation
     }
 
-    /// What a lost piece counts, in the units of scores.
+    /// Value of a lost piece, in the units of scores.
     pub fn lost(&self) -> f64 {
         self.lost
     }
 
-    /// How many placements it looks at for a piece that another one follows, at most.
+    /// Most placements considered for a piece that another one follows.
     pub fn placements_looked_at(&self, rules: &Rules) -> u64 {
         u64::from(self.expectation.placements).min(rules.num_actions().into())
     }
 
-    /// About how long a choice takes, in choices of a linear controller: one for each piece that may come last, after
-    /// all that was placed before it.
+    /// Rough time of a choice, in choices of a linear controller: one for each piece that may come last, after every
+    /// line of placements before it.
     pub fn work_of_a_piece(&self, rules: &Rules) -> u64 {
         rules.pieces.len() as u64 * self.placements_looked_at(rules).pow(self.expectation.pieces.into())
     }
 
-    /// Weighs one placement more; the choice, when that was the last one.
+    /// Evaluates one more placement; returns the choice after the last one.
     pub(super) fn weigh(
         &self,
         kernel: Kernel,
@@ -68,7 +68,7 @@ impl ExpectationAgent {
         })
     }
 
-    /// The placements that are looked at, in ascending action order.
+    /// The considered placements, in ascending action order.
     fn candidates(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
         let scores = self.linear.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
         let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
@@ -79,7 +79,7 @@ impl ExpectationAgent {
         scored.into_iter().map(|(_, choice)| choice.placement).collect()
     }
 
-    /// The value of a placement of the piece in sight when this many pieces after it are taken into account.
+    /// The value of a placement of the current piece, with this many later pieces considered.
     fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, pieces: u8) -> f64 {
         let (shape, landing) = land(sight.rules, sight.playfield, sight.piece, placement);
         let seen = Seen { piece: sight.piece, spin: placement.spin(), shape, landing: &landing };
@@ -91,7 +91,7 @@ impl ExpectationAgent {
         terms + self.expectation.discount * self.next(kernel, sight, &landing, pieces)
     }
 
-    /// What the next piece can reach from a landing.
+    /// The best value that the next piece can reach from a landing, or its mean if the piece is hidden.
     fn next(&self, kernel: Kernel, sight: &Sight<'_>, landing: &Landing<u64, 32>, pieces: u8) -> f64 {
         let (rules, playfield) = (sight.rules, &landing.afterstate);
         let score = |piece| {
@@ -125,7 +125,7 @@ impl ExpectationAgent {
     }
 }
 
-/// A number for each of the pieces that can come, 0 for the others.
+/// One number per possible next piece, 0 for the others.
 fn of_all(pieces: &PieceSet, odds: Odds, number: impl Fn(Piece) -> f64) -> [f64; MAX_PIECES] {
     let mut numbers = [0.0; MAX_PIECES];
     for piece in pieces.iter().filter(|piece| odds.of(*piece) > 0) {

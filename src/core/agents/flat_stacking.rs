@@ -1,15 +1,15 @@
 //! The Leiden report's smart agent: the flattest stack one piece ahead, by a formula found by trial.
 //!
-//! For every placement that does not end the game, the report adds up the rows it clears, the height of the playfield minus
-//! the highest row that the piece reaches, minus four times the closed cells, plus the shafts before minus the shafts after.
-//! The height and the shafts before are the same for all placements, so that a linear controller without them makes the same
-//! choices: its numbers are small whole ones, of which sums are exact. That controller is `flat-stacking`; the agent
-//! `flat_stacking` is that controller under the name of the protocol.
+//! For every placement that does not end the game, the report adds up the rows it clears, the height of the playfield
+//! minus the highest row that the piece reaches, minus four times the closed cells, plus the shafts before minus the
+//! shafts after. The height and the shafts before are equal for all placements, so a linear controller without them
+//! makes the same choices: its numbers are small integers with exact sums. That controller is `flat-stacking`; the
+//! agent `flat_stacking` is that controller under the name of the protocol.
 //!
-//! Its features are not among those that the kernels measure in lanes, and do not need to be: two of them are sums over
-//! columns of which a placement touches a few. [`FlatScorer`] keeps the sums of the playfield as it stands and looks only at
-//! the columns under the piece and beside them. The few placements that clear lines, or reach above the playfield, are
-//! measured whole. Scores are the bits of the features' own functions.
+//! The kernels do not measure its features in lanes, and need not: two of them are sums over columns, of which a
+//! placement touches only a few. [`FlatScorer`] keeps the sums of the current playfield and looks only at the columns
+//! under the piece and next to it. The few placements that clear lines, or reach above the playfield, are measured
+//! completely. Scores have the bits of the features' own functions.
 
 use crate::engine::{Column, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 use crate::features::FeatureSet;
@@ -25,22 +25,23 @@ pub struct FlatScorer {
     terminal: TerminalPolicy,
 }
 
-/// A playfield, and what the placements of any piece on it share.
+/// A playfield, and values shared by all placements on it.
 struct Stack<C, const N: usize> {
     tops: [u32; N],
-    /// Rows that are full from the left wall up to a column, that column excluded, and from a column to the right wall.
+    /// Rows that are full from the left wall up to a column, excluding that column, and from a column to the right
+    /// wall.
     full_before: [C; N],
     full_after: [C; N],
     /// The shaft of each column: from its surface to the highest row that is full on both sides.
     shafts: [u32; N],
     num_holes: u32,
     num_shafts: u32,
-    /// From this row on a piece may end the game: 0 where it is over already, as in a drawing.
+    /// The row from which on a piece may end the game: 0 if it is already over, as in a drawing.
     high: u32,
 }
 
 impl FlatScorer {
-    /// Prepares a weight vector, or returns `None` if its features are others.
+    /// Prepares a weight vector, or returns `None` for other features.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<FlatScorer> {
         let is_flat = set.columns().iter().map(|column| (column.feature.name, column.preclear));
         let is_flat = is_flat.eq(FEATURES.map(|name| (name, false)));
@@ -89,7 +90,7 @@ impl FlatScorer {
         best
     }
 
-    /// The score of a placement; minus infinity where it ends the game and the end is avoided.
+    /// The score of a placement; minus infinity if it ends the game and the end is avoided.
     #[inline(always)]
     fn score<C: Column, const N: usize>(
         &self,

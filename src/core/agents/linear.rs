@@ -1,7 +1,7 @@
-//! The linear controller: a weight a feature, and the placement with the largest sum.
+//! The linear controller: one weight per feature, and the placement with the largest sum.
 //!
-//! A [`Model`] may add to the sum. The controller is a general value function then, and the agents that hold one, to look
-//! ahead or to weigh what is hidden, need not know.
+//! A [`Model`] may add to the sum. The controller is then a general value function, and agents that use it for
+//! lookahead or expectations need not know.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use crate::features::kernel::{
 };
 use crate::features::{FeatureSet, Seen};
 
-/// The largest size of a weight: sums of products with any feature stay finite below it.
+/// Largest absolute value of a weight: sums of products with any feature stay finite.
 pub const MAX_WEIGHT: f64 = 1e300;
 
-/// A weight vector with the features it belongs to.
+/// A weight vector and its features.
 ///
-/// The score of a placement is 0, then plus weight times feature in the order of the set, in doubles without fused
-/// multiply-add; and then plus the output of the model, if there is one. The first placement with the largest score is chosen,
-/// in ascending action order.
+/// The score of a placement starts at 0 and adds weight times feature in the order of the set, in doubles without
+/// fused multiply-add, then the output of the model, if there is one. The first placement with the largest score is
+/// chosen, in ascending action order.
 #[derive(Clone, Debug)]
 pub struct LinearAgent {
     set: FeatureSet,
     weights: Vec<f64>,
     terminal: TerminalPolicy,
-    /// The same, prepared for the fast kernels; `None` for features or weights they do not take.
+    /// The weights prepared for the fast kernels; `None` for features or weights that they do not support.
     scorer: Option<Scorer>,
-    /// The same for the features of the set `flatstack`.
+    /// The weights prepared for the features of the set `flatstack`.
     flat: Option<FlatScorer>,
-    /// The same for placements that are no straight drops, as far as lanes know the features.
+    /// The weights prepared for placements that are no straight drops, if the kernels support the features.
     together: Option<Together>,
-    /// What is added to the sum. There is neither a `scorer` nor a `flat` then.
+    /// Model that is added to the sum; excludes `scorer` and `flat`.
     model: Option<Added>,
 }
 
@@ -46,29 +46,29 @@ pub struct LinearAgent {
 #[derive(Clone, Debug)]
 struct Added {
     model: Model,
-    /// The features as the kernels write them; `None` if they do not know all of them.
+    /// The features as the kernels write them; `None` if they do not support all of them.
     extractor: Option<Extractor>,
 }
 
 /// Why weights do not make a controller.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WeightError {
-    /// Not one weight a feature, followed by the parameters of the model.
+    /// The number of weights is not one per feature, plus the parameters of the model.
     #[error("{weights} weights were given, expected {}", expected_weights(*.features, *.parameters))]
     Length {
-        /// Weights given.
+        /// Number of weights given.
         weights: usize,
-        /// Features there are.
+        /// Number of features.
         features: usize,
-        /// Parameters of the model, 0 without one.
+        /// Number of parameters of the model, 0 without one.
         parameters: usize,
     },
     /// A weight that is not finite, or too large.
     #[error("weight {index} is {value}, expected a finite number of at most {MAX_WEIGHT:e} in size")]
     Value {
-        /// Which weight.
+        /// Index of the weight.
         index: usize,
-        /// What it was.
+        /// Value of the weight.
         value: f64,
     },
     /// A parameter of the model that is not a finite float32.
@@ -77,14 +77,14 @@ pub enum WeightError {
         f32::MAX
     )]
     Parameter {
-        /// Which, the weights of the features counted too.
+        /// Index of the parameter, counted after the weights of the features.
         index: usize,
-        /// What it was.
+        /// Value of the parameter.
         value: f64,
     },
 }
 
-/// How many weights a controller has, in words.
+/// The expected number of weights of a controller, in words.
 pub fn expected_weights(features: usize, parameters: usize) -> String {
     if parameters == 0 {
         return format!("one for each of {features} features");
@@ -93,18 +93,20 @@ pub fn expected_weights(features: usize, parameters: usize) -> String {
 }
 
 impl LinearAgent {
-    /// A controller from a feature set and one weight a feature.
+    /// A controller from a feature set and one weight per feature.
     ///
     /// # Errors
-    /// [`WeightError`] for a wrong number of weights or one that is not a finite number of at most [`MAX_WEIGHT`].
+    /// [`WeightError`] for a wrong number of weights, or a weight that is not a finite number of at most
+    /// [`MAX_WEIGHT`].
     pub fn new(set: FeatureSet, weights: Vec<f64>, terminal: TerminalPolicy) -> Result<Self, WeightError> {
         LinearAgent::with_model(set, None, weights, terminal)
     }
 
-    /// A controller from a feature set, one weight a feature, and, if there is one, a model whose parameters follow the
-    /// weights; they are rounded to float32.
+    /// A controller from a feature set, one weight per feature, and optionally a model, whose parameters follow the
+    /// weights and are rounded to float32.
     ///
-    /// # Errors As [`LinearAgent::new`], and for a parameter that is not a finite float32.
+    /// # Errors
+    /// Returns the errors of [`LinearAgent::new`], and an error for a parameter that is not a finite float32.
     pub fn with_model(
         set: FeatureSet,
         shape: Option<Arc<ModelShape>>,
@@ -131,7 +133,7 @@ impl LinearAgent {
         Ok(LinearAgent { set, weights, terminal, scorer: None, flat: None, together, model: Some(added) })
     }
 
-    /// The features, one a weight.
+    /// The features, one per weight.
     pub fn set(&self) -> &FeatureSet {
         &self.set
     }
@@ -141,28 +143,28 @@ impl LinearAgent {
         &self.weights
     }
 
-    /// What a placement that ends the game is worth.
+    /// Score of a placement that ends the game.
     pub fn terminal(&self) -> TerminalPolicy {
         self.terminal
     }
 
-    /// The controller prepared for the fast kernels, if they know its features.
+    /// The controller prepared for the fast kernels, if they support its features.
     pub fn scorer(&self) -> Option<&Scorer> {
         self.scorer.as_ref()
     }
 
-    /// The controller prepared for the fast kernels, if they know its features and see every placement: they do not know
-    /// that a playfield can make some impossible, nor that another piece can be placed, nor other pieces than the tetrominoes.
+    /// The controller prepared for the fast kernels, if they support its features and the rules: the kernels see
+    /// neither blocked placements, nor hold, nor pieces other than tetrominoes.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.scorer.as_ref().filter(|_| rules.pieces.is_tetrominoes() && every_choice_always_exists(rules))
     }
 
-    /// Whether there is a faster way than by the features' own functions.
+    /// Whether there is a faster way than the features' own functions.
     pub fn is_fast(&self) -> bool {
         self.scorer.is_some() || self.flat.is_some() || self.extractor().is_some()
     }
 
-    /// What is added to the sum of weight times feature.
+    /// The model that is added to the sum of weight times feature.
     pub fn model(&self) -> Option<&Model> {
         self.model.as_ref().map(|added| &added.model)
     }
@@ -171,10 +173,10 @@ impl LinearAgent {
         self.model.as_ref()?.extractor.as_ref()
     }
 
-    /// Chooses a placement on the fastest path there is: by sweeps if it can, else as [`Self::choose_of_hand`] does.
+    /// Chooses a placement on the fastest path: by sweeps if possible, else like [`Self::choose_of_hand`].
     ///
-    /// Where a playfield can make placements impossible, sweeps can as long as it makes none impossible. They know the shapes of
-    /// the tetrominoes alone.
+    /// If a playfield can make placements impossible, sweeps are used as long as it makes none impossible. They
+    /// support only the shapes of the tetrominoes.
     pub fn choose(
         &self,
         kernel: Kernel,
@@ -196,7 +198,7 @@ impl LinearAgent {
         }
     }
 
-    /// The same among all that can be placed, the current piece held included: the first of the best.
+    /// Chooses among all placements of the hand, including those that hold the current piece: the first of the best.
     pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
         let Sight { rules, playfield, piece, .. } = *sight;
         if !self.is_fast() || !every_placement_exists(rules, playfield) {
@@ -232,7 +234,8 @@ impl LinearAgent {
         scores[best]
     }
 
-    /// All that can be placed, the best first, equals in ascending action order; without what ends the game, if it avoids that.
+    /// All placements of the hand, the best first, equals in ascending action order; without those that end the game,
+    /// if the controller avoids that.
     pub fn ranked(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
         let mut scores = self.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
         scores.sort_by(|one, other| other.score.total_cmp(&one.score));
@@ -252,7 +255,7 @@ impl LinearAgent {
         sum + f64::from(output)
     }
 
-    /// The part of the score of a landing that its features of landings add up to, such as the landing height.
+    /// The part of a landing's score from features of landings, such as the landing height.
     pub fn landing_score(&self, seen: &Seen<'_>) -> f64 {
         let terms = self.set.columns().iter().zip(&self.weights);
         terms
@@ -260,7 +263,7 @@ impl LinearAgent {
             .fold(0.0, |sum, (column, weight)| sum + weight * column.of_landing(seen))
     }
 
-    /// The largest weight by size, or the largest parameter of the model.
+    /// The largest absolute value among the weights and the parameters of the model.
     pub fn largest_weight(&self) -> f64 {
         let parameters = self.model().map_or(&[][..], Model::parameters);
         let numbers = self.weights.iter().copied().chain(parameters.iter().copied().map(f64::from));
@@ -275,7 +278,7 @@ impl LinearAgent {
     /// Chooses a placement one landing at a time, by the features' own functions.
     ///
     /// # Panics
-    /// When the playfield has another size than the rules, the rules another width than the set, or the piece no placement.
+    /// If the playfield does not have the size of the rules, the set not their width, or the piece no placement.
     pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
         let first = none_to_choose(rules, playfield, piece);
         let larger = |best: ScoredPlacement, other: ScoredPlacement| {
@@ -284,8 +287,8 @@ impl LinearAgent {
         self.scores(rules, playfield, piece).into_iter().fold(first, larger)
     }
 
-    /// The score of every placement of a piece, in ascending action order; without those that end the game, if it avoids
-    /// them.
+    /// The score of every placement of a piece, in ascending action order; without those that end the game, if the
+    /// controller avoids them.
     pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> Vec<ScoredPlacement> {
         let mut features = vec![0.0; self.set.len()];
         let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
@@ -311,8 +314,8 @@ impl LinearAgent {
         scores
     }
 
-    /// The scores of every placement of the hand: of the current piece, then of the other one with the current one held;
-    /// without those that end the game, if it avoids them.
+    /// The scores of every placement of the hand: of the current piece, then of the other one with the current one
+    /// held; without those that end the game, if the controller avoids them.
     pub fn scores_of_hand(
         &self,
         kernel: Kernel,
@@ -334,7 +337,7 @@ impl LinearAgent {
         scores
     }
 
-    /// The same with the features of many measured at once.
+    /// The scores of every placement of the hand, with the features of many placements measured together.
     fn scores_together(
         &self,
         together: &Together,
@@ -367,16 +370,16 @@ impl LinearAgent {
     }
 }
 
-/// What is chosen where every placement ends the game: the first one.
+/// The choice if every placement ends the game: the first one.
 ///
 /// # Panics
-/// When the piece has no placement.
+/// If the piece has no placement.
 fn none_to_choose(rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
     let placement = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
     ScoredPlacement { placement, score: f64::NEG_INFINITY }
 }
 
-/// A playfield when a shape has come to rest on it.
+/// The playfield after a shape has come to rest on it.
 #[inline(always)]
 fn locked<C: Column, const N: usize>(
     rules: &Rules,
@@ -406,12 +409,12 @@ fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<
 }
 
 thread_local! {
-    /// The rows of the last choice, whose memory the next one uses again. Lists of more than a kilobyte come from memory that
-    /// threads share, and a player that weighs hidden pieces makes dozens of choices a piece.
+    /// The rows of the last choice, whose memory the next one reuses. Lists of more than a kilobyte come from memory
+    /// that threads share, and a player with an expectation makes dozens of choices per piece.
     static ROWS: Cell<PlacementRows> = Cell::default();
 }
 
-/// A choice with a model, whose features the kernels know.
+/// A choice with a model, whose features the kernels support.
 struct ModelJob<'a> {
     agent: &'a LinearAgent,
     model: &'a Model,
@@ -454,14 +457,14 @@ impl LaneWork for ModelJob<'_> {
     }
 }
 
-/// The afterstates of straight drops, in ascending action order. A type rather than a closure, because a closure
-/// may be compiled apart, for any processor.
+/// The afterstates of straight drops, in ascending action order. A type rather than a closure, because a closure may
+/// be compiled separately, for any processor.
 struct Afterstates<'a, C: Column, const N: usize> {
     rules: &'a Rules,
     playfield: &'a PlayfieldOf<C, N>,
     piece: Piece,
     all: Drops,
-    /// Where each of them comes to rest.
+    /// The row where each shape comes to rest.
     rows: &'a [u8],
     next: u32,
 }

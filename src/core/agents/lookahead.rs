@@ -1,12 +1,12 @@
-//! A linear controller that looks at the next pieces too, as far as the rules show them.
+//! A linear controller that also looks at the next pieces, as far as the rules show them.
 //!
-//! The value of a placement is its score plus the largest value that the next piece can reach from its afterstate; with
-//! nothing more to look at, it is the score alone. So lines that come later count as much as lines that come now. The first
-//! of the best is chosen. A placement that ends the game, or after which the next piece cannot come into play, is worth
-//! minus infinity to a controller that avoids the end. Where that is true of all of them, their scores alone decide, as
-//! without a look ahead: to lose one piece later is better than to lose now.
+//! The value of a placement is its score plus the largest value that the next piece can reach from its afterstate;
+//! for the last piece it is the score alone. So later lines count as much as lines now. The first of the best is
+//! chosen. For a controller that avoids the end of the game, a placement that ends it, or after which the next piece
+//! cannot come into play, is worth minus infinity. If all placements are, their scores decide, as without lookahead:
+//! losing one piece later is better than losing now.
 //!
-//! Where a piece can be held, the other one's placements are among those of every piece, as far as it is known by then.
+//! With hold, the placements of every piece include those of the other piece, as far as it is known by then.
 
 pub use super::worth::LookaheadValue;
 use super::{LinearAgent, Sight};
@@ -14,7 +14,7 @@ use crate::engine::{Landing, Placement, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, TerminalPolicy};
 
-/// A controller and how far it looks.
+/// A controller and its depth.
 #[derive(Clone, Debug)]
 pub struct LookaheadAgent {
     linear: LinearAgent,
@@ -22,7 +22,7 @@ pub struct LookaheadAgent {
 }
 
 impl LookaheadAgent {
-    /// A controller that looks at up to `pieces` of the next pieces, as far as they are shown.
+    /// A controller that looks at up to `pieces` shown pieces.
     pub fn new(linear: LinearAgent, pieces: u32) -> LookaheadAgent {
         LookaheadAgent { linear, pieces }
     }
@@ -32,15 +32,15 @@ impl LookaheadAgent {
         &self.linear
     }
 
-    /// How many of the next pieces it takes into account.
+    /// Number of next pieces considered.
     pub fn pieces(&self) -> u32 {
         self.pieces
     }
 
-    /// What a placement is worth.
+    /// The value of a placement.
     ///
     /// # Panics
-    /// When the piece has no such placement.
+    /// If the piece has no such placement.
     pub fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> LookaheadValue {
         let sight = sight.placing(placement);
         let sight = Sight { next: &sight.next[..sight.next.len().min(self.pieces as usize)], ..sight };
@@ -48,7 +48,7 @@ impl LookaheadAgent {
         LookaheadValue { value, otherwise: if value == f64::NEG_INFINITY { score } else { 0.0 } }
     }
 
-    /// The score of a placement of the piece in sight and its value, with the next pieces in sight to come.
+    /// The score of a placement of the current piece, and its value with the next pieces.
     fn look(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> (f64, f64) {
         let Sight { rules, playfield, piece, next, .. } = *sight;
         if let ([next], Some(scorer)) = (next, self.linear.scorer_under(rules)) {
@@ -63,7 +63,7 @@ impl LookaheadAgent {
         (score, score + self.best(kernel, sight, &landing))
     }
 
-    /// The largest value that the pieces to come can reach from an afterstate.
+    /// The largest value that the next pieces can reach from an afterstate.
     fn best(&self, kernel: Kernel, sight: &Sight<'_>, landing: &Landing<u64, 32>) -> f64 {
         let playfield = &landing.afterstate;
         let Some((&piece, next)) = sight.next.split_first() else { return 0.0 };

@@ -1,73 +1,74 @@
-//! Multilayer perceptrons: a number made of features, in float32 with a stated order of operations. The first hidden layer may
-//! read the tables of an n-tuple network too.
+//! Multilayer perceptrons: a number computed from features, in float32 with a defined order of operations. The first
+//! hidden layer may also read the tables of an n-tuple network.
 //!
-//! The message `Mlp` of the protocol defines every sum and every activation, so that a client can compute the same bits.
-//! Nothing here uses more than IEEE 754 fixes: sums, products, quotients, comparisons.
+//! The message `Mlp` of the protocol defines every sum and every activation, so that a client can compute the same
+//! bits. Only operations that IEEE 754 fixes are used: sums, products, quotients, comparisons.
 //!
-//! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order in
-//! which one number is added up does not depend on how many there are beside it.
+//! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order
+//! of a sum does not depend on the number of lanes.
 
 use super::n_tuple::{LANES, NTuple, SideBySide, TUPLES};
 use crate::engine::{Column, PlayfieldOf};
 
-/// The shape of a network over some features; its parameters are elsewhere.
+/// The shape of a network over some features, without its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mlp {
     /// Units of each hidden layer.
     pub hidden: Vec<u32>,
-    /// What hidden units do with their sum.
+    /// Activation of the hidden units.
     pub activation: Activation,
-    /// Tables whose entries are rows of numbers, one for each unit of the first hidden layer, which adds them to its sum.
+    /// Tables whose entries are vectors with one number per unit of the first hidden layer, which adds them to its
+    /// sum.
     pub tables: Option<NTuple>,
 }
 
-/// What a hidden unit makes of its sum.
+/// Function that a hidden unit applies to its sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activation {
-    /// x where it is positive, else 0.
+    /// x if positive, else 0.
     #[default]
     Relu,
-    /// x where it is positive, else a hundredth of it.
+    /// x if positive, else a hundredth of x.
     LeakyRelu,
-    /// x, cut off at -1 and at 1.
+    /// x, clipped to -1 and 1.
     HardTanh,
     /// `x / (1 + |x|)`.
     Softsign,
-    /// `x * r / 6`, where r is x + 3, cut off at 0 and at 6.
+    /// `x * r / 6`, where r is x + 3, clipped to 0 and 6.
     HardSwish,
 }
 
 /// Units of a layer that are added up side by side.
 const UNITS: usize = 4;
-/// The same where tables are read, whose rows are vectors as they are.
+/// Units that are added up side by side if tables are read, whose entries are already vectors.
 const TABLE_UNITS: usize = 16;
 /// Rows of features whose table sums are added up side by side; divides [`LANES`].
 const TABLE_LANES: usize = 4;
 
 impl Mlp {
-    /// How many parameters it has over this many features: those of the network, then the tables.
+    /// Number of parameters over this many features: those of the network, then the tables.
     pub fn num_parameters(&self, num_features: usize) -> usize {
         let tables = self.tables.as_ref().map_or(0, |tables| tables.num_entries() * self.entry_len());
         self.num_weights(num_features) + tables
     }
 
-    /// How many numbers an entry of a table has.
+    /// Numbers in an entry of a table.
     pub fn entry_len(&self) -> usize {
         self.hidden.first().map_or(1, |&units| units as usize)
     }
 
-    /// How many of the parameters are the network's: weights and biases.
+    /// Number of parameters of the network itself: weights and biases.
     pub fn num_weights(&self, num_features: usize) -> usize {
         let inputs = [num_features].into_iter().chain(self.layers());
         inputs.zip(self.layers()).map(|(inputs, units)| (inputs + 1) * units).sum()
     }
 
-    /// Units of each layer, the output included.
+    /// Units of each layer, including the output.
     fn layers(&self) -> impl Iterator<Item = usize> + '_ {
         self.hidden.iter().map(|&units| units as usize).chain([1])
     }
 
-    /// Appends the output for each row of features and the afterstate of the same number, which only tables look at.
+    /// Appends the output for each row of features and its afterstate, which only tables read.
     #[inline(always)]
     pub(super) fn append_outputs<C: Column, const M: usize>(
         &self,
@@ -85,7 +86,7 @@ impl Mlp {
         }
     }
 
-    /// The same, `N` rows at a time.
+    /// Appends the outputs of rows, `N` at a time.
     #[inline(always)]
     fn append_blocks<C: Column, const M: usize, const N: usize>(
         &self,
@@ -154,7 +155,7 @@ fn add_up<const N: usize>(inputs: &[[f32; N]], matrix: &[f32], biases: &[f32], s
     }
 }
 
-/// The same for some units, whose sums stay in registers.
+/// The sums of some units of a layer, kept in registers.
 #[inline(always)]
 fn add_up_some<const N: usize, const U: usize>(
     inputs: &[[f32; N]],
@@ -176,7 +177,8 @@ fn add_up_some<const N: usize, const U: usize>(
     sums[first..first + U].copy_from_slice(&some);
 }
 
-/// A loop of its own over the lanes, which compilers turn into vectors more surely than two loops in one another.
+/// Adds a product in each lane. A separate loop over the lanes, which compilers vectorize more reliably than nested
+/// loops.
 #[inline(always)]
 fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32) -> [f32; N] {
     for (sum, input) in sum.iter_mut().zip(input) {
@@ -185,21 +187,21 @@ fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32
     sum
 }
 
-/// What some tuples look up.
+/// The entries that some tuples look up.
 #[derive(Clone, Copy)]
 struct LookedUp<'a> {
-    /// Whether there were tuples before these, whose entries are in the sums.
+    /// Whether earlier tuples have already been added to the sums.
     begun: bool,
-    /// A row for each tuple.
+    /// One row per tuple.
     entries: &'a [[u32; LANES]],
-    /// Rows of a number for each unit.
+    /// Entries with one number per unit.
     tables: &'a [f32],
 }
 
-/// The sums of a first layer that reads tables: of its biases, then of input times weight, then of the entries that each lane
-/// looks up, a row of numbers for each tuple. If it has begun, the sums so far, then the entries.
+/// The sums of a first layer that reads tables: biases, then input times weight, then the entries that each lane
+/// looks up, one vector per tuple. If it has begun, the previous sums, then the entries.
 ///
-/// Here the units are side by side, as they are in an entry: each lane finds its entries elsewhere.
+/// Here the units lie side by side, as in an entry, because each lane finds its entries elsewhere.
 #[inline(always)]
 fn add_up_tables<const N: usize>(
     rows: &[f32],
@@ -223,8 +225,8 @@ fn add_up_tables<const N: usize>(
     }
 }
 
-/// The same for some units, whose sums stay in registers, of some lanes at a time: a sum waits for its last addition, and the
-/// others are added to meanwhile.
+/// The sums of some units of a first layer with tables, kept in registers, for some lanes at a time: a sum waits for
+/// its last addition, and the others are added to meanwhile.
 #[inline(always)]
 fn add_up_some_tables<const N: usize, const U: usize>(
     rows: &[f32],
@@ -274,7 +276,7 @@ fn add_up_some_tables<const N: usize, const U: usize>(
     }
 }
 
-/// See [`plus_product`].
+/// Adds input times weight to the sum of each unit. A separate loop, like [`plus_product`].
 #[inline(always)]
 fn plus_row<const U: usize>(mut sum: [f32; U], input: f32, weights: &[f32]) -> [f32; U] {
     for (sum, weight) in sum.iter_mut().zip(weights) {
@@ -283,7 +285,7 @@ fn plus_row<const U: usize>(mut sum: [f32; U], input: f32, weights: &[f32]) -> [
     sum
 }
 
-/// See [`plus_product`].
+/// Adds the numbers of an entry to the sum of each unit. A separate loop, like [`plus_product`].
 #[inline(always)]
 fn plus_entry<const U: usize>(mut sum: [f32; U], entry: &[f32]) -> [f32; U] {
     for (sum, number) in sum.iter_mut().zip(entry) {
@@ -311,7 +313,7 @@ impl Activation {
     }
 }
 
-/// A number cut off at both ends; NaN stays NaN.
+/// A number clipped at both ends; NaN stays NaN.
 #[inline(always)]
 fn cut(x: f32, least: f32, most: f32) -> f32 {
     if x > most {

@@ -1,14 +1,14 @@
 //! Agents: ways of choosing a placement.
 //!
-//! An agent sees the rules, the playfield, the current piece and the next ones as far as they are shown ([`Sight`]), draws
-//! its own [`AgentRng`] if it draws any, and decides ([`Decision`]): on a placement, or to press keys. It knows nothing of
-//! episodes, seeds or the network; what it knows of features is their names and numbers. [`AGENTS`] is the table of them
-//! all. A linear controller is a list of features and as many weights, and a [`Model`] that adds to their sum if there is
-//! one; [`controllers`] is the table of those with a name.
+//! An agent sees the rules, the playfield, the current piece and the shown next ones ([`Sight`]), draws from its own
+//! [`AgentRng`] if it is random, and decides ([`Decision`]) on a placement or on pressing keys. It knows nothing of
+//! episodes, seeds or the network; of features it knows names and numbers. [`AGENTS`] is the table of all agents. A
+//! linear controller is a list of features with one weight each, and optionally a [`Model`] that adds to their sum;
+//! [`controllers`] is the table of the named ones.
 //!
-//! The surprising decision: an agent need not choose in one go. An agent that weighs one placement after the other weighs
-//! one per call, and the caller keeps what it has found so far, as a [`Thought`]. So a game in which a single choice takes a
-//! second can be stopped within some milliseconds, and shares its thread with others.
+//! The surprising decision: an agent need not choose in one call. An agent that evaluates one placement after the
+//! other evaluates one per call, and the caller keeps the intermediate state, a [`Thought`]. So a game in which a
+//! single choice takes a second can be stopped within some milliseconds, and shares its thread with others.
 
 mod agent_rng;
 pub mod controllers;

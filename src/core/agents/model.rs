@@ -1,7 +1,7 @@
-//! What a value function adds to a sum of weight times feature: a model of some shape, and its parameters.
+//! A model that a value function adds to a sum of weight times feature: a shape and its parameters.
 //!
-//! A model sees what a linear controller sees: the features of landings, and afterstates. It makes one float32 of each, never
-//! an infinite one, so that scores can be compared and added up like all others.
+//! A model sees what a linear controller sees: the features of landings, and afterstates. For each it computes one
+//! finite float32, so that scores can be compared and added up.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use super::mlp::Mlp;
 use super::n_tuple::NTuple;
 use crate::engine::{Column, PlayfieldOf};
 
-/// How many numbers a cache line holds.
+/// Numbers in a cache line.
 const LINE: usize = 16;
 
 /// A kind of model and its shape, without parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelShape {
-    /// A network over the features, whose first hidden layer may read tables over patterns of the afterstate too.
+    /// A network over the features, whose first hidden layer may also read tables over patterns of the afterstate.
     Mlp(Mlp),
     /// Tables over patterns of the afterstate.
     NTuple(NTuple),
 }
 
-/// A model: a shape, which many of them may share, and parameters.
+/// A model: a shape, which many models may share, and parameters.
 #[derive(Clone, Debug)]
 pub struct Model {
     shape: Arc<ModelShape>,
     num_features: usize,
-    /// The parameters, behind as many zeros as it takes for the tables that a network reads to begin with a cache line: an entry
-    /// of 16 numbers is one line then, and not parts of two. Most of the time goes into waiting for them.
+    /// The parameters after enough zeros that the tables of a network start at a cache line: an entry of 16 numbers
+    /// is then one line. Most of the time is spent waiting for them.
     padded: Box<[f32]>,
     padding: usize,
 }
 
 impl ModelShape {
-    /// How many parameters it has beside this many features.
+    /// Number of parameters with this many features.
     pub fn num_parameters(&self, num_features: usize) -> usize {
         match self {
             ModelShape::Mlp(mlp) => mlp.num_parameters(num_features),
@@ -41,7 +41,7 @@ impl ModelShape {
         }
     }
 
-    /// The tables that it looks up, if it does.
+    /// The tables of the model, if it has any.
     pub fn tables(&self) -> Option<&NTuple> {
         match self {
             ModelShape::Mlp(mlp) => mlp.tables.as_ref(),
@@ -54,7 +54,7 @@ impl Model {
     /// A model over this many features.
     ///
     /// # Panics
-    /// When the shape has another number of parameters.
+    /// If the shape has another number of parameters.
     pub(super) fn new(shape: Arc<ModelShape>, num_features: usize, parameters: Box<[f32]>) -> Model {
         assert_eq!(parameters.len(), shape.num_parameters(num_features), "as many as the shape has");
         let weights = match &*shape {
@@ -67,14 +67,14 @@ impl Model {
         Model { shape, num_features, padded, padding }
     }
 
-    /// Its parameters.
+    /// The parameters of the model.
     pub fn parameters(&self) -> &[f32] {
         let len = self.shape.num_parameters(self.num_features);
         &self.padded[self.padding..][..len]
     }
 
-    /// About how long it takes for one placement, in multiplications of the network. What it looks up counts, not how large the
-    /// tables are.
+    /// Rough time for one placement, in multiplications of the network. Table lookups count, the size of the tables
+    /// does not.
     pub fn work(&self) -> u64 {
         // A digit takes as long as some multiplications, which are done side by side.
         let digits = |n_tuple: &NTuple| 16 * n_tuple.num_digits();
@@ -88,7 +88,7 @@ impl Model {
         work as u64
     }
 
-    /// What it adds to the score of each of some landings, given by a row of features and an afterstate.
+    /// The model's output for each of some landings, given by a row of features and an afterstate.
     #[inline(always)]
     pub(super) fn outputs<C: Column, const N: usize>(
         &self,

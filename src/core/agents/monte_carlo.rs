@@ -1,21 +1,21 @@
-//! Monte-Carlo: play every placement to the end at random, many times, and take the one that went best (Leiden report).
+//! Monte-Carlo: play every placement to the end at random, many times, and choose the best one (Leiden report).
 //!
-//! A placement's worth is the lines that all its playouts cleared together, and where those are equal the pieces that they
+//! The value of a placement is the total number of lines that its playouts cleared and, if equal, of pieces that they
 //! placed; the first of the best is chosen. Lines and pieces of the placement itself count in every playout.
 //!
-//! The report speaks of means and its program adds up: with equally many playouts everywhere that is the same order. But its
-//! program keeps two records, of lines and of pieces, and leaves the pieces as they are when the lines set a new record, so
-//! that ties are judged against the pieces of another placement. [`MonteCarlo::new`] keeps one record;
-//! [`MonteCarlo::as_coded`] keeps the program's two, and plays the report's tables. With 50 playouts the slip costs about a sixth
-//! of the lines on 10 x 10, 5.5 a game in place of 6.6, and an eighth on the report's 10 x 15 and 15 x 15; `tetrion reproduce
-//! leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
+//! The report speaks of means and its program adds up, which gives the same order if all placements have equally many
+//! playouts. But its program keeps two records, of lines and of pieces, and does not update the pieces when the lines
+//! set a new record, so ties are decided by the pieces of another placement. [`MonteCarlo::new`] keeps one record;
+//! [`MonteCarlo::as_coded`] keeps the program's two, and reproduces the report's tables. With 50 playouts the slip
+//! costs about a sixth of the lines on 10 x 10, 5.5 per game instead of 6.6, and an eighth on the report's 10 x 15
+//! and 15 x 15; `tetrion reproduce leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
 //!
-//! A playout deals the pieces that the rules show, then the seven with equal chance, whatever the randomizer: what a bag
-//! still holds is not for a player to see. Each of its pieces takes one word of the agent's random numbers. For a piece that is shown,
-//! the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For another one it chooses the
-//! piece as well: number (w * 7) >> 64 of I O T Z S J L, and the rest of that product, (w * 7) mod 2^64, chooses among the
-//! placements as w did before. Playouts follow each other, and placements in ascending action order. No playout holds a piece, and
-//! none has garbage rise: what waits is seen, but what is dealt is chance.
+//! A playout deals the pieces that the rules show, then the seven with equal probability, whatever the randomizer,
+//! because a player cannot see the rest of a bag. Each of its pieces takes one word of the agent's random numbers.
+//! For a shown piece, the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For
+//! another one it also chooses the piece: number (w * 7) >> 64 of I O T Z S J L, and the rest of that product, (w *
+//! 7) mod 2^64, chooses among the placements as w did before. Playouts run one after the other, and placements in
+//! ascending action order. No playout holds a piece, and no garbage rises in a playout, because it is random.
 
 pub use super::worth::Tally;
 use super::worth::Worth;
@@ -24,10 +24,11 @@ use crate::engine::rng::below;
 use crate::engine::{Column, Piece, Placement, PlayfieldOf, Rules, is_blocked, place, placements};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
-/// Pieces after which a playout is cut. Hardly any gets there: most place a few more pieces than a playfield holds.
+/// Pieces after which a playout is cut. Hardly any playout gets there: most place a few more pieces than fit into the
+/// playfield.
 const LONGEST_PLAYOUT: u64 = 10_000;
 
-/// The agent.
+/// The Monte-Carlo agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonteCarlo {
     playouts: u32,
@@ -35,27 +36,27 @@ pub struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// The number of playouts where the caller names none: the smaller of the report's two.
+    /// Default number of playouts: the smaller of the report's two.
     pub const DEFAULT_PLAYOUTS: u32 = 50;
 
-    /// An agent that plays this many games for each placement.
+    /// An agent that plays this many games per placement.
     ///
     /// # Panics
-    /// When it plays none.
+    /// If the number is 0.
     pub fn new(playouts: u32) -> MonteCarlo {
         assert!(playouts > 0, "an agent without playouts knows nothing");
         MonteCarlo { playouts, is_as_coded: false }
     }
 
-    /// The same with the records of the report's program.
+    /// An agent with the two records of the report's program, which plays this many games per placement.
     ///
     /// # Panics
-    /// When it plays none.
+    /// If the number is 0.
     pub fn as_coded(playouts: u32) -> MonteCarlo {
         MonteCarlo { is_as_coded: true, ..MonteCarlo::new(playouts) }
     }
 
-    /// Games for each placement.
+    /// Games per placement.
     pub fn playouts(&self) -> u32 {
         self.playouts
     }
@@ -63,7 +64,7 @@ impl MonteCarlo {
     /// Plays a placement's games.
     ///
     /// # Panics
-    /// When the piece has no such placement.
+    /// If the piece has no such placement.
     pub fn tally(
         &self,
         kernel: Kernel,
@@ -75,7 +76,7 @@ impl MonteCarlo {
         dispatch(kernel, sight.rules.width, sight.rules.height, job)
     }
 
-    /// What a placement is worth.
+    /// The value of a placement.
     pub(super) fn weigh(
         &self,
         kernel: Kernel,
@@ -92,14 +93,14 @@ impl MonteCarlo {
         Worth::PlayoutsAsCoded(Tally { lines, ..tally })
     }
 
-    /// About how many pieces a placement's games have: a random game ends when about half of the cells are full. Where nothing
-    /// ends games, they are cut there.
+    /// Rough number of pieces in a placement's games: a random game ends when about half of the cells are full. If
+    /// nothing ends games, they are cut there.
     pub(super) fn estimated_pieces(&self, rules: &Rules) -> u64 {
         u64::from(self.playouts) * usual_playout(rules)
     }
 }
 
-/// About how many pieces random play places before it loses.
+/// Rough number of pieces that random play places before it loses.
 fn usual_playout(rules: &Rules) -> u64 {
     1 + u64::from(rules.width) * u64::from(rules.height) / 8
 }
@@ -163,7 +164,7 @@ impl Playouts<'_> {
     }
 }
 
-/// The placement that a word stands for, or `None` when the piece cannot come into play.
+/// The placement that a word stands for, or `None` if the piece cannot come into play.
 #[inline(always)]
 fn pick<C: Column, const N: usize>(
     rules: &Rules,

@@ -1,54 +1,55 @@
-//! N-tuple networks: tables of numbers that are looked up by patterns of the afterstate, in float32.
+//! N-tuple networks: tables of numbers indexed by patterns of the afterstate, in float32.
 //!
-//! The messages `NTuple` and `TuplePattern` of the protocol define every digit and the order of the sum, so that a client can
-//! compute the same bits. A table's entry is a number, or, where a network reads the tables, a number for each unit of its
-//! first hidden layer.
+//! The messages `NTuple` and `TuplePattern` of the protocol define every digit and the order of the sum, so that a
+//! client can compute the same bits. A table's entry is a number or, if a network reads the tables, a vector with one
+//! number per unit of its first hidden layer.
 //!
-//! Afterstates are read side by side, one lane each, tuple by tuple: what a tuple is, is asked once for all of them, and the
-//! loops over the lanes become vectors.
+//! Afterstates are read side by side, one lane each, tuple by tuple: the kind of a tuple is checked once for all of
+//! them, and the loops over the lanes become vectors.
 
 use crate::engine::{Column, Playfield, PlayfieldOf};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
-/// Afterstates that are read side by side, and that go through a network so.
+/// Afterstates that are read, and go through a network, side by side.
 pub(super) const LANES: usize = 8;
 
-/// Tuples that are looked up at once, and then added up. Their entries are in an array on the stack: lists of more than a kilobyte
-/// come from memory that threads share, and threads would wait for each other.
+/// Tuples that are looked up at once, and then added up. Their entries are in an array on the stack: lists of more
+/// than a kilobyte come from memory that threads share, and threads would wait for each other.
 pub(super) const TUPLES: usize = 64;
 
-/// The tuples of a network; the entries of their tables are elsewhere.
+/// The tuples of a network, without the entries of their tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NTuple {
     tuples: Vec<TuplePattern>,
-    /// One for each tuple.
+    /// One lookup per tuple.
     lookups: Vec<Lookup>,
     num_entries: usize,
 }
 
-/// What is known of a tuple before it looks anything up.
+/// Precomputed facts about a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lookup {
-    /// Where its table begins among all entries.
+    /// Start of the tuple's table among all entries.
     table: u32,
-    /// How far each position is from the one before it; 0 if that differs, or if there is one position.
+    /// Distance between consecutive positions; 0 if it varies, or if there is one position.
     stride: i64,
 }
 
-/// A pattern of digits, and which table it looks up.
+/// A pattern of digits, and the table that it indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuplePattern {
-    /// What a digit is.
+    /// Kind of the digits.
     pub kind: TupleKind,
-    /// Where digits are read: columns, or `row * width + column` for cells. The first is the most significant.
+    /// Positions of the digits: columns, or `row * width + column` for cells. The first is the most significant.
     pub positions: Vec<u32>,
-    /// Where digits are cut off: at least 1 for steps and heights, 0 for cells, which have no such place.
+    /// Bound at which digits are clipped: at least 1 for steps and heights, 0 for cells, which are not clipped.
     pub clip: u32,
-    /// An earlier tuple of the same kind, clip and number of positions whose table it looks up; `None` for its own.
+    /// An earlier tuple with the same kind, clip and number of positions whose table this one uses; `None` for its
+    /// own table.
     pub shares: Option<u32>,
 }
 
-/// What a tuple reads at a position.
+/// The digit that a tuple reads at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TupleKind {
     /// The step up to the next column, from `-clip` to `clip`.
@@ -63,7 +64,7 @@ impl NTuple {
     /// A network of these tuples.
     ///
     /// # Panics
-    /// When a tuple shares the table of one that is not before it.
+    /// If a tuple shares the table of a tuple that is not before it.
     pub fn new(tuples: Vec<TuplePattern>) -> NTuple {
         let (mut lookups, mut num_entries) = (Vec::<Lookup>::with_capacity(tuples.len()), 0);
         for tuple in &tuples {
@@ -91,16 +92,17 @@ impl NTuple {
         self.num_entries
     }
 
-    /// How many digits it reads of one afterstate.
+    /// Number of digits read per afterstate.
     pub fn num_digits(&self) -> usize {
         self.tuples.iter().map(|tuple| tuple.positions.len()).sum()
     }
 
-    /// Appends the entries that each afterstate looks up, by their indices and in the order of the sum: as many for each as there
-    /// are tuples. An afterstate is given by its rows, the lowest first, bit c of a row being column c.
+    /// Appends the indices of the entries that each afterstate looks up, one per tuple in the order of the sum. An
+    /// afterstate is given by its rows, the lowest first, with bit c of a row for column c.
     ///
     /// # Panics
-    /// When no playfield has this size, the rows are no whole number of afterstates, or a tuple reads beyond the playfield.
+    /// If no playfield has this size, the rows are not a whole number of afterstates, or a tuple reads beyond the
+    /// playfield.
     pub fn append_entries(
         &self,
         kernel: Kernel,
@@ -139,8 +141,8 @@ impl NTuple {
         }
     }
 
-    /// Looks up the entries among all entries of the tuples from the first one on, as many as there are or as there is room for:
-    /// a row for each tuple, with a lane for each afterstate.
+    /// Looks up entries of the tuples from the first one on, as many as there are or as fit: one row per tuple, with
+    /// one lane per afterstate.
     #[inline(always)]
     pub(super) fn look_up<'a, C: Column, const N: usize>(
         &self,
@@ -161,7 +163,7 @@ impl NTuple {
     }
 }
 
-/// Looking up the entries of many afterstates.
+/// A lookup of the entries of many afterstates.
 struct EntriesJob<'a> {
     n_tuple: &'a NTuple,
     size: (u8, u8),
@@ -202,7 +204,8 @@ pub(super) struct SideBySide<C, const N: usize> {
 }
 
 impl<C: Column, const N: usize> SideBySide<C, N> {
-    /// The next afterstates, as many as there are lanes or as are left, and how many; the other lanes are empty playfields.
+    /// The next afterstates, as many as there are lanes or afterstates left, and their number; other lanes are empty
+    /// playfields.
     #[inline(always)]
     pub(super) fn next(afterstates: &mut impl Iterator<Item = PlayfieldOf<C, N>>) -> (Self, usize) {
         let (mut seen, mut lanes) = (Self::empty(0), 0);
@@ -219,7 +222,7 @@ impl<C: Column, const N: usize> SideBySide<C, N> {
         (seen, lanes)
     }
 
-    /// Up to as many afterstates as there are lanes, given by their rows one after another; the other lanes are empty playfields.
+    /// At most one afterstate per lane, given by their rows one after another; other lanes are empty playfields.
     #[inline(always)]
     fn of_rows(width: u8, height: usize, rows: &[u32]) -> Self {
         let mut beside = [[0; LANES]; Playfield::MAX_HEIGHT as usize];
@@ -266,18 +269,18 @@ impl<C: Column, const N: usize> SideBySide<C, N> {
 }
 
 impl TuplePattern {
-    /// How many entries its table has; at most 2^64 - 1.
+    /// Number of entries of the tuple's table; at most 2^64 - 1.
     pub fn num_entries(&self) -> u64 {
         self.base().saturating_pow(self.positions.len() as u32)
     }
 
-    /// Whether it can look up the same table.
+    /// Whether the tuple can use the table of another one.
     pub fn has_shape_of(&self, other: &TuplePattern) -> bool {
         let shape = |tuple: &TuplePattern| (tuple.kind, tuple.clip, tuple.positions.len());
         shape(self) == shape(other)
     }
 
-    /// How many values a digit has.
+    /// Number of values of a digit.
     fn base(&self) -> u64 {
         let clip = u64::from(self.clip);
         match self.kind {
@@ -287,14 +290,14 @@ impl TuplePattern {
         }
     }
 
-    /// How far each position is from the one before it; 0 if that differs, or if there is one position.
+    /// Distance between consecutive positions; 0 if it varies, or if there is one position.
     fn stride(&self) -> i64 {
         let strides = self.positions.windows(2).map(|pair| i64::from(pair[1]) - i64::from(pair[0]));
         let first = strides.clone().next().unwrap_or(0);
         if strides.clone().all(|stride| stride == first) { first } else { 0 }
     }
 
-    /// The index of its entry in its table, in each lane.
+    /// Index of the entry in the table, in each lane.
     #[inline(always)]
     fn entries<C: Column, const N: usize>(&self, stride: i64, seen: &SideBySide<C, N>) -> [u32; LANES] {
         let (base, clip, heights) = (self.base() as u32, self.clip, &seen.heights);
@@ -322,9 +325,9 @@ impl TuplePattern {
         entries
     }
 
-    /// Writes the cells at its positions as the digits of numbers that are 0.
+    /// Writes the cells at the tuple's positions as the digits of numbers that are 0.
     ///
-    /// Runs of cells are frequent, and to divide for each position takes longer than all else.
+    /// Runs of cells are frequent, and a division per position would take longer than everything else.
     #[inline(always)]
     fn append_cells<C: Column, const N: usize>(
         &self,

@@ -1,8 +1,8 @@
-//! What an agent sees of a game.
+//! The view of a game that an agent has.
 
 use crate::engine::{Hand, Odds, Piece, Placement, Playfield, Rules};
 
-/// What an agent sees of a game.
+/// The view of a game that an agent has.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     /// The rules.
@@ -11,11 +11,11 @@ pub struct Sight<'a> {
     pub playfield: &'a Playfield,
     /// The piece to be placed; it can come into play.
     pub piece: Piece,
-    /// The pieces after it, as far as the rules show them.
+    /// The shown pieces after the current one.
     pub next: &'a [Piece],
-    /// The piece that is held; none where the rules let none be held.
+    /// The held piece; `None` under rules without hold.
     pub held: Option<Piece>,
-    /// How likely each piece is to follow those.
+    /// Odds of each piece to follow the shown ones.
     pub odds: Odds,
     /// Lines cleared so far in the game.
     pub lines: u64,
@@ -27,17 +27,17 @@ impl<'a> Sight<'a> {
         Hand::new(self.rules, self.piece, self.held, self.next.first().copied())
     }
 
-    /// What is seen once the current piece is held; none if it cannot be.
+    /// The view after the current piece is held; `None` if it cannot be held.
     pub fn holding(&self) -> Option<Sight<'a>> {
         let piece = self.hand().other_on(self.rules, self.playfield)?;
         let next = if self.held.is_none() { &self.next[1..] } else { self.next };
         Some(Sight { piece, next, held: Some(self.piece), ..*self })
     }
 
-    /// What is seen when a placement is made: if it holds the current piece, as after that.
+    /// The view in which a placement is made: if it holds the current piece, the view after that.
     ///
     /// # Panics
-    /// When it holds a piece that cannot be held.
+    /// If it holds a piece that cannot be held.
     pub fn placing(&self, placement: Placement) -> Sight<'a> {
         if placement.hold { self.holding().expect("a piece that can be held") } else { *self }
     }

@@ -1,4 +1,5 @@
-//! The table of agents: what the protocol, the command line and the catalogue say about them, and how each is made and asked.
+//! The table of agents, for the protocol, the command line and the catalogue: descriptions, constructors and
+//! decisions.
 
 use std::sync::Arc;
 
@@ -15,82 +16,82 @@ use crate::features::FeatureSet;
 pub enum Agent {
     /// A weight vector over a feature set.
     Linear(LinearAgent),
-    /// The same with a look at the next pieces.
+    /// A weight vector with a look at the next pieces.
     Lookahead(LookaheadAgent),
-    /// The same with what the next pieces can reach, the hidden one by its mean.
+    /// A weight vector with an expectation over the next pieces.
     Expectation(ExpectationAgent),
     /// Every placement played to the end at random.
     MonteCarlo(MonteCarlo),
-    /// Every placement with the same chance.
+    /// Every placement with equal probability.
     Random,
     /// One of four quarter turns, then a column.
     RandomSurvey,
     /// The first orientation at the left wall.
     Dummy,
-    /// One that presses keys; for rules of key presses only.
+    /// An agent that presses keys; for rules with key presses only.
     Keys(KeyAgent),
 }
 
-/// An agent that presses keys, one after the other, rather than choose a placement.
+/// An agent that presses keys, one after the other, instead of choosing placements.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyAgent {
-    /// Every key with the same chance.
+    /// Every key with equal probability.
     Random,
 }
 
-/// What an agent does with a piece.
+/// Decision of an agent about a piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Decision {
-    /// It goes there.
+    /// Make this placement.
     Place(Placement),
-    /// It falls, and this agent presses the keys.
+    /// Let this agent press the keys.
     Press(KeyAgent),
 }
 
 /// One row of the table of agents.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentRow {
-    /// Its name on the wire and on the command line.
+    /// Name on the wire and on the command line.
     pub name: &'static str,
-    /// How it chooses, in a sentence.
+    /// How the agent chooses, in one sentence.
     pub description: &'static str,
-    /// Where it comes from.
+    /// Source of the agent.
     pub source: &'static str,
-    /// The parameters it takes; any other is refused.
+    /// Parameters that the agent takes; others are refused.
     pub parameters: &'static [Parameter],
-    /// Makes it of them.
+    /// Builds the agent.
     pub build: fn(Parameters) -> Result<Agent, AgentError>,
 }
 
 /// The parameters of agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// What the weights mean.
+    /// The features of the weights.
     Features,
-    /// A signed weight for each feature, then the parameters of the model.
+    /// A signed weight per feature, then the parameters of the model.
     Weights,
     /// A network over the features.
     Mlp,
     /// Tables over patterns of the afterstate.
     NTuple,
-    /// The same for a network, which can do without.
+    /// Optional tables of a network.
     MlpTables,
-    /// How many next pieces are taken into account.
+    /// Number of next pieces considered.
     Lookahead,
-    /// How the next pieces are weighed.
+    /// Expectation over the next pieces.
     Expectation,
-    /// What a placement that ends the game is worth.
+    /// Score of a placement that ends the game.
     Terminal,
-    /// Games played for each placement.
+    /// Games played per placement.
     Playouts,
 }
 
-/// The parameters of an agent, with every default filled in; those that it does not take do nothing.
+/// The parameters of an agent, with every default filled in; unused ones are ignored.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     /// Columns of the playfield.
     pub width: u8,
-    /// [`Parameter::Features`], if there are any.
+    /// [`Parameter::Features`], if present.
     pub features: Option<FeatureSet>,
     /// [`Parameter::Weights`].
     pub weights: Vec<f64>,
@@ -98,7 +99,7 @@ pub struct Parameters {
     pub model: Option<Arc<ModelShape>>,
     /// [`Parameter::Lookahead`].
     pub lookahead: u32,
-    /// [`Parameter::Expectation`], if it is asked for.
+    /// [`Parameter::Expectation`], if present.
     pub expectation: Option<Expectation>,
     /// [`Parameter::Terminal`].
     pub terminal: TerminalPolicy,
@@ -109,25 +110,25 @@ pub struct Parameters {
 /// Why parameters do not make an agent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AgentError {
-    /// The agent cannot do without it.
+    /// A required parameter is missing.
     #[error("{} is missing", .0.name())]
     Missing(Parameter),
-    /// Its weights are wrong.
+    /// The weights are wrong.
     #[error(transparent)]
     Weights(#[from] WeightError),
-    /// It is a controller that cannot play.
+    /// The controller cannot play.
     #[error(transparent)]
     Controller(#[from] ControllerError),
 }
 
-/// What the controllers with a name take.
+/// Parameters of the named controllers.
 pub const CONTROLLER_PARAMETERS: &[Parameter] =
     &[Parameter::Lookahead, Parameter::Expectation, Parameter::Terminal];
 
 const NOTEBOOK: &str = "Tetris AI survey notebook";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 
-/// The agent that a controller with a name is, once its features and weights are filled in.
+/// The agent that a named controller is, once its features and weights are filled in.
 pub const LINEAR: AgentRow = AgentRow {
     name: "linear",
     description: "The placement with the largest sum of weight times feature, the first of equals.",
@@ -140,7 +141,7 @@ pub const LINEAR: AgentRow = AgentRow {
     },
 };
 
-/// A weight vector that weighs what the next pieces can reach.
+/// A weight vector with an expectation over the next pieces.
 const EXPECTATION: AgentRow = AgentRow {
     name: "expectation",
     description: "The placement with the largest terms of its own plus the best score that the next piece can reach, \
@@ -194,7 +195,7 @@ const N_TUPLE: AgentRow = AgentRow {
     },
 };
 
-/// Every agent; the linear controllers with a name are in a table of their own.
+/// Every agent; the named linear controllers have a separate table.
 pub static AGENTS: &[AgentRow] = &[
     LINEAR,
     EXPECTATION,
@@ -252,14 +253,14 @@ pub static AGENTS: &[AgentRow] = &[
 ];
 
 impl AgentRow {
-    /// The agent of that name.
+    /// The agent with this name.
     pub fn named(name: &str) -> Option<&'static AgentRow> {
         AGENTS.iter().find(|row| row.name == name)
     }
 }
 
 impl Parameter {
-    /// The field of the protocol's `Agent`.
+    /// Name of the field in the protocol's `Agent`.
     pub const fn name(self) -> &'static str {
         match self {
             Parameter::Features => "features",
@@ -273,7 +274,7 @@ impl Parameter {
         }
     }
 
-    /// Its meaning, in a sentence.
+    /// Meaning of the parameter, in one sentence.
     pub const fn description(self) -> &'static str {
         match self {
             Parameter::Features => "What the weights mean.",
@@ -294,7 +295,7 @@ impl Parameter {
         }
     }
 
-    /// Its default value; empty where the caller must give one.
+    /// Default value; empty if the caller must give one.
     pub fn default_value(self) -> String {
         match self {
             Parameter::Features | Parameter::Weights | Parameter::Mlp | Parameter::NTuple => String::new(),
@@ -307,18 +308,17 @@ impl Parameter {
     }
 }
 
-/// About how long a look at a piece takes, in pieces of a kernel's own loop: on a fast path, and by the features' functions.
+/// Rough time of a choice on a fast path, in pieces of a kernel's own loop.
 const FAST: u64 = 4;
-/// See [`FAST`].
+/// Rough time of a choice by the features' functions, in pieces of a kernel's own loop.
 const PLAIN: u64 = 32;
-/// About how many multiplications of a model take as long as one piece of a kernel.
+/// Rough number of multiplications of a model that take as long as one piece of a kernel.
 const MODEL_WORK: u64 = 2048;
-/// About how many pieces of a random playout take as long as one piece of a kernel.
+/// Rough number of pieces of a random playout that take as long as one piece of a kernel.
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// A linear controller that looks at this many of the next pieces, as far as they are shown; or weighs them by an
-    /// expectation, in place of that.
+    /// A linear controller with a lookahead over this many shown pieces or, instead, an expectation.
     pub fn linear(agent: LinearAgent, lookahead: u32, expectation: Option<Expectation>) -> Agent {
         match (expectation, lookahead) {
             (Some(expectation), _) => Agent::Expectation(ExpectationAgent::new(agent, expectation)),
@@ -327,10 +327,11 @@ impl Agent {
         }
     }
 
-    /// Thinks on, for one placement or to the end; `Some` when it has decided, after which the thought is spent.
+    /// Continues thinking, for one placement or to the end; `Some` when the agent has decided, after which the
+    /// thought is spent.
     ///
     /// # Panics
-    /// When the piece cannot come into play.
+    /// If the piece cannot come into play.
     pub fn think(
         &self,
         kernel: Kernel,
@@ -357,7 +358,7 @@ impl Agent {
     /// Thinks to the end.
     ///
     /// # Panics
-    /// When the piece cannot come into play.
+    /// If the piece cannot come into play.
     pub fn decide(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Decision {
         self.think_to_the_end(kernel, sight, &mut Thought::default(), rng)
     }
@@ -376,11 +377,11 @@ impl Agent {
         }
     }
 
-    /// Thinks to the end, and returns the placement of its choice and behind it those that it would choose in its place, as far
-    /// as it weighed them; none if it presses keys.
+    /// Thinks to the end, and returns the chosen placement followed by the next best ones among those evaluated;
+    /// nothing if the agent presses keys.
     ///
     /// # Panics
-    /// When the piece cannot come into play.
+    /// If the piece cannot come into play.
     pub fn preferences(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Vec<Placement> {
         let mut thought = Thought::default();
         let decision = self.think_to_the_end(kernel, sight, &mut thought, rng);
@@ -393,7 +394,7 @@ impl Agent {
         std::iter::once(chosen).chain(others).collect()
     }
 
-    /// The controller that scores its placements, if it has one.
+    /// The controller that scores the agent's placements, if it has one.
     pub fn controller(&self) -> Option<&LinearAgent> {
         match self {
             Agent::Linear(agent) => Some(agent),
@@ -405,17 +406,17 @@ impl Agent {
         }
     }
 
-    /// Whether what it does depends on random numbers that it draws; else it follows from what it sees.
+    /// Whether the agent draws random numbers; otherwise its choice follows from what it sees.
     pub fn draws(&self) -> bool {
         matches!(self, Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Keys(_))
     }
 
-    /// Whether it can play by these rules: one that presses keys needs keys.
+    /// Whether the agent can play under these rules: an agent that presses keys needs keys.
     pub fn plays(&self, rules: &Rules) -> bool {
         !matches!(self, Agent::Keys(_)) || rules.action_model == ActionModel::Keypress
     }
 
-    /// About how long one call of [`Agent::think`] takes, in pieces that a linear controller places with a kernel.
+    /// Rough time of one call of [`Agent::think`], in pieces that a linear controller places with a kernel.
     pub fn cost(&self, rules: &Rules) -> u64 {
         let of_a_piece = if rules.names_spots() { 5 } else { 3 } * u64::from(rules.width);
         let placements = of_a_piece * (1 + u64::from(rules.hold));
@@ -441,7 +442,7 @@ impl Agent {
 }
 
 impl KeyAgent {
-    /// The next key, of those that can be pressed.
+    /// The next key, among those that exist.
     pub fn press(self, keys: &[Key], rng: &mut AgentRng) -> Key {
         match self {
             KeyAgent::Random => random::key(keys, rng),

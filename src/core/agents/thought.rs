@@ -1,4 +1,4 @@
-//! What an agent has thought so far.
+//! Intermediate state of an agent's choice.
 
 use std::cmp::Ordering;
 
@@ -6,18 +6,18 @@ use super::sight::Sight;
 use super::worth::Worth;
 use crate::engine::Placement;
 
-/// A choice that is being made: the placements weighed so far, and the first of the best among them.
+/// A choice in progress: the placements evaluated so far, and the first of the best among them.
 #[derive(Clone, Debug, Default)]
 pub struct Thought {
     weighed: Vec<Worth>,
     best: Option<(Worth, Placement)>,
-    /// Those that it is among; empty until it begins.
+    /// The candidates; empty until the first call.
     among: Vec<Placement>,
 }
 
 impl Thought {
-    /// Weighs the next one of some placements, in ascending action order; the choice, when that was the last one. Which they
-    /// are is asked once.
+    /// Evaluates the next of some placements, in ascending action order; returns the choice after the last one. The
+    /// list of placements is computed only once.
     pub(super) fn weigh_among(
         &mut self,
         among: impl FnOnce() -> Vec<Placement>,
@@ -36,8 +36,8 @@ impl Thought {
         self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
     }
 
-    /// What has been weighed, those that are worth most first, equals in ascending action order. The one that is chosen may stand
-    /// further behind: an agent may compare by more than the worth of each.
+    /// The evaluated placements, best first, equals in ascending action order. The chosen one may come later: an
+    /// agent may compare by more than the values.
     pub(super) fn ranked(&self) -> Vec<Placement> {
         let mut ranked: Vec<_> = self.weighed.iter().zip(&self.among).collect();
         ranked.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
