@@ -1,7 +1,7 @@
-//! A bot: one of our agents, as a front end talks to it.
+//! A bot: one of our agents behind the bot side of the protocol.
 //!
-//! It hears lines and answers with messages. It reads no stream and prints nothing; and it says what was wrong with a line, in
-//! words for the person who made the front end.
+//! It takes lines and answers with messages. It reads no stream and prints nothing; it explains what was wrong with a
+//! line, for the author of the front end.
 
 use crate::agents::{Agent, AgentRng, Kernel, Sight};
 use crate::engine::{Placement, Randomizer, Rules, Tetromino, is_blocked};
@@ -12,23 +12,23 @@ use super::messages::{
 };
 use super::position::Position;
 
-/// How many moves a suggestion has at most: the first is the choice, the others are for front ends by other rules.
+/// Most moves of a suggestion: the first is the choice, the others are for front ends with other rules.
 const MAX_MOVES: usize = 10;
-/// The extensions that it knows.
+/// Extensions that the bot supports.
 const FEATURES: [&str; 2] = ["randomizer", "move_info"];
 
-/// Who plays, and by which rules.
+/// Agent, rules and options of a bot.
 #[derive(Clone, Debug)]
 pub struct BotSetup {
-    /// What the agent is called.
+    /// Name of the agent.
     pub name: String,
-    /// Who plays.
+    /// Agent that plays.
     pub agent: Agent,
-    /// The rules that it takes for granted: [those that the protocol has words for](super::check_rules).
+    /// Rules that the bot assumes, which [the protocol must be able to express](super::check_rules).
     pub rules: Rules,
-    /// The seed of the random numbers that it draws.
+    /// Seed of the agent's random numbers.
     pub seed: u64,
-    /// How many moves it suggests at most, at least one.
+    /// Most moves of a suggestion, at least one.
     pub max_moves: usize,
 }
 
@@ -41,32 +41,32 @@ pub struct Bot {
     position: Option<Position>,
 }
 
-/// What comes of a line.
+/// Result of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heard {
-    /// What it answers.
+    /// Answer of the bot.
     pub answer: Option<BotMessage>,
     /// What was wrong with the line.
     pub complaint: Option<String>,
-    /// Whether it is to end.
+    /// Whether the bot must quit.
     pub quits: bool,
 }
 
 impl BotSetup {
-    /// The usual number of moves.
+    /// A setup with the default number of moves.
     pub fn new(name: String, agent: Agent, rules: Rules, seed: u64) -> BotSetup {
         BotSetup { name, agent, rules, seed, max_moves: MAX_MOVES }
     }
 }
 
 impl Bot {
-    /// A bot that has heard nothing.
+    /// A bot without a position.
     pub fn new(setup: BotSetup) -> Bot {
         let rng = AgentRng::new(setup.seed);
         Bot { setup, kernel: Kernel::best(), rng, position: None }
     }
 
-    /// Its first words.
+    /// First message of the bot.
     pub fn info(&self) -> BotMessage {
         BotMessage::Info(Info {
             name: format!("Tetrion {}", self.setup.name),
@@ -76,7 +76,7 @@ impl Bot {
         })
     }
 
-    /// Hears a line.
+    /// Processes a line.
     pub fn hear(&mut self, line: &str) -> Heard {
         let message = match read::<FrontEndMessage>(line) {
             Ok(Some(message)) => message,
@@ -110,7 +110,7 @@ impl Bot {
         }
     }
 
-    /// Plays by the randomizer of a front end.
+    /// Adopts the randomizer of a front end.
     fn adopt(&mut self, rules: &RulesMessage) {
         self.setup.rules.randomizer = match rules.randomizer.as_deref() {
             Some("seven_bag") => Randomizer::Bag7,
@@ -137,7 +137,7 @@ impl Bot {
         }
     }
 
-    /// The moves that it would make. It gives up, with no move, where it can make none, so that no front end waits.
+    /// Suggests moves. Without a possible move the suggestion is empty, so that no front end waits.
     fn suggest(&mut self) -> Heard {
         let found = match &self.position {
             None => Err(before_start("suggest")),
@@ -161,7 +161,7 @@ fn before_start(message: &str) -> String {
     format!("{message}: there is no position, expected start before")
 }
 
-/// The moves that an agent would make in a position, the one that it would choose first.
+/// The moves of an agent in a position, the preferred one first.
 fn moves(
     setup: &BotSetup,
     kernel: Kernel,

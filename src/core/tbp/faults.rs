@@ -1,4 +1,4 @@
-//! How a game of a bot ends: by the rules, at its last piece, or by something that a bot must not do.
+//! How a bot's game ends: by the rules, at its last piece, or by a fault of the bot.
 
 use std::time::Duration;
 
@@ -7,68 +7,68 @@ use super::moves::IllegalMove;
 /// How a hosted game ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All pieces that were asked for have been placed.
+    /// All requested pieces have been placed.
     Complete,
-    /// By the rules.
+    /// The bot topped out.
     ToppedOut,
-    /// The bot lost it in another way.
+    /// The bot lost by a fault.
     Lost(Fault),
 }
 
-/// What a bot did that lost it the game.
+/// A fault that lost a bot the game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It suggested no move.
+    /// The bot suggested no move.
     #[error("it suggested no move")]
     GaveUp,
-    /// None of the moves that it suggested can be made.
+    /// None of the suggested moves is legal.
     #[error("its move {played} cannot be made: {why}{}", and_others(*.others))]
     IllegalMove {
-        /// The first of them.
+        /// The first move.
         played: String,
-        /// Why that one cannot be made.
+        /// Why the first move is illegal.
         why: IllegalMove,
-        /// How many more there were.
+        /// Number of other moves.
         others: usize,
     },
-    /// It said something that is no message.
+    /// The bot sent something that is not a message.
     #[error("it said {line:?}, which is no message: {why}")]
     NotAMessage {
-        /// What it said, or the beginning of it.
+        /// The line, or its beginning.
         line: String,
-        /// Why that is none.
+        /// Why it is not a message.
         why: String,
     },
-    /// It said something else than what was to come.
+    /// The bot sent another message than expected.
     #[error("it said {said}, expected {expected}")]
     OutOfTurn {
-        /// The type of the message.
+        /// Type of the message.
         said: &'static str,
-        /// That of the one that was to come.
+        /// Type of the expected message.
         expected: &'static str,
     },
-    /// It says that it cannot play.
+    /// The bot reported that it cannot play.
     #[error("it cannot play: {0}")]
     Refused(String),
-    /// It said nothing.
+    /// The bot was silent for too long.
     #[error("it said nothing for {} s, expected {expected}", .waited.as_secs_f64())]
     Silent {
-        /// What was to come.
+        /// Type of the expected message.
         expected: &'static str,
-        /// How long it had.
+        /// How long the host waited.
         waited: Duration,
     },
-    /// It ended, or closed its output.
+    /// The bot exited, or closed its output.
     #[error("it ended {how}, expected {expected}{}", in_words(.last_words))]
     Left {
-        /// What was to come.
+        /// Type of the expected message.
         expected: &'static str,
-        /// How it ended.
+        /// How the bot ended.
         how: String,
-        /// The end of what it wrote to stderr.
+        /// The end of the bot's stderr.
         last_words: String,
     },
-    /// It leaves unread what it is told.
+    /// The bot stopped reading.
     #[error("it leaves unread what it is told")]
     Deaf,
 }
@@ -86,7 +86,7 @@ fn in_words(words: &str) -> String {
 }
 
 impl End {
-    /// What it is counted as.
+    /// Name of the fault in reports.
     pub fn name(&self) -> &'static str {
         match self {
             End::Complete => "complete",

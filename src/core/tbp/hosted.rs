@@ -1,7 +1,7 @@
-//! One game of a bot, from its first word to its end. The game is ours: the bot is told of it, and asked.
+//! One game of a bot, from its first message to its end. The host runs the game, informs the bot and requests moves.
 //!
-//! As the specification has it, the first move that can be made is made, of those that a bot suggests. A move can be made if it
-//! is one of our placements: these cells, reached in this way, and with the label that it says.
+//! As in the specification, the first legal move of a suggestion is made. A move is legal if it is one of our
+//! placements: these cells, reached in this way, with this spin label.
 
 use std::time::{Duration, Instant};
 
@@ -17,39 +17,39 @@ use super::messages::{
 use super::process::{BotProcess, Broken};
 use super::{HEIGHT, WIDTH};
 
-/// A game that a bot has played.
+/// A finished game of a bot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostedGame {
-    /// Which, from 0.
+    /// Number of the game, from 0.
     pub game: u32,
-    /// The seed of the episode that it is.
+    /// Seed of the game's episode.
     pub seed: u64,
-    /// Who played, if it said so.
+    /// The bot's description of itself, if it sent one.
     pub bot: Option<Info>,
-    /// How it ended.
+    /// How the game ended.
     pub end: End,
     /// Lines sent.
     pub attack: u64,
-    /// Moves that were suggested before one that could be made.
+    /// Suggested moves that were skipped as illegal.
     pub passed_over: u64,
-    /// What was played.
+    /// Recording of the game.
     pub recording: Recording,
 }
 
-/// What a bot is given to play, and how long it may take.
+/// Limits of a game and of the bot's time.
 #[derive(Clone, Copy)]
 pub(super) struct Terms<'a> {
-    /// Pieces after which the game is over.
+    /// Pieces after which the game ends.
     pub max_pieces: u64,
-    /// How long it may think before it is asked for a move.
+    /// Time that the bot may think before each request for a move.
     pub think: Duration,
-    /// How long it may take for each answer.
+    /// Most time of each answer.
     pub patience: Duration,
-    /// Whether all games are to stop.
+    /// Whether all games must stop.
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
-/// A game under way.
+/// A game in progress.
 pub(super) struct Table<'a> {
     pub recorder: Recorder,
     pub bot: Option<Info>,
@@ -69,7 +69,7 @@ impl Table<'_> {
         end
     }
 
-    /// Lets the bot say who it is, and whether it can play.
+    /// Lets the bot introduce itself, and checks whether it can play.
     fn introduce(&mut self) -> Result<(), Broken> {
         match self.hear("info")? {
             BotMessage::Info(info) => self.bot = Some(plain(info)),
@@ -104,7 +104,7 @@ impl Table<'_> {
         }
     }
 
-    /// The first of these moves that can be made.
+    /// The first legal move among these.
     fn choose(&mut self, moves: &[Move]) -> Result<(Move, Placement), Fault> {
         let course = self.recorder.course();
         let (rules, playfield) = (course.rules(), course.playfield());
@@ -128,7 +128,7 @@ impl Table<'_> {
         })
     }
 
-    /// Makes a move, and tells the bot of it in its own words, and of the pieces that are seen now.
+    /// Makes a move, and tells the bot the move in its own words and the new pieces.
     fn make(&mut self, played: Move, placement: Placement) -> Result<(), Broken> {
         let course = self.recorder.course();
         // While none is held, holding takes a piece more from the queue.
@@ -162,7 +162,7 @@ impl Table<'_> {
         self.process.tell(write(message))
     }
 
-    /// The next message of the bot. Those of unknown types are passed over, but take of its time.
+    /// The next message of the bot. Messages of unknown types are skipped, but use up its time.
     fn hear(&mut self, expected: &'static str) -> Result<BotMessage, Broken> {
         let Terms { patience, is_stopped, .. } = self.terms;
         let deadline = Instant::now() + patience;
@@ -202,7 +202,7 @@ fn out_of_turn(message: &BotMessage, expected: &'static str) -> Fault {
     Fault::OutOfTurn { said, expected }
 }
 
-/// Who a bot is, in words that can be shown.
+/// A bot's description of itself, made safe to print.
 fn plain(info: Info) -> Info {
     let Info { name, version, author, features } = info;
     let plain = |text: String| shown(&text, SHOWN / 2);
@@ -219,7 +219,7 @@ fn queue(course: &Course) -> impl Iterator<Item = Tetromino> {
     course.piece().into_iter().chain(course.next())
 }
 
-/// A game at its beginning, as bots are told of it.
+/// The position of a game in the words of the protocol.
 fn position(course: &Course) -> Start {
     let board = vec![vec![None; WIDTH.into()]; HEIGHT.into()];
     Start {
@@ -232,7 +232,7 @@ fn position(course: &Course) -> Start {
     }
 }
 
-/// The protocol's name of how pieces are dealt.
+/// The protocol's name for the randomizer.
 fn randomizer(rules: &Rules) -> &'static str {
     match rules.randomizer {
         Randomizer::Uniform => "uniform",

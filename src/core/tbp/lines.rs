@@ -2,25 +2,26 @@
 
 use std::io::{self, BufRead};
 
-/// Bytes of a line. A `start` with a full board takes 2 KiB, a suggestion of every placement on a board full of holes 100 KiB.
+/// Most bytes of a line. A `start` with a full board takes 2 KiB, a suggestion of every placement on a board full of
+/// holes 100 KiB.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// A line, or what is there in place of one.
+/// A line, or why it is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A line without its end.
     Text(String),
-    /// A line that is no UTF-8.
+    /// A line that is not UTF-8.
     NotText,
-    /// A line of more than [`MAX_LINE_BYTES`], of which nothing is kept.
+    /// A line of more than [`MAX_LINE_BYTES`], which is not kept.
     TooLong,
 }
 
-/// Reads the next line; `None` at the end of the stream. A last line without an end counts. Of a line that is too long, no more
-/// is read than it takes to know: [`skip_line`] reads the rest.
+/// Reads the next line; `None` at the end of the stream. A last line without an end counts. A line that is too long
+/// is read only as far as needed to know that; [`skip_line`] reads the rest.
 ///
 /// # Errors
-/// What the system says.
+/// The system's errors.
 pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     loop {
@@ -45,10 +46,10 @@ pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<Line>> {
     }
 }
 
-/// Reads on to the end of a line.
+/// Reads the rest of a line.
 ///
 /// # Errors
-/// What the system says.
+/// The system's errors.
 pub fn skip_line(stream: &mut impl BufRead) -> io::Result<()> {
     loop {
         let some = match stream.fill_buf() {
@@ -64,11 +65,11 @@ pub fn skip_line(stream: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// How many bytes of what the other side says are shown.
+/// Most bytes of the other side's texts that are shown.
 pub(super) const SHOWN: usize = 120;
 
-/// A text of a bot as it may be shown: without control characters, which would move the cursor or change colours, and at most
-/// this many bytes.
+/// A bot's text in a form that is safe to print: without control characters, which would move the cursor or change
+/// colours, and at most this many bytes.
 ///
 /// ```
 /// assert_eq!(tetrion_core::tbp::lines::shown("Cold\u{1b}[2J Clear\n", 10), "Cold[2J…");

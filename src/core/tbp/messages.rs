@@ -1,7 +1,7 @@
 //! The messages of the protocol, in both directions, with its extensions `randomizer` and `move_info`.
 //!
-//! Field by field as the specification has them; what they mean for a game is up to others. A message of an unknown type is
-//! none, and fields that are unknown are passed over, as the specification asks for.
+//! The fields follow the specification; other files give them a meaning for games. As the specification requires,
+//! messages of unknown types and unknown fields are ignored.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,53 +9,53 @@ use serde_json::{Number, Value};
 
 use crate::engine::{Odds, Spin, Tetromino};
 
-/// What a front end says.
+/// A message from a front end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FrontEndMessage {
-    /// Which game it is. The bot answers that it is ready, or why it cannot play.
+    /// The rules of the game. The bot answers that it is ready, or why it cannot play.
     Rules(RulesMessage),
-    /// The position to begin from.
+    /// The initial position.
     Start(Box<Start>),
-    /// A move is wanted, now.
+    /// A request for a move, now.
     Suggest,
     /// This move was made.
     Play {
-        /// Which.
+        /// The move.
         #[serde(rename = "move")]
         played: Move,
     },
-    /// One piece more is known at the end of the queue.
+    /// One more piece is known at the end of the queue.
     NewPiece {
-        /// Which.
+        /// The piece.
         piece: Letter,
     },
-    /// The game is over, or put aside.
+    /// The game is over, or interrupted.
     Stop,
-    /// The bot is to end.
+    /// The bot must quit.
     Quit,
 }
 
-/// What a bot says.
+/// A message from a bot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BotMessage {
-    /// Who it is: its first words.
+    /// The bot's description of itself: its first message.
     Info(Info),
-    /// It can play by these rules.
+    /// The bot can play under these rules.
     Ready,
-    /// It cannot play.
+    /// The bot cannot play.
     Error {
-        /// Why: `unsupported_rules`.
+        /// The reason, such as `unsupported_rules`.
         reason: String,
     },
-    /// The moves that it wishes to make.
+    /// The moves that the bot wants to make.
     Suggestion(Suggestion),
 }
 
 /// A message of either direction.
 pub trait Message: DeserializeOwned {
-    /// The types that there are.
+    /// Known message types.
     const TYPES: &'static [&'static str];
 }
 
@@ -68,23 +68,23 @@ impl Message for BotMessage {
     const TYPES: &'static [&'static str] = &["info", "ready", "error", "suggestion"];
 }
 
-/// Who a bot is.
+/// Description of a bot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Info {
-    /// What it is called.
+    /// Name of the bot.
     pub name: String,
-    /// Which version of it this is.
+    /// Version of the bot.
     pub version: String,
-    /// Who made it.
+    /// Author of the bot.
     pub author: String,
-    /// The extensions that it knows.
+    /// Extensions that the bot supports.
     pub features: Vec<String>,
 }
 
-/// The rules, as far as the protocol has words for them.
+/// The rules, as far as the protocol can express them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesMessage {
-    /// How pieces are dealt, by the name that [`RandomizerState`] has for it; unknown if absent.
+    /// The randomizer by its name in [`RandomizerState`]; unknown if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub randomizer: Option<String>,
 }
@@ -92,46 +92,46 @@ pub struct RulesMessage {
 /// A position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start {
-    /// The piece that is held.
+    /// The held piece.
     #[serde(deserialize_with = "Option::deserialize")] // it may be null, and must be there
     pub hold: Option<Letter>,
     /// The current piece and those after it.
     pub queue: Vec<Letter>,
-    /// How many of the last pieces cleared something, one after the other.
+    /// Number of consecutive pieces, up to the last, that cleared lines.
     pub combo: u32,
     /// Whether the last clear was difficult.
     pub back_to_back: bool,
     /// 40 rows of 10 cells, the lowest first.
     pub board: Vec<Vec<Option<Cell>>>,
-    /// What is known of the pieces after the queue.
+    /// State of the randomizer after the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub randomizer: Option<RandomizerState>,
 }
 
-/// The state of the randomizer behind the queue.
+/// The state of the randomizer after the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RandomizerState {
-    /// Every piece with the same chance.
+    /// Every piece with equal probability.
     Uniform,
     /// Bags of all seven.
     SevenBag {
-        /// What is left in the open bag; all seven where a new one begins.
+        /// The rest of the open bag; all seven if a new one starts.
         bag_state: Vec<Letter>,
     },
-    /// Bags of something else.
+    /// Bags with any number of each piece.
     GeneralBag {
-        /// What is left in the open bag.
+        /// The rest of the open bag.
         current_bag: PieceCounts,
-        /// What every bag begins with.
+        /// Content of every new bag.
         filled_bag: PieceCounts,
     },
-    /// Nothing is known.
+    /// The randomizer is unknown.
     #[serde(other)]
     Unknown,
 }
 
-/// How often each piece is in a bag.
+/// Number of each piece in a bag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "UPPERCASE")]
 #[allow(missing_docs)] // a letter says all there is to say
@@ -145,58 +145,58 @@ pub struct PieceCounts {
     pub z: u32,
 }
 
-/// The moves that a bot wishes to make.
+/// The moves that a bot wants to make.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suggestion {
-    /// The one that it likes best first. Without any, it gives up.
+    /// The preferred move first. Without moves, the bot gives up.
     pub moves: Vec<Move>,
-    /// How it came to them.
+    /// Statistics of the bot's search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub move_info: Option<MoveInfo>,
 }
 
-/// How a bot came to its moves: numbers that each bot counts in its own way.
+/// Statistics of a bot's search, which each bot counts in its own way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MoveInfo {
-    /// Nodes of its tree.
+    /// Nodes of the search tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Number>,
-    /// Nodes a second.
+    /// Nodes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nps: Option<Number>,
-    /// How many pieces it looked at.
+    /// Number of pieces that the search looked ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<Number>,
-    /// Anything else.
+    /// Any other text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<String>,
 }
 
-/// A move: where a piece comes to rest, and what it counts as. That it was held follows from which piece it is.
+/// A move: where a piece comes to rest, and its spin label. Which piece it is shows whether hold was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
-    /// Where.
+    /// Position of the piece.
     pub location: Location,
-    /// What it counts as.
+    /// Spin label.
     #[serde(with = "SpinName")]
     pub spin: Spin,
 }
 
-/// Where a piece is.
+/// Position of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
-    /// Which piece.
+    /// Kind of piece.
     #[serde(rename = "type")]
     pub piece: Letter,
-    /// How it is turned.
+    /// Orientation of the piece.
     pub orientation: Orientation,
-    /// The column of its centre.
+    /// Column of the piece's centre.
     pub x: i64,
-    /// The row of its centre.
+    /// Row of the piece's centre.
     pub y: i64,
 }
 
-/// How a piece is turned: clockwise from how it appears.
+/// Orientation of a piece: clockwise from how it appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the four directions
@@ -221,7 +221,7 @@ enum SpinName {
 #[serde(try_from = "String", into = "char")]
 pub struct Letter(pub Tetromino);
 
-/// What a full cell of a board was filled by.
+/// Source of a full cell of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "char")]
 pub enum Cell {
@@ -231,19 +231,19 @@ pub enum Cell {
     Garbage,
 }
 
-/// A line that is no message.
+/// Why a line is not a message.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
-    /// It is not JSON.
+    /// The line is not JSON.
     #[error("it is not JSON: {0}")]
     Json(serde_json::Error),
-    /// It has no type.
+    /// The message has no type.
     #[error("it has no type, expected an object whose \"type\" is one of {}", .0.join(", "))]
     NoType(&'static [&'static str]),
     /// A field is absent or wrong.
     #[error("{kind}: {error}")]
     Field {
-        /// The type of the message.
+        /// Type of the message.
         kind: String,
         /// What is wrong.
         error: serde_json::Error,
@@ -292,13 +292,13 @@ fn write_whole_numbers_plainly(value: &mut Value) {
     }
 }
 
-/// Writes a message: a line with its end.
+/// Writes a message as a line.
 pub fn write(message: &impl Serialize) -> String {
     serde_json::to_string(message).expect("texts and numbers can be written") + "\n"
 }
 
 impl PieceCounts {
-    /// The bag of seven.
+    /// A bag with one piece of each kind.
     pub const ONE_EACH: PieceCounts = PieceCounts { i: 1, o: 1, t: 1, l: 1, j: 1, s: 1, z: 1 };
 
     /// The odds of the next draw; `None` if there is nothing to draw.
@@ -308,7 +308,7 @@ impl PieceCounts {
         (counts != [0; 7]).then(|| Odds::of_counts(counts))
     }
 
-    /// How often a piece is in it.
+    /// Number of a kind of piece in the bag.
     pub fn of_mut(&mut self, piece: Tetromino) -> &mut u32 {
         let PieceCounts { i, o, t, l, j, s, z } = self;
         let counts = [i, o, t, z, s, j, l];

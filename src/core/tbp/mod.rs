@@ -1,13 +1,14 @@
-//! The Tetris Bot Protocol: modern Tetris between a program that runs the game and a bot that plays it, as lines of JSON.
+//! The Tetris Bot Protocol: modern Tetris between a program that runs the game and a bot that plays it, as lines of
+//! JSON.
 //!
-//! Both sides are here. A [`Bot`] answers a front end with the placements of one of our agents. [`play`] runs games of our own
-//! for any program that speaks the protocol, each with a process of its own.
+//! Both sides are here. A [`Bot`] answers a front end with the placements of one of our agents. [`play`] runs our own
+//! games for any program that speaks the protocol, each with a separate process.
 //!
-//! [`messages`] has the protocol as it is written down, and [`moves`] translates its places into placements and back. This
-//! module knows neither flags nor files nor what is printed, and no message of our own protocol.
+//! [`messages`] has the protocol as specified, and [`moves`] translates its positions into placements and back. This
+//! module knows neither flags nor files nor output, and no message of our own protocol.
 //!
-//! The surprising decision: a clock decides games here, and only here. A bot that says nothing in time has lost; but what our
-//! own bot says depends on no clock.
+//! The surprising decision: a clock decides games here, and only here. A bot that times out loses; but what our own
+//! bot answers depends on no clock.
 
 pub mod lines;
 pub mod messages;
@@ -32,10 +33,10 @@ use crate::engine::{ActionModel, NamedChoice, Rules, SpinRule};
 pub const WIDTH: u8 = 10;
 /// Rows of every board of the protocol.
 pub const HEIGHT: u8 = 40;
-/// Rows in which pieces appear, from below: in the highest of them, which every bot takes for granted.
+/// Visible rows, counted from below. Pieces appear in the highest of them, as every bot assumes.
 pub const VISIBLE_ROWS: u8 = 20;
 
-/// Rules that the protocol has no words for.
+/// Rules that the protocol cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnsuitedRules {
     /// Pieces do not turn on their way down.
@@ -46,7 +47,7 @@ pub enum UnsuitedRules {
     /// A step is a key.
     #[error("the protocol has placements, and no keys: expected action_model placement")]
     Keys,
-    /// Another size.
+    /// The size is not the protocol's.
     #[error(
         "the protocol has boards of {WIDTH} columns, {VISIBLE_ROWS} rows of them visible; the rules have {width} columns and {visible} visible rows"
     )]
@@ -56,7 +57,7 @@ pub enum UnsuitedRules {
         /// Visible rows.
         visible: u8,
     },
-    /// Pieces appear in a row of their own.
+    /// Pieces appear in another row.
     #[error(
         "the protocol leaves the row in which pieces appear to the rules that everyone plays: expected no spawn_row"
     )]
@@ -64,15 +65,15 @@ pub enum UnsuitedRules {
     /// Rows rise from below.
     #[error("the protocol has no words for rows that rise: expected no garbage")]
     Garbage,
-    /// Spins of another kind.
+    /// The spin rule is not the protocol's.
     #[error("the protocol tells T-spins apart, expected spins t_spins or t_spins_strict; the rules have {}", .0.name())]
     Spins(SpinRule),
 }
 
-/// Checks that games by these rules can be told in the protocol.
+/// Checks that the protocol can express games under these rules.
 ///
 /// # Errors
-/// [`UnsuitedRules`] for the first thing that bots could not know.
+/// [`UnsuitedRules`] for the first property that bots could not know.
 pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     let visible = rules.visible_rows();
     if rules.action_model != ActionModel::Placement {

@@ -1,8 +1,8 @@
 //! Moves of the protocol and our placements: the same cells, named in two ways.
 //!
-//! The protocol names the centre of a piece, the cell that stays where it is when the piece turns without a kick, and which of
-//! four ways it is turned. We name the lower left corner and one of the distinct shapes. So several moves are one placement: an
-//! S that is turned half around covers the cells that another one covers a row further up.
+//! The protocol names the centre of a piece, the cell that stays in place when the piece turns without a kick, and
+//! one of four orientations. We name the lower left corner and one of the distinct shapes. So several moves are one
+//! placement: an S after a half turn covers the cells of an S one row further up.
 
 use crate::engine::{
     Hand, Placement, Playfield, Resting, Rules, Shape, Spin, Spot, Tetromino, comes_to_rest,
@@ -10,39 +10,39 @@ use crate::engine::{
 
 use super::messages::{Letter, Location, Move, Orientation};
 
-/// Why a move cannot be made.
+/// Why a move is illegal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalMove {
-    /// Neither of the pieces that can be placed.
+    /// The piece is neither the current one nor the one from hold.
     #[error("{piece} is not there to be placed, expected {current}{}", other.map_or(String::new(), |other| format!(", or {other} from hold")))]
     NotInHand {
-        /// The piece of the move.
+        /// Piece of the move.
         piece: Tetromino,
         /// The current piece.
         current: Tetromino,
-        /// The piece that is placed if that one is held.
+        /// The piece that is placed if the current one is held.
         other: Option<Tetromino>,
     },
-    /// It sticks out of the board.
+    /// The piece leaves the board.
     #[error("it leaves the board")]
     Outside,
-    /// Cells are taken.
+    /// Its cells are taken.
     #[error("its cells are taken")]
     Taken,
-    /// It does not rest there, or cannot get there.
+    /// The piece does not come to rest there, or cannot get there.
     #[error("it does not come to rest there on any way")]
     Unreachable,
-    /// It counts as something else.
+    /// The placement has another spin label.
     #[error("there it counts as {}, not as {}", spins(.found), spin_name(*.said))]
     Spin {
-        /// What the move said.
+        /// Label of the move.
         said: Spin,
-        /// What there is.
+        /// Labels of the placements with these cells.
         found: Vec<Spin>,
     },
 }
 
-/// A move in words, such as `T south 4,1 (full)`.
+/// A move as text, such as `T south 4,1 (full)`.
 impl std::fmt::Display for Move {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Location { piece: Letter(piece), orientation, x, y } = self.location;
@@ -76,10 +76,10 @@ impl Orientation {
 }
 
 impl Move {
-    /// The move that a placement of a piece is.
+    /// The move for a placement of a piece.
     ///
     /// # Panics
-    /// When the piece has no such placement.
+    /// If the piece has no such placement.
     pub fn of(rules: &Rules, playfield: &Playfield, piece: Tetromino, placement: Placement) -> Move {
         let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
         let location = Location {
@@ -91,8 +91,8 @@ impl Move {
         Move { location, spin: placement.spin() }
     }
 
-    /// The shape, and the row and the column of its lower left corner; `None` if it sticks out of a wall or the floor, or lies
-    /// wholly above a board of this many rows.
+    /// The shape, and the row and the column of its lower left corner; `None` if it leaves a wall or the floor, or
+    /// lies wholly above a board of this many rows.
     pub fn corner(&self, width: u8, height: u8) -> Option<(&'static Shape, u8, u8)> {
         let Location { piece: Letter(piece), orientation, x, y } = self.location;
         let turned = Resting { orientation: orientation as u8, column: 0, row: 0, spin: Spin::None };
@@ -104,7 +104,7 @@ impl Move {
         is_inside.then_some((shape, row, column))
     }
 
-    /// The placement that it is, of all that can be made here: the one with its piece, its cells and its spin.
+    /// The legal placement with this move's piece, cells and spin.
     ///
     /// # Errors
     /// [`IllegalMove`] if there is none.

@@ -1,7 +1,7 @@
-//! The position that a front end tells a bot of, move by move.
+//! The position that a front end describes to a bot, move by move.
 //!
-//! A front end decides what happens in its game. So any move of a piece that is there is made, wherever its cells are free,
-//! whether or not our rules know a way there.
+//! A front end decides what happens in its game. So every move of an available piece is made if its cells are free,
+//! whether or not our rules have a path there.
 
 use std::collections::VecDeque;
 
@@ -10,33 +10,33 @@ use crate::engine::{Odds, Playfield, Rules, Tetromino, lock};
 use super::messages::{Letter, Location, Move, PieceCounts, RandomizerState, Start};
 use super::{HEIGHT, WIDTH};
 
-/// A game as a bot knows it.
+/// A game from a bot's point of view.
 #[derive(Clone, Debug)]
 pub(super) struct Position {
     pub held: Option<Tetromino>,
     /// The current piece and those after it.
     pub queue: VecDeque<Tetromino>,
     pub playfield: Playfield,
-    /// Lines cleared since the beginning of what is known.
+    /// Lines cleared since the initial position.
     pub lines: u64,
     dealing: Dealing,
 }
 
-/// What is known of the pieces after the queue.
+/// Knowledge about the pieces after the queue.
 #[derive(Clone, Copy, Debug)]
 enum Dealing {
     Unknown,
     Bags { current: PieceCounts, filled: PieceCounts },
 }
 
-/// Pieces in a queue: no front end shows so many, but one may deal on and on without a move.
+/// Most pieces in a queue: no front end shows this many, but one may deal on and on without a move.
 const MAX_QUEUE: usize = 10_000;
 
 impl Position {
     /// The position of a message, on a playfield of these rules.
     ///
     /// # Errors
-    /// What was expected in place of what there is.
+    /// The expected value in place of the given one.
     pub fn new(start: Start, rules: &Rules) -> Result<Position, String> {
         let Start { hold, queue, board, randomizer, combo: _, back_to_back: _ } = start;
         if board.len() != usize::from(HEIGHT) {
@@ -77,10 +77,10 @@ impl Position {
         Ok(())
     }
 
-    /// One piece more is known.
+    /// Adds one more piece to the queue.
     ///
     /// # Errors
-    /// If no bag of the randomizer has it, or there are too many.
+    /// If no bag of the randomizer contains it, or the queue is full.
     pub fn deal(&mut self, piece: Tetromino) -> Result<(), String> {
         self.append(piece)?;
         self.dealing.deal(piece)
@@ -89,7 +89,7 @@ impl Position {
     /// Makes a move.
     ///
     /// # Errors
-    /// If its piece or its cells are not free to be used. The position is of no use then.
+    /// If its piece is not available or its cells are not free. The position is then unusable.
     pub fn play(&mut self, played: &Move, rules: &Rules) -> Result<(), String> {
         let Location { piece: Letter(piece), .. } = played.location;
         let (current, next) = (self.queue.front().copied(), self.queue.get(1).copied());
@@ -115,7 +115,7 @@ impl Position {
         Ok(())
     }
 
-    /// How likely each piece is to follow this many of the queue.
+    /// Odds of each piece to follow this many pieces of the queue.
     pub fn odds_after(&self, pieces: usize) -> Odds {
         match (self.queue.get(pieces), &self.dealing) {
             (Some(piece), _) => Odds::certain(*piece),

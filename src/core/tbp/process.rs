@@ -1,12 +1,13 @@
 //! A bot as a process: lines to it, lines from it, and a bounded end.
 //!
-//! It knows no game. Three threads stand between a bot and the game, so that no bot can hold the game up: one writes what the
-//! bot may never read, one reads lines that may never end, and one drains stderr and keeps the last words. Between them and the
-//! game are queues of bounded length. The threads end with the pipes, and nothing waits for them: a process that a bot left
-//! behind may hold the pipes open.
+//! It knows no game. Three threads stand between a bot and the game, so that no bot can block the game: one writes
+//! lines that the bot may never read, one reads lines that may never end, and one drains stderr and keeps its end.
+//! Queues of bounded length connect them to the game. The threads end with the pipes, and nothing waits for them,
+//! because a process that a bot left behind may hold the pipes open.
 //!
-//! A bot has a process group of its own where there is such a thing, and all of it ends with the game. On Linux that includes
-//! processes which have left the group, as `setsid` does it: they have the bot's environment, in which there is a mark.
+//! A bot has its own process group where the system supports it, and the whole group ends with the game. On Linux
+//! this includes processes that have left the group, as with `setsid`: they have the bot's environment, which
+//! contains a mark.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
@@ -21,35 +22,35 @@ use super::faults::Fault;
 use super::lines::{Line, MAX_LINE_BYTES, read_line, shown};
 use super::messages::{FrontEndMessage, write};
 
-/// Lines that wait on their way to a bot. A piece makes three or four of them, so this is a bot that has left many moves unread.
+/// Most lines that wait for a bot to read. A piece makes three or four, so such a bot has left many moves unread.
 const OUTBOX: usize = 256;
-/// Lines that wait on their way from a bot: beyond that, it waits.
+/// Most lines of a bot that wait to be read; beyond that, the bot waits.
 const INBOX: usize = 16;
-/// How much of its stderr is kept: the last lines of a panic.
+/// Bytes of the bot's stderr that are kept: the last lines of a panic.
 const LAST_WORDS: usize = 400;
-/// How long a bot has to end by itself.
+/// How long a bot may take to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long a bot that has closed its output may take to be gone, so that its exit code is known.
+/// How long to wait for the exit code of a bot that has closed its output.
 const LINGER: Duration = Duration::from_millis(250);
-/// How often the processes of a bot are looked for.
+/// How often to search for the processes of a bot.
 #[cfg(target_os = "linux")]
 const ROUNDS: usize = 10;
-/// How often a wait looks whether all games are to stop.
+/// How often a wait checks whether all games must stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The variable in the environment of a bot that tells its processes from all others.
+/// The environment variable that distinguishes a bot's processes from all others.
 const MARK: &str = "TETRION_TBP_BOT";
 
-/// A program, and how it is started.
+/// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Its path, or its name if it is to be searched for as a shell would.
+    /// Path of the program, or its name if it is to be searched for as a shell would.
     pub path: OsString,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<OsString>,
 }
 
-/// A running bot. It is killed when this is dropped.
+/// A running bot, which is killed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct BotProcess {
     child: Child,
@@ -57,18 +58,18 @@ pub(super) struct BotProcess {
     #[cfg(target_os = "linux")]
     mark: String,
     inbox: Receiver<Line>,
-    /// Gone once the bot has been told to quit.
+    /// Lines to the bot; `None` once it has been told to quit.
     outbox: Option<SyncSender<String>>,
     last_words: Arc<Mutex<Vec<u8>>>,
     has_ended: bool,
 }
 
-/// Why a game does not go on.
+/// Why a game cannot continue.
 #[derive(Debug)]
 pub(super) enum Broken {
-    /// By a fault of the bot.
+    /// The bot made a fault.
     By(Fault),
-    /// All games are to stop.
+    /// All games must stop.
     Stopped,
 }
 
@@ -113,7 +114,7 @@ impl BotProcess {
         Ok(bot)
     }
 
-    /// Tells it something, without waiting until it listens. One that has gone shows that by its silence.
+    /// Sends a line to the bot, without waiting until it reads. A bot that has exited shows that by its silence.
     pub fn tell(&self, line: String) -> Result<(), Fault> {
         match self.outbox.as_ref().map(|outbox| outbox.try_send(line)) {
             Some(Err(TrySendError::Full(_))) => Err(Fault::Deaf),
@@ -121,7 +122,7 @@ impl BotProcess {
         }
     }
 
-    /// Its next line, which must come before the deadline; `waited` is how long it had.
+    /// The bot's next line, which must come before the deadline; `waited` is the time it had.
     pub fn hear(
         &mut self,
         expected: &'static str,
@@ -149,7 +150,7 @@ impl BotProcess {
         Err(Fault::NotAMessage { line: line.to_owned(), why }.into())
     }
 
-    /// What there is to say of a bot that has closed its output.
+    /// The fault of a bot that has closed its output.
     fn left(&mut self, expected: &'static str) -> Fault {
         thread::sleep(LINGER);
         let how = match self.kill() {
@@ -166,7 +167,7 @@ impl BotProcess {
         Fault::Left { expected, how, last_words: shown(&last, LAST_WORDS) }
     }
 
-    /// Tells it to quit, and ends it if it does not.
+    /// Tells the bot to quit, and kills it if it does not.
     pub fn quit(mut self) {
         let _ = self.tell(write(&FrontEndMessage::Quit));
         drop(self.outbox.take());
@@ -180,7 +181,7 @@ impl BotProcess {
         }
     }
 
-    /// Ends it and all that it started, and waits until it is gone.
+    /// Kills the bot and everything that it started, and waits until it is gone.
     fn kill(&mut self) -> io::Result<std::process::ExitStatus> {
         // Before it is waited for: until then its number is its own.
         #[cfg(unix)]
@@ -205,7 +206,7 @@ impl Drop for BotProcess {
     }
 }
 
-/// A mark that no other bot has, of this process or of another one at the same time.
+/// A unique mark, for bots of this process and of others at the same time.
 fn new_mark() -> String {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed))
@@ -239,7 +240,7 @@ fn kill_marked(mark: &str) {
     }
 }
 
-/// Writes to a bot until it is gone, or there is no more to say.
+/// Writes to a bot until it exits, or there is nothing more to send.
 fn tell(mut stdin: ChildStdin, lines: &Receiver<String>) {
     while let Ok(line) = lines.recv() {
         if stdin.write_all(line.as_bytes()).is_err() {
@@ -248,7 +249,7 @@ fn tell(mut stdin: ChildStdin, lines: &Receiver<String>) {
     }
 }
 
-/// Reads the lines of a bot until it is gone, or one is no line.
+/// Reads the lines of a bot until it exits, or one is unusable.
 fn listen(stdout: ChildStdout, lines: &SyncSender<Line>) {
     let mut stdout = BufReader::with_capacity(16 << 10, stdout);
     while let Ok(Some(line)) = read_line(&mut stdout) {
@@ -259,7 +260,7 @@ fn listen(stdout: ChildStdout, lines: &SyncSender<Line>) {
     }
 }
 
-/// Reads what a bot writes to stderr, and keeps the end of it.
+/// Reads a bot's stderr, and keeps the end of it.
 fn drain(mut stderr: ChildStderr, last_words: &Mutex<Vec<u8>>) {
     let mut some = [0; 4096];
     while let Ok(len @ 1..) = stderr.read(&mut some) {

@@ -1,7 +1,7 @@
-//! Many games of a bot, each with a process of its own, several at a time.
+//! Many games of a bot, each with a separate process, several at a time.
 //!
-//! The games come back in their order, whatever the order in which they ended: a bot that always says the same to the same
-//! plays the same games, however many at a time.
+//! The games are returned in order, whatever the order in which they ended: a bot that always gives equal answers
+//! plays equal games, with any number at a time.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use super::faults::{End, Fault};
 use super::hosted::{HostedGame, Table, Terms};
 use super::process::{BotProcess, Broken, Program};
 
-/// How often the caller hears how far the games are.
+/// How often the caller gets a progress report.
 const REPORT: Duration = Duration::from_millis(100);
 
 /// Games for a bot.
@@ -25,23 +25,23 @@ const REPORT: Duration = Duration::from_millis(100);
 pub struct Hosting {
     /// The bot.
     pub program: Program,
-    /// The rules: [those that the protocol has words for](super::check_rules).
+    /// Rules of the games, which [the protocol must be able to express](super::check_rules).
     pub rules: Rules,
-    /// How many games.
+    /// Number of games.
     pub games: u32,
-    /// The seed from which those of the games are drawn, as in evaluations.
+    /// The seed from which the seeds of the games are drawn, as in evaluations.
     pub seed: u64,
-    /// Pieces after which a game is over.
+    /// Pieces after which a game ends.
     pub max_pieces: u64,
-    /// How many games are played at a time, at least one.
+    /// Games played at a time, at least one.
     pub jobs: u32,
-    /// How long a bot may think before it is asked for a move.
+    /// Time that a bot may think before each request for a move.
     pub think: Duration,
-    /// How long it may take for each answer.
+    /// Most time of each answer.
     pub patience: Duration,
 }
 
-/// How far the games are.
+/// Progress of the games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostingProgress {
     /// Games that have ended.
@@ -50,7 +50,7 @@ pub struct HostingProgress {
     pub pieces: u64,
 }
 
-/// The bot is no program that can be started.
+/// The program of the bot cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start {program:?}: {error}")]
 pub struct CannotStart {
@@ -58,8 +58,8 @@ pub struct CannotStart {
     error: io::Error,
 }
 
-/// Plays all games, and returns them in their order; those that have ended, if `report` returns false, which it is asked several
-/// times a second.
+/// Plays all games, and returns them in order; only the finished ones if `report`, which is called several times per
+/// second, returns false.
 ///
 /// # Errors
 /// [`CannotStart`] if the program cannot be started.
@@ -102,7 +102,7 @@ pub fn play(
     Ok(games)
 }
 
-/// What the threads share that play.
+/// State shared by the playing threads.
 #[derive(Clone, Copy)]
 struct Hall<'a> {
     hosting: &'a Hosting,
@@ -112,7 +112,7 @@ struct Hall<'a> {
 }
 
 impl Hall<'_> {
-    /// Plays games until there are no more.
+    /// Plays games until none are left.
     fn play(self, ended: &Sender<io::Result<HostedGame>>) {
         while !self.stop.load(Ordering::Relaxed) {
             let game = self.next.fetch_add(1, Ordering::Relaxed);
@@ -127,7 +127,7 @@ impl Hall<'_> {
         }
     }
 
-    /// Plays a game; none if it was stopped.
+    /// Plays a game; `None` if it was stopped.
     fn play_game(self, game: u32) -> io::Result<Option<HostedGame>> {
         let Hosting { program, rules, seed, max_pieces, think, patience, .. } = self.hosting;
         let seed = word(*seed, Tag::Game, game.into());
