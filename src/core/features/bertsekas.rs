@@ -6,12 +6,12 @@
 
 use crate::engine::{Column, Playfield};
 
-/// The row just above the highest full cell of column `i`, 0 if it is empty.
+/// The row above the highest full cell of column `i`, 0 if it is empty.
 pub fn column_height(playfield: &Playfield, i: usize) -> u32 {
     playfield.columns()[i].top()
 }
 
-/// The difference between the heights of columns `i` and `i + 1`, without its sign.
+/// The absolute difference between the heights of columns `i` and `i + 1`.
 pub fn height_difference(playfield: &Playfield, i: usize) -> u32 {
     column_height(playfield, i).abs_diff(column_height(playfield, i + 1))
 }

@@ -1,21 +1,21 @@
-//! The course notebook's own versions, and those that its report and its exercises hint at.
+//! The course notebook's own versions, and versions hinted at by its report and its exercises.
 //!
-//! The notebook's weights are only good with its definitions, and it takes all of them before clearing (`_preclear`). Its
-//! surroundings differ from Dellacherie's where columns are concerned: above the highest row everything is full.
+//! The notebook's weights fit only its own definitions, which are all measured before clearing (`_preclear`). Its
+//! surroundings differ from Dellacherie's for columns: above the highest row everything is full.
 
 use super::dellacherie::{empty_cells_down_from, inside, well_cells};
 use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
-/// The row of the piece's anchor cell before clearing, the floor row being 1.
+/// The row of the piece's anchor cell before clearing, with the floor row as 1.
 ///
-/// The notebook builds and turns every tetromino around one cell, which is its middle only for a T: a standing I on the
-/// floor has landing height 1.
+/// The notebook builds and turns every tetromino around one cell, which is its middle only for a T: a standing I on
+/// the floor has landing height 1.
 pub fn landing_height_lab(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row + seen.shape.anchor_row + 1)
 }
 
-/// Halfway between the heights of the piece's lowest and highest cells, the floor row being 1: always one more than
+/// Halfway between the heights of the piece's lowest and highest cells, with the floor row as 1: always one more than
 /// Dellacherie's landing height.
 pub fn landing_height_mid(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height + 1) / 2.0
@@ -27,14 +27,14 @@ pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height) / 2.0
 }
 
-/// Changes between full and empty along all columns, full below the floor and full above the highest row: always even in
-/// a column, and two for an empty one.
+/// Changes between full and empty along all columns, full below the floor and full above the highest row: always even
+/// in a column, and two for an empty one.
 pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
     let above = 1 << playfield.height();
     playfield.columns().iter().map(|&column| ((column | above) ^ (column << 1 | 1)).count()).sum()
 }
 
-/// For every hole, all full cells above it in its column: a full cell counts once for each hole below it.
+/// For every hole, the number of full cells above it in its column: a full cell counts once for each hole below it.
 pub fn hole_depth_lab(playfield: &Playfield) -> u32 {
     let mut sum = 0;
     for column in 0..playfield.width() {
@@ -91,8 +91,8 @@ pub fn wells_runs(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(_, cells)| runs(cells)).sum()
 }
 
-/// For every open well cell, the empty cells from it straight down to the first full one, itself included: Dellacherie's
-/// cumulative wells without the covered well cells.
+/// For every open well cell, the number of empty cells from it straight down to the first full one, including itself:
+/// Dellacherie's cumulative wells without the covered well cells.
 pub fn wells_open(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| empty_cells_down_from(column, cells)).sum()
 }

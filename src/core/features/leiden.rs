@@ -1,4 +1,4 @@
-//! What the smart agent of the Leiden report looks at, besides lines and holes (its "closed" cells).
+//! Features of the Leiden report's smart agent, besides lines and holes (its "closed" cells).
 
 use super::lab::open_wells;
 use super::seen::Seen;

@@ -1,17 +1,18 @@
 //! Modern Tetris: what a landing clears and how, and what the stack is ready for.
 //!
-//! Players of it send lines to others, most by four lines at once and by T-spins. The features of landings tell these apart;
-//! those of playfields see what has been prepared: a column left open for an I, and an overhang for a T.
+//! Players of modern Tetris send lines to opponents, most by four lines at once and by T-spins. The features of
+//! landings distinguish these; the features of playfields measure what is prepared: a column left open for an I, and
+//! an overhang for a T.
 //!
-//! Where the rules know no spins every landing is without one, and the rest counts all the same. Combos and back-to-back
-//! clears depend on several landings, so no feature here sees them.
+//! Under rules without spins every landing is without one, and the rest still counts. Combos and back-to-back clears
+//! depend on several landings, so no feature here measures them.
 
 use super::dellacherie::inside;
 use super::seen::Seen;
 use crate::engine::{Clear, Column, Playfield, Spin, Tetromino};
 
-/// 1 if the landing clears something in the way with this number, else 0: one to three lines, and four or more, without a
-/// full spin (0 to 3); one, two, and three or more by one (4 to 6).
+/// 1 if the landing clears in the way with this number, else 0: one to three lines, and four or more, without a full
+/// spin (0 to 3); one, two, and three or more with a full spin (4 to 6).
 pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
     let way = match (seen.landing.lines, seen.spin) {
         (0, _) => return 0.0,
@@ -21,8 +22,7 @@ pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
     f64::from(usize::from(way) == index)
 }
 
-/// The lines that the landing sends by itself, combos and back-to-back clears aside: see
-/// [`Clear::base_attack`].
+/// The lines that the landing sends without combos and back-to-back clears: see [`Clear::base_attack`].
 pub fn base_attack(seen: &Seen<'_>) -> f64 {
     let Seen { landing, spin, .. } = *seen;
     let is_perfect = landing.lines > 0 && landing.afterstate.occupied_rows() == 0;
@@ -34,9 +34,10 @@ pub fn idle_t(seen: &Seen<'_>) -> f64 {
     f64::from(seen.piece == Tetromino::T && (seen.landing.lines == 0 || seen.spin != Spin::Full))
 }
 
-/// The rows one above the other, from the surface of a column up, that are full but for that column; the most of any column.
+/// Consecutive rows, from the surface of a column up, that are full except for that column; the largest number of any
+/// column.
 ///
-/// Four of them are all that an I needs to clear four lines.
+/// Four such rows are enough for an I to clear four lines.
 pub fn ready_rows(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let ready = |(at, column): (usize, &u64)| {
@@ -47,12 +48,12 @@ pub fn ready_rows(playfield: &Playfield) -> u32 {
     columns.iter().enumerate().map(ready).max().unwrap_or(0)
 }
 
-/// How many places there are where a T that points down would make a full spin under an overhang.
+/// Number of positions where a T that points down would make a full spin under an overhang.
 pub fn spin_slots(playfield: &Playfield) -> u32 {
     slots(playfield).count() as u32
 }
 
-/// The rows, 0 to 2, that a T in one of these places would fill; the most of any of them.
+/// Number of rows, 0 to 2, that a T in a spin slot would fill; the largest number of any slot.
 pub fn spin_slot_rows(playfield: &Playfield) -> u32 {
     let filled = |(middle, row): (usize, u32)| {
         let is_full_but_for = |row: u32, cells: std::ops::RangeInclusive<usize>| {
@@ -65,10 +66,10 @@ pub fn spin_slot_rows(playfield: &Playfield) -> u32 {
     slots(playfield).map(filled).max().unwrap_or(0)
 }
 
-/// The column and the row of the middle of a T in each of these places.
+/// The column and the row of the middle of a T in each spin slot.
 ///
-/// Both sides of its lower cell are full, so that it cannot fall further. On one side the T comes in: that column and the one
-/// of its middle are open to the sky. On the other side a cell hangs over it, under which only a turn leads.
+/// Both sides of its lower cell are full, so the T cannot fall further. The T enters on one side: that column and the
+/// column of its middle are open to the sky. On the other side a cell hangs over it, which only a turn gets under.
 fn slots(playfield: &Playfield) -> impl Iterator<Item = (usize, u32)> + '_ {
     let columns = playfield.columns();
     let overhangs = move |middle: usize| {

@@ -1,15 +1,15 @@
-//! The table of feature sets: lists of features with a name, by the names of their features.
+//! The table of feature sets: named lists of features.
 
-/// A list of features with a name.
+/// A named list of features.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedSet {
-    /// Its name on the wire and on the command line.
+    /// Name on the wire and on the command line.
     pub name: &'static str,
-    /// Goes up whenever the same landing could give other numbers under this name.
+    /// Version of the set; increases whenever the same landing could give other numbers.
     pub version: u32,
-    /// Where it comes from, in a sentence.
+    /// Source of the set, in one sentence.
     pub source: &'static str,
-    /// Its features in order; `[i]` stands for a whole family.
+    /// Features in order; `[i]` stands for a whole family.
     pub members: &'static [&'static str],
 }
 
@@ -25,7 +25,7 @@ const DELLACHERIE6: [&str; 6] = [
 const BCTS8: [&str; 8] = extended(&DELLACHERIE6, &["hole_depth", "rows_with_holes"]);
 const THIERY9: [&str; 9] = extended(&BCTS8, &["pattern_diversity"]);
 
-/// Every list of features with a name.
+/// Every named list of features.
 pub static FEATURE_SETS: &[NamedSet] = &[
     NamedSet {
         name: "dellacherie6",
@@ -166,7 +166,7 @@ pub static FEATURE_SETS: &[NamedSet] = &[
     },
 ];
 
-/// A list and what follows it, `N` names in all.
+/// A list extended by another one, `N` names in total.
 const fn extended<const N: usize>(list: &[&'static str], more: &[&'static str]) -> [&'static str; N] {
     assert!(list.len() + more.len() == N);
     let mut all = [""; N];

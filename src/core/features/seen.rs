@@ -1,4 +1,4 @@
-//! What the functions of features are given of a landing.
+//! The input of feature functions for a landing.
 
 use crate::engine::{Landing, Shape, Spin, Tetromino};
 
@@ -7,10 +7,10 @@ use crate::engine::{Landing, Shape, Spin, Tetromino};
 pub struct Seen<'a> {
     /// The piece.
     pub piece: Tetromino,
-    /// The spin that its placement counts as.
+    /// Spin label of the placement.
     pub spin: Spin,
     /// The shape that came to rest.
     pub shape: &'a Shape,
-    /// What its placement did.
+    /// Effects of the placement.
     pub landing: &'a Landing<u64, 32>,
 }

@@ -1,4 +1,4 @@
-//! Lists of features, spelled out for a width: those with a name, and callers' own.
+//! Lists of features, spelled out for a width: named lists, and callers' own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,35 +10,36 @@ use super::table::{FEATURES, Feature, Measure};
 use crate::engine::{PieceSet, Playfield};
 use crate::names::{did_you_mean, unknown};
 
-/// The most features a set may have.
+/// Most features of a set.
 ///
-/// The largest set with a name has 72 at width 32; a set is compiled and echoed in full, so it needs a limit.
+/// The largest named set has 72 at width 32; a set is compiled and returned in full, so it needs a limit.
 pub const MAX_COLUMNS: usize = 256;
 
-/// What is appended to a name to have the feature taken before clearing.
+/// Suffix of the name of a feature measured before clearing.
 const PRECLEAR: &str = "_preclear";
 
 /// One feature of a set: a single number.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureColumn {
-    /// The row of the table; its name says what to measure.
+    /// Row of the feature table, whose name says what to measure.
     pub feature: &'static Feature,
-    /// Which of a family, 0 for a single feature. Within [`Feature::family_size`] at the width of the set.
+    /// Index in a family, 0 for a single feature; below [`Feature::family_size`] at the width of the set.
     pub index: u8,
-    /// Whether it is taken before clearing. Never true for a feature of a landing.
+    /// Whether the feature is measured before clearing. Never true for a feature of a landing.
     pub preclear: bool,
-    /// What it is multiplied by: another feature, by row and index. Both are features of the playfield after clearing.
+    /// The other factor of a product, by row and index. Both factors are features of the playfield after clearing.
     pub factor: Option<(&'static Feature, u8)>,
 }
 
-/// A list of features, spelled out for one width: what each number of a feature vector is. Clones share one list.
+/// A list of features, spelled out for one width: the meaning of each number of a feature vector. Clones share one
+/// list.
 #[derive(Clone, Debug)]
 pub struct FeatureSet {
     name: &'static str,
     version: u32,
     width: u8,
     columns: Arc<[FeatureColumn]>,
-    /// The same as the kernels see it, if they know all of it.
+    /// The set in the form of the kernels, if they support it completely.
     slots: Option<Slots>,
 }
 
@@ -51,12 +52,12 @@ pub enum FeatureError {
     /// No feature has that name.
     #[error("{}", unknown_feature(.0))]
     UnknownFeature(String),
-    /// A family of features was named without saying which of them.
+    /// A family of features was named without an index.
     #[error("{name} is a family of features, expected {name}[0] to {name}[{last}] at width {width}")]
     IndexMissing {
         /// Name of the family.
         name: String,
-        /// Its last index.
+        /// Last index of the family.
         last: u8,
         /// The width of the playfield.
         width: u8,
@@ -66,23 +67,23 @@ pub enum FeatureError {
     IndexWrong {
         /// The name as it was given.
         name: String,
-        /// What would be right.
+        /// The expected index.
         expected: String,
         /// The width of the playfield.
         width: u8,
     },
-    /// `_preclear` on a feature that is taken before clearing by definition.
+    /// `_preclear` on a feature that is measured before clearing by definition.
     #[error("{0} belongs to the landing and has no _preclear form")]
     NoPreclear(&'static str),
-    /// A product of something else than two features of the playfield after clearing.
+    /// A factor of a product is not a feature of the playfield after clearing.
     #[error(
         "{0:?} is not a product, expected two features of the playfield after clearing with a * between them"
     )]
     NoProduct(String),
-    /// A feature about tetrominoes where the game has other pieces.
+    /// A feature about tetrominoes, but the game has other pieces.
     #[error("{0} is about the seven tetrominoes, expected a feature of any pieces: the game has others")]
     OfTetrominoes(&'static str),
-    /// The same feature twice: its two weights would be one.
+    /// A repeated feature: its two weights would be one.
     #[error("feature {0:?} is listed twice")]
     Repeated(String),
     /// A list of no features.
@@ -94,10 +95,10 @@ pub enum FeatureError {
 }
 
 impl FeatureSet {
-    /// Checks that all features have a meaning where a game has these pieces.
+    /// Checks that all features have a meaning in a game with these pieces.
     ///
     /// # Errors
-    /// [`FeatureError::OfTetrominoes`] for the first one that is about the seven, where the game has others.
+    /// [`FeatureError::OfTetrominoes`] for the first feature about tetrominoes, if the game has other pieces.
     pub fn check_pieces(&self, pieces: &PieceSet) -> Result<(), FeatureError> {
         let about_seven = |column: &FeatureColumn| {
             let factor = column.factor.map(|(feature, _)| feature);
@@ -112,7 +113,7 @@ impl FeatureSet {
         }
     }
 
-    /// The set of that name at a width.
+    /// The named set at a width.
     ///
     /// ```
     /// use tetrion_core::features::FeatureSet;
@@ -172,22 +173,22 @@ impl FeatureSet {
         FeatureSet { name, version, width, columns: columns.into(), slots: slots.map(Slots::new) }
     }
 
-    /// The name of the set; `custom` for a caller's own.
+    /// Name of the set; `custom` for a caller's own.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Goes up whenever the same landing could give other numbers under the same name.
+    /// Version of the set; increases whenever the same landing could give other numbers.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The width of the playfields it is spelled out for.
+    /// Width of the playfields that the set is spelled out for.
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// How many numbers a feature vector has; never 0.
+    /// Number of entries of a feature vector; never 0.
     #[allow(clippy::len_without_is_empty)] // it would be false, always
     pub fn len(&self) -> usize {
         self.columns.len()
@@ -203,7 +204,7 @@ impl FeatureSet {
         self.columns.iter().map(FeatureColumn::to_string).collect()
     }
 
-    /// The set as the kernels see it, if they know all of its features.
+    /// The set in the form of the kernels, if they support all of its features.
     pub(super) fn slots(&self) -> Option<&Slots> {
         self.slots.as_ref()
     }
@@ -211,7 +212,7 @@ impl FeatureSet {
     /// The feature vector of a landing.
     ///
     /// # Panics
-    /// When `out` is not as long as the set, or the playfield not of its width.
+    /// If `out` does not have the length of the set, or the playfield not its width.
     pub fn evaluate(&self, seen: &Seen<'_>, out: &mut [f64]) {
         assert_eq!(out.len(), self.len(), "room for each feature");
         assert_eq!(seen.landing.afterstate.width(), self.width, "a playfield of the set's width");
@@ -220,7 +221,7 @@ impl FeatureSet {
         }
     }
 
-    /// About how long [`FeatureSet::evaluate`] takes for a playfield of this height, in nanoseconds.
+    /// Rough time of [`FeatureSet::evaluate`] for a playfield of this height, in nanoseconds.
     pub fn nanoseconds(&self, height: u8) -> u64 {
         let cells = u64::from(self.width) * u64::from(height);
         // What the kernels know is counted a column or a row at a time by its own function too.
@@ -236,11 +237,11 @@ impl FeatureSet {
         features.chain(factors.map(|(feature, _)| feature)).map(nanoseconds).sum()
     }
 
-    /// The feature vector of a playfield nothing has landed on: features of landings are 0, and those before clearing see
-    /// the playfield as it is.
+    /// The feature vector of a playfield without a landing: features of landings are 0, and features before clearing
+    /// use the playfield as it is.
     ///
     /// # Panics
-    /// As [`FeatureSet::evaluate`].
+    /// Under the conditions of [`FeatureSet::evaluate`].
     pub fn of_playfield(&self, playfield: &Playfield, out: &mut [f64]) {
         assert_eq!(out.len(), self.len(), "room for each feature");
         assert_eq!(playfield.width(), self.width, "a playfield of the set's width");
@@ -308,7 +309,7 @@ impl FeatureColumn {
         Ok(FeatureColumn { feature, index, preclear, factor: None })
     }
 
-    /// Its slot in the kernels, if they know it.
+    /// The feature's slot in the kernels, if they support it.
     fn slot(&self) -> Option<Slot> {
         let factor = match self.factor {
             None => None,
@@ -317,7 +318,7 @@ impl FeatureColumn {
         Some(Slot { kind: self.feature.kernel?(self.index), preclear: self.preclear, factor })
     }
 
-    /// Its value for a landing.
+    /// Value of the feature for a landing.
     pub fn of_landing(&self, seen: &Seen<'_>) -> f64 {
         match self.feature.measure {
             Measure::Landing(measure) => measure(seen),
@@ -327,13 +328,13 @@ impl FeatureColumn {
         }
     }
 
-    /// Its value for a playfield; 0 if it belongs to a landing.
+    /// Value of the feature for a playfield; 0 for a feature of a landing.
     fn of_playfield(&self, playfield: &Playfield) -> f64 {
         let value = self.feature.of_playfield(playfield, self.index);
         self.factor.map_or(value, |(feature, index)| value * feature.of_playfield(playfield, index))
     }
 
-    /// What tells it from others: the names and the indices of its factors, in an order of their own, and when it is taken.
+    /// Identity of the feature: the names and the indices of its factors, in a fixed order, and when it is measured.
     fn identity(&self) -> ([Option<(&'static str, u8)>; 2], bool) {
         let mut factors = [
             Some((self.feature.name, self.index)),
@@ -344,7 +345,7 @@ impl FeatureColumn {
     }
 }
 
-/// A product is the same the other way round.
+/// Products are equal regardless of the order of their factors.
 impl PartialEq for FeatureColumn {
     fn eq(&self, other: &FeatureColumn) -> bool {
         self.identity() == other.identity()

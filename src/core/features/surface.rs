@@ -1,13 +1,13 @@
-//! The surface as the pieces to come meet it: this project's own features, for players that weigh what they cannot see.
+//! The surface as seen by coming pieces: this project's own features, for players that consider hidden pieces.
 //!
-//! A tetromino *fits* where one of its orientations can rest so that every column of it touches the surface: then it covers
-//! no empty cell, and there is no new hole. That is a matter of the columns' heights alone, and of nothing above them: how
-//! high the playfield is does not count. A player who takes the mean over the next piece loses where one of the seven fits
-//! nowhere, so these numbers tell in one look what the mean finds out with seven.
+//! A tetromino *fits* where one of its orientations can rest so that every column of it touches the surface: then it
+//! covers no empty cell, and makes no new hole. This depends only on the columns' heights, not on the height of the
+//! playfield or anything above. A player with the exact mean over the next piece loses when one of the seven fits
+//! nowhere, so these numbers summarize what the mean finds out with seven pieces.
 //!
-//! Two features weigh by depth what Dellacherie's count once: a hole far under the surface is opened late, and a well of
-//! three rows or more takes an I and nothing else. The last is the checkerboard argument: every tetromino but the T covers as
-//! many black cells as white ones.
+//! Two features weight by depth what Dellacherie's count once: a hole far under the surface is opened late, and only
+//! an I fits into a well of three rows or more. The last feature is the checkerboard argument: every tetromino but
+//! the T covers as many black cells as white ones.
 
 use super::bertsekas::column_height;
 use crate::engine::{Column, Playfield, Rules, Shape, Tetromino};
@@ -61,7 +61,8 @@ pub fn weighted_holes(playfield: &Playfield) -> u32 {
     sum
 }
 
-/// For every column, the rows beyond two by which it lies below its lower neighbour; walls are endlessly high.
+/// For every column, the number of rows beyond two by which it lies below its lower neighbour; walls are infinitely
+/// high.
 pub fn deep_wells(playfield: &Playfield) -> u32 {
     let heights: Vec<u32> = playfield.heights().collect();
     let height = |i: usize| heights.get(i).copied().unwrap_or(u32::MAX);
@@ -69,8 +70,8 @@ pub fn deep_wells(playfield: &Playfield) -> u32 {
     (0..heights.len()).map(|i| lower_neighbour(i).saturating_sub(height(i) + 2)).sum()
 }
 
-/// How far black and white are out of balance where every column is filled up to its height and coloured as a chessboard:
-/// the size of the sum of `(-1)^i (h[i] mod 2)`.
+/// The imbalance of black and white if every column is filled up to its height and coloured as a chessboard: the
+/// absolute value of the sum of `(-1)^i (h[i] mod 2)`.
 pub fn surface_parity(playfield: &Playfield) -> u32 {
     let sign = |i: usize| if i.is_multiple_of(2) { 1 } else { -1 };
     playfield

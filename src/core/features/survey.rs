@@ -1,18 +1,19 @@
-//! The survey notebook's El-Tetris as it is coded there.
+//! The survey notebook's version of El-Tetris, as coded there.
 //!
-//! The notebook means El-Tetris (Islam El-Ashi, 2011), but five of the six features come out otherwise: about a thousand
-//! lines a game where millions are expected. They are kept under names of their own, so that the notebook's numbers can
-//! be reproduced; none of them is a good choice for anything else.
+//! The notebook means El-Tetris (Islam El-Ashi, 2011), but five of the six features differ: about a thousand lines
+//! per game instead of millions. They have separate names, so that the notebook's numbers can be reproduced; none of
+//! them is a good choice for anything else.
 
 use super::dellacherie::inside;
 use super::lab::{open_wells, sum_up_to};
 use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
-/// The landing height with half of the piece's height added where it should be taken away: `row + h + (h - 1) / 2`, where
+/// The landing height with half of the piece's height added instead of subtracted: `row + h + (h - 1) / 2`, where
 /// `row` is the row of the piece's lowest cell before clearing and `h` its rows.
 ///
-/// The notebook writes `rows - drop row + (h - 1) / 2`; its drop row is the piece's highest row, counted from the top.
+/// The notebook writes `rows - drop row + (h - 1) / 2`; its drop row is the piece's highest row, counted from the
+/// top.
 pub fn landing_height_survey(seen: &Seen<'_>) -> f64 {
     let height = seen.shape.height;
     f64::from(seen.landing.row + height) + f64::from(height - 1) / 2.0

@@ -1,6 +1,6 @@
-//! The table of features: for each its name, formula and source, its function, and what the kernels measure for it.
+//! The table of features: name, formula, source and function of each, and its measure in the kernels.
 //!
-//! What differs between features is said here; names are for callers, and nothing below compares them.
+//! All differences between features are in this table; names are for callers.
 
 use super::kernel::aspect::Aspect;
 use super::kernel::ground::Basis;
@@ -10,47 +10,47 @@ use super::seen::Seen;
 use super::{bertsekas, dellacherie, lab, lee, leiden, modern, surface, survey, thiery};
 use crate::engine::Playfield;
 
-/// How a feature is measured, and of what.
+/// Input and form of a feature's function.
 #[derive(Clone, Copy, Debug)]
 pub enum Measure {
-    /// Of a landing, once: no `_preclear` form.
+    /// One number for a landing, without a `_preclear` form.
     Landing(fn(&Seen<'_>) -> f64),
-    /// Of a landing, for each of seven things: a family of seven features at any width, without `_preclear` forms.
+    /// Seven numbers for a landing: a family of seven features at any width, without `_preclear` forms.
     LandingSeven(fn(&Seen<'_>, usize) -> f64),
-    /// Of a playfield, once.
+    /// One number for a playfield.
     Playfield(fn(&Playfield) -> u32),
-    /// Of a playfield, once, by a search that takes longer: by flooding it, or by trying all tetrominoes.
+    /// One number for a playfield by a slower search, such as flooding it or trying all tetrominoes.
     Search(fn(&Playfield) -> u32),
-    /// Of each column of a playfield: a family of as many features as there are columns.
+    /// One number per column of a playfield: a family with one feature per column.
     Column(fn(&Playfield, usize) -> u32),
-    /// Of each column and its right neighbour: a family of one feature less.
+    /// One number per column and its right neighbour: a family with one feature less than columns.
     Pair(fn(&Playfield, usize) -> u32),
-    /// Of a playfield, for each of seven things: a family of seven features at any width.
+    /// Seven numbers for a playfield: a family of seven features at any width.
     Seven(fn(&Playfield, usize) -> u32),
 }
 
 /// One row of the table of features.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Its name; for a family the name of all of them, without `[i]`.
+    /// Name of the feature; for a family without `[i]`.
     pub name: &'static str,
-    /// What it is, in half a sentence.
+    /// Formula, in half a sentence.
     pub formula: &'static str,
-    /// Where it comes from.
+    /// Source of the feature.
     pub source: &'static str,
-    /// How it is measured.
+    /// How the feature is measured.
     pub measure: Measure,
-    /// What the kernels measure for it, given its index; `None` if they do not know it.
+    /// Measure in the kernels, given an index; `None` if they do not support the feature.
     pub kernel: Option<fn(u8) -> KernelFeature>,
 }
 
 impl Feature {
-    /// The feature or the family of this name, without `[i]` and `_preclear`.
+    /// The feature or family with this name, without `[i]` and `_preclear`.
     pub fn named(name: &str) -> Option<&'static Feature> {
         FEATURES.iter().find(|feature| feature.name == name)
     }
 
-    /// Its name, with `[i]` behind that of a family: how a set's members are listed.
+    /// The name, with `[i]` appended for a family, as in lists of a set's members.
     pub(super) fn pattern(&self) -> String {
         let index = if self.is_family() { "[i]" } else { "" };
         format!("{}{index}", self.name)
@@ -64,7 +64,7 @@ impl Feature {
         )
     }
 
-    /// How many features of a playfield of this width the row stands for; `None` for a single one without an index.
+    /// Number of features that the row stands for at this width; `None` for a single one without an index.
     pub fn family_size(&self, width: u8) -> Option<u8> {
         match self.measure {
             Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => None,
@@ -74,17 +74,19 @@ impl Feature {
         }
     }
 
-    /// Whether it belongs to a landing, so that it has no `_preclear` form and is 0 for a playfield nothing landed on.
+    /// Whether the feature belongs to a landing, so that it has no `_preclear` form and is 0 for a playfield without
+    /// a landing.
     pub fn is_of_landing(&self) -> bool {
         matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
     }
 
-    /// Whether it asks where tetrominoes fit, or what one of them does; so it means nothing where a game has other pieces.
+    /// Whether the feature is about tetrominoes, such as where they fit, so that it has no meaning in games with
+    /// other pieces.
     pub fn is_about_tetrominoes(&self) -> bool {
         ABOUT_TETROMINOES.contains(&self.name)
     }
 
-    /// Its value for a playfield; 0 if it belongs to a landing.
+    /// Value of the feature for a playfield; 0 for a feature of a landing.
     pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
             Measure::Landing(_) | Measure::LandingSeven(_) => 0.0,
@@ -108,7 +110,7 @@ const SURVEY: &str = "Tetris AI survey notebook, as coded";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 const TETRION: &str = "this project";
 
-/// The features about the seven: where they fit, the T and its spins, lines sent, and the anchor that they are turned around.
+/// The features about tetrominoes: where they fit, the T and its spins, lines sent, and the anchor of turns.
 const ABOUT_TETROMINOES: [&str; 9] = [
     "accommodated",
     "readiness",
@@ -121,7 +123,7 @@ const ABOUT_TETROMINOES: [&str; 9] = [
     "landing_height_lab",
 ];
 
-/// Every feature there is.
+/// Every feature.
 pub static FEATURES: &[Feature] = &[
     Feature {
         name: "landing_height",

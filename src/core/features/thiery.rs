@@ -1,13 +1,13 @@
-//! What Thiery and Scherrer added to Dellacherie's six.
+//! The features that Thiery and Scherrer added to Dellacherie's six.
 //!
-//! The first two make the set of BCTS ("Building Controllers for Tetris", ICGA Journal 32(1), 2009), the third the set of
-//! DT-10 and DT-20 (Gabillon, Ghavamzadeh and Scherrer, "Approximate Dynamic Programming Finally Performs Well in the Game
-//! of Tetris", NIPS 2013).
+//! The first two complete the set of BCTS ("Building Controllers for Tetris", ICGA Journal 32(1), 2009), the third
+//! the set of DT-10 and DT-20 (Gabillon, Ghavamzadeh and Scherrer, "Approximate Dynamic Programming Finally Performs
+//! Well in the Game of Tetris", NIPS 2013).
 
 use crate::engine::{Column, Playfield};
 
-/// Full cells with an empty cell anywhere below them in their column: for every hole, the full cells that lie directly
-/// on it, as long as their run is not interrupted.
+/// Full cells with an empty cell anywhere below them in their column: for every hole, the full cells directly on top
+/// of it, up to the end of their run.
 pub fn hole_depth(playfield: &Playfield) -> u32 {
     // Adding one runs through the full cells that stand on the floor, and masking takes them away.
     playfield.columns().iter().map(|&column| (column & (column + 1)).count()).sum()

@@ -31,45 +31,45 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CemConfig {
-    /// Weight vectors a generation, at least 2.
+    /// Weight vectors per generation, at least 2.
     pub population: u32,
     /// Share of the population that makes the next distribution, above 0 and at most 1; see
     /// [`num_elites`](Self::num_elites).
     pub elite_fraction: f64,
-    /// Mean of every weight at the start.
+    /// Initial mean of every weight.
     pub initial_mean: f64,
-    /// The mean of each weight at the start, in place of that; scaled to length 1 under `unit_norm`.
+    /// Initial mean of each weight, instead of `initial_mean`; scaled to length 1 under `unit_norm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Vec<f64>>,
-    /// Standard deviation of every weight at the start, above 0.
+    /// Initial standard deviation of every weight, above 0.
     pub initial_std: f64,
-    /// Added to the variance of every weight.
+    /// Noise added to the variance of every weight.
     pub noise: Noise,
     /// Whether weights are drawn one by one or together.
     pub covariance: Covariance,
-    /// Whether every vector drawn is scaled to length 1 before it is handed out. A greedy linear controller
-    /// plays the same at any scale; without this, that freedom lets lengths drift, and a fixed noise loses its meaning.
+    /// Whether every drawn vector is scaled to length 1 before it is proposed. A greedy linear controller plays alike
+    /// at any scale; without this, lengths can drift, and a fixed noise loses its meaning.
     pub unit_norm: bool,
     /// Share of the population to be scored twice, 0 for none; at least the elite's and at most 1.
     pub second_look: f64,
 }
 
-/// What is added to the variance in generation t = 0, 1, 2 ...
+/// Noise added to the variance in generation t = 0, 1, 2 ...
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Noise {
-    /// Nothing.
+    /// No noise.
     None,
-    /// Always the same.
+    /// Constant noise.
     Constant {
-        /// Variance.
+        /// Variance of the noise.
         variance: f64,
     },
     /// variance * max(1 - t / generations, 0).
     Linear {
         /// Variance at t = 0.
         variance: f64,
-        /// The first t without noise, above 0; may have a fraction.
+        /// The first t without noise, above 0; may be fractional.
         generations: f64,
     },
     /// variance / (t + 1).
@@ -83,27 +83,27 @@ pub enum Noise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
-    /// The variance of each weight: what the Tetris literature does.
+    /// The variance of each weight, as in the Tetris literature.
     Diagonal,
-    /// All of it.
+    /// The full covariance.
     Full,
 }
 
-/// Settings with a name.
+/// Named settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CemPreset {
     /// Szita and Lorincz 2006 with their best, decreasing noise: N(0, 100), 10 of 100, noise max(5 - t / 10, 0).
     SzitaLorincz,
-    /// Thiery and Scherrer's programs: the same with constant noise 4.
+    /// Thiery and Scherrer's programs: N(0, 100), 10 of 100, constant noise 4.
     ThieryScherrer,
-    /// The lab notebook: N(0, 1), 20 of 100, noise from 4 to nothing at 60 % of the generations.
-    /// Its last step, dividing the weights by their sum, is left out: a negative sum turns a controller upside down.
+    /// The lab notebook: N(0, 1), 20 of 100, noise from 4 to nothing at 60 % of the generations. The notebook's last
+    /// step, dividing the weights by their sum, is left out, because a negative sum turns a controller upside down.
     Lab,
-    /// Ours: unit vectors, a second look at the best third, and noise scaled for unit vectors.
+    /// This project's settings: unit vectors, a second look at the best third, and noise scaled for unit vectors.
     Tetrion,
 }
 
-/// Every preset and the name it goes by.
+/// Every preset and its name.
 pub const CEM_PRESETS: [(&str, CemPreset); 4] = [
     ("szita-lorincz", CemPreset::SzitaLorincz),
     ("thiery-scherrer", CemPreset::ThieryScherrer),
@@ -111,7 +111,7 @@ pub const CEM_PRESETS: [(&str, CemPreset); 4] = [
     ("tetrion", CemPreset::Tetrion),
 ];
 
-/// The distribution a search draws from, apart from its mean and the noise.
+/// The distribution that a search draws from, without its mean and noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Variance {
@@ -121,21 +121,21 @@ pub enum Variance {
     Full(Vec<Vec<f64>>),
 }
 
-/// Everything a search knows. Its random position is `generation`: every generation has its own stream.
+/// The complete state of a search. Its random position is `generation`: every generation has a separate stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CemState {
-    /// Where all draws come from.
+    /// Seed of all draws.
     pub seed: u64,
     /// Generations completed.
     pub generation: u32,
     /// Centre of the distribution.
     pub mean: Vec<f64>,
-    /// Its shape, before noise.
+    /// Shape of the distribution, before noise.
     pub spread: Variance,
     /// The best-scored candidate so far; of equals the latest generation's.
     pub best: Option<Best>,
-    /// Scores of the whole population, while a second look at part of it is under way.
+    /// Scores of the whole population, while a second look at part of it is in progress.
     pub first_scores: Option<Vec<f64>>,
 }
 
@@ -146,7 +146,7 @@ pub struct Cem {
     state: CemState,
 }
 
-/// What the elite of a generation has in common.
+/// Statistics of the elite of a generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EliteStatistics {
     /// Positions of the elite, best first.
@@ -159,11 +159,12 @@ pub struct EliteStatistics {
     pub best: Vec<f64>,
 }
 
-/// The `num_elites` candidates with the largest scores and their statistics; of equal scores the earlier comes first.
+/// The `num_elites` candidates with the largest scores, and their statistics; of equal scores the earlier comes
+/// first.
 ///
 /// # Errors
 ///
-/// Scores that are not one number a candidate.
+/// If scores are not one number per candidate.
 ///
 /// # Panics
 ///
@@ -195,7 +196,7 @@ impl Noise {
         }
     }
 
-    /// The same kind with another variance at t = 0; constant in place of none.
+    /// Noise of this kind with another variance at t = 0; constant noise instead of none.
     pub fn with_variance(self, variance: f64) -> Noise {
         match self {
             Self::None | Self::Constant { .. } => Self::Constant { variance },
@@ -218,7 +219,7 @@ impl Noise {
 }
 
 impl CemPreset {
-    /// The settings, for a search of `num_generations`.
+    /// The settings for a search of `num_generations`.
     pub fn config(self, num_generations: u32) -> CemConfig {
         let literature = CemConfig {
             population: 100,
@@ -265,12 +266,12 @@ impl std::str::FromStr for CemPreset {
 }
 
 impl CemConfig {
-    /// Candidates that make the next distribution: the elite's share, rounded down, but at least 1.
+    /// Number of candidates that make the next distribution: the elite's share, rounded down, but at least 1.
     pub fn num_elites(&self) -> usize {
         self.share(self.elite_fraction)
     }
 
-    /// Candidates of the second look; 0 if there is none.
+    /// Number of candidates in the second look; 0 without one.
     pub fn num_second_looks(&self) -> usize {
         if self.second_look == 0.0 { 0 } else { self.share(self.second_look) }
     }
@@ -323,7 +324,7 @@ impl Cem {
         Ok(Self { config, state })
     }
 
-    /// The search that `state` was taken from.
+    /// Continues the search that `state` was taken from.
     ///
     /// # Errors
     ///
@@ -362,13 +363,13 @@ impl Cem {
         Ok(Self { config, state })
     }
 
-    /// The parameters it was made with.
+    /// The parameters of the search.
     pub fn config(&self) -> &CemConfig {
         &self.config
     }
 
-    /// Draws the generation's population. It is drawn anew for every round, so that it need not be kept: it is cheap, and a
-    /// state stays small.
+    /// Draws the generation's population. Every round draws it again instead of keeping it, because drawing is cheap
+    /// and the state stays small.
     fn population(&self) -> Vec<Vec<f64>> {
         let CemState { seed, generation, mean, spread, .. } = &self.state;
         let noise = self.config.noise.variance(*generation);
@@ -399,7 +400,7 @@ impl Cem {
         (0..self.config.population).map(|_| draw()).collect()
     }
 
-    /// Slots of the candidates under way: all of them, or those of the second look, best first.
+    /// Slots of the current candidates: all of them, or those of the second look, best first.
     fn slots(&self) -> Vec<usize> {
         match &self.state.first_scores {
             None => (0..self.config.population as usize).collect(),
@@ -478,7 +479,7 @@ fn deviations(candidates: &[Vec<f64>], elite: &EliteStatistics) -> Vec<Vec<f64>>
     elite.elites.iter().map(deviation).collect()
 }
 
-/// A vector of zeros stays as it is: it has no direction to keep.
+/// Scales a vector to length 1. A vector of zeros stays unchanged, because it has no direction.
 fn scale_to_unit_norm(weights: &mut [f64]) {
     let norm = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
     if norm > 0.0 {

@@ -1,12 +1,12 @@
-//! Random numbers for the optimisers: the same bits on every machine.
+//! Random numbers for the optimizers: equal bits on every machine.
 //!
 //! ChaCha8 (Bernstein 2008, eight rounds), the named generator `ChaCha8Rng` of `rand`. Its key is the seed as eight
-//! little-endian bytes followed by [`DOMAIN`]; the caller chooses the stream number and gives every generation its own; the
-//! block counter starts at 0. The keystream is read as little-endian 64-bit words, one word a draw.
+//! little-endian bytes followed by [`DOMAIN`]; the caller chooses the stream number, a separate one per generation;
+//! the block counter starts at 0. The keystream is read as little-endian 64-bit words, one word per draw.
 //!
-//! Normals are Marsaglia's polar method (Marsaglia and Bray 1964): square roots are exact everywhere, and the
-//! logarithm, which is not, comes from the `libm` crate whatever the platform offers.
-//! `rand_distr` is not used because a feature switched on by another crate would replace that logarithm.
+//! Normals use Marsaglia's polar method (Marsaglia and Bray 1964): square roots are exact everywhere, and the
+//! logarithm, which is not, comes from the `libm` crate on every platform. `rand_distr` is not used because a feature
+//! switched on by another crate would replace that logarithm.
 
 use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 
@@ -17,7 +17,7 @@ const DOMAIN: &[u8; 24] = b"tetrion optimizer draws.";
 #[derive(Debug)]
 pub(super) struct Draws {
     words: ChaCha8Rng,
-    /// The polar method makes two normals at a time.
+    /// The second normal of a pair, because the polar method makes two at a time.
     spare: Option<f64>,
 }
 
@@ -31,17 +31,17 @@ impl Draws {
         Self { words, spare: None }
     }
 
-    /// In [0, 1), a multiple of 2^-53.
+    /// A number in [0, 1), a multiple of 2^-53.
     pub(super) fn uniform(&mut self) -> f64 {
         (self.words.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// In 0..n. The upper word of a product: for n below 2^32 the bias is below 2^-32.
+    /// A number in 0..n. The upper word of a product: for n below 2^32 the bias is below 2^-32.
     pub(super) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.words.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// Mean 0, standard deviation 1.
+    /// A normal with mean 0 and standard deviation 1.
     pub(super) fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

@@ -1,12 +1,12 @@
 //! A genetic algorithm for real numbers: tournament selection, blend crossover, Gaussian mutation, elitism.
 //!
-//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris player this
-//! way and did not give the rates: every number here is a parameter. Unlike that loop, survivors are scored again in every
-//! generation: their games are new, and a lucky score should not live for ever.
+//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris
+//! player in this way without giving the rates: every number here is a parameter. Unlike that loop, survivors are
+//! scored again in every generation: their games are new, and a lucky score should not live forever.
 //!
-//! Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of children, the
-//! two tournaments, the coin for a crossover, one blend a weight; then for every weight of either child, in that
-//! order, the coin for a mutation and the step.
+//! Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of
+//! children, the two tournaments, the coin for a crossover, one blend per weight; then for every weight of either
+//! child, in that order, the coin for a mutation and the step.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneticConfig {
-    /// Individuals a generation, at least 2.
+    /// Individuals per generation, at least 2.
     pub individuals: u32,
-    /// The first individuals are uniform in [-`initial_range`, `initial_range`), per weight; above 0.
+    /// Range of the first individuals, uniform in [-`initial_range`, `initial_range`) per weight; above 0.
     pub initial_range: f64,
     /// Individuals drawn (with replacement) for a tournament; the best of them becomes a parent. At least 1.
     pub tournament: u32,
@@ -32,17 +32,17 @@ pub struct GeneticConfig {
     pub blend_alpha: f64,
     /// Probability that a weight of a child is changed.
     pub mutation_probability: f64,
-    /// Standard deviation of that change.
+    /// Standard deviation of a mutation.
     pub mutation_std: f64,
-    /// Best individuals that go on unchanged; below `individuals`.
+    /// Number of best individuals that survive unchanged; below `individuals`.
     pub keep: u32,
 }
 
-/// Everything a search knows. Its random position is `generation`: every generation has its own stream.
+/// The complete state of a search. Its random position is `generation`: every generation has a separate stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneticState {
-    /// Where all draws come from.
+    /// Seed of all draws.
     pub seed: u64,
     /// Generations completed.
     pub generation: u32,
@@ -107,7 +107,7 @@ impl Genetic {
         Ok(Self { config, state })
     }
 
-    /// The search that `state` was taken from.
+    /// Continues the search that `state` was taken from.
     ///
     /// # Errors
     ///
@@ -127,12 +127,12 @@ impl Genetic {
         Ok(Self { config, state })
     }
 
-    /// The parameters it was made with.
+    /// The parameters of the search.
     pub fn config(&self) -> &GeneticConfig {
         &self.config
     }
 
-    /// The next generation. `ranking` has the positions of this one's individuals, best first.
+    /// The next generation. `ranking` has the positions of the current individuals, best first.
     fn breed(&self, ranking: &[usize]) -> Vec<Vec<f64>> {
         let GeneticState { seed, generation, individuals, .. } = &self.state;
         let mut draws = Draws::new(*seed, u64::from(*generation) + 1);
@@ -158,7 +158,7 @@ impl Genetic {
         ranking[place.expect("a tournament has contenders")]
     }
 
-    /// Blends the two, weight by weight, or leaves them as they are.
+    /// Blends the two parents, weight by weight, or leaves them as they are.
     fn cross(&self, [a, b]: &mut [Vec<f64>; 2], draws: &mut Draws) {
         if draws.uniform() >= self.config.crossover_probability {
             return;

@@ -1,8 +1,8 @@
-//! Optimisers: searches for a weight vector that scores well.
+//! Optimizers: searches for a weight vector that scores well.
 //!
-//! An optimiser proposes weight vectors, and the caller returns their scores: [`Optimizer::ask`], then [`Optimizer::tell`].
-//! It knows nothing of games, features, seeds of games, networks or files, so the caller is free to score candidates in this
-//! process, on a cluster, or with a stopwatch and a person.
+//! An optimizer proposes weight vectors, and the caller returns their scores: [`Optimizer::ask`], then
+//! [`Optimizer::tell`]. It knows nothing of games, features, seeds of games, networks or files, so the caller may
+//! score candidates in this process, on a cluster, or with a stopwatch and a person.
 //!
 //! ```
 //! use tetrion_core::optimizers::{CemPreset, Config};
@@ -20,21 +20,20 @@
 //!
 //! # What is promised
 //!
-//! The path of an optimiser is a function of its [`Config`], the number of weights, the seed and the scores that it
-//! receives: the same bytes on every machine. `draws` says how: a cipher for the random bits, logarithms from `libm` and not
-//! from the platform. Every generation draws from a stream of its own, so there is no random position to save, and
-//! [`Optimizer::ask`] answers the same until the next [`Optimizer::tell`].
+//! The path of an optimizer is a function of its [`Config`], the number of weights, the seed and the received scores:
+//! equal bytes on every machine. `draws` explains how: a cipher for the random bits, and logarithms from `libm`
+//! instead of the platform. Every generation draws from a separate stream, so there is no random position to save,
+//! and [`Optimizer::ask`] returns equal candidates until the next [`Optimizer::tell`].
 //!
-//! A [`State`] is the whole of an optimiser. It is plain data; through JSON text and back it keeps every bit, and a
-//! [`resumed`](Config::resume) search goes on as if it had never stopped.
+//! A [`State`] is the complete state of an optimizer. It is plain data; JSON text keeps every bit of it, and a
+//! [`resumed`](Config::resume) search continues as if it had never stopped.
 //!
-//! [`td`] and [`network`] are of another kind: they take states and what follows them, not scores, and learn from every step.
+//! [`td`] and [`network`] differ: they take states and their successors instead of scores, and learn from every step.
 //!
 //! # Scores
 //!
-//! Larger is better. Of equal scores the candidate that comes first wins, except that
-//! [`Best`] is replaced by a later generation's equal (the lab notebook's rule: as the search moves on, the
-//! newer vector is the better guess).
+//! Larger is better. Of equal scores the first candidate wins, except that [`Best`] is replaced by a later
+//! generation's equal (the lab notebook's rule: as the search moves on, the newer vector is the better guess).
 
 pub mod cem;
 mod draws;
@@ -49,51 +48,52 @@ pub use genetic::{Genetic, GeneticConfig, GeneticState};
 pub use network::{Network, NetworkConfig, NetworkState};
 pub use td::{Td, TdConfig, TdState};
 
-/// The largest score, mean, deviation or noise accepted: far beyond any use, and small enough to add up its squares.
+/// Largest absolute value of a score, mean, deviation or noise: far beyond any use, but small enough to add up its
+/// squares.
 pub const MAX_MAGNITUDE: f64 = 1e100;
 
-/// The most candidates of a generation, and the most weights of a candidate.
+/// Most candidates of a generation, and most weights of a candidate.
 pub const MAX_POPULATION: u32 = 1_000_000;
 
 /// A search that proposes weight vectors and learns from their scores.
 pub trait Optimizer: Send {
-    /// The candidates to score next. The same ones until their scores arrive.
+    /// The candidates to score next. Repeated calls return equal candidates until their scores arrive.
     fn ask(&self) -> Round;
 
-    /// Takes the scores of the last [`ask`](Self::ask), in its order. `Some` when that completed a generation;
-    /// `None` when the generation goes on with a [`Look::Second`].
+    /// Takes the scores of the last [`ask`](Self::ask), in its order. `Some` if this completes a generation; `None`
+    /// if the generation continues with a [`Look::Second`].
     ///
     /// # Errors
     ///
-    /// A wrong number of scores, or one that is not a number of at most [`MAX_MAGNITUDE`]. Nothing changes then.
+    /// A wrong number of scores, or one that is not a number of at most [`MAX_MAGNITUDE`]; then nothing changes.
     fn tell(&mut self, scores: &[f64]) -> Result<Option<Generation>, TellError>;
 
     /// Generations completed so far.
     fn generation(&self) -> u32;
 
-    /// The vector this search would hand in now: the mean of a cross-entropy search, the best individual
-    /// of a genetic algorithm. `None` before the first generation is complete.
+    /// The current result of the search: the mean of a cross-entropy search, the best individual of a genetic
+    /// algorithm. `None` before the first generation is complete.
     fn incumbent(&self) -> Option<Vec<f64>>;
 
-    /// The best-scored candidate so far, and its score. With noisy scores this is a lucky one as much as a good one:
-    /// score it again before believing it.
+    /// The best-scored candidate so far, and its score. With noisy scores it is lucky as much as good: score it again
+    /// before believing it.
     fn best(&self) -> Option<&Best>;
 
-    /// Everything: [`Config::resume`] goes on from here.
+    /// The complete state, from which [`Config::resume`] continues.
     fn state(&self) -> State;
 }
 
 /// Candidates that wait for their scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
-    /// Counted from 0; the same for both looks.
+    /// Number of the generation, counted from 0; equal for both looks.
     pub generation: u32,
     /// Whether these candidates are new.
     pub look: Look,
-    /// One weight vector each, all of one length.
+    /// One weight vector per candidate, all of one length.
     pub candidates: Vec<Vec<f64>>,
-    /// Position of each candidate in its generation, for callers that give every position seeds of its own:
-    /// 0, 1, 2 ... at the first look, a selection of them at the second.
+    /// Position of each candidate in its generation, for callers with separate seeds per position: 0, 1, 2 ... at the
+    /// first look, a selection of them at the second.
     pub slots: Vec<u32>,
 }
 
@@ -103,20 +103,20 @@ pub struct Round {
 pub enum Look {
     /// The whole generation, new.
     First,
-    /// The better part of it again. Score these with more games: these scores take the place of the first ones.
+    /// The better part of the generation again. Score it with more games: these scores replace the first ones.
     Second,
 }
 
-/// What a completed generation was like.
+/// Summary of a completed generation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
-    /// Counted from 0.
+    /// Number of the generation, counted from 0.
     pub generation: u32,
-    /// Largest score, of the second look where there was one.
+    /// Largest score, of the second look if there was one.
     pub best_score: f64,
     /// Mean score of the whole generation at the first look.
     pub mean_score: f64,
-    /// Standard deviation (divided by n) of the same scores.
+    /// Standard deviation (divided by n) of the scores of the whole generation at the first look.
     pub std_score: f64,
     /// The first candidate with the largest score.
     pub best: Vec<f64>,
@@ -131,13 +131,13 @@ pub struct Generation {
 pub struct Best {
     /// The score that the caller gave it.
     pub score: f64,
-    /// The generation it belongs to, counted from 0.
+    /// Generation of the candidate, counted from 0.
     pub generation: u32,
-    /// Its weights.
+    /// Weights of the candidate.
     pub weights: Vec<f64>,
 }
 
-/// Which search, with its parameters: a table of a configuration file.
+/// Kind of search with its parameters: a table of a configuration file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "snake_case")]
 pub enum Config {
@@ -147,24 +147,24 @@ pub enum Config {
     Genetic(GeneticConfig),
 }
 
-/// Everything a search knows.
+/// The complete state of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Of the cross-entropy method.
+    /// State of a cross-entropy search.
     Cem(CemState),
-    /// Of a genetic algorithm.
+    /// State of a genetic algorithm.
     Genetic(GeneticState),
 }
 
 impl Config {
-    /// A cross-entropy search by name. Only [`CemPreset::Lab`] depends on the number of generations.
+    /// A named cross-entropy search. Only [`CemPreset::Lab`] depends on the number of generations.
     pub fn preset(preset: CemPreset, num_generations: u32) -> Self {
         Self::Cem(preset.config(num_generations))
     }
 
-    /// Whether the search depends on this number of generations: its noise is that of [`CemPreset::Lab`] for exactly this
-    /// many.
+    /// Whether the search was made for this number of generations: its noise is that of [`CemPreset::Lab`] for
+    /// exactly this many.
     pub fn is_made_for(&self, num_generations: u32) -> bool {
         match self {
             Self::Cem(config) => config.noise == CemPreset::Lab.config(num_generations).noise,
@@ -184,7 +184,7 @@ impl Config {
         })
     }
 
-    /// The search that `state` was taken from.
+    /// Continues the search that `state` was taken from.
     ///
     /// # Errors
     ///
@@ -209,16 +209,16 @@ impl Config {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {reason}")]
 pub struct InvalidParameter {
-    /// The parameter's name in the configuration.
+    /// Name of the parameter in the configuration.
     pub field: &'static str,
-    /// What is wrong with it, the value included.
+    /// What is wrong with the parameter, including its value.
     pub reason: String,
 }
 
 /// Why scores were refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TellError {
-    /// Not one score a candidate.
+    /// The number of scores differs from the number of candidates.
     #[error("{got} scores for {expected} candidates")]
     Length {
         /// Candidates of the round.
@@ -226,7 +226,7 @@ pub enum TellError {
         /// Scores given.
         got: usize,
     },
-    /// Not a number that can be compared and added up.
+    /// A score is not a number that can be compared and added up.
     #[error("score {index} is {value}: scores are numbers between -1e100 and 1e100")]
     NotANumber {
         /// Position among the scores given.
@@ -240,7 +240,7 @@ fn invalid(field: &'static str, reason: impl Into<String>) -> InvalidParameter {
     InvalidParameter { field, reason: reason.into() }
 }
 
-/// Refuses `value` unless it lies in `range`; NaN lies in none.
+/// Refuses `value` unless it lies in `range`; NaN is always refused.
 fn check(
     field: &'static str,
     value: f64,
@@ -263,7 +263,7 @@ fn check_count(
     Err(invalid(field, format!("is {value:?}, not between {:?} and {:?}", range.start(), range.end())))
 }
 
-/// Refuses a saved vector of another length than `len`, or with something that is not a number.
+/// Refuses a saved vector whose length is not `len`, or that contains something other than numbers.
 fn check_vector<T: Copy + Into<f64>>(
     field: &'static str,
     values: &[T],
@@ -317,10 +317,10 @@ fn mean_and_std(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (squares / n).sqrt())
 }
 
-/// The mean of vectors of one length, each number added up in their order.
+/// The mean of vectors of one length, with each number added up in their order.
 ///
 /// # Panics
-/// If there is none, or if one is longer than the first.
+/// If there is no vector, or if one is longer than the first.
 pub fn mean_vector(vectors: &[&[f64]]) -> Vec<f64> {
     column_mean_and_std(vectors, vectors[0].len()).0
 }

@@ -1,25 +1,25 @@
-//! Temporal-difference learning of a small network: what [`td`](super::td) does for a sum, for a sum of what hidden units make
-//! of a state.
+//! Temporal-difference learning of a small network: like [`td`](super::td), but the score is a sum over hidden units.
 //!
-//! A state is described by numbers (its features) and by entries of tables that it looks up, as there, and a score means the same:
-//! `-ln E[discount^n]`, n steps before the loss. But an entry is a row of numbers, one for each hidden unit, and a feature has a
-//! weight for each. A unit adds up its bias, the features times their weights, and the entries' numbers; what is negative counts
-//! a hundredth ([`SLOPE`]); and the score is the sum of the units times their output weights. So it is a multilayer perceptron
-//! with one hidden layer whose inputs are features and tables.
+//! As in [`td`](super::td), a state is described by numbers (its features) and by entries of tables that it looks up,
+//! and a score means `-ln E[discount^n]`, n steps before the loss. But an entry is a vector with one number per
+//! hidden unit, and a feature has one weight per unit. A unit adds up its bias, the features times their weights, and
+//! the entries' numbers; a negative sum is multiplied by [`SLOPE`]; and the score is the sum of the units times their
+//! output weights. So it is a multilayer perceptron with one hidden layer whose inputs are features and tables.
 //!
-//! The first unit is no unit like the others. Its bias, [`STEADY`], keeps its sum positive, and its output weight stays 1, so it
-//! hands on what tables and features add to the score by themselves. What it adds too much is taken away at the end. It begins
-//! with the weights that the caller gives it, such as those of a known controller, and with [`SAFE`], so that every state begins as
-//! a fairly safe one: risks are learned from losses. The other units begin with small entries, drawn from the seed.
+//! The first unit is special. Its bias, [`STEADY`], keeps its sum positive, and its output weight stays 1, so it
+//! passes on the sum of tables and features; the excess is subtracted at the end. It starts with the weights given by
+//! the caller, such as those of a known controller, and with [`SAFE`], so that every state starts as a fairly safe
+//! one: risks are learned from losses. The other units start with small entries, drawn from the seed.
 //!
 //! # How it learns
 //!
-//! By the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalised least mean squares).
-//! Features count by how much they differ from their mean so far, in units of their deviation. The share of the other units in a
-//! correction is [`NetworkConfig::share`] times that of the first; biases and output weights move at three tenths of the pace. Steps
-//! fall as 1 / (1 + n / half)^2 after n updates, so that what is handed in is what has been learned, and no mean of it is needed.
+//! By the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalized least
+//! mean squares). Features count by their distance from their mean so far, in units of their deviation. The share of
+//! the other units in a correction is [`NetworkConfig::share`] times that of the first; biases and output weights
+//! move at three tenths of the pace. Steps fall as 1 / (1 + n / half)^2 after n updates, so the last values are the
+//! result, and no mean is needed.
 //!
-//! Everything is done in float32 with sums in a stated order, so a run has the same bytes on every machine.
+//! Everything is computed in float32 with sums in a defined order, so a run has equal bytes on every machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,40 +27,41 @@ use super::draws::Draws;
 use super::td::{LARGEST_ERROR, MAX_ENTRIES, follow, observe, shares, target};
 use super::{InvalidParameter, check, check_count, check_vector, invalid};
 
-/// What a negative sum of a unit counts.
+/// Factor of a negative sum of a unit.
 pub const SLOPE: f32 = 0.01;
-/// The bias of the first unit beyond any sum of its inputs.
+/// Bias of the first unit, larger than any sum of its inputs.
 pub const STEADY: f32 = 30.0;
-/// The score of a state of which nothing is known.
+/// Score of a state before anything is learned.
 pub const SAFE: f32 = 10.0;
-/// The most hidden units.
+/// Most hidden units.
 pub const MAX_UNITS: u32 = 64;
 /// Units that are added up side by side.
 const UNITS: usize = 16;
-/// The same where fewer are left.
+/// Units that are added up side by side if fewer are left.
 const FEW_UNITS: usize = 4;
-/// How much more slowly biases and output weights move.
+/// Learning rate of biases and output weights relative to other parameters.
 const SLOW: f32 = 0.3;
-/// Deviation of the entries that units begin with. They have no weights of features then, which come in units of any size.
+/// Initial deviation of the entries of units. Their feature weights start at 0, because features have units of any
+/// size.
 const FIRST_DEVIATION: f32 = 0.05;
-/// Deviation of the biases that they begin with.
+/// Initial deviation of the biases.
 const FIRST_BIAS_DEVIATION: f32 = 0.2;
-/// Size of the output weights that they begin with, one half of them negative.
+/// Initial absolute value of the output weights, one half of them negative.
 const FIRST_OUTPUT: f32 = 0.3;
-/// A feature further from its mean, in deviations, counts as this far.
+/// Distance in deviations at which a feature's distance from its mean is clipped.
 const FURTHEST: f64 = 4.0;
 
-/// The numbers of such learning.
+/// Parameters of the learning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
-    /// What a loss counts that is one step further away; above 0, below 1.
+    /// Discount per step; above 0, below 1.
     pub discount: f64,
-    /// Hidden units, the steady one included.
+    /// Number of hidden units, including the first.
     pub units: u32,
-    /// The share of an error that one update corrects at the beginning.
+    /// Initial share of an error that one update corrects.
     pub step: f64,
-    /// How much the other units take part in a correction, the first one being 1.
+    /// Learning rate of the other units relative to the first.
     pub share: f64,
     /// Updates after which steps are a quarter as large.
     pub half: f64,
@@ -72,7 +73,7 @@ impl Default for NetworkConfig {
     }
 }
 
-/// All that such learning knows.
+/// The complete state of the learning.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkState {
@@ -92,7 +93,7 @@ pub struct NetworkState {
     pub variances: Vec<f64>,
 }
 
-/// Such learning under way.
+/// A learning run in progress.
 #[derive(Debug, Clone)]
 pub struct Network {
     config: NetworkConfig,
@@ -120,10 +121,10 @@ impl NetworkConfig {
 }
 
 impl Network {
-    /// Begins with these weights of the features in the first unit, and with what is drawn from the seed in the others.
+    /// Starts with these weights of the features in the first unit, and with draws from the seed in the others.
     ///
     /// # Errors
-    /// The first parameter out of its range, or one of the weights that is no number.
+    /// The first parameter out of its range, or a weight that is not a number.
     pub fn new(
         config: NetworkConfig,
         start: &[f64],
@@ -166,11 +167,11 @@ impl Network {
         Ok(Network { config, state })
     }
 
-    /// Goes on from a state.
+    /// Continues from a state.
     ///
     /// # Errors
-    /// The first parameter out of its range, or the first part of the state that does not belong to as many features and
-    /// entries.
+    /// The first parameter out of its range, or the first part of the state that does not match the numbers of
+    /// features and entries.
     pub fn resume(
         config: NetworkConfig,
         state: NetworkState,
@@ -199,15 +200,15 @@ impl Network {
         f64::from(self.output(self.add_up(features, entries, &mut room)))
     }
 
-    /// The score that a state should have, as [`Td::target`](super::Td::target) has it.
+    /// The target score of a state, like [`Td::target`](super::Td::target).
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
         target(self.config.discount, best)
     }
 
-    /// Moves the score of a state towards a target; returns the error that was counted.
+    /// Moves the score of a state towards a target; returns the clipped error.
     ///
     /// # Panics
-    /// If there are not as many features as it was made for, or no such entry.
+    /// If the number of features is wrong, or an entry does not exist.
     pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
         assert_eq!(features.len(), self.state.means.len(), "one feature a weight");
         let apart = self.apart(features);
@@ -260,14 +261,14 @@ impl Network {
         error
     }
 
-    /// What it would hand in: the parameters of a multilayer perceptron with one hidden layer of leaky units, as the protocol
-    /// orders them; behind them those of its tables.
+    /// The current result: the parameters of a multilayer perceptron with one hidden layer of leaky units, in the
+    /// order of the protocol, followed by those of its tables.
     pub fn parameters(&self) -> Vec<f32> {
         let NetworkState { weights, biases, outputs, entries, .. } = &self.state;
         [weights, biases, outputs, &[-STEADY][..], entries].concat()
     }
 
-    /// All it knows: [`Network::resume`] goes on from here.
+    /// The complete state, from which [`Network::resume`] continues.
     pub fn state(&self) -> &NetworkState {
         &self.state
     }
@@ -296,7 +297,7 @@ impl Network {
         &room[..units]
     }
 
-    /// The same for some units, whose sums stay in registers.
+    /// The sums of some units, kept in registers.
     #[inline(always)]
     fn add_up_some<const U: usize>(
         &self,
@@ -323,13 +324,13 @@ impl Network {
         room[first..first + U].copy_from_slice(&sums);
     }
 
-    /// The score that the sums make.
+    /// The score computed from the sums.
     fn output(&self, sums: &[f32]) -> f32 {
         let units = sums.iter().zip(&self.state.outputs);
         units.fold(-STEADY, |score, (sum, output)| score + leaky(*sum) * output)
     }
 
-    /// How far features are from their means; the moments move on.
+    /// The distances of features from their means; updates the moments.
     fn apart(&mut self, features: &[f32]) -> Vec<Apart> {
         let state = &mut self.state;
         let follow = follow(state.updates + 1);
@@ -344,9 +345,9 @@ impl Network {
     }
 }
 
-/// Where a feature is.
+/// Distance of a feature from its mean.
 struct Apart {
-    /// From its mean, in deviations.
+    /// Distance in deviations.
     distance: f32,
     deviation: f32,
     mean: f32,

@@ -1,56 +1,58 @@
-//! Temporal-difference learning: scores of states that are moved towards what the states after them are worth.
+//! Temporal-difference learning: the scores of states move towards the values of the states after them.
 //!
-//! A state is described by numbers (its features) and by entries of tables that it looks up. Its score is a constant, plus the
-//! sum of weight times feature, plus the sum of the entries. [`Td`] learns the weights and the entries. It knows nothing of
-//! playfields and pieces: the caller finds the states, and says which could come next.
+//! A state is described by numbers (its features) and by entries of tables that it looks up. Its score is a constant,
+//! plus the sum of weight times feature, plus the sum of the entries. [`Td`] learns the weights and the entries. It
+//! knows nothing of playfields and pieces: the caller finds the states and their successors.
 //!
-//! # What a score means
+//! # Meaning of a score
 //!
-//! The score of a state stands for `-ln E[discount^n]`, where n is the number of steps until the loss: 0 where it is lost, and
-//! the larger the safer. The expectation itself, which is what is discounted elsewhere, lies near 0 for all states of a good
-//! player, and the differences that decide between two placements vanish in its noise. In the logarithm a feature multiplies the
-//! risk, whatever its size is, which is how features of good controllers work.
+//! The score of a state stands for `-ln E[discount^n]`, where n is the number of steps until the loss: 0 for a lost
+//! state, and larger for safer states. The expectation itself, which is usually learned, lies near 0 for all states
+//! of a good player, and the differences that decide between two placements vanish in its noise. In the logarithm a
+//! feature multiplies the risk, whatever its size, which is how features of good controllers work.
 //!
-//! A logarithm of one sample is no estimate of the logarithm of a mean. So the caller lists every event that could come next,
-//! each as likely as the others, with the best score that it leaves ([`Td::target`]): the mean is exact, and no luck is in it.
+//! The logarithm of one sample does not estimate the logarithm of a mean. So the caller lists every possible next
+//! event, all equally likely, with the best score that it leaves ([`Td::target`]): the mean is exact, without
+//! sampling noise.
 //!
 //! # How it learns
 //!
-//! A score moves by a share of its error towards the target, at most [`LARGEST_ERROR`] being counted. Entries share their part
-//! among those that are looked up. Weights move by how much a feature differs from its mean so far, in units of its variance, so
-//! it does not matter in which units a feature counts. Steps fall as 1 / (1 + n / `half`) after n updates.
+//! A score moves by a share of its error towards the target, where the error is clipped to [`LARGEST_ERROR`]. Entries
+//! share their part equally. Weights move by a feature's distance from its mean so far, in units of its variance, so
+//! the units of a feature do not matter. Steps fall as 1 / (1 + n / `half`) after n updates.
 //!
-//! What moves about is not what is handed in: [`Td::incumbent`] is a mean over all rounds, in which later ones count more
-//! (polynomial-decay averaging: Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, with 3).
+//! The result is not the current values: [`Td::incumbent`] is a mean over all rounds, in which later ones count more
+//! (polynomial-decay averaging: Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013,
+//! with 3).
 
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidParameter, check, check_vector, invalid};
 
-/// Scores above it count as this much in a target. No state is that safe in the sense above, so a score beyond it is an error
-/// that must not spread.
+/// Bound at which scores are clipped in a target. No state is that safe, so a larger score is an error that must not
+/// spread.
 pub const LARGEST_SCORE: f64 = 15.0;
-/// A larger error is counted as this much.
+/// Bound at which errors are clipped.
 pub const LARGEST_ERROR: f64 = 2.0;
-/// The most entries of all tables together.
+/// Most entries of all tables together.
 pub const MAX_ENTRIES: u32 = 1 << 20;
 /// Means and variances of features follow the states at least this fast.
 const SLOWEST_MOMENTS: f64 = 1e-5;
 /// Added to every variance, for features that hardly vary.
 const LEAST_VARIANCE: f64 = 0.01;
-/// How much more the later rounds count in the mean.
+/// Exponent by which later rounds count more in the mean.
 const LATER_ROUNDS: f64 = 3.0;
 
-/// The numbers of temporal-difference learning.
+/// Parameters of temporal-difference learning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdConfig {
-    /// What a loss counts that is one step further away; above 0, below 1.
+    /// Discount per step; above 0, below 1.
     pub discount: f64,
-    /// The share of an error that the weights make up for in one step at the beginning, for a state as far from the mean as
-    /// states are on average.
+    /// Initial share of an error that the weights correct in one step, for a state whose distance from the mean is
+    /// average.
     pub feature_step: f64,
-    /// The same of the entries, for any state.
+    /// Initial share of an error that the entries correct in one step, for any state.
     pub entry_step: f64,
     /// Updates after which steps are half as large.
     pub half: f64,
@@ -62,17 +64,17 @@ impl Default for TdConfig {
     }
 }
 
-/// All that temporal-difference learning knows.
+/// The complete state of temporal-difference learning.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdState {
     /// Scores moved so far.
     pub updates: u64,
-    /// Rounds in the mean.
+    /// Number of rounds in the mean.
     pub rounds: u64,
-    /// The constant of every score.
+    /// Constant of every score.
     pub constant: f64,
-    /// One weight a feature.
+    /// One weight per feature.
     pub weights: Vec<f64>,
     /// The entries of all tables.
     pub entries: Vec<f64>,
@@ -86,7 +88,7 @@ pub struct TdState {
     pub mean_entries: Vec<f64>,
 }
 
-/// Temporal-difference learning under way.
+/// A temporal-difference learning run in progress.
 #[derive(Debug, Clone)]
 pub struct Td {
     config: TdConfig,
@@ -103,7 +105,7 @@ impl TdConfig {
 }
 
 impl Td {
-    /// Begins with weights and entries of 0.
+    /// Starts with weights and entries of 0.
     ///
     /// # Errors
     /// The first parameter out of its range.
@@ -125,11 +127,11 @@ impl Td {
         Ok(Td { config, state })
     }
 
-    /// Goes on from a state.
+    /// Continues from a state.
     ///
     /// # Errors
-    /// The first parameter out of its range, or the first part of the state that does not belong to as many features and
-    /// entries.
+    /// The first parameter out of its range, or the first part of the state that does not match the numbers of
+    /// features and entries.
     pub fn resume(
         config: TdConfig,
         state: TdState,
@@ -164,16 +166,16 @@ impl Td {
         score
     }
 
-    /// The score that a state should have, by the best that each event can lead to: the score of a state, or `None` for the loss.
-    /// Events are equally likely; without any, the state is as good as lost.
+    /// The target score of a state, from the best outcome of each event: the score of a state, or `None` for the
+    /// loss. Events are equally likely; without any, the state counts as lost.
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
         target(self.config.discount, best)
     }
 
-    /// Moves the score of a state towards a target; returns the error that was counted.
+    /// Moves the score of a state towards a target; returns the clipped error.
     ///
     /// # Panics
-    /// If there are not as many features as weights, or no such entry.
+    /// If the number of features is wrong, or an entry does not exist.
     pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
         assert_eq!(features.len(), self.state.weights.len(), "one feature a weight");
         let error = (target - self.score(features, entries)).clamp(-LARGEST_ERROR, LARGEST_ERROR);
@@ -206,7 +208,7 @@ impl Td {
         error
     }
 
-    /// Ends a round: what is known now goes into the mean.
+    /// Ends a round: adds the current values to the mean.
     pub fn end_round(&mut self) {
         let state = &mut self.state;
         state.rounds += 1;
@@ -220,19 +222,19 @@ impl Td {
         }
     }
 
-    /// What it would hand in: weights and entries, each a mean over the rounds. The constant, which decides nothing between
-    /// states, is not among them.
+    /// The current result: weights and entries, each a mean over the rounds. Excludes the constant, which does not
+    /// decide between states.
     pub fn incumbent(&self) -> (&[f64], &[f64]) {
         (&self.state.mean_weights, &self.state.mean_entries)
     }
 
-    /// All it knows: [`Td::resume`] goes on from here.
+    /// The complete state, from which [`Td::resume`] continues.
     pub fn state(&self) -> &TdState {
         &self.state
     }
 }
 
-/// `-ln` of what a loss counts by the best that each event can lead to, one step further away.
+/// The target from the best outcome of each event, discounted by one step.
 pub(super) fn target(discount: f64, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
     let (mut sum, mut events) = (0.0, 0.0);
     for score in best {
@@ -243,18 +245,19 @@ pub(super) fn target(discount: f64, best: impl IntoIterator<Item = Option<f64>>)
     -libm::log(discount * mean)
 }
 
-/// How many shares the entries of a state have: one that is looked up n times has n, each of which counts n times in the score.
+/// Number of shares of a state's entries: an entry that is looked up n times has n shares, each of which counts n
+/// times in the score.
 pub(super) fn shares(entries: &[u32]) -> usize {
     entries.iter().map(|entry| entries.iter().filter(|other| *other == entry).count()).sum()
 }
 
-/// How much of the moments of features the state with this number makes up, counted from 1.
+/// Weight of the state with this number, counted from 1, in the moments of features.
 pub(super) fn follow(update: u64) -> f64 {
     (1.0 / update as f64).max(SLOWEST_MOMENTS)
 }
 
-/// Takes a feature of a state into its mean and variance. Returns how far it is from the mean now, and the variance plus what is
-/// added to each.
+/// Adds a feature of a state to its mean and variance. Returns its distance from the new mean, and the variance plus
+/// the constant that is added to each.
 pub(super) fn observe(feature: f32, mean: &mut f64, variance: &mut f64, follow: f64) -> (f64, f64) {
     let beside = f64::from(feature) - *mean;
     *mean += follow * beside;
