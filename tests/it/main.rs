@@ -1,4 +1,4 @@
-//! One test binary, one module a theme.
+//! One test binary with one module per theme.
 
 /// Perft tables and drawings: the engine against counts from other programs.
 mod rules;
@@ -22,7 +22,7 @@ mod features;
 /// The named controllers play the games that other programs recorded of them.
 mod controllers;
 
-/// What the proto files say is true, and everything in them has a comment.
+/// The statements of the proto files, and that everything in them has a comment.
 mod contract;
 
 /// The table of rules fields: complete, and the same rules in every form.
@@ -43,31 +43,31 @@ mod recording;
 /// Recordings as files of either form; what is wrong in one is named.
 mod recording_files;
 
-/// Pictures, to the character.
+/// Playfields drawn as text, to the character.
 mod render;
 
 /// Every placement of many positions at once.
 mod placements;
 
-/// A real server on a port of its own: each call, each refusal, and that a refusal changed nothing.
+/// A real server on a separate port: each call, each refusal, and that a refusal changed nothing.
 mod service;
 
-/// The Tetris Bot Protocol, as a bot and as what plays bots.
+/// Both sides of the Tetris Bot Protocol.
 mod tbp;
 
-/// The other protocol: worlds of dm_env_rpc, which are sessions of one environment.
+/// Worlds of dm_env_rpc, the second protocol.
 mod dm_env_rpc;
 
-/// Every bound on a request, at it and one past it.
+/// Every bound on a request, at the bound and one past it.
 mod limits;
 
-/// The memory of a server is divided among all limits on it.
+/// Division of a server's memory among its limits.
 mod allotment;
 
 /// The cross-entropy search finds its maximum, and takes the same path every time.
 mod cem;
 
-/// So does the genetic algorithm.
+/// The genetic algorithm finds its maximum, and takes the same path every time.
 mod genetic;
 
 /// Temporal-difference learning moves scores as its formulas say.
@@ -76,31 +76,31 @@ mod td;
 /// Temporal-difference learning of a network.
 mod network;
 
-/// The rules, the features and the seeds a second time, slowly and plainly.
+/// Slow and simple twins of the rules, the features and the seeds.
 mod twin;
 
-/// What checks the twin itself: examples, counts, vectors and games from other sources.
+/// Checks of the twins: examples, counts, vectors and games from other sources.
 mod twin_facts;
 
-/// A training run survives whatever stops it.
+/// Training runs survive every kind of interruption.
 mod run_folder;
 
 /// Every kernel gives the bits of the features' own functions.
 mod kernel;
 
-/// So do placements measured together, wherever they are.
+/// Placements measured together have the bits of the features' own functions.
 mod together;
 
-/// The agents, each against a slow plain one.
+/// Each agent against a slow and simple twin.
 mod agents;
 
 /// The exact mean over hidden pieces.
 mod expectation;
 
-/// Networks and tables beside a weighted sum.
+/// Networks and tables that add to a weighted sum.
 mod models;
 
-/// Exact values on small playfields, against a slow plain solver, reasoning, and games that were played.
+/// Exact values on small playfields, against a slow solver, reasoning, and played games.
 mod optimum;
 /// `tetrion play`, driven by keys and simulated time.
 mod play;
@@ -118,19 +118,19 @@ mod watch_session;
 /// Whole episodes, alone and in parallel.
 mod rollout;
 
-/// How long games last, estimated: against exact values and whole games.
+/// Estimates of the length of games, against exact values and whole games.
 mod splitting;
 
 /// Whole games over the network are those of the engine, and stop when no caller waits for them.
 mod evaluation;
 
-/// The requests of one caller do not hold up the others.
+/// Requests of one caller do not delay other callers.
 mod fairness;
 
 /// Agents by name over the network: their parameters, their echoes, their refusals.
 mod agents_by_name;
 
-/// What a server says about itself.
+/// Facts that a server reports about itself.
 mod info;
 
 /// The benchmark as a person starts it.
@@ -138,7 +138,7 @@ mod bench;
 /// Sessions through our own client.
 mod sessions_client;
 
-/// Servers of another version, and other services, as our own client meets them.
+/// Our own client with servers of another version, and with other services.
 mod strangers;
 
 /// Whole games through our own client.
@@ -154,30 +154,30 @@ mod lost_output;
 /// The tables of documents and papers, from the command line.
 mod reproduce;
 
-/// Tokens with names, certificates of both sides, and what is shown of them.
+/// Named tokens, certificates of both sides, and what errors and logs show of them.
 mod access;
 /// Certificates that change while the server runs.
 mod certificates;
 
-/// The server as a process: its one line, its signals, and which callers it lets in.
+/// The server as a process: its only output line, its signals, and its access control.
 mod server;
 
-/// The page at `/`: its files, their headers, who may have them, and what it shows of a training.
+/// The page at `/`: files, headers, access, and the learning curve of a training.
 mod page;
 
-/// Servers that stop and start again with the same folder.
+/// Servers that restart with their folder of sessions.
 mod restart;
 
-/// What a server tells the program that started it.
+/// Notifications to the program that started a server.
 mod notified;
 
-/// Whether a server serves, as an exit code.
+/// `tetrion health`: whether a server serves, as an exit code.
 mod health;
 
-/// What happens around every call, whatever it does.
+/// The layer around every call.
 mod around_calls;
 
-/// What messages take in memory, and lengths of time in them.
+/// Memory of messages, and lengths of time in them.
 mod durations;
 mod weight;
 
@@ -189,34 +189,34 @@ mod unread_games;
 /// Counting placements in little memory.
 mod perft;
 
-/// What the benchmark makes of its measurements.
+/// Figures that the benchmark computes from its measurements.
 mod bench_figures;
 
 /// Completions for shells, and pages of the manual.
 mod manual;
 
-/// The files that start the program elsewhere use flags that it knows.
+/// The files of `deploy/` use only known flags.
 mod deploy;
 
 /// Messages written byte by byte.
 mod raw_bytes;
-/// Bytes that are not a message, by every way in.
+/// Bytes that are not a message, through every entry.
 mod unreadable;
 
 /// Requests that pages in browsers can send reach no session.
 mod hosts;
 
-/// Answers that clients do not read have a limited amount of room.
+/// Unread answers have limited memory.
 mod answers;
 
 /// Connections and calls are bounded in number and in time.
 mod connections;
-/// What an operator sees: metrics, log lines, traces.
+/// Metrics, log lines and traces for an operator.
 mod seeing;
 
-/// Requests on their way in have a limited amount of room.
+/// Incoming requests have limited memory.
 mod reception;
-/// A server to call, and what tests repeat.
+/// A server to call, and helpers shared by tests.
 mod support;
 /// Training from the command line: the same bytes whatever happens.
 mod train;
@@ -224,8 +224,8 @@ mod train;
 /// Training that learns from every step.
 mod learning;
 
-/// The arrows between the modules are the ones that were drawn.
+/// The imports between modules are the allowed ones.
 mod layering;
 
-/// The documents say what the code says, and their links lead somewhere.
+/// The documents agree with the code, and their links are valid.
 mod documents;
