@@ -1,4 +1,4 @@
-//! What the headers of a request say, before its caller is known.
+//! Request headers that are read before the caller is known.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     Some(response)
 }
 
-/// Bytes of a header besides its name and its value: its place in the map.
+/// Bytes of a header besides its name and its value: its entry in the map.
 const HEADER_BYTES: usize = 160;
 
-/// Bytes of memory that headers take, with the frames that they came in.
+/// Bytes of memory of headers, with the frames that they came in.
 pub(super) fn weight(headers: &HeaderMap) -> u64 {
     headers.iter().map(|(name, value)| (HEADER_BYTES + 2 * (name.as_str().len() + value.len())) as u64).sum()
 }
@@ -62,7 +62,8 @@ fn is_environments(path: &str) -> bool {
         .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether the client is a program and not a page in a browser: browsers send an origin, and cannot speak gRPC itself.
+/// Whether the client is a program and not a page in a browser: browsers send an origin, and cannot speak gRPC
+/// themselves.
 fn is_grpc(headers: &HeaderMap) -> bool {
     let kind =
         headers.get(header::CONTENT_TYPE).and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"));

@@ -44,7 +44,7 @@ impl Thought {
         ranked.into_iter().map(|(_, placement)| *placement).collect()
     }
 
-    /// The same among all placements of the piece.
+    /// Evaluates the next placement of the piece, in ascending action order; returns the choice after the last one.
     pub(super) fn weigh(
         &mut self,
         sight: &Sight<'_>,

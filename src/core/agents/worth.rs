@@ -1,29 +1,29 @@
-//! What a placement is worth, in the numbers that each agent weighs it by.
+//! Values of placements, in the numbers of each agent.
 
-/// What a placement was found to be worth: the larger in the order of its agent's own numbers.
+/// Value of a placement; the larger value is the better one for its agent.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) enum Worth {
     Playouts(Tally),
-    /// Kept as two records: see [`monte_carlo`](super::monte_carlo).
+    /// Totals kept as two records: see [`monte_carlo`](super::monte_carlo).
     PlayoutsAsCoded(Tally),
     Score(LookaheadValue),
 }
 
-/// The totals of some playouts. The larger one is the better one.
+/// Totals of some playouts. The larger tally is the better one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
-    /// Lines cleared; they decide.
+    /// Lines cleared, compared first.
     pub lines: u64,
-    /// Pieces placed, the one that ends a game included; they decide between equals.
+    /// Pieces placed, including a piece that ends a game; compared if lines are equal.
     pub pieces: u64,
 }
 
-/// What a placement is worth to a controller that looks ahead. The larger one is the better one.
+/// Value of a placement for a controller that looks ahead. The larger value is the better one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct LookaheadValue {
-    /// Its score and those that follow.
+    /// Score of the placement plus the scores of the following ones.
     pub value: f64,
-    /// Its score alone where its value is minus infinity; else 0.
+    /// Score of the placement alone if `value` is minus infinity; else 0.
     pub otherwise: f64,
 }
 
@@ -40,8 +40,8 @@ impl Worth {
 }
 
 impl Tally {
-    /// The two records of the report's program after a placement that is better than `records`, which begin at 0: the pieces
-    /// stay where they are when the lines are more.
+    /// The two records of the report's program after a placement that is better than `records`, which start at 0: the
+    /// record of pieces does not change if the lines set a new record.
     fn recorded_after(self, records: Tally) -> Tally {
         let pieces = if self.lines > records.lines { records.pieces } else { self.pieces };
         Tally { pieces, ..self }
