@@ -57,7 +57,7 @@ pub struct Statistics {
     pub max: f64,
 }
 
-/// How far single games, and the mean, may be from the truth.
+/// Spread of single games and of the mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Sample standard deviation, divided by n - 1.
@@ -130,7 +130,8 @@ impl Statistics {
 pub struct PerPiece {
     /// The quotient of the sums.
     pub mean: f64,
-    /// Its 95 % interval, that of a ratio of two sums over at least two games (Cochran 1977, section 6.3).
+    /// The 95 % interval of the rate, that of a ratio of two sums over at least two games (Cochran 1977, section
+    /// 6.3).
     pub ci95: Option<(f64, f64)>,
 }
 
@@ -234,15 +235,15 @@ fn log_factorial(n: u64) -> f64 {
 pub struct PolicySummary {
     /// The index of the policy.
     pub policy: u32,
-    /// Games it played.
+    /// Number of games of the policy.
     pub num_games: u64,
-    /// How many of them were cut; if any was, the means are lower bounds.
+    /// Number of cut games; if there are any, the means are lower bounds.
     pub num_truncated: u64,
-    /// Lines a game.
+    /// Lines per game.
     pub lines: Statistics,
-    /// Pieces a game.
+    /// Pieces per game.
     pub pieces: Statistics,
-    /// Points a game.
+    /// Points per game.
     pub score: Statistics,
 }
 

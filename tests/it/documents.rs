@@ -16,6 +16,7 @@ use tetrion::wire::FILE_DESCRIPTOR_SET;
 use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 
 use crate::evaluate::tetrion;
+use crate::layering::sources;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -465,6 +466,53 @@ fn every_field_and_every_value_of_the_protocol_exists() {
     }
     assert!(wrong.is_empty(), "not in the protocol:\n{}", wrong.join("\n"));
     assert!(count > 200, "only {count} names were found");
+}
+
+/// rustdoc and editors show one item at a time, so its comment must name its subject.
+#[test]
+fn no_doc_comment_begins_with_a_pronoun() {
+    const BEGINNINGS: [&str; 10] =
+        ["The same ", "Those ", "That of ", "Likewise", "So do", "Its ", "It ", "Their ", "As [", "See ["];
+    // Rooms are added here as they are rewritten.
+    const ROOMS: [&str; 16] = [
+        "src/client/",
+        "src/core/agents/",
+        "src/core/features/",
+        "src/core/names.rs",
+        "src/core/optimizers/",
+        "src/core/optimum/",
+        "src/core/picture/",
+        "src/core/placements/",
+        "src/core/pool/",
+        "src/core/render.rs",
+        "src/core/secret.rs",
+        "src/core/summary.rs",
+        "src/core/tbp/",
+        "src/server/",
+        "src/service/",
+        "src/wire/",
+    ];
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in sources() {
+        let name = path.strip_prefix(root()).unwrap().to_str().unwrap();
+        let is_clean = ROOMS.iter().any(|room| name.starts_with(room)) && !name.contains("/kernel/");
+        if !is_clean {
+            continue;
+        }
+        let mut was_comment = false;
+        for (number, line) in (1..).zip(fs::read_to_string(&path).unwrap().lines()) {
+            let comment = ["/// ", "//! "].iter().find_map(|mark| line.trim_start().strip_prefix(mark));
+            if let Some(text) = comment.filter(|_| !was_comment) {
+                count += 1;
+                if BEGINNINGS.iter().any(|beginning| text.starts_with(beginning)) {
+                    wrong.push(format!("{name}:{number}: {text}"));
+                }
+            }
+            was_comment = line.trim_start().starts_with("//");
+        }
+    }
+    assert!(wrong.is_empty(), "doc comments without a noun:\n{}", wrong.join("\n"));
+    assert!(count > 2000, "only {count} doc comments were found");
 }
 
 #[test]

@@ -147,7 +147,8 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("tetrion_core::", &["lib"], "a room has one name in both packages, and the arrows are read from it"),
 ];
 
-fn sources() -> Vec<PathBuf> {
+/// The files of both packages.
+pub(crate) fn sources() -> Vec<PathBuf> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -17,12 +17,12 @@ const ROUND: u32 = 4;
 /// These are settled when they change by less than this share of what all of them did.
 const SETTLED: f64 = 1e-3;
 
-/// What a player does with a piece.
+/// How a player chooses a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// It chooses the placement that is worth most.
+    /// The placement with the largest value.
     Best,
-    /// It draws one of them, each with the same chance.
+    /// One of the placements, with equal probability.
     Even,
 }
 

@@ -6,18 +6,18 @@ use crate::recording::Cell;
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// A set of seven colours for the tetrominoes; from the eighth piece of another set on they begin again.
+/// Seven colours for the tetrominoes; in other sets they repeat from the eighth piece on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColourScheme {
     /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange.
     #[default]
     Usual,
-    /// Seven colours that people with any kind of colour blindness can tell apart: those of Okabe and Ito (2008), "Color
-    /// Universal Design".
+    /// Seven colours for people with any kind of colour blindness, from Okabe and Ito (2008), "Color Universal
+    /// Design".
     ColourBlind,
 }
 
-/// What something is painted with.
+/// Named colour of a part of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ink {
     /// Around everything.
@@ -36,23 +36,23 @@ pub enum Ink {
     Bright,
     /// The body of a full cell.
     Body(Hue),
-    /// Its upper edge.
+    /// The upper edge of a full cell.
     Light(Hue),
-    /// Its lower edge.
+    /// The lower edge of a full cell.
     Dark(Hue),
 }
 
-/// Where a full cell came from.
+/// Source of a full cell, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Hue {
     /// A piece, by its number.
     Piece(u8),
-    /// No piece: the position that the game began from, or garbage.
+    /// Not a piece: the initial position, or garbage.
     Given,
 }
 
 impl Hue {
-    /// That of a cell, if it is full.
+    /// Hue of a cell, if it is full.
     pub fn of(cell: Cell) -> Option<Hue> {
         match cell {
             Cell::Empty => None,
@@ -61,12 +61,12 @@ impl Hue {
         }
     }
 
-    /// Those of all colours.
+    /// Every hue.
     fn all() -> impl Iterator<Item = Hue> {
         Tetromino::ALL.into_iter().map(Hue::from).chain([Hue::Given])
     }
 
-    /// The number of its colour.
+    /// Number of the hue's colour.
     pub(super) fn index(self) -> usize {
         match self {
             Hue::Piece(number) => usize::from(number) % Tetromino::ALL.len(),
@@ -91,7 +91,7 @@ impl Ink {
         PLAIN.into_iter().chain(Hue::all().flat_map(of_hue))
     }
 
-    /// Its number in pictures with a palette.
+    /// Number of the ink in pictures with a palette.
     pub fn index(self) -> u8 {
         let of_hue = |hue: Hue, part| PLAIN.len() + 3 * hue.index() + part;
         let index = match self {

@@ -1,4 +1,4 @@
-//! A scene as marks at places.
+//! A scene as marks at positions.
 
 use crate::engine::{Piece, Tetromino};
 use crate::recording::Scene;
@@ -21,7 +21,7 @@ pub enum Mark {
         width: u32,
         /// Pixels down.
         height: u32,
-        /// Its colour.
+        /// Colour of the area.
         ink: Ink,
     },
     /// A full cell.
@@ -30,9 +30,9 @@ pub enum Mark {
         x: u32,
         /// Top edge.
         y: u32,
-        /// Its side.
+        /// Side of the block.
         size: u32,
-        /// Where it came from.
+        /// Source of the cell.
         hue: Hue,
     },
     /// The outline of a cell, inside it.
@@ -41,9 +41,9 @@ pub enum Mark {
         x: u32,
         /// Top edge.
         y: u32,
-        /// Its side.
+        /// Side of the ring.
         size: u32,
-        /// Its colour.
+        /// Colour of the ring.
         ink: Ink,
     },
     /// Words.
@@ -54,9 +54,9 @@ pub enum Mark {
         y: u32,
         /// Pixels of a dot.
         dot: u32,
-        /// Their colour.
+        /// Colour of the words.
         ink: Ink,
-        /// What they say.
+        /// Text of the words.
         text: String,
     },
 }
@@ -77,7 +77,7 @@ pub fn draw(layout: &Layout, moment: &Moment, caption: &str) -> Vec<Mark> {
     marks
 }
 
-/// What never changes: the frame, and the empty playfield.
+/// The unchanging parts: the frame, and the empty playfield.
 fn ground(layout: &Layout) -> Vec<Mark> {
     let Layout { cell, frame, inset, columns, rows, .. } = *layout;
     let (width, height) = (columns * cell, rows * cell);
@@ -92,7 +92,7 @@ fn ground(layout: &Layout) -> Vec<Mark> {
     marks
 }
 
-/// Garbage that waits: a bar on the left of the frame, a row of cells high for each line.
+/// Waiting garbage: a bar on the left of the frame, one row of cells high per line.
 fn garbage(layout: &Layout, scene: &Scene) -> Option<Mark> {
     let lines = scene.garbage.iter().map(|&lines| u32::from(lines)).sum::<u32>().min(layout.rows);
     let Layout { cell, frame, inset, rows, .. } = *layout;

@@ -1,5 +1,5 @@
-//! Moving pictures as GIF: of each picture only the part that changes, and in that part only the pixels that do. The others are
-//! transparent, in long runs that take few bytes.
+//! Animations as GIF: each picture contains only the part that changes, and in that part only the pixels that change.
+//! The others are transparent, in long runs that take few bytes.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -10,10 +10,10 @@ use super::canvas::{Canvas, Part};
 use super::colours::{ColourScheme, Ink};
 use super::layout::Layout;
 
-/// Writes pictures of one size, one after the other, for ever again.
+/// Writes pictures of one size, one after the other, in an endless loop.
 pub struct GifWriter<W: Write> {
     encoder: Encoder<W>,
-    /// The picture before.
+    /// The previous picture.
     shown: Option<Canvas>,
 }
 
@@ -24,10 +24,10 @@ impl<W: Write> std::fmt::Debug for GifWriter<W> {
 }
 
 impl<W: Write> GifWriter<W> {
-    /// Begins.
+    /// Starts a file.
     ///
     /// # Errors
-    /// What writing says; so do the other functions.
+    /// The errors of the writer.
     pub fn new(out: W, layout: &Layout, scheme: ColourScheme) -> Result<GifWriter<W>, EncodingError> {
         let colours = Ink::all().flat_map(|ink| scheme.rgb(ink)).chain([0; 3]); // the last one is never seen
         let colours: Vec<u8> = colours.collect();
@@ -36,10 +36,10 @@ impl<W: Write> GifWriter<W> {
         Ok(GifWriter { encoder, shown: None })
     }
 
-    /// Adds a picture, which is shown for so many hundredths of a second.
+    /// Adds a picture, shown for this many hundredths of a second.
     ///
     /// # Errors
-    /// As [`GifWriter::new`].
+    /// The errors of the writer.
     pub fn add(&mut self, canvas: Canvas, hundredths: u16) -> Result<(), EncodingError> {
         let whole = Part { x: 0, y: 0, width: canvas.width(), height: canvas.height() };
         let part = match &self.shown {
@@ -71,10 +71,10 @@ impl<W: Write> GifWriter<W> {
         Ok(())
     }
 
-    /// Ends.
+    /// Ends the file.
     ///
     /// # Errors
-    /// As [`GifWriter::new`].
+    /// The errors of the writer.
     pub fn finish(self) -> Result<(), EncodingError> {
         Ok(self.encoder.into_inner()?.flush()?)
     }

@@ -1,4 +1,4 @@
-//! Where things are in a picture, in pixels from the upper left corner.
+//! Positions of things in a picture, in pixels from the upper left corner.
 
 use crate::engine::{OrientationTable, Piece, PieceSet, Rules, Shape};
 
@@ -13,9 +13,9 @@ const PANEL_LETTERS: u32 = 8;
 /// The measures of the pictures of one game. They are the same for all of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Of the whole picture, even.
+    /// Width of the whole picture, even.
     pub width: u32,
-    /// Of the whole picture, even.
+    /// Height of the whole picture, even.
     pub height: u32,
     /// A cell's side.
     pub cell: u32,
@@ -33,13 +33,13 @@ pub struct Layout {
     pub rows: u32,
     /// The playfield's left edge, inside the frame; its top edge is as far down.
     pub inset: u32,
-    /// The left edge of what is beside the playfield.
+    /// The left edge of the panel next to the playfield.
     pub panel: u32,
     /// The pieces.
     pub pieces: PieceSet,
-    /// Rows of the highest of them, lying.
+    /// Rows of the highest lying piece.
     pub lying_rows: u32,
-    /// How many next pieces there is room for.
+    /// Number of next pieces that fit.
     pub preview: u32,
     /// Whether there is room for a held piece.
     pub has_hold: bool,
@@ -95,32 +95,32 @@ impl Layout {
         layout
     }
 
-    /// Rows of a letter.
+    /// Height of a letter.
     pub fn letter_height(&self) -> u32 {
         font::HEIGHT * self.dot
     }
 
-    /// A number and its name.
+    /// Height of a number and its name.
     pub fn number_height(&self) -> u32 {
         2 * self.letter_height() + 5 * self.dot + self.gap
     }
 
-    /// A next piece, which lies on its side.
+    /// Height of a next piece, which lies on its side.
     pub fn piece_height(&self) -> u32 {
         self.lying_rows * self.small_cell + self.gap / 2
     }
 
-    /// The held piece and its name; 0 where none can be held.
+    /// Height of the held piece and its name; 0 if none can be held.
     pub fn hold_height(&self) -> u32 {
         self.pieces_height(self.has_hold.into())
     }
 
-    /// The next pieces and their name; 0 if none are shown.
+    /// Height of the next pieces and their name; 0 if none are shown.
     pub fn next_height(&self) -> u32 {
         self.pieces_height(self.preview)
     }
 
-    /// Some pieces and a name for them; 0 without pieces.
+    /// Height of some pieces and their name; 0 without pieces.
     fn pieces_height(&self, pieces: u32) -> u32 {
         if pieces == 0 {
             return 0;
@@ -139,7 +139,7 @@ impl Layout {
     }
 }
 
-/// A piece as it lies beside the playfield, whatever the rules make of it.
+/// A piece as it lies next to the playfield, whatever the rules say.
 pub(super) fn lying(pieces: &PieceSet, piece: Piece) -> &'static Shape {
     if pieces.is_tetrominoes() {
         let rules = Rules { orientations: OrientationTable::Survey, ..Rules::default() };

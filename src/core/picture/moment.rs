@@ -1,12 +1,12 @@
-//! What is in the picture of a step.
+//! Content of the picture of a step.
 
 use crate::engine::ActionModel;
 use crate::recording::{CurrentPiece, Replay, Scene};
 
-/// The picture of a step.
+/// Content of the picture of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// What is drawn.
+    /// Drawn scene.
     pub scene: Scene,
     /// Rows that are full and about to go.
     pub full_rows: Vec<u8>,

@@ -10,7 +10,7 @@ use super::colours::{ColourScheme, Ink};
 /// Writes a picture.
 ///
 /// # Errors
-/// What writing says.
+/// The errors of the writer.
 pub fn write_png(out: impl Write, canvas: &Canvas, scheme: ColourScheme) -> Result<(), EncodingError> {
     let mut encoder = Encoder::new(out, canvas.width(), canvas.height());
     encoder.set_color(ColorType::Indexed);

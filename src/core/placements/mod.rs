@@ -61,7 +61,7 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
     num_positions as u64 * pieces * (search + keys + placements * (row + landing))
 }
 
-/// The same for [`enumerate_only`], with the look at whether the placements exist before it.
+/// Like [`enumerate_only`], but first checks whether the placements exist.
 pub fn nanoseconds_of_one(
     rules: &Rules,
     num_positions: usize,

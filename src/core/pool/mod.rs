@@ -1,4 +1,4 @@
-//! Threads for work that takes longer than a call may hold up the others.
+//! Threads for work that takes longer than a call may delay others.
 //!
 //! Callers share the threads, not jobs: a caller that queues eight times as many jobs gets no more of the threads than the
 //! others. Work is cut into jobs of a few milliseconds, and the end of one job queues the next. A free thread takes the
@@ -33,7 +33,7 @@ pub struct Pool {
     queues: Mutex<Queues>,
 }
 
-/// The pool as one caller uses it.
+/// The pool for one caller.
 #[derive(Clone, Debug)]
 pub struct Lane {
     pool: Arc<Pool>,
@@ -42,7 +42,7 @@ pub struct Lane {
 }
 
 impl Pool {
-    /// A pool of `num_threads`; 0 for as many as there are cores.
+    /// A pool of `num_threads`; 0 for one per core.
     ///
     /// # Errors
     /// If the system provides no threads.
@@ -50,8 +50,8 @@ impl Pool {
         Pool::with_niceness(num_threads, "player", 0)
     }
 
-    /// The same with threads of this name, `niceness` steps nicer than the program's other threads. Without it, a thread
-    /// that wakes up for a short call may wait milliseconds for a thread that plays.
+    /// A pool with threads of this name, `niceness` steps nicer than the program's other threads. Without niceness, a
+    /// thread that wakes up for a short call may wait milliseconds for a thread that plays.
     ///
     /// # Errors
     /// If the system provides no threads.
@@ -68,18 +68,18 @@ impl Pool {
         Ok(Arc::new(Pool { threads, queues: Mutex::default() }))
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub fn num_threads(&self) -> usize {
         self.threads.current_num_threads()
     }
 
-    /// The pool as this caller uses it.
+    /// The pool for this caller.
     pub fn lane(self: &Arc<Pool>, party: Party) -> Lane {
         Lane { pool: self.clone(), party, span: Span::none() }
     }
 
-    /// Does the same with each of these on all threads, in any order, and returns when all of it is done. For pools of one
-    /// user: it waits in no queue, and lets no other caller go first.
+    /// Applies a function to each item on all threads, in any order, and returns when all are done. For pools with a
+    /// single user: it waits in no queue, and lets no other caller go first.
     pub fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
         let work = &work;
         self.threads.scope(|scope| {
@@ -89,12 +89,12 @@ impl Pool {
         });
     }
 
-    /// What the threads are doing.
+    /// Current activity of the threads.
     pub fn activity(&self) -> PoolActivity {
         self.queues().activity()
     }
 
-    /// Does the job whose turn it is.
+    /// Runs the next job.
     fn work(&self) {
         let (party, job) = self.queues().take().expect("a job for each ticket");
         let start = Instant::now();
@@ -110,12 +110,12 @@ impl Pool {
 }
 
 impl Lane {
-    /// How many threads there are.
+    /// Number of threads.
     pub fn num_threads(&self) -> usize {
         self.pool.num_threads()
     }
 
-    /// The same for jobs whose log lines show this span.
+    /// A lane whose jobs' log lines show this span.
     pub fn in_span(self, span: Span) -> Lane {
         Lane { span, ..self }
     }

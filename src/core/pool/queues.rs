@@ -1,7 +1,7 @@
-//! The order of jobs: each caller has a queue of its own, and callers share the threads' time.
+//! The order of jobs: each caller has a queue, and callers share the threads' time.
 //!
-//! A new caller begins with the least time that any other has used, so it is next, and has saved up nothing. Nothing here
-//! reads the clock: a thread that takes a job reports afterwards how long it took.
+//! A new caller starts with the least time that any other has used, so it is next, but has saved nothing. Nothing
+//! here reads the clock: a thread that takes a job reports afterwards how long it took.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -17,20 +17,20 @@ pub enum Party {
     Own,
     /// The holder of a token, by the token's name.
     Token(Arc<str>),
-    /// A connection, by its number, where tokens have no names. A program usually has one; a program that opens several is
-    /// several parties.
+    /// A connection, by its number, if tokens have no names. A program usually has one; a program that opens several
+    /// is several parties.
     Connection(u64),
 }
 
 impl Party {
-    /// A connection unlike all others of this process.
+    /// A party for a new connection of this process.
     pub fn new_connection() -> Party {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Party::Connection(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// What the threads of a pool are doing.
+/// Activity of the threads of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolActivity {
     /// Jobs that wait for a thread.
@@ -41,7 +41,7 @@ pub struct PoolActivity {
     pub done: u64,
 }
 
-/// What a thread does in one go.
+/// Work of a thread in one piece.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Waiting jobs, and what their callers have used.
@@ -49,7 +49,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 pub struct Queues {
     /// The callers that have jobs waiting or running.
     parties: HashMap<Party, Queue>,
-    /// What the caller whose turn was last had used. A new caller begins with it, so that no caller saves up time.
+    /// Time used by the caller whose turn was last. A new caller starts with it, so that no caller saves up time.
     now: Duration,
     /// Numbers the callers in the order of their arrival.
     next_serial: u64,
@@ -64,11 +64,11 @@ struct Queue {
     serial: u64,
 }
 
-/// What a running job counts before its real time is known, so that one caller does not get all threads at once.
+/// Assumed time of a running job until its real time is known, so that one caller does not get all threads at once.
 const USUAL: Duration = Duration::from_millis(2);
 
 impl Queues {
-    /// How many jobs wait, run, and are done.
+    /// Numbers of waiting, running and finished jobs.
     pub fn activity(&self) -> PoolActivity {
         let mut activity = PoolActivity { done: self.num_done, ..Default::default() };
         for queue in self.parties.values() {
@@ -78,7 +78,7 @@ impl Queues {
         activity
     }
 
-    /// How many callers have jobs waiting or running.
+    /// Number of callers with waiting or running jobs.
     pub fn num_parties(&self) -> usize {
         self.parties.len()
     }
@@ -106,7 +106,7 @@ impl Queues {
         Some((party.clone(), job))
     }
 
-    /// Notes that a job of a caller is done, and how long it took. Forgets a caller without jobs.
+    /// Records that a job of a caller is done, and its time. Forgets a caller without jobs.
     pub fn done(&mut self, party: &Party, took: Duration) {
         self.num_done += 1;
         let Some(queue) = self.parties.get_mut(party) else { return };

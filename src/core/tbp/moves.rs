@@ -26,7 +26,7 @@ pub enum IllegalMove {
     /// The piece leaves the board.
     #[error("it leaves the board")]
     Outside,
-    /// Its cells are taken.
+    /// The cells of the piece are taken.
     #[error("its cells are taken")]
     Taken,
     /// The piece does not come to rest there, or cannot get there.
