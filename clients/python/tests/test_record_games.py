@@ -36,6 +36,32 @@ def test_a_wrapper_writes_the_games_that_its_trigger_wants(client, tmp_path):
         check_file(tmp_path / "games" / name)
 
 
+@pytest.mark.parametrize("rules", ["melax", "guideline", {"width": 6}])
+def test_a_game_that_a_time_limit_cuts_is_written_at_once(client, tmp_path, rules):
+    env = gymnasium.make("tetrion/Placement-v0", address=client, rules=rules, max_episode_steps=3)
+    env = tetrion.RecordGames(env, tmp_path, lambda episode: True)
+    for episode in range(2):
+        _, info = env.reset(seed=episode)
+        for _step in range(3):
+            assert not env.recordings
+            _, _, _, truncated, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
+        assert truncated
+        assert [(len(recording), recording.seed) for recording in env.recordings] == [(3, episode)]
+    env.reset()
+    assert not env.recordings
+    env.close()
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["game-episode-0.json", "game-episode-1.json"]
+    for name in names:
+        check_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("trigger", [3, "all", True])
+def test_what_is_no_trigger_is_refused_before_play(client, tmp_path, trigger):
+    with pytest.raises(tetrion.InvalidArgument, match=r"^episode_trigger is .*, expected a function of an episode's number"):
+        tetrion.RecordGames(tetrion.TetrisEnv(client), tmp_path, trigger)
+
+
 def test_the_usual_trigger_is_that_of_videos(client, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gymnasium.logger, "warn", lambda message: warned.append(message))

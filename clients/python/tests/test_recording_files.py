@@ -80,6 +80,26 @@ def test_a_falsified_recording_is_found_out(client, tmp_path, fields, difference
     assert program("replay", tmp_path / "game.json")[0] != 0
 
 
+def test_fields_of_newer_programs_are_passed_over(client, tmp_path):
+    recording = three_pieces(client)
+    fields = json.loads(recording.to_json())
+    for message in (fields, fields["rules"], fields["outcome"]):
+        message["newField"] = [{"deep": [1, 2.5, None]}, "text"]
+    (tmp_path / "game.json").write_text(json.dumps(fields))
+    assert tetrion.Recording.load(tmp_path / "game.json").message == recording.message
+    assert program("replay", tmp_path / "game.json")[0] == 0
+
+
+@pytest.mark.parametrize("wrong", ["127.0.0.1:1", 3, []])
+def test_what_is_no_client_replays_nothing(client, wrong):
+    recording = three_pieces(client)
+    for call in (recording.check, recording.replay, lambda given: tetrion.Recording(recording.message, given)):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^client is .*, expected a tetrion\.Client"):
+            call(wrong)
+    with pytest.raises(tetrion.InvalidArgument, match=r"^max_steps is "):
+        recording.replay(max_steps=wrong)
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -87,7 +107,8 @@ def test_a_falsified_recording_is_found_out(client, tmp_path, fields, difference
         (b"{}", "rules_version is missing"),
         (b"no recording", "is neither a recording in JSON nor one in binary form"),
         (b'{"rulesVersion": 1}', "is neither"),
-        (b'{"unknown": 1}', "is neither"),
+        (b'{"unknown": 1}', "rules_version is missing"),
+        (b'{"rulesVersion": "x", "rules": {"randomizer": "RANDOMIZER_X"}}', "is neither"),
         (b'{"rulesVersion": "x"}', "rules is missing"),
         (b'{"rulesVersion": "x", "rules": {}}', "outcome is missing"),
         (b'{"rulesVersion": "x", "rules": {}, "outcome": {}}', "pieces are missing"),

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.core import ActType, ObsType
 from gymnasium.vector import VectorEnv, VectorWrapper
 
+from tetrion import arguments
 from tetrion.episode_log import Episode
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
@@ -51,6 +52,8 @@ class _RecordingFiles:
         self.folder.mkdir(parents=True, exist_ok=True)
         if any(self.folder.glob(f"{name_prefix}-episode-*{self.suffix}")):
             gymnasium.logger.warn(f"{self.folder} has recordings already, and those of the same numbers are overwritten")
+        if trigger is not None and not callable(trigger):
+            raise arguments.wrong("episode_trigger", trigger, "a function of an episode's number")
         self.trigger = trigger if trigger is not None else _cubes_and_thousands
         self.numbers: dict[int, int] = {}
         self.num_ended = 0
@@ -60,10 +63,10 @@ class _RecordingFiles:
         self.numbers[id(episode)] = number
         return self.trigger(number)
 
-    def write(self) -> list[Recording]:
-        """Writes the games that have ended since the last call, if they are wanted."""
+    def write(self, over: Sequence[int] = ()) -> list[Recording]:
+        """Writes the games that have ended since the last call, if they are wanted; `over`: environments whose games are."""
         written = []
-        for episode, recording in self.recorder.take_numbered(self._is_wanted):
+        for episode, recording in self.recorder.take_numbered(self._is_wanted, over):
             recording.save(self.folder / f"{self.prefix}-episode-{self.numbers[id(episode)]}{self.suffix}")
             written.append(recording)
         self.numbers.clear()
@@ -109,8 +112,8 @@ class _WritesGames(gymnasium.utils.RecordConstructorArgs, Generic[EnvType]):
         """The recorder; None in a copy."""
         return self._files.recorder if self._files is not None else None
 
-    def _write(self, *, has_ended: bool = True) -> None:
-        self.recordings = self._files.write() if has_ended and self._files is not None else []
+    def _write(self, *, has_ended: bool = True, over: Sequence[int] = ()) -> None:
+        self.recordings = self._files.write(over) if has_ended and self._files is not None else []
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy does not record."""
@@ -143,7 +146,8 @@ class RecordGames(_WritesGames[gymnasium.Env[ObsType, ActType]], gymnasium.Wrapp
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
         """Takes a step, and writes the game that it ends."""
         result = super().step(action)
-        self._write(has_ended=result[2] or result[3])
+        # It may be a wrapper, such as `TimeLimit`, that ends the episode, of which the session does not know.
+        self._write(has_ended=result[2] or result[3], over=[0])
         return result
 
 

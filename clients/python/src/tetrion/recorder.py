@@ -122,13 +122,20 @@ class Recorder:
         """
         return [recording for _, recording in self.take_numbered()]
 
-    def take_numbered(self, wanted: Callable[[Episode], bool] | None = None) -> list[tuple[Episode, Recording]]:
-        """As `take`, with what is known of each episode; only those for which `wanted(episode)` is true, if it is given."""
+    def take_numbered(
+        self, wanted: Callable[[Episode], bool] | None = None, over: Sequence[int] = ()
+    ) -> list[tuple[Episode, Recording]]:
+        """As `take`, with what is known of each episode.
+
+        Args:
+            wanted: If given, only episodes for which `wanted(episode)` is true.
+            over: Environments whose episodes are over for their learner, whether or not they have ended.
+        """
         episodes = list(self._log.left)
         self._log.left.clear()
         for episode in self._log.episodes.values():
             # Still there to be looked at, but it has ended.
-            if episode.has_ended and not episode.was_taken:
+            if (episode.has_ended or episode.env_id in over) and not episode.was_taken:
                 episodes.append(episode)
         taken = []
         for episode in episodes:

@@ -74,7 +74,7 @@ class Recording:
             client: The server that replays it. Left out: one of this process, when it is needed.
         """
         self.message = message
-        self._create: CreateSession | None = client._create if client is not None else None
+        self._create: CreateSession | None = _creator(client)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], client: HasServer | None = None) -> Recording:
@@ -102,7 +102,7 @@ class Recording:
         message = pb.Recording()
         try:
             if data.lstrip(b" \t\r\n\f").startswith(b"{"):
-                json_format.Parse(data, message)
+                _parse(data, message)
             else:
                 message.ParseFromString(data)
         except (json_format.ParseError, DecodeError, ValueError) as error:
@@ -243,7 +243,7 @@ class Recording:
             EpisodeEnded: It has actions behind the end of its game.
         """
         pictures.check_pieces(self.rules)
-        actions = self.actions[:max_steps] if max_steps is not None else self.actions
+        actions = self.actions[: arguments.integer("max_steps", max_steps)] if max_steps is not None else self.actions
         with self._replayer(client) as replayer:
             replay = Replay(self.rules, replayer.course(0), self.player)
             replayer.play({0: actions.tolist()}, lambda _, course: replay.follow(course))
@@ -261,6 +261,7 @@ class Recording:
         Raises:
             VersionMismatch: It was played under another version of the rules, which may make another game of it.
         """
+        _creator(client)  # for its check
         differs: list[str] = []
         landings = self.landings.tolist()
 
@@ -306,14 +307,14 @@ class Recording:
 
     def _replayer(self, client: HasServer | None) -> Replayer:
         """A replayer whose game has begun."""
-        create = client._create if client is not None else self._create
+        create = _creator(client) or self._create
         if create is None:
             return self._begun(_on_a_server_of_this_process)
         try:
             return self._begun(create)
-        except (ServerUnavailable, ValueError) as error:
-            # Of plain errors of values, gRPC raises one for a client that was closed.
-            is_gone = isinstance(error, ServerUnavailable) or not isinstance(error, TetrionError)
+        except TetrionError as error:
+            # Calls of a client that was closed are cancelled.
+            is_gone = isinstance(error, ServerUnavailable) or error.code == "CANCELLED"
             if client is not None or not is_gone:
                 raise
             with contextlib.suppress(ServerNotFound):
@@ -445,6 +446,29 @@ def written(
     recording = Recording(message)
     recording._create = create
     return recording
+
+
+def _parse(data: bytes, message: pb.Recording) -> None:
+    """Reads JSON. Fields of newer programs are passed over, as in the binary form."""
+    try:
+        json_format.Parse(data, message)
+    except json_format.ParseError as error:
+        # Passing over fields, protobuf would pass over unknown names of enum values as well.
+        if "has no field named" not in str(error):
+            raise
+        message.Clear()
+        json_format.Parse(data, message, ignore_unknown_fields=True)
+
+
+def _creator(client: HasServer | None) -> CreateSession | None:
+    """How a client makes the session in which a game is played again.
+
+    Raises:
+        InvalidArgument: It is no client.
+    """
+    if client is not None and not callable(getattr(client, "_create", None)):
+        raise arguments.wrong("client", client, "a tetrion.Client")
+    return client._create if client is not None else None
 
 
 def checked_text(field: str, text: Any) -> str:
