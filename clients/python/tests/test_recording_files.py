@@ -96,8 +96,9 @@ def test_what_is_no_client_replays_nothing(client, wrong):
     for call in (recording.check, recording.replay, lambda given: tetrion.Recording(recording.message, given)):
         with pytest.raises(tetrion.InvalidArgument, match=r"^client is .*, expected a tetrion\.Client"):
             call(wrong)
-    with pytest.raises(tetrion.InvalidArgument, match=r"^max_steps is "):
-        recording.replay(max_steps=wrong)
+    for steps in (-1, 1.5, "2", True):
+        with pytest.raises(tetrion.InvalidArgument, match=r"^max_steps is .*, expected an integer from 0 to"):
+            recording.replay(max_steps=steps)
 
 
 @pytest.mark.parametrize(
