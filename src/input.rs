@@ -1,19 +1,19 @@
-//! What people and files give to the program: the error for input that it does not understand, and files that are read up to a
-//! bound.
+//! Input from people and files: the error for input that the program does not understand, and bounded reading of
+//! files.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Input that the program does not understand: a flag, a value, a name. It ends with code 2.
+/// Input that the program does not understand: a flag, a value, a name. The exit code is 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-/// Reads a file of at most this many bytes, or says that it is larger, having read no more than that.
+/// Reads a file of at most this many bytes; reads no more than that of a larger one.
 ///
 /// # Errors
-/// If it cannot be read, or is larger.
+/// If the file cannot be read, or is larger.
 pub fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     read_open(File::open(path)?, max_bytes)
 }
@@ -21,7 +21,7 @@ pub fn read_bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
 /// Reads an open file of at most this many bytes.
 ///
 /// # Errors
-/// If it cannot be read, or is larger.
+/// If the file cannot be read, or is larger.
 pub fn read_open(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let too_large = || {
         let problem = format!("it has more than {max_bytes} bytes");
@@ -37,18 +37,18 @@ pub fn read_open(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > max_bytes { too_large() } else { Ok(bytes) }
 }
 
-/// Reads a file of at most this many bytes, which are a text.
+/// Reads a text file of at most this many bytes.
 ///
 /// # Errors
-/// If the file cannot be read, is larger, or is no text in UTF-8.
+/// If the file cannot be read, is larger, or is not UTF-8.
 pub fn read_utf8(path: &Path, max_bytes: u64) -> io::Result<String> {
     utf8(read_bytes(path, max_bytes)?)
 }
 
-/// The text that bytes are.
+/// The bytes as text.
 ///
 /// # Errors
-/// If they are no text in UTF-8.
+/// If they are not UTF-8.
 pub fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     let text = String::from_utf8(bytes);
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))

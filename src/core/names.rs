@@ -1,9 +1,9 @@
-//! Unknown names, and what they may have been meant to be.
+//! Unknown names, and suggestions for them.
 //!
-//! Presets, features, agents, fields and settings each have one table of names. An unknown name is usually one of them,
-//! misspelt; so every refusal of a name suggests the closest one, and lists them all.
+//! Presets, features, agents, fields and settings each have one table of names. An unknown name is usually one of
+//! them, misspelt; so every refusal of a name suggests the closest one, and lists all.
 
-/// How alike two names must be, from 0 to 1, for one to count as a misspelling of the other.
+/// Similarity, from 0 to 1, from which on a name counts as a misspelling of another.
 const ALIKE: f64 = 0.55;
 
 /// Why a name is refused.

@@ -9,22 +9,22 @@ use std::fmt::Write;
 
 use crate::engine::{MovingPiece, Piece, PieceSet, Playfield};
 
-/// A way of drawing.
+/// Format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One character a cell, the top row first: `#` full, `.` empty, `@` the falling piece.
+    /// One character per cell, the top row first: `#` full, `.` empty, `@` the falling piece.
     Ascii,
-    /// The course notebook's form: rows numbered from the top between bars, two characters a cell.
+    /// The course notebook's format: rows numbered from the top between bars, two characters per cell.
     Lab,
-    /// The Leiden report's form: `X` full, blank empty, the three rows above the field without bars; below, the columns'
-    /// numbers and the report's own sentences.
+    /// The Leiden report's format: `X` full, blank empty, the three rows above the field without bars; below, the
+    /// columns' numbers and the report's own sentences.
     Leiden,
-    /// Colours by ANSI escape sequences, the falling piece in its own; beside the playfield the pieces, lines and pieces
-    /// landed.
+    /// Colours by ANSI escape sequences, the falling piece in its own colour; next to the playfield the pieces, lines
+    /// and pieces landed.
     Ansi,
 }
 
-/// What to draw of an environment.
+/// Parts of an environment to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The cells.
@@ -33,18 +33,18 @@ pub struct View<'a> {
     pub falling: Option<MovingPiece>,
     /// The current piece and the shown pieces after it.
     pub pieces: &'a [Piece],
-    /// The set that they are of.
+    /// Piece set of the pieces.
     pub set: &'a PieceSet,
     /// Lines cleared in this episode.
     pub lines: u64,
     /// Pieces landed in this episode.
     pub num_pieces: u64,
-    /// Whether the episode has ended. `pieces` does not show it: after a lost game it begins with the piece that would have
-    /// come next.
+    /// Whether the episode has ended. `pieces` does not show this: after a lost game it begins with the piece that
+    /// would have come next.
     pub ended: bool,
 }
 
-/// Rows of the Leiden form that lie above the field.
+/// Number of rows of the Leiden format above the field.
 const ROWS_ABOVE_FIELD: u8 = 3;
 
 /// The content of one place of a picture.
@@ -52,7 +52,7 @@ const ROWS_ABOVE_FIELD: u8 = 3;
 enum Cell {
     Empty,
     Full,
-    /// A cell of the falling piece, whatever is behind it.
+    /// A cell of the falling piece.
     Falling,
 }
 
@@ -82,7 +82,7 @@ pub fn render(format: Format, view: &View<'_>) -> String {
     }
 }
 
-/// The most bytes that a drawing of a playfield of this size can take.
+/// Most bytes of a drawing of a playfield of this size.
 pub fn max_bytes(format: Format, width: u8, height: u8) -> usize {
     let (width, height) = (usize::from(width), usize::from(height));
     match format {
@@ -128,7 +128,7 @@ fn lab(view: &View<'_>) -> String {
     text
 }
 
-/// The most bytes of the sentences below the Leiden form: the longest numbers in all of them.
+/// Most bytes of the sentences below the Leiden format, with the longest numbers.
 const MAX_SENTENCES: usize = 180;
 
 fn leiden(view: &View<'_>) -> String {
@@ -161,13 +161,13 @@ fn leiden(view: &View<'_>) -> String {
 const RESET: &str = "\x1b[0m";
 /// A full cell: blanks on light grey.
 const FULL: &str = "\x1b[47m";
-/// Blanks, so that the form reads the same without colours: see [`CELL_FULL`].
+/// Two blanks, so that the format is equally wide without colours: see [`CELL_FULL`].
 const CELL: &str = "  ";
 /// Brackets for readers without colours.
 const CELL_FULL: &str = "[]";
-/// The most bytes beside a row: the colour of a piece is the longest part.
+/// Most bytes next to a row: the colour of a piece is the longest part.
 const MAX_ASIDE: usize = 160;
-/// The most bytes that a falling piece adds: four times its colour, and that of what is behind it.
+/// Most bytes that a falling piece adds: four times its colour, and the colour behind it.
 const MAX_FALLING: usize = 80;
 
 fn ansi(view: &View<'_>) -> String {
@@ -216,8 +216,8 @@ fn coloured(set: &PieceSet, piece: Piece) -> String {
     format!("\x1b[1;3{}m{}{RESET}", colour(piece), set.letter(piece))
 }
 
-/// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange): its digit follows a 3 for
-/// the foreground and a 4 for the background. From the eighth piece of another set on they begin again.
+/// The colour that pieces have had since 2001 (cyan, yellow, magenta, red, green, blue, orange): its digit follows a
+/// 3 for the foreground and a 4 for the background. Colours repeat from the eighth piece of another set on.
 fn colour(piece: Piece) -> &'static str {
     ["6", "3", "5", "1", "2", "4", "8;5;208"][piece.index() % 7]
 }

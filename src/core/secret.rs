@@ -35,7 +35,7 @@ impl Secret {
         printable && !self.0.is_empty() && self.0.trim() == self.0
     }
 
-    /// Whether these bytes are the secret. The time for the answer depends on the lengths alone.
+    /// Whether these bytes are the secret. The time of the comparison depends only on the lengths.
     pub fn matches(&self, shown: &[u8]) -> Choice {
         self.0.as_bytes().ct_eq(shown)
     }

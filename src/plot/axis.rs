@@ -1,4 +1,4 @@
-//! Where a number lies on an axis, and which numbers are written beside it.
+//! Positions of numbers on an axis, and the numbers written next to it.
 
 /// One axis, as long as 1.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,17 +10,19 @@ pub(super) struct Axis {
     log: bool,
 }
 
-/// Values that span this factor or more are drawn in powers of ten.
+/// Factor from which on values are drawn in powers of ten.
 const LOG_SPAN: f64 = 100.0;
 
-/// The most powers of ten an axis shows below its highest: under those, a score of a beginner takes the room of what was learned.
+/// Most powers of ten that an axis shows below its highest: with more, a beginner's scores would take the space of
+/// what was learned.
 const MAX_DECADES: i32 = 5;
 
-/// An axis with fewer powers of ten between its ends has ticks between them.
+/// Number of powers of ten below which an axis has ticks between them.
 const MAX_FINE_DECADES: i32 = 3;
 
 impl Axis {
-    /// From the smallest value to the largest, ticks at round numbers between them; at whole ones if all values are whole.
+    /// An axis from the smallest value to the largest, with ticks at round numbers; at whole ones if all values are
+    /// whole.
     pub(super) fn tight(values: impl Iterator<Item = f64> + Clone, num_ticks: usize) -> Option<Self> {
         let (low, high) = range(values.clone())?;
         let (low, high) = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
@@ -32,7 +34,7 @@ impl Axis {
         Some(Self { ticks, low, high, log: false })
     }
 
-    /// From a tick, or half way between two, to another around all values.
+    /// An axis from a tick, or half way between two, to another around all values.
     pub(super) fn rounded(values: impl Iterator<Item = f64> + Clone, num_ticks: usize) -> Option<Self> {
         let (low, high) = range(values.clone())?;
         let smallest = values.filter(|&value| value > 0.0).fold(f64::INFINITY, f64::min);
@@ -60,7 +62,7 @@ impl Axis {
         Self { low, high, ticks, log: true }
     }
 
-    /// 0 at the low end, 1 at the high end, and no further than that.
+    /// Position of a value: 0 at the low end, 1 at the high end, clipped there.
     pub(super) fn position(&self, value: f64) -> f64 {
         let position = if self.log {
             (value.max(self.low) / self.low).log10() / (self.high / self.low).log10()
@@ -86,7 +88,7 @@ fn nice_step(step: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0) * magnitude
 }
 
-/// By its digits, because a product of tens below one is not the nearest number.
+/// A power of ten, by its digits, because a product of tens below one is not the nearest number.
 fn power_of_ten(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().expect("a number")
 }
@@ -96,7 +98,7 @@ fn multiples(step: f64, first: f64, last: f64) -> Vec<f64> {
     (first as i64..=last as i64).map(|n| n as f64 * step + 0.0).collect()
 }
 
-/// A tick in writing: `12,500`, `0.05`.
+/// A tick as text: `12,500`, `0.05`.
 pub(super) fn label(value: f64) -> String {
     // Ticks are round, so ten digits show all of them, and the last bits of a sum do not.
     let digits = format!("{:.10}", value.abs());

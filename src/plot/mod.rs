@@ -16,7 +16,7 @@ use crate::optimizers::Generation;
 /// Lines over one pair of axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What is shown, in a few words.
+    /// Content of the chart, in a few words.
     pub title: String,
     /// Unit of the horizontal axis.
     pub x_label: String,
@@ -26,28 +26,28 @@ pub struct Chart {
     pub lines: Vec<Line>,
 }
 
-/// A line with a name.
+/// A named line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// As the legend calls it.
+    /// Name in the legend.
     pub name: String,
-    /// From left to right. Points with something that is not a number are left out.
+    /// Points from left to right. Points with a NaN are left out.
     pub points: Vec<Point>,
 }
 
 /// A point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where.
+    /// Horizontal position.
     pub x: f64,
-    /// How high.
+    /// Vertical position.
     pub y: f64,
     /// An interval around `y`, low and high. Charts in text leave it out.
     pub band: Option<[f64; 2]>,
 }
 
-/// The learning curve of a search. `incumbents` are measurements, on games of their own, of what the search would have
-/// handed in after a generation, with their intervals; there need not be one for every generation.
+/// The learning curve of a search. `incumbents` are measurements, on separate games, of the search's result after a
+/// generation, with their intervals; some generations may have none.
 pub fn learning_curve(title: &str, unit: &str, generations: &[Generation], incumbents: &[Point]) -> Chart {
     let line = |name: &str, point: fn(&Generation) -> (f64, Option<[f64; 2]>)| Line {
         name: name.to_owned(),
@@ -79,7 +79,7 @@ impl Line {
 }
 
 impl Chart {
-    /// The chart for a page: points as `[x, y]`, or `[x, y, low, high]` where they have an interval. What is not a number is null.
+    /// The chart for a page: points as `[x, y]`, or `[x, y, low, high]` with an interval. NaN becomes null.
     pub fn to_json(&self) -> Value {
         let point = |point: &Point| match point.band {
             Some([low, high]) => json!([point.x, point.y, low, high]),

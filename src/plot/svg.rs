@@ -1,4 +1,4 @@
-//! A chart as SVG: lines with their intervals as shades behind them.
+//! A chart as SVG: lines, with their intervals as shades behind them.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
@@ -9,12 +9,12 @@ use super::{Chart, Line};
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 540;
 
-/// Colours that stay apart for most eyes (Okabe and Ito 2008): blue, vermilion, green, purple.
+/// Colours that most people can distinguish (Okabe and Ito 2008): blue, vermilion, green, purple.
 const COLOURS: [RGBColor; 4] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
 const INK: RGBColor = RGBColor(60, 60, 60);
 const GRID: RGBColor = RGBColor(225, 225, 225);
-/// Colours that would glare on a dark page or disappear in it, and those that viewers in dark mode see instead.
+/// Colours that would glare or disappear on a dark page, with their replacements in dark mode.
 const DARK: [(RGBColor, RGBColor); 4] = [
     (WHITE, RGBColor(13, 17, 23)),
     (INK, RGBColor(201, 209, 217)),
@@ -92,7 +92,7 @@ impl Chart {
     }
 }
 
-/// A style for viewers in dark mode. It wins over the colours of the elements, which are attributes.
+/// A style for viewers in dark mode. It overrides the colours of the elements, which are attributes.
 fn dark_style() -> String {
     let rules = DARK.map(|(light, dark)| {
         let [light, dark] = [light, dark].map(|RGBColor(r, g, b)| format!("#{r:02X}{g:02X}{b:02X}"));
@@ -117,7 +117,7 @@ fn band(line: &Line) -> impl Iterator<Item = Vec<(f64, f64)>> {
     enough.then(|| high.into_iter().chain(low.into_iter().rev()).collect()).into_iter()
 }
 
-/// What plotters needs to know about an axis.
+/// An axis in the form that plotters needs.
 impl Ranged for Axis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;

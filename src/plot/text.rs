@@ -1,5 +1,5 @@
-//! A chart in characters. Lines are made of Braille dots, two across and four down in a cell; lines after the first have
-//! gaps, so that they can be told apart without colour.
+//! A chart as characters. Lines consist of Braille dots, two across and four down per cell; lines after the first
+//! have gaps, so that they can be distinguished without colour.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ const NO_COLOUR: &str = "\x1b[0m";
 /// Bits of the dots of a Braille character, from the top down, left and right.
 const DOTS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Columns a tick of the horizontal axis takes at least, and rows one of the vertical axis takes.
+/// Fewest columns of a tick of the horizontal axis, and fewest rows of a tick of the vertical axis.
 const TICK_COLUMNS: usize = 10;
 const TICK_ROWS: usize = 3;
 
@@ -134,7 +134,7 @@ fn painted(dots: u32, line: usize, colour: bool) -> String {
     format!("{}{cell}{NO_COLOUR}", COLOURS[line % COLOURS.len()])
 }
 
-/// What a line looks like, for the legend: three cells.
+/// A sample of a line for the legend: three cells.
 fn sample(index: usize, colour: bool) -> String {
     let (on, off) = DASHES[index % DASHES.len()];
     let dot = |column: usize| if column % (on + off) < on { DOTS[2][column % 2] } else { 0 };
@@ -146,7 +146,7 @@ fn sample(index: usize, colour: bool) -> String {
         .collect()
 }
 
-/// The line with its ticks, and the numbers under them; a number that would touch the one before is left out.
+/// The axis line with its ticks, and the numbers below; a number that would touch the previous one is left out.
 fn horizontal_axis(x: &Axis, columns: usize) -> (String, String) {
     let mut line = vec!['─'; columns];
     let mut numbers = String::new();

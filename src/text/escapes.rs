@@ -1,4 +1,4 @@
-//! Characters that a terminal obeys instead of showing them, written out.
+//! Characters that a terminal obeys instead of showing them, and their escaped form.
 
 use std::borrow::Cow;
 use std::fmt::Write;
