@@ -18,7 +18,7 @@ pub struct ChoiceValue {
 pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
     /// The name of its field.
     const FIELD: &'static str;
-    /// Its values in the order of their numbers, the default first.
+    /// All values in the order of their numbers, the default first.
     const ALL: &'static [Self];
     /// The number, the name and the meaning of each value, in the order of [`NamedChoice::ALL`].
     const VALUES: &'static [ChoiceValue];

@@ -28,7 +28,7 @@ pub trait Column:
     const EMPTY: Self;
     /// The lowest bits of a wide word; the caller knows that the others are zero.
     fn from_u64(bits: u64) -> Self;
-    /// The same bits in a wide word.
+    /// The column's bits in a wide word.
     fn to_u64(self) -> u64;
     /// How many cells are full.
     fn count(self) -> u32;

@@ -52,7 +52,7 @@ impl FallingPiece {
         FallingPiece { tetromino, turns: 0, column: width / 2, row: height - 1 }
     }
 
-    /// Its shape in its current orientation.
+    /// Shape of the piece in its current orientation.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
         &POSES[self.tetromino.index()][usize::from(self.turns)]

@@ -26,13 +26,13 @@ impl Piece {
         }
     }
 
-    /// Its number.
+    /// Number of the piece.
     #[inline(always)]
     pub const fn number(self) -> u8 {
         self.0.get() - 1
     }
 
-    /// Its number, as an index.
+    /// Number of the piece, as an index.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.number() as usize

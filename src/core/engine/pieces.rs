@@ -52,9 +52,9 @@ struct DrawnSet {
 /// A set of pieces with a name.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedPieceSet {
-    /// Its name on the wire and on the command line.
+    /// Name of the set on the wire and on the command line.
     pub name: &'static str,
-    /// Where it comes from, in a sentence.
+    /// Source of the set, in one sentence.
     pub source: &'static str,
     /// A letter for each piece.
     letters: &'static str,
@@ -427,7 +427,7 @@ fn around((row, column): (u8, u8)) -> impl Iterator<Item = (u8, u8)> {
     })
 }
 
-/// The same cells from the lowest row and the leftmost column, sorted. A row or a column of 255 is the one below 0.
+/// Cells moved so that the lowest row and the leftmost column are 0, sorted. A row or a column of 255 is the one below 0.
 fn in_its_corner(cells: impl Iterator<Item = (u8, u8)>) -> Cells {
     let up: Vec<(u8, u8)> =
         cells.map(|(row, column)| (row.wrapping_add(1), column.wrapping_add(1))).collect();

@@ -38,7 +38,7 @@ impl Placement {
         Placement { orientation, column, spot: None, hold: false }
     }
 
-    /// The same with the current piece held, or not.
+    /// This placement with the current piece held, or not.
     #[must_use]
     #[inline]
     pub const fn holding(self, hold: bool) -> Placement {
@@ -98,9 +98,9 @@ impl Placement {
 /// In ascending action order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementSet {
-    /// Those that go straight down.
+    /// Straight drops.
     Drops(Drops),
-    /// Those with a [`Spot`].
+    /// Placements with a [`Spot`].
     Spots(Vec<Placement>),
 }
 
@@ -138,7 +138,7 @@ impl PlacementSet {
         }
     }
 
-    /// Those of one orientation, as the numbers that [`PlacementSet::nth`] takes.
+    /// Placements of one orientation, as numbers for [`PlacementSet::nth`].
     pub fn of_orientation(&self, orientation: u8) -> std::ops::Range<u32> {
         match self {
             PlacementSet::Drops(drops) => {

@@ -261,7 +261,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         surface
     }
 
-    /// The same for a shape of unbroken columns that falls from `row`, where it is free: what lies above it does not stop it.
+    /// The row where a shape of unbroken columns rests that falls from `row`, where it is free, ignoring cells above it.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -283,7 +283,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
             && Self::fifth(shape, column).is_none_or(|fifth| in_fifth(fifth) == C::EMPTY)
     }
 
-    /// The same in the first four columns of the shape, which are all that a tetromino has: for those who ask at every step.
+    /// Like [`PlayfieldOf::is_free`], for shapes of at most four columns. Hot path.
     #[inline]
     pub(super) fn is_free_in_four(&self, shape: &Shape, row: u8, column: u8) -> bool {
         let mut overlap = C::EMPTY;
@@ -412,7 +412,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.land_at_here(shape, row, column, top_out)
     }
 
-    /// As [`PlayfieldOf::land`], but compiled into the caller, for the processor that the caller is compiled for.
+    /// Like [`PlayfieldOf::land`], but compiled into the caller, with the caller's target features.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -459,7 +459,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.occupied_rows() & C::from_u64(1 << row) != C::EMPTY
     }
 
-    /// The same cells in a playfield of another type.
+    /// A playfield of another type with equal cells.
     ///
     /// # Panics
     /// When the size does not fit into that type.
@@ -467,7 +467,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.with_height(self.height)
     }
 
-    /// The same cells in a playfield of another type and height, which the caller knows to hold all of them.
+    /// A playfield of another type and height with equal cells, all of which must fit.
     ///
     /// # Panics
     /// When the size does not fit into that type.

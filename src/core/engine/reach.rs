@@ -37,7 +37,7 @@ pub fn placements<C: Column, const N: usize>(
     }
 }
 
-/// The same where [no placement names a spot](Rules::names_spots), for callers to whom a list would be slow.
+/// The placements of a piece if [no placement names a spot](Rules::names_spots), without the cost of a list.
 #[inline]
 pub fn drops<C: Column, const N: usize>(rules: &Rules, playfield: &PlayfieldOf<C, N>, piece: Piece) -> Drops {
     let fitting = |width| (rules.width + 1).saturating_sub(width);
@@ -120,7 +120,7 @@ pub fn every_placement_always_exists(rules: &Rules) -> bool {
     rules.reach == Reach::StraightDrop
 }
 
-/// The same of all that a player can place: no piece can be held, so the kernels see every choice.
+/// Whether every choice of a player always exists: every placement does, and no piece can be held.
 #[inline(always)]
 pub fn every_choice_always_exists(rules: &Rules) -> bool {
     every_placement_always_exists(rules) && !rules.hold

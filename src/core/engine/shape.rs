@@ -168,7 +168,7 @@ impl Shape {
         }
     }
 
-    /// The same with the middle of its lowest row as its anchor.
+    /// This shape with the middle of its lowest row as its anchor.
     const fn anchored_below(self) -> Shape {
         Shape { anchor_column: self.width / 2, anchor_row: 0, ..self }
     }
@@ -206,7 +206,7 @@ pub struct PieceCells {
 }
 
 impl PieceCells {
-    /// Those of a tetromino.
+    /// The cells of a tetromino.
     ///
     /// # Panics
     /// If there are not four.
@@ -315,7 +315,7 @@ impl Shapes {
         Shapes::first([created, right, left, half], Shapes::distinct(poses).len)
     }
 
-    /// The same shapes with the anchors of another list of them.
+    /// These shapes with the anchors of another list.
     pub(super) const fn anchored_as(mut self, other: &Shapes) -> Shapes {
         let mut i = 0;
         while i < self.len {
@@ -334,7 +334,7 @@ impl Shapes {
         Shapes::turns_of(Shape::from_drawing(drawing))
     }
 
-    /// The same of a drawing of another set, whose pieces appear with their lowest cells in the top row.
+    /// The orientations of a drawing of another set, whose pieces appear with their lowest cells in the top row.
     pub(super) const fn of_piece(first: Shape) -> Shapes {
         let mut all = Shapes::turns_of(first);
         let mut i = 0;

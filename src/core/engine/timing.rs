@@ -16,7 +16,7 @@ impl Timing {
     /// What is expected of all three where no time passes, in words.
     pub const NONE: &str = "none: time passes only where a step is a key under reach srs";
 
-    /// That of level 1 at 60 steps a second.
+    /// Timing of level 1 at 60 steps per second.
     pub const LEVEL_1: Timing = Timing { gravity: 60, lock_delay: 30, lock_resets: 15 };
 
     /// Checks that there is one where keys steer pieces, and only there.

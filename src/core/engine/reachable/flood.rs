@@ -22,7 +22,7 @@ pub(super) const fn below(piece: usize) -> u32 {
 
 /// Which piece a flood is of.
 pub(super) trait Which: Copy {
-    /// Its number.
+    /// Number of the piece.
     fn number(self) -> usize;
     /// The cells of an orientation, counted from the anchor.
     fn cells<const ORIENTATION: usize>(self) -> [Offset; 4];
@@ -117,7 +117,7 @@ pub(super) enum Goal {
 
 /// Places that turn, and where they have come to.
 struct Turning<const WORDS: usize, const STRIDE: u32> {
-    /// Those for which all kicks so far failed.
+    /// Positions for which all kicks so far failed.
     left: Plane<WORDS, STRIDE>,
     found: Plane<WORDS, STRIDE>,
 }
@@ -154,7 +154,7 @@ pub(super) struct Flood<const WORDS: usize, const STRIDE: u32> {
     pub resting: [Plane<WORDS, STRIDE>; 4],
     /// The cells that are empty, the spare rows included.
     pub empty: Plane<WORDS, STRIDE>,
-    /// The same without the spare rows.
+    /// The cells that are empty, without the spare rows.
     pub empty_below: Plane<WORDS, STRIDE>,
 }
 
@@ -341,7 +341,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         }
     }
 
-    /// The same as [`Flood::misses_some`], for all orientations.
+    /// Like [`Flood::misses_some`], for all orientations.
     #[inline(always)]
     fn still_misses_some(&self, piece: impl Which) -> bool {
         let mut missed = Plane::EMPTY;

@@ -35,8 +35,8 @@ pub struct Movement {
 pub const MAX_SPAWN_ROW: u8 = 44;
 
 impl Movement {
-    /// That of rules under which pieces move on their way down: they appear in the row that the rules name; else in the highest
-    /// visible one, a row higher if they must.
+    /// The movement under these rules. Pieces spawn in `spawn_row`, or else in the highest visible row, one row higher if that
+    /// is blocked.
     #[inline]
     pub fn of(rules: &Rules) -> Movement {
         Movement {

@@ -22,7 +22,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
     const COLUMNS_PER_WORD: u32 = 64 / STRIDE;
     /// The highest row of every column in a word.
     const TOPS: u64 = u64::MAX / (u64::MAX >> (64 - STRIDE));
-    /// The same for two words at once: the first bit of each column that has room in them.
+    /// The first bit of each column that fits into two words.
     const BOTH_TOPS: u128 = {
         assert!(!Self::STRADDLES || WORDS == 2);
         let (mut tops, mut column) = (0, 0);
@@ -33,7 +33,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         tops
     };
 
-    /// The same bits in every column.
+    /// A plane with equal bits in every column.
     #[inline(always)]
     fn columns(bits: u64) -> Self {
         if Self::STRADDLES {
