@@ -1,5 +1,8 @@
 """Build hook: generates `tetrion/_pb` from the proto files of the repository, and puts a server program into a wheel.
 
+`tetrion/_pb/fields.py` has the messages that callers may write as dictionaries, as types with the comments of the proto
+files, so that editors complete their fields and type checkers find typos.
+
 The hook moves the modules into the package and rewrites their imports, so that no other package called `tetrion` or `v1`
 can get in the way. It does not generate `google/rpc/status.proto`: googleapis-common-protos contains it, and a process may
 register a proto file only once.
@@ -26,6 +29,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 FILES = ["tensor", "rules", "features", "environment_service", "evaluation_service", "recording"]
+# Messages of rules.proto that callers may write as dictionaries, those that others contain first.
+DICTIONARIES = ["Scoring", "Garbage", "Rules"]
 
 
 class CustomMetadataHook(MetadataHookInterface):
@@ -85,12 +90,15 @@ def generate(proto: Path, package: Path) -> None:
                 f"--python_out={scratch}",
                 f"--pyi_out={scratch}",
                 f"--grpc_python_out={scratch}",
+                f"--descriptor_set_out={scratch}/described",
+                "--include_source_info",
                 *(f"tetrion/v1/{name}.proto" for name in FILES),
             ]
         )
         if status != 0:
             raise RuntimeError(f"protoc failed with status {status}")
         package.mkdir(exist_ok=True)
+        (package / "fields.py").write_text(dictionaries((Path(scratch) / "described").read_bytes()))
         (package / "__init__.py").write_text('"""Generated from the proto files; see hatch_build.py."""\n')
         for module in (Path(scratch) / "tetrion/v1").glob("*_pb2*"):
             if module.name.endswith("_pb2_grpc.py") and "_service_" not in module.name:
@@ -99,3 +107,38 @@ def generate(proto: Path, package: Path) -> None:
             # The module that the classes name: pickle looks for them there.
             text = re.sub(r"'tetrion\.v1\.(\w+_pb2)'", r"'tetrion._pb.\1'", text)
             (package / module.name).write_text(text)
+
+
+def dictionaries(described: bytes) -> str:
+    """A module with a TypedDict for each of `DICTIONARIES`, from a set of file descriptors with their comments."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+    file = next(file for file in FileDescriptorSet.FromString(described).file if file.name.endswith("/rules.proto"))
+    comments = {tuple(location.path): location.leading_comments for location in file.source_code_info.location}
+    enums = {enum.name: [value.name for value in enum.value] for enum in file.enum_type}
+    messages = {message.name: (number, message) for number, message in enumerate(file.message_type)}
+    lines = ['"""Messages as dictionaries, generated from rules.proto; see hatch_build.py."""', ""]
+    lines += ["from collections.abc import Sequence", "from typing import Literal, TypedDict"]
+    for name in DICTIONARIES:
+        number, message = messages[name]
+        lines += ["", "", f"class {name}Fields(TypedDict, total=False):"]
+        lines += [f'    """Fields of the message `{name}` by name; none is required.', "", "    Attributes:"]
+        for at, field in enumerate(message.field):
+            # The first paragraph, on one line: editors wrap it.
+            about, *_ = comments[4, number, 2, at].strip().split("\n\n")
+            lines.append(f"        {field.name}: {' '.join(about.split())}")
+        lines += ['    """', "", *(f"    {field.name}: {_type_of(field, enums)}" for field in message.field)]
+    return "\n".join(lines) + "\n"
+
+
+def _type_of(field: Any, enums: dict[str, list[str]]) -> str:
+    """The type of a field as a caller writes it: values of an enum by name, without its prefix."""
+    kinds = {field.TYPE_DOUBLE: "float", field.TYPE_UINT32: "int", field.TYPE_BOOL: "bool", field.TYPE_STRING: "str"}
+    name = field.type_name.rpartition(".")[2]
+    if field.type == field.TYPE_ENUM:
+        first, *values = enums[name]
+        prefix = first.removesuffix("UNSPECIFIED")
+        kind = f"Literal[{', '.join(repr(value.removeprefix(prefix).lower()) for value in values)}]"
+    else:
+        kind = f"{name}Fields" if field.type == field.TYPE_MESSAGE else kinds[field.type]
+    return f"Sequence[{kind}]" if field.label == field.LABEL_REPEATED else kind

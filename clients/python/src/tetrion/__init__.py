@@ -38,6 +38,7 @@ from gymnasium.envs.registration import register
 
 from tetrion._pb.evaluation_service_pb2 import Agent
 from tetrion._pb.features_pb2 import Expectation
+from tetrion._pb.fields import GarbageFields, RulesFields, ScoringFields
 from tetrion.answers import Observed, Stepped
 from tetrion.cem import Cem, CemConfig
 from tetrion.client import Client
@@ -80,16 +81,7 @@ from tetrion.record_games import RecordGames, RecordVectorGames
 from tetrion.recorder import Recorder
 from tetrion.recording import Recording
 from tetrion.replay import Replay
-from tetrion.requests import (
-    Drawing,
-    FeaturesLike,
-    GarbageFields,
-    Packed,
-    PlacementsOptions,
-    RulesFields,
-    RulesLike,
-    ScoringFields,
-)
+from tetrion.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
 from tetrion.results import Evaluation
 from tetrion.scenes import Scene
 from tetrion.server import Server, ServerNotFound, ServerNotStarted

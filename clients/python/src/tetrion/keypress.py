@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tetrion._pb import rules_pb2
+from tetrion._pb.fields import RulesFields
 from tetrion.env import TetrisEnv
 from tetrion.errors import InvalidArgument
-from tetrion.requests import RulesFields, RulesLike, rules_message
+from tetrion.requests import RulesLike, rules_message
 from tetrion.vector_env import TetrisVectorEnv
 
 # The fields that make pieces fall; the preset `lab` has them.

@@ -6,7 +6,7 @@ Callers that prefer to write a message themselves may pass it in place of its sh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -17,59 +17,13 @@ from gymnasium.vector import AutoresetMode
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import features_pb2, rules_pb2
+from tetrion._pb.fields import RulesFields
 from tetrion.errors import InvalidArgument
 from tetrion.names import expected
 from tetrion.tensors import from_numpy
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-class ScoringFields(TypedDict, total=False):
-    """Fields of the message `Scoring` by name: the points of a game."""
-
-    piece: float
-    lines: Sequence[float]
-    game_end: float
-
-
-class GarbageFields(TypedDict, total=False):
-    """Fields of the message `Garbage` by name: rows that rise from below."""
-
-    lines_per_piece: float
-    hole_moves: float
-    delay: int
-
-
-class RulesFields(TypedDict, total=False):
-    """Fields of the message `Rules` by name, see `rules_message`; the preset decides those that are left out.
-
-    Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
-    """
-
-    preset: str
-    width: int
-    height: int
-    randomizer: Literal["uniform", "bag7", "balanced", "nes"]
-    action_model: Literal["placement", "keypress"]
-    top_out: Literal["overflow", "spawn_blocked", "top_row", "above_field", "lock_out", "sink"]
-    orientation_table: Literal["literature", "lab", "survey", "leiden", "guideline"]
-    reach: Literal["straight_drop", "sideways_walk", "srs"]
-    scoring: ScoringFields
-    preview: int
-    rows_above: int
-    rotation: Literal["none", "srs", "srs_plus"]
-    half_turns: Literal["off", "tetrio", "cobra"]
-    spins: Literal["off", "t_spins", "t_spins_strict", "all_spins"]
-    hold: bool
-    clear_points: Literal["lines", "guideline", "attack"]
-    attack: Literal["off", "jstris", "cold_clear"]
-    gravity: int
-    lock_delay: int
-    lock_resets: int
-    garbage: GarbageFields
-    piece_set: str
-    spawn_row: int
 
 
 RulesLike: TypeAlias = "str | RulesFields | rules_pb2.Rules | None"
@@ -196,17 +150,8 @@ def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
 def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
 
-    - `preset`: `simplified` (the default), `lab`, `survey`, `genetic`, `leiden`, `guideline`, `nes` or
-      `melax`; `Client.server_info().rules_presets` lists all their fields
-    - `width` (4 to 32), `height` (4 to 40), `rows_above` (how many of them lie above the visible field), `preview` (0 to 6
-      next pieces shown), `hold` (whether the current piece can be held)
-    - `randomizer`, `action_model`, `top_out`, `orientation_table`, `reach`, `rotation`, `half_turns`, `spins`,
-      `clear_points` and `attack`: a value of the enum in `rules.proto` without its prefix, such as `bag7`
-    - `piece_set`: a set of other pieces by name, such as `"melax"`, or by drawings, such as `"A=X./XX B=XX"`
-    - `gravity`, `lock_delay` and `lock_resets`: in the modern game key by key; by default level 1 at 60 steps a second
-    - `garbage`: rows that rise from below, as `lines_per_piece` on average, `hole_moves` (the chance that a hole is in
-      another column than the one before) and `delay` (how many more pieces land before they may rise)
-    - `scoring`: points as `piece` for each, `lines` for 1, 2, 3 and 4 at once, `game_end` for the end of a game
+    `RulesFields` describes each field; `Client.server_info().rules_presets` lists the fields of every preset. Values of
+    enums are names without their prefix, such as `bag7`.
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
 
