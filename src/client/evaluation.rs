@@ -282,8 +282,7 @@ impl ServerChannel {
             }
         }
         let recorded = |pair: &Pair| Some((games.get(pair).copied()?, actions.get(pair).cloned()?));
-        let missing =
-            || ClientError::Answer("it has no actions; is the server of an older version?".to_owned());
+        let missing = || ClientError::Answer("it has no actions of a game that was recorded".to_owned());
         pairs.iter().map(|pair| recorded(pair).ok_or_else(missing)).collect()
     }
 }

@@ -113,7 +113,7 @@ impl WorldStream {
             }
             Some(Asked::DestroyWorld(destroy)) => self.destroy(&destroy).map(Answered::DestroyWorld),
             Some(Asked::Extension(_)) => {
-                Err(DecodeError::NotImplemented("this server has no extensions".to_owned()).into())
+                Err(DecodeError::field("payload", "is an extension, and this server has none").into())
             }
             None => Err(DecodeError::missing("payload").into()),
         }

@@ -91,35 +91,6 @@ impl Default for Deadlines {
     }
 }
 
-/// Capabilities of this server, in alphabetical order.
-const CAPABILITIES: [&str; 25] = [
-    "attack",
-    "balanced",
-    "dm_env_rpc",
-    "evaluation",
-    "expectation",
-    "garbage",
-    "guideline",
-    "gzip",
-    "hold",
-    "keypress",
-    "keys",
-    "lookahead",
-    "modern_keys",
-    "nes",
-    "piece_set",
-    "placements",
-    "positions",
-    "render",
-    "sideways_walk",
-    "snapshots",
-    "spawn_blocked",
-    "spawn_row",
-    "step_stream",
-    "watch",
-    "zstd",
-];
-
 impl ServerFacts {
     /// The answer of GetServerInfo.
     pub(super) fn tell(
@@ -143,7 +114,6 @@ impl ServerFacts {
         Ok(pb::GetServerInfoResponse {
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rules_version: RULES_VERSION.to_owned(),
-            capabilities: CAPABILITIES.map(str::to_owned).to_vec(),
             rules_presets: PRESETS.iter().map(rules_preset).collect(),
             features: FEATURES.iter().flat_map(forms).collect(),
             feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),

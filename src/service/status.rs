@@ -188,7 +188,6 @@ impl Refusal {
             }
             Refusal::SlowRequest { .. } => Row::new(DeadlineExceeded, "SLOW_REQUEST"),
             Refusal::Draining { retry_after } => Row::new(Unavailable, "DRAINING").retry(*retry_after),
-            Refusal::Decode(DecodeError::NotImplemented(_)) => Row::new(Unimplemented, "NOT_IMPLEMENTED"),
             Refusal::Internal { .. } => Row::new(Internal, "INTERNAL"),
         }
     }

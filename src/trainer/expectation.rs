@@ -30,13 +30,8 @@ pub struct ExpectationNote {
     pub discount: f64,
     /// Which terms of a placement count if another piece follows.
     pub terms: TermsName,
-    /// Standard deviations by which a hidden piece counts less than its mean. Files from before it existed have none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// Standard deviations by which a hidden piece counts less than its mean.
     pub caution: f64,
-}
-
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
 }
 
 impl ExpectationNote {

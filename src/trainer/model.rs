@@ -45,7 +45,6 @@ pub struct TupleNote {
     /// Where digits are read.
     pub positions: Vec<u32>,
     /// Where digits are cut off; 0 for cells.
-    #[serde(default)]
     pub clip: u32,
     /// An earlier tuple whose table it looks up.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,9 +33,6 @@ pub enum DecodeError {
         /// What is wrong with the field, and what was expected.
         problem: String,
     },
-    /// A part of the protocol that this server does not implement yet.
-    #[error("{0}")]
-    NotImplemented(String),
     /// Rules that differ from the rules of the session, or of the other positions of the call.
     #[error("{0}")]
     RulesMismatch(String),

@@ -142,7 +142,6 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
 fn every_list_of_presets_is_complete() {
     for (file, from, to) in [
         ("proto/tetrion/v1/rules.proto", "The preset to start from.", "string preset = 1;"),
-        ("clients/python/src/tetrion/requests.py", "    - `preset`:", "    - `width`"),
         ("clients/python/README.md", "- `rules` is a preset's name", ")"),
     ] {
         let text = read(file);

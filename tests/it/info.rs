@@ -79,24 +79,6 @@ async fn it_reports_what_it_was_started_with() {
     );
     assert_eq!((limits.min_width, limits.max_width, limits.min_height, limits.max_height), (4, 32, 4, 40));
     assert_eq!(limits.default_ttl.unwrap().seconds, 600);
-    assert!(info.capabilities.is_sorted() && info.capabilities.iter().any(|name| name == "evaluation"));
-}
-
-/// The names in the comment of `GetServerInfoResponse.capabilities`, one or more a row; a row may go on in the next line.
-fn documented_capabilities() -> Vec<&'static str> {
-    let file = include_str!("../../proto/tetrion/v1/environment_service.proto");
-    let (before, _) = file.split_once("  repeated string capabilities = 3;").expect("the field");
-    let rows = before.lines().rev().take_while(|line| *line != "  //");
-    let named = rows.filter_map(|row| row.strip_prefix("  //   ").filter(|row| !row.starts_with(' ')));
-    let mut names: Vec<&str> = named.flat_map(|row| row.split("  ").next().unwrap().split(", ")).collect();
-    names.sort_unstable();
-    names
-}
-
-#[tokio::test]
-async fn its_capabilities_are_those_that_the_contract_names() {
-    let (channel, _guard) = connect_with(ServerConfig::default()).await;
-    assert_eq!(info(&channel, 0).await.unwrap().capabilities, documented_capabilities());
 }
 
 #[tokio::test]

@@ -314,7 +314,7 @@ def test_not_built(client):
         nothing(b"")
     error = from_rpc_error(caught.value)
     assert isinstance(error, tetrion.NotBuilt)
-    assert "capabilities" in str(error)
+    assert "server_version" in str(error)
 
 
 def test_deadline_exceeded(client):

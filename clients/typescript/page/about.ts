@@ -31,7 +31,6 @@ export class About implements View {
           ["Threads that play", String(info.numThreads)],
           ["Sessions at one time", grouped(limits.maxSessions)],
           ["Environments at one time", grouped(limits.maxEnvs)],
-          ["Can do", info.capabilities.join(", ")],
         ])),
         h("section", { class: "card" }, h("h2", {}, "How programs call it"),
           new Snippets(app).element,

@@ -71,7 +71,7 @@ export class Advice {
     const columns = cellsOf(placements, best).map(([, column]) => column + 1);
     const where = `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
     const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;
-    const keys = namesSpots(rules) && !steers(rules) && app.can("keys") ? keysOf(await session.placements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
+    const keys = namesSpots(rules) && !steers(rules) ? keysOf(await session.placements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
     this.why.replaceChildren(
       h("p", {}, `${words}.`),
       ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),

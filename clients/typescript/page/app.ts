@@ -73,11 +73,6 @@ export class App {
     this.infos.set(10, Promise.resolve(info));
   }
 
-  /** Whether the server has an optional part. */
-  can(capability: string): boolean {
-    return this.info.capabilities.includes(capability);
-  }
-
   /** A session of this page. It ends with the page, or a minute after its last call. */
   async session(config: Parameters<Server["session"]>[0]): Promise<Session> {
     const session = await this.server.session(config, { ttl: TTL });

@@ -119,7 +119,6 @@ async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyho
 fn advice(error: ClientError, name: &str) -> anyhow::Error {
     let ClientError::Refused { reason, .. } = &error else { return error.into() };
     let hint = match reason.as_str() {
-        "NOT_IMPLEMENTED" => "choose other rules with --rules; this server cannot play these yet",
         "INVALID_TENSOR" => "a weight is expected for each feature, a finite number",
         "FEATURE_SET_MISMATCH" => "the weights were made for another version of these features: train again",
         "RULES_VERSION_MISMATCH" => "the servers are of different versions: use servers of one version",

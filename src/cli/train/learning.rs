@@ -45,7 +45,6 @@ pub struct Playing {
     /// Lines cleared so far.
     lines: u64,
     /// Pieces until it goes on elsewhere, if it ever does.
-    #[serde(default)]
     left: u32,
     /// What the score of the placement that led here is made of, to learn from; none at the beginning of a game or of a generation.
     #[serde(skip)]
@@ -85,7 +84,6 @@ struct Learned {
     /// The games under way.
     games: Vec<Playing>,
     /// Playfields to go on from.
-    #[serde(default)]
     kept: Kept,
     /// The settings it was made under.
     settings: Settings<Lessons>,

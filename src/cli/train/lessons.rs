@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::TrainArgs;
 use super::searches::common_weights;
-use super::settings::{Defaults, LITERATURE, Settings, is_zero};
+use super::settings::{Defaults, LITERATURE, Settings};
 use crate::client::{Client, ModelShape};
 use crate::engine::{ActionModel, NamedChoice, Randomizer};
 use crate::input::UsageError;
@@ -39,7 +39,6 @@ pub struct Lessons {
     /// The share of the pieces that are placed at random.
     pub exploration: f64,
     /// Pieces, a third more or less, after which a game goes on from another playfield; 0 for whole games.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub stretch: u32,
     /// How scores move.
     #[serde(flatten)]

@@ -89,7 +89,7 @@ impl Search {
             Some(folder) => {
                 let Resumed { run, mut config, state } = RunFolder::resume::<Settings, Kept>(folder)?;
                 config.check(client).await?;
-                if let Some(Kept { settings: Some(made_under), .. }) = &state {
+                if let Some(Kept { settings: made_under, .. }) = &state {
                     config.check_same(made_under).with_context(|| mismatch(folder))?;
                 }
                 if let Some(generations) = args.generations
@@ -176,7 +176,7 @@ impl Search {
         let timing = Timing::of(generation.generation, pieces, took);
         let record = Record { generation, elite_score, check, games, pieces };
         let news = news(&self.settings, &record, took);
-        let kept = Kept { search: self.optimizer.state(), settings: Some(self.settings.of_a_generation()) };
+        let kept = Kept { search: self.optimizer.state(), settings: self.settings.of_a_generation() };
         self.run.record(&record, &timing, &kept)?;
         self.records.push(record);
         self.run.write_weights(&weights)?;

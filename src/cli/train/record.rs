@@ -52,7 +52,6 @@ impl Timing {
 pub struct Kept {
     #[serde(flatten)]
     pub search: State,
-    /// The settings it was made under; those of older runs have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settings: Option<Settings>,
+    /// The settings it was made under.
+    pub settings: Settings,
 }

@@ -39,8 +39,7 @@ pub struct Settings<M = Config> {
     pub generations: u32,
     /// Games of a candidate at the first look; when learning from every step, games at a time.
     pub games: u32,
-    /// Whether the candidates of a look meet the same pieces; those of older runs do.
-    #[serde(default)]
+    /// Whether the candidates of a look meet the same pieces.
     pub game_seeds: GameSeeds,
     /// Games of a candidate at the second look, where there is one.
     pub second_games: u32,
@@ -51,16 +50,12 @@ pub struct Settings<M = Config> {
     /// A game is cut after this many pieces; 0 for the server's limit.
     pub max_pieces: u64,
     /// A game is cut after this many steps, which are keys where the rules have keys; 0 for the server's limit.
-    #[serde(default)]
     pub max_steps: u64,
-    /// The trials with which the length of each game is estimated; 0 where games are played, as in older runs.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// The trials with which the length of each game is estimated; 0 if games are played to their end.
     pub loss_trials: u32,
     /// What candidates are scored by.
-    #[serde(default)]
     pub unit: Unit,
     /// Whether placements that end the game are scored like any other, rather than the last choice.
-    #[serde(default)]
     pub score_terminal: bool,
     /// The rules preset.
     pub rules: String,
@@ -79,7 +74,7 @@ pub struct Settings<M = Config> {
     /// How candidates weigh what the next pieces can reach, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<ExpectationNote>,
-    /// What else is changed of the preset's rules; nothing in older runs.
+    /// What else is changed of the preset's rules.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     #[serde(serialize_with = "write_changes", deserialize_with = "read_changes")]
     pub changes: Changes,
@@ -471,11 +466,6 @@ impl Settings {
             Config::Genetic(config) => config.keep.max(1) as usize,
         }
     }
-}
-
-/// For serde, which leaves out numbers that say nothing.
-pub fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 fn at_most(what: &str, number: u64, limit: u64) -> Result<(), UsageError> {

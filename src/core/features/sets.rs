@@ -254,8 +254,6 @@ impl FeatureSet {
 impl FeatureColumn {
     /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height_preclear[3]`, `holes*column_height[3]`.
     ///
-    /// Programs up to version 0.1 wrote the last one as `column_height[3]_preclear`; their files are still read.
-    ///
     /// # Errors
     /// [`FeatureError`] for a name that is unknown or does not exist at this width.
     pub fn parse(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
@@ -280,7 +278,6 @@ impl FeatureColumn {
             None => (name, None),
             Some((family, indexed)) => match indexed.split_once(']') {
                 Some((index, "")) => (family, Some(index)),
-                Some((index, PRECLEAR)) => (&*format!("{family}{PRECLEAR}"), Some(index)),
                 _ => return Err(FeatureError::UnknownFeature(name.to_owned())),
             },
         };

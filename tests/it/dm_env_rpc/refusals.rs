@@ -118,7 +118,7 @@ async fn hostile_messages_are_refused_and_change_nothing() {
     let unknown = connection.ask(Asked::Step(request)).await.unwrap_err();
     assert!(unknown.message.contains("77777"), "{}", unknown.message);
     for (payload, code) in [
-        (Some(Asked::Extension(Default::default())), Code::Unimplemented),
+        (Some(Asked::Extension(Default::default())), Code::InvalidArgument),
         (Some(Asked::DestroyWorld(Default::default())), Code::InvalidArgument),
         (None, Code::InvalidArgument),
     ] {

@@ -123,9 +123,13 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         "column_height[0][0]",
         "no feature is called \"column_height[0][0]\", did you mean \"column_height[i]\"?",
     );
-    for name in
-        ["_preclear", "holes_preclear_preclear", "column_height[0]_pre", "column_height_preclear[0]_preclear"]
-    {
+    for name in [
+        "_preclear",
+        "holes_preclear_preclear",
+        "column_height[0]_pre",
+        "column_height[0]_preclear",
+        "column_height_preclear[0]_preclear",
+    ] {
         let error = FeatureSet::custom(&[name], 10).unwrap_err();
         assert_eq!(error, FeatureError::UnknownFeature(name.to_owned()));
     }
@@ -142,7 +146,7 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
          column_height_preclear[9] at width 10",
     );
     check(
-        &["column_height[0]_preclear", "column_height_preclear[0]"],
+        &["column_height_preclear[0]", "column_height_preclear[0]"],
         "feature \"column_height_preclear[0]\" is listed twice",
     );
     check(&["holes[0]"], "\"holes[0]\" has a wrong index, expected none at width 10");
@@ -193,12 +197,4 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
 fn a_product_keeps_the_name_it_was_given() {
     let names = ["steps[3]*holes", "column_height[0]*column_height[9]", "holes*holes", "holes"];
     assert_eq!(FeatureSet::custom(&names, 10).unwrap().names(), names);
-}
-
-/// So that the files of that version play on.
-#[test]
-fn a_preclear_name_as_version_0_1_wrote_it_is_still_read() {
-    let old =
-        FeatureSet::custom(&["column_height[3]_preclear", "height_difference[8]_preclear"], 10).unwrap();
-    assert_eq!(old.names(), ["column_height_preclear[3]", "height_difference_preclear[8]"]);
 }

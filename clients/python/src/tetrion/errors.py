@@ -217,7 +217,7 @@ class IncompatibleServer(TetrionError):
 class NotBuilt(TetrionError, NotImplementedError):
     """This server does not support the call."""
 
-    advice = "`Client.server_info().capabilities` lists what it can do; a newer server may do more"
+    advice = "a newer server may have it: `Client.server_info().server_version` is the version of this one"
 
 
 class DeadlineExceeded(TetrionError, TimeoutError):
@@ -272,7 +272,6 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "REQUEST_LIMIT": ServerFull,
     "SLOW_REQUEST": DeadlineExceeded,
     "DRAINING": ServerUnavailable,
-    "NOT_IMPLEMENTED": NotBuilt,
 }
 
 # For failures of the transport, which carry no reason.
