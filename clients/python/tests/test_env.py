@@ -480,6 +480,25 @@ def test_flat_observations(client):
         tetrion.Flattener(envs.single_action_space)
 
 
+@pytest.mark.parametrize("kind", [tetrion.Flattener, tetrion.Planes])
+def test_what_is_no_batch_of_observations(client, kind):
+    env = tetrion.TetrisEnv(client, rules={"width": 4, "height": 5})
+    layout = kind(env.observation_space)
+    observation, _ = env.reset(seed=1)
+    batch = {name: field[None] for name, field in observation.items()}
+    assert len(layout(batch)) == 1
+    for wrong, said in (
+        (observation, "observations['board'] has the shape (5, 4), expected (N, 5, 4), a row for each environment"),
+        ({**batch, "current": observation["current"]}, "observations['current'] has the shape (), expected (N), a row"),
+        ({"board": batch["board"]}, "observations have no 'current', expected the fields of the space by name"),
+        (batch["board"], "observations have no 'board', expected the fields"),
+        (None, "observations have no 'board', expected the fields"),
+    ):
+        with pytest.raises(tetrion.InvalidArgument) as caught:
+            layout(wrong)
+        assert str(caught.value).startswith(said)
+
+
 def test_observations_as_planes(client):
     rules = {"width": 5, "height": 7, "preview": 1}
     envs = tetrion.KeypressVectorEnv(2, client, rules=rules, observe_mask=True)

@@ -151,6 +151,17 @@ def test_a_name_may_stand_for_all(server, client):
             servers.create_session()
 
 
+@pytest.mark.parametrize("address", ["unix:/tmp/tetrion.sock", "dns:///tetrion:50451", "[::1]:50451"])
+def test_addresses_that_a_list_does_not_take(address):
+    with pytest.raises(tetrion.InvalidArgument, match=r"^addresses is .*, expected each to be 'host:port'"):
+        tetrion.Servers(["127.0.0.1:1", address])
+
+
+def test_a_host_that_is_not_known():
+    with pytest.raises(tetrion.ServerUnavailable, match=r"^the host of 'no\.such\.host\.invalid:1' is not known: "):
+        tetrion.Servers(["127.0.0.1:1", "no.such.host.invalid:1"])
+
+
 def test_no_server_at_all(three):
     for server in three:
         server.close()

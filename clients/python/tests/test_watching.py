@@ -201,6 +201,16 @@ def test_refusals(client, arguments, error, problem):
         client.watch(**{"session": session, **arguments})
 
 
+def test_wrong_waits(client):
+    with client.create_session(rules=RULES) as session:
+        with client.watch(session) as watching:
+            for timeout in ("2", -1, float("nan")):
+                with pytest.raises(tetrion.InvalidArgument, match=r"^timeout is .*, expected seconds, 0 or more"):
+                    watching.next(timeout)
+        with pytest.raises(tetrion.InvalidArgument, match=r"^fp is not an argument of watch, did you mean 'fps'\?"):
+            client.watch(session, fp=3)
+
+
 def test_several_servers(client, server):
     with tetrion.Servers([server.address]) as servers, servers.create_session(rules=RULES) as session:
         session.reset()

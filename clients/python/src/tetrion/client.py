@@ -188,6 +188,7 @@ class Client:
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
         return Session.create(self.connection, request, snapshot_every)
 
+    @keywords.checked
     def watch(
         self,
         session: str | Source,

@@ -32,7 +32,8 @@ class Flattener:
         """
         if not isinstance(space, spaces.Dict):
             raise InvalidArgument("space", f"is {space}, expected the Dict space of a Tetrion environment")
-        self._fields: list[tuple[str, int]] = []  # name, and the number of values of a tetromino; 0 if it is an amount
+        # Name, shape, and the number of values of a tetromino; 0 if it is an amount.
+        self._fields: list[tuple[str, tuple[int, ...], int]] = []
         self.size = 0
         low, high = [], []
         for name, field in space.spaces.items():
@@ -48,7 +49,7 @@ class Flattener:
                 values = 0
                 low.append(field.low.ravel())
                 high.append(field.high.ravel())
-            self._fields.append((name, values))
+            self._fields.append((name, field.shape or (), values))
             self.size += low[-1].size
         self.space = spaces.Box(np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32))
 
@@ -57,10 +58,13 @@ class Flattener:
 
         Args:
             observations: The fields of the space by name, each with a leading dimension N; others are ignored.
+
+        Raises:
+            InvalidArgument: A field is missing, or has another shape.
         """
         columns = []
-        for name, values in self._fields:
-            field = np.asarray(observations[name])
+        for name, shape, values in self._fields:
+            field = _field(observations, name, shape)
             if values:
                 # The largest value, "none", first.
                 field = field[..., None] == np.roll(np.arange(values), 1)
@@ -97,6 +101,7 @@ class Planes:
         shape = space["board"].shape
         assert shape is not None
         self._shape = shape
+        self._shapes: dict[str, tuple[int, ...]] = {name: space[name].shape or () for name in fields}
         self._cells: list[str] = [name for name in ("board", "falling") if name in fields]
         self._pieces: list[str] = [name for name in ("current", "queue", "held") if name in fields]
         self.names: list[str] = list(self._cells)
@@ -122,14 +127,18 @@ class Planes:
 
         Args:
             observations: The fields of the space by name, each with a leading dimension N; others are ignored.
+
+        Raises:
+            InvalidArgument: A field is missing, or has another shape.
         """
-        num_envs = len(observations["board"])
+        given = {name: _field(observations, name, shape) for name, shape in self._shapes.items()}
+        num_envs = len(given["board"])
         planes = np.empty((num_envs, len(self.names), *self._shape), np.uint8)
         for place, name in enumerate(self._cells):
-            planes[:, place] = observations[name][:, ::-1]
+            planes[:, place] = given[name][:, ::-1]
         place = len(self._cells)
         for name in self._pieces:
-            shown = np.asarray(observations[name]).reshape(num_envs, -1, 1) == np.arange(self._num_pieces)
+            shown = given[name].reshape(num_envs, -1, 1) == np.arange(self._num_pieces)
             rows = shown.reshape(num_envs, -1)
             planes[:, place : place + rows.shape[1]] = rows[:, :, None, None]
             place += rows.shape[1]
@@ -137,3 +146,15 @@ class Planes:
 
 
 _PIECES = "IOTZSJL"
+
+
+def _field(observations: Any, name: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """A field of a batch of observations, with a row of this shape for each environment."""
+    if not isinstance(observations, Mapping) or name not in observations:
+        raise InvalidArgument("observations", f"have no {name!r}, expected the fields of the space by name")
+    field = np.asarray(observations[name])
+    if field.ndim != 1 + len(shape) or field.shape[1:] != shape:
+        expected = ", ".join(["N", *map(str, shape)])
+        problem = f"has the shape {field.shape}, expected ({expected}), a row for each environment"
+        raise InvalidArgument(f"observations[{name!r}]", problem)
+    return field

@@ -105,7 +105,8 @@ class TetrisVecEnv(VecEnv):
         Returns:
             Observations in the chosen layout.
         """
-        options = [spaces.known_options(one, ["piece_sequence"]) for one in self._options]
+        given = arguments.items("options", self._options, "options by name, or a list of them, one for each game")
+        options = [spaces.known_options(one, ["piece_sequence"]) for one in given]
         if len(options) != self.num_envs:
             raise InvalidArgument("options", f"has {len(options)} entries, expected one for each of {self.num_envs} games")
         sequences = {env: one["piece_sequence"] for env, one in enumerate(options) if "piece_sequence" in one}

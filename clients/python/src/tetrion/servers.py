@@ -89,7 +89,12 @@ class Servers(Client):
                 raise arguments.wrong("addresses", addresses, "at least one address")
             self._single = [Connection(address, **settings) for address in listed]
             addresses = [connection.address for connection in self._single]
-            target = "ipv4:" + ",".join(_numeric(connection.address) for connection in self._single)
+            try:
+                target = "ipv4:" + ",".join(_numeric(connection.address) for connection in self._single)
+            except BaseException:
+                for connection in self._single:
+                    connection.close()
+                raise
         self._num_servers = num_servers or len(self._single) or 4
         self._next = 0
         made_from = {"addresses": addresses, "num_servers": num_servers, **settings}
@@ -200,6 +205,16 @@ class Servers(Client):
 
 
 def _numeric(address: str) -> str:
-    """The address with its host as a number, the only form that a list of addresses takes."""
+    """The address with its host as a number, the only form that a list of addresses takes.
+
+    Raises:
+        InvalidArgument: It has a scheme, or its host is a number of IPv6.
+        ServerUnavailable: Its host is not known.
+    """
     host, _, port = address.rpartition(":")
-    return f"{socket.gethostbyname(host)}:{port}"
+    if ":" in host or "/" in port:
+        raise arguments.wrong("addresses", address, "each to be 'host:port', with a name or a number of IPv4")
+    try:
+        return f"{socket.gethostbyname(host)}:{port}"
+    except OSError as error:
+        raise ServerUnavailable(f"the host of {address!r} is not known: {error}", code="UNAVAILABLE") from None

@@ -103,6 +103,8 @@ class Watching:
 
     def next(self, timeout: float | None = None) -> WatchedFrame | None:
         """As iterating does, but for so many seconds at most; None if no frame has come by then, or no more will come."""
+        if timeout is not None:
+            timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         message = self._reader.take(timeout)
         if message is None:
             return None
