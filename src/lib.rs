@@ -14,8 +14,8 @@
 //! | [`plot`] | charts, as SVG and as text | what they show |
 //! | [`input`], [`text`] | input that is refused, files with a bound; numbers and texts for people | everything else |
 //!
-//! Below stand the rooms that play and know no network: they are modules of [`tetrion_core`], whose first page has the rest
-//! of the table, and of this crate too.
+//! The rooms below play games and know no network: they are modules of [`tetrion_core`], whose first page has the
+//! rest of the table, and of this crate too.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see cli::output
 

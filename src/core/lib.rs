@@ -1,8 +1,9 @@
-//! What plays: the rules of Tetris, what an agent sees of a game, environments, agents, and whole games by the thousand.
+//! The part of Tetrion that plays: the rules of Tetris, what an agent sees of a game, environments, agents, and whole
+//! games by the thousand.
 //!
-//! Nothing here knows a network, a message or a flag. The package `tetrion` makes a server, clients and a program of it, and
-//! exports these modules as its own; it is a package by itself because all of it is compiled for speed, and most of the
-//! other for size.
+//! Nothing here knows a network, a message or a flag. The package `tetrion` builds a server, clients and a program on
+//! it, and re-exports these modules. It is a separate package so that the two compile in parallel, and so that the
+//! compiler rejects imports from above.
 //!
 //! The crate is layered; every layer knows only the ones below it.
 //!
