@@ -9,15 +9,14 @@ use tetrion::features::kernel::Extractor;
 use tetrion::features::{FEATURES, FeatureSet, Measure};
 use tetrion::placements::{Options, Position, enumerate_on, enumerate_plainly};
 
-/// Every feature that sweeps know, before and after clearing, so that nothing is left out; of the families that grow with the
-/// width one each.
+/// Names of all features that sweeps support, before and after clearing; one per family that grows with the width.
 fn all_known(width: u8) -> Vec<String> {
     let is_swept =
         |name: &String| Extractor::new(Some(&FeatureSet::custom(&[name], width).unwrap())).is_some();
     all_known_together(width).into_iter().filter(is_swept).collect()
 }
 
-/// The same with those that are known of placements measured together.
+/// Names of all features that the kernels support, including those for placements measured together.
 pub fn all_known_together(width: u8) -> Vec<String> {
     let mut names = Vec::new();
     for feature in FEATURES.iter().filter(|feature| feature.kernel.is_some()) {

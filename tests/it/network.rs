@@ -6,7 +6,7 @@ use tetrion::optimizers::{Network, NetworkConfig, NetworkState};
 
 use crate::twin::word;
 
-/// The same in float64, written down from the formulas, with one dense vector for features and entries.
+/// A twin of the network in float64, written from the formulas, with one dense vector for features and entries.
 struct Twin {
     config: NetworkConfig,
     num_features: usize,

@@ -73,8 +73,8 @@ pub fn call(
     call_encoded(channel, method, "zstd", chunks)
 }
 
-/// The same with messages that may be compressed like this. Returns the code of a stream's first answer, if that is the
-/// refusal.
+/// Makes a call like [`call`], whose messages may be compressed with this encoding. Returns the code of a stream's first
+/// answer, if that is the refusal.
 fn call_encoded(
     channel: &Channel,
     method: &str,

@@ -46,7 +46,7 @@ pub struct TestServer {
     addr: SocketAddr,
     /// What its leases run on.
     pub clock: TestClock,
-    /// Its sessions, as the server itself sees them.
+    /// Sessions of the server, as the server itself sees them.
     pub store: Arc<SessionStore>,
     serving: tokio::task::JoinHandle<()>,
 }

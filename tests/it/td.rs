@@ -5,7 +5,7 @@ use tetrion::optimizers::{Td, TdConfig, TdState};
 
 use crate::twin::word;
 
-/// The same with one dense vector for features and entries alike, written down from the formulas.
+/// A twin of the learning, written from the formulas, with one dense vector for features and entries.
 struct Twin {
     config: TdConfig,
     constant: f64,

@@ -92,7 +92,7 @@ fn named(set: &str) -> Option<pb::FeatureSelection> {
     Some(pb::FeatureSelection { set: set.to_owned(), ..Default::default() })
 }
 
-/// The same games as [`request`], played by the engine itself.
+/// The games of [`request`], played by the engine itself.
 fn same_games(deal: Deal) -> Evaluation {
     let policy = |weights: &[f64; 4]| {
         let set = FeatureSet::named("height4", 8).unwrap();

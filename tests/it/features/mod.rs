@@ -26,7 +26,7 @@ fn check_landing(drawing: &str, piece: Tetromino, orientation: u8, column: u8, e
     check_spin(drawing, piece, Spin::None, orientation, column, expected);
 }
 
-/// The same of a landing that counts as a spin.
+/// Like [`check_landing`], for a landing with a spin label.
 #[track_caller]
 fn check_spin(drawing: &str, piece: Tetromino, spin: Spin, orientation: u8, column: u8, expected: &str) {
     let playfield = drawn(drawing);

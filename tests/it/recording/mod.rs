@@ -41,7 +41,7 @@ fn sequence(letters: &str) -> Arc<[Tetromino]> {
     parse_sequence(letters).unwrap().into()
 }
 
-/// The same size and points in modern Tetris, with any of its choices.
+/// Rules of modern Tetris with this size and these points, and random choices for the rest.
 fn modernised(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
     let timing = dice.one(&[(60, 30, 15), (1, 1, 0), (3, 4, 2)]);
     let (gravity, lock_delay, lock_resets) = timing;

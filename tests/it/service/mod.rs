@@ -24,7 +24,7 @@ pub mod stream;
 /// Each row of the table of errors, and that a refusal changed nothing.
 mod refusals;
 
-/// The same bytes by either way of stepping, alone, in company and on another server.
+/// Equal bytes by either way of stepping, alone, in company and on another server.
 mod same_bytes;
 
 /// What learners rely on from one episode to the next.

@@ -1,5 +1,4 @@
-//! The same rules, seeds and actions give the same bytes: by either way of stepping, alone or in company, and on another
-//! server.
+//! Equal rules, seeds and actions give equal bytes: by either way of stepping, alone or in company, and on another server.
 
 use prost::Message;
 use tetrion::wire::pb;

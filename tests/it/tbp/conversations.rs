@@ -32,7 +32,7 @@ fn board(rows: &[&str]) -> String {
     serde_json::to_string(&cells).unwrap()
 }
 
-/// The same conversation, with what the bot says today.
+/// The conversation with the bot's current answers.
 fn held_again(text: &str) -> String {
     let (mut bot, mut again, mut is_over) = (bot(), String::new(), false);
     let mut first_words = Some(bot.info());

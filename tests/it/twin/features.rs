@@ -324,7 +324,7 @@ fn wells_lab(playfield: &TwinPlayfield) -> usize {
     (0..playfield.width()).map(|column| sum_up_to(well_cells(column))).sum()
 }
 
-/// The same, but n starts again after a gap.
+/// Like `wells_lab`, but n starts again after a gap.
 fn wells_runs(playfield: &TwinPlayfield) -> usize {
     let mut sum = 0;
     for column in 0..playfield.width() {
