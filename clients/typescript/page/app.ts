@@ -69,6 +69,8 @@ export class App {
     private readonly say: (text: string | undefined) => void,
     /** To be called when something else is chosen in a view: the address follows. */
     readonly changed: () => void = () => undefined,
+    /** Says what is wrong with the address, until something else is chosen. */
+    readonly misread: (text: string) => void = () => undefined,
   ) {
     this.infos.set(10, Promise.resolve(info));
   }

@@ -97,6 +97,18 @@ export function number(value: number, min: number, max: number, change: (value: 
   return made;
 }
 
+/** A text that stands for a value. What `parse` refuses with a `RangeError` is reported, and changes nothing. */
+export function text(value: string, parse: (text: string) => unknown, change: (text: string) => void): HTMLInputElement {
+  const made = h("input", {
+    type: "text",
+    size: 6,
+    autocomplete: "off" as const,
+    value,
+    onchange: () => taking(made, (text) => (parse(text), text), change),
+  });
+  return made;
+}
+
 /** The field of a seed. Input that is no seed is reported, and changes nothing; an empty field draws one. */
 export class SeedField {
   private readonly input: HTMLInputElement;
@@ -183,7 +195,12 @@ export function options(...choices: HTMLElement[]): HTMLElement {
   const wide = matchMedia(ROOMY);
   const made = h("details", { class: "options", open: wide.matches }, h("summary", {}, "Choices"), h("div", { class: "fields" }, ...choices));
   wide.addEventListener("change", () => (made.open = wide.matches));
-  const fold = () => (made.open = made.open && wide.matches);
+  return folding(made, () => wide.matches);
+}
+
+/** Closes what a person has opened when they go on elsewhere, unless it stays open. */
+export function folding(made: HTMLDetailsElement, staysOpen: () => boolean = () => false): HTMLDetailsElement {
+  const fold = () => (made.open = made.open && staysOpen());
   document.addEventListener("keydown", ({ key }) => made.isConnected && key === "Escape" && fold());
   document.addEventListener("pointerdown", ({ target }) => made.isConnected && !made.contains(target as Node) && fold());
   return made;

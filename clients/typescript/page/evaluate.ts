@@ -9,7 +9,7 @@ import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
 import { SeedField, button, field, grouped, h, options, scroll, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
-import { type Measure, choicesOf, chosenOf, measuresOf, presetOf, rulesOf } from "./rules.js";
+import { type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
@@ -62,7 +62,7 @@ export class Evaluate implements View {
   private shown = false;
 
   constructor(private readonly app: App, address: Reader) {
-    this.form = new RulesForm(app.info, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, address, () => this.chose(), { wanted: isPlacement });
+    this.form = new RulesForm(app, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, address, () => this.chose(), { wanted: isPlacement });
     this.games = select(GAMES.map((number) => [String(number), grouped(number)] as const), address.oneOf("games", GAMES.map(String)) ?? "200", () => this.app.changed());
     this.limit = select(LIMITS.map((number) => [String(number), `${number === 1e6 ? "a million" : grouped(number)} pieces`] as const), address.oneOf("pieces", LIMITS.map(String)) ?? "100000", () => this.app.changed());
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => this.app.changed());
@@ -117,6 +117,7 @@ export class Evaluate implements View {
   enter(): void {
     this.shown = true;
     this.draw();
+    void this.form.settle();
   }
 
   leave(): void {
@@ -126,8 +127,7 @@ export class Evaluate implements View {
 
   /** What can be counted under the rules that are chosen. */
   private get measures(): Measure[] {
-    const preset = presetOf(this.app.info, this.form.chosen.preset);
-    return preset === undefined ? ["lines"] : measuresOf(preset);
+    return measuresOf(fullRulesOf(this.app.info, this.form.chosen));
   }
 
   /** What is counted: lines where the rules do not have what is wanted. */

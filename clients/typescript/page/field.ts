@@ -39,8 +39,14 @@ export class Field {
     }
   }
 
-  /** The server's playfield of 0 and 1: cells that differ are put right. */
+  /** The server's playfield of 0 and 1: rows of garbage that have risen lift what was here, and cells that differ are put right. */
   agree(board: ArrayLike<number>): void {
+    const lift = (this.risen(board) ?? 0) * this.width;
+    if (lift > 0) {
+      this.cells.copyWithin(lift, 0);
+      this.cells.fill(GIVEN, 0, lift);
+      this.last = this.last.map((at) => at + lift).filter((at) => at < this.cells.length);
+    }
     for (let at = 0; at < this.cells.length; at++) {
       if (board[at] === 0) {
         this.cells[at] = 0;
@@ -91,7 +97,22 @@ export class Field {
     }
     const after = this.copy();
     after.land(kind, cells, true);
-    return after.cells.every((cell, at) => (cell !== 0) === (board[at] !== 0));
+    return after.risen(board) !== undefined;
+  }
+
+  /** How many rows of garbage have risen, full but for one cell each; undefined if the playfield has come about in another way. */
+  private risen(board: ArrayLike<number>): number | undefined {
+    for (let rows = 0; rows < this.height; rows++) {
+      const lift = rows * this.width;
+      if (this.cells.subarray(0, this.cells.length - lift).every((cell, at) => (cell !== 0) === (board[at + lift] !== 0))) {
+        return rows;
+      }
+      const filled = Array.from({ length: this.width }, (_, column) => board[lift + column] !== 0).filter(Boolean).length;
+      if (filled !== this.width - 1) {
+        return undefined;
+      }
+    }
+    return undefined;
   }
 
   private row(row: number): Uint8Array {

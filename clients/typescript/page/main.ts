@@ -48,6 +48,12 @@ function say(text: string | undefined): void {
   tell();
 }
 
+/** Says what else is wrong with the address. */
+function sayMisread(text: string): void {
+  misread = [misread, text].filter((part) => part !== "").join(" ");
+  tell();
+}
+
 function tell(): void {
   notice.textContent = [misread, trouble].filter((text) => text !== "").join(" ");
   notice.hidden = notice.textContent === "";
@@ -72,7 +78,7 @@ async function enter(): Promise<App> {
     try {
       const server = connect(location.origin, { transport: grpcWeb, token });
       const credentials: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const entered = new App(server, await server.info(), credentials, say, writeChoices);
+      const entered = new App(server, await server.info(), credentials, say, writeChoices, sayMisread);
       if (token !== undefined) {
         remember(() => sessionStorage, TOKEN, token);
       }

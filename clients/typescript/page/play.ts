@@ -19,7 +19,7 @@ import { type Act, type Handling, Keyboard, Repeats, USUAL_HANDLING, legend } fr
 import { keep, kept } from "./kept.js";
 import { Pieces, choosing, handOf, placed } from "./pieces.js";
 import { Rival } from "./rival.js";
-import { ABOVE, type Chosen, STEPS_PER_SECOND, choicesOf, chosenOf, configOf, namesSpots, presetOf, steers, tetrominoPresets } from "./rules.js";
+import { ABOVE, type Chosen, STEPS_PER_SECOND, choicesOf, chosenOf, configOf, fullRulesOf, namesSpots, steers, tetrominoPresets } from "./rules.js";
 import { RulesForm } from "./rules_form.js";
 import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
@@ -40,6 +40,9 @@ const HANDLING = "tetrion-keys";
 /** The keys of rules with key presses: those of all, and those that steer pieces. */
 const KEY = { idle: 0, left: 1, right: 2, turnLeft: 3, turn: 4, drop: 5 } as const;
 const STEERING = { ...KEY, down: 6, bottom: 7, turnHalf: 8, hold: 9 } as const;
+
+/** The fields of the rules that say how time passes. */
+const TIMED = ["gravity", "lock_delay", "lock_resets"];
 
 /** What a position looks like. */
 interface Position {
@@ -99,7 +102,7 @@ export class Play implements View {
   constructor(private readonly app: App, address: Reader) {
     const presets = tetrominoPresets(app.info);
     const known = presets.find(({ rules }) => rules !== undefined && namesSpots(rules)) ?? presets[0]!;
-    this.form = new RulesForm(app.info, chosenOf(known, true), address, () => this.begin(), { offersKeys: true });
+    this.form = new RulesForm(app, chosenOf(known, true), address, () => this.begin(), { offersKeys: true });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? drawnSeed(), () => this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     this.against = address.oneOf("against", names) ?? "";
@@ -262,7 +265,7 @@ export class Play implements View {
 
   /** Those of the session, with every field; before there is one, those of the preset. */
   private get rules(): Rules {
-    return this.session?.description.config?.rules ?? presetOf(this.app.info, this.form.chosen.preset)!;
+    return this.session?.description.config?.rules ?? fullRulesOf(this.app.info, this.form.chosen);
   }
 
   /** Does what a person wants. */
@@ -339,6 +342,7 @@ export class Play implements View {
   }
 
   private async start(): Promise<void> {
+    await this.form.settle();
     const { width, height } = this.form.chosen;
     const old = this.session;
     this.session = undefined;
@@ -374,7 +378,9 @@ export class Play implements View {
   private challenge(): void {
     const { against: controller, isKeypress, steers } = this;
     // It lands a piece for each of the person's, and needs no time: where keys steer, it plays by placements.
-    const chosen = { ...this.form.chosen, byKeys: false };
+    const { changes } = this.form.chosen;
+    const untimed = Object.fromEntries(Object.entries(changes).filter(([path]) => !TIMED.includes(path)));
+    const chosen = { ...this.form.chosen, byKeys: false, changes: steers ? untimed : changes };
     this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: this.seed.value });
   }
 

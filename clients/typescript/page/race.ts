@@ -94,7 +94,7 @@ export class Race implements View {
   constructor(private readonly app: App, address: Reader) {
     const first = app.info.rulesPresets[0]!;
     // Ten rows, as in much of the literature: good controllers lose there, and one sees why.
-    this.form = new RulesForm(app.info, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement });
+    this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
@@ -202,6 +202,7 @@ export class Race implements View {
       if (game !== this.game) {
         return; // another one was asked for meanwhile
       }
+      await this.form.settle();
       const { width, height } = this.form.chosen;
       const old = this.session;
       this.session = undefined;

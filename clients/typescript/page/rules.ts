@@ -1,10 +1,11 @@
 // What this page has to know of rules: which ones a form has chosen, how much of a playfield is to be seen, and what a game by
 // them has to show. How they play is the server's business.
 
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type MessageInitShape, create } from "@bufbuild/protobuf";
 
-import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, HalfTurns, Reach, type Rules, type RulesPreset, type RulesSchema, SpinRule } from "../src/protocol.js";
+import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, Reach, type Rules, type RulesPreset, RulesSchema, SpinRule } from "../src/protocol.js";
 import { type Choices, type Reader, wholeNumber } from "./address.js";
+import { type Changes, RULES_FIELDS, messageOf } from "./rules_fields.js";
 
 /** Rows that are drawn above a playfield: for the piece in play, and for what sticks out of the visible field. */
 export const ABOVE = 4;
@@ -17,9 +18,10 @@ export interface Chosen {
   readonly height: number;
   /** Next pieces shown. */
   readonly preview: number;
-  readonly halfTurns: HalfTurns;
   /** Whether keys steer the pieces in time, where the preset has placements that name their spots. */
   readonly byKeys: boolean;
+  /** What else differs from the preset. */
+  readonly changes: Changes;
 }
 
 /** Steps a second where keys steer pieces: fine enough for a hand, and few enough for a server. */
@@ -30,13 +32,10 @@ export const TIMING = { gravity: STEPS_PER_SECOND, lockDelay: STEPS_PER_SECOND /
 
 /** What a preset plays unless something is changed; where keys can steer pieces, they do if `prefersKeys` says so. */
 export function chosenOf({ name, rules }: RulesPreset, prefersKeys = false): Chosen {
-  const { width = 10, preview = 0, halfTurns = HalfTurns.OFF } = rules ?? {};
+  const { width = 10, preview = 0 } = rules ?? {};
   const byKeys = prefersKeys && rules !== undefined && namesSpots(rules);
-  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, halfTurns, byKeys };
+  return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, byKeys, changes: {} };
 }
-
-/** The names of half turns in forms and addresses. */
-export const HALF_TURNS: Readonly<Record<string, HalfTurns>> = { off: HalfTurns.OFF, tetrio: HalfTurns.TETRIO, cobra: HalfTurns.COBRA };
 
 /** The bounds of the numbers of a form under a preset. */
 export function boundsOf({ limits }: GetServerInfoResponse, rules: Rules | undefined): Record<"width" | "height" | "preview", readonly [min: number, max: number]> {
@@ -48,12 +47,11 @@ export function boundsOf({ limits }: GetServerInfoResponse, rules: Rules | undef
 /** What is chosen, as an address says it: the preset and what differs from it. */
 export function choicesOf(info: GetServerInfoResponse, chosen: Chosen): Choices {
   const usual = chosenOf(info.rulesPresets.find(({ name }) => name === chosen.preset)!);
-  const halfTurns = Object.keys(HALF_TURNS).find((name) => HALF_TURNS[name] === chosen.halfTurns);
   return {
     rules: chosen.preset,
     ...Object.fromEntries((["width", "height", "preview"] as const).flatMap((name) => (chosen[name] === usual[name] ? [] : [[name, String(chosen[name])]]))),
-    ...(chosen.halfTurns !== usual.halfTurns && { half_turns: halfTurns! }),
     ...(chosen.byKeys && { control: "keys" }),
+    ...Object.fromEntries(RULES_FIELDS.flatMap(({ path }) => (chosen.changes[path] === undefined ? [] : [[path, chosen.changes[path]]]))),
   };
 }
 
@@ -65,15 +63,18 @@ export function readChosen(info: GetServerInfoResponse, presets: readonly RulesP
   const bounds = boundsOf(info, preset.rules);
   const within = (choice: keyof typeof bounds) => reader.parsed(choice, (text) => wholeNumber(text, ...bounds[choice])) ?? usual[choice];
   const isModern = preset.rules !== undefined && namesSpots(preset.rules);
-  const halfTurns = isModern ? reader.oneOf("half_turns", Object.keys(HALF_TURNS)) : undefined;
   const control = isModern && offersKeys ? reader.oneOf("control", ["placements", "keys"]) : undefined;
+  const changes = Object.fromEntries(RULES_FIELDS.flatMap(({ path, parse, read }) => {
+    const text = reader.parsed(path, (text) => (parse(text), text));
+    return text === undefined || text === read(preset.rules) ? [] : [[path, text]];
+  }));
   return {
     preset: preset.name,
     width: within("width"),
     height: within("height"),
     preview: within("preview"),
-    halfTurns: halfTurns === undefined ? usual.halfTurns : HALF_TURNS[halfTurns]!,
     byKeys: control === undefined ? usual.byKeys : control === "keys",
+    changes,
   };
 }
 
@@ -93,21 +94,28 @@ export function presetOf(info: GetServerInfoResponse, name: string): Rules | und
 }
 
 /** The message. */
-export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, halfTurns, byKeys }: Chosen): MessageInitShape<typeof RulesSchema> {
+export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, byKeys, changes }: Chosen): MessageInitShape<typeof RulesSchema> {
   const rowsAbove = Math.min(presetOf(info, preset)?.rowsAbove ?? 0, info.limits!.maxHeight - height);
   const keys = byKeys && { actionModel: ActionModel.KEYPRESS, ...TIMING };
-  const more = { ...(rowsAbove > 0 && { rowsAbove }), ...(halfTurns !== HalfTurns.OFF && { halfTurns }), ...keys };
-  return { preset, width, height: height + rowsAbove, preview, ...more };
+  return { preset, width, height: height + rowsAbove, preview, ...(rowsAbove > 0 && { rowsAbove }), ...keys, ...messageOf(changes) };
+}
+
+/** The rules with every field, as far as the page knows them before a server has answered. */
+export function fullRulesOf(info: GetServerInfoResponse, chosen: Chosen): Rules {
+  const { scoring, garbage, ...preset } = presetOf(info, chosen.preset)!;
+  const { scoring: points, garbage: rising, ...rules } = rulesOf(info, chosen);
+  const inner = { ...((scoring ?? points) && { scoring: { ...scoring, ...points } }), ...((garbage ?? rising) && { garbage: { ...garbage, ...rising } }) };
+  return create(RulesSchema, { ...preset, ...rules, ...inner } as MessageInitShape<typeof RulesSchema>);
 }
 
 /** The parts of a session's configuration that say which game it is, and what a viewer of it must see. */
 export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observationFields: string[]; infoFields: string[] } {
-  const preset = presetOf(info, chosen.preset);
+  const rules = fullRulesOf(info, chosen);
   const queue = chosen.preview > 0 ? ["queue"] : [];
-  const held = preset?.hold === true ? ["held"] : [];
-  const falling = chosen.byKeys || preset?.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
-  const clears = preset !== undefined && countsClears(preset) ? ["attack", "combo", "back_to_back"] : [];
-  const spin = preset !== undefined && tellsSpins(preset) ? ["spin"] : [];
+  const held = rules.hold === true ? ["held"] : [];
+  const falling = rules.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
+  const clears = countsClears(rules) ? ["attack", "combo", "back_to_back"] : [];
+  const spin = tellsSpins(rules) ? ["spin"] : [];
   return {
     rules: rulesOf(info, chosen),
     observationFields: ["board", "current", ...queue, ...held, ...falling],

@@ -1,9 +1,12 @@
-// Which game is played: a preset, a size, how it is controlled.
+// Which game is played: a preset, a size, how it is controlled, and every other field of the rules.
 
-import { ActionModel, type GetServerInfoResponse, type RulesPreset } from "../src/protocol.js";
+import { TetrionError } from "../src/index.js";
+import { ActionModel, type RulesPreset } from "../src/protocol.js";
 import type { Reader } from "./address.js";
-import { field, h, number, select } from "./dom.js";
-import { type Chosen, HALF_TURNS, boundsOf, chosenOf, namesSpots, readChosen, tetrominoPresets } from "./rules.js";
+import type { App } from "./app.js";
+import { Turns, field, folding, h, number, report, select, text } from "./dom.js";
+import { type Chosen, boundsOf, chosenOf, fullRulesOf, namesSpots, readChosen, rulesOf, tetrominoPresets } from "./rules.js";
+import { RULES_FIELDS, type RulesField } from "./rules_fields.js";
 
 /** What a form offers. */
 export interface Offer {
@@ -13,32 +16,76 @@ export interface Offer {
   readonly offersKeys?: boolean;
 }
 
-/** The form. Calls `change` with every choice. */
+/** The form. Calls `change` with every choice that the server allows. */
 export class RulesForm {
   readonly element = h("div", { class: "fields" });
   private readonly presets: RulesPreset[];
+  private readonly summary = h("summary", {});
+  private readonly turns = new Turns();
+  /** Whether the server has been asked about what the address chooses. */
+  private isSettled: boolean;
 
   chosen: Chosen;
 
   /** With what the address chooses, or `usual`. */
   constructor(
-    private readonly info: GetServerInfoResponse,
+    private readonly app: App,
     usual: Chosen,
     reader: Reader,
     private readonly change: (chosen: Chosen) => void,
     private readonly offer: Offer = {},
   ) {
-    this.presets = tetrominoPresets(info).filter(offer.wanted ?? (() => true));
-    this.chosen = readChosen(info, this.presets, reader, usual, offer.offersKeys);
+    this.presets = tetrominoPresets(app.info).filter(offer.wanted ?? (() => true));
+    this.chosen = readChosen(app.info, this.presets, reader, usual, offer.offersKeys);
+    this.isSettled = Object.keys(this.chosen.changes).length === 0;
     this.draw();
   }
 
+  /** Gives up what the address has changed of a preset, with the server's reason, if that makes no rules. */
+  async settle(): Promise<void> {
+    if (this.isSettled) {
+      return;
+    }
+    const problem = await this.problemOf(this.chosen);
+    this.isSettled = true;
+    if (problem !== undefined) {
+      const changes = Object.entries(this.chosen.changes).map(([path, value]) => `${path}=${value}`);
+      this.chosen = { ...this.chosen, changes: {} };
+      this.draw();
+      this.app.changed();
+      this.app.misread(`The address has ${changes.join(" and ")}, which the server does not play: ${problem}.`);
+    }
+  }
+
+  /** Why the server does not play by some rules; undefined if it does, or if it does not answer. */
+  private async problemOf(chosen: Chosen): Promise<string | undefined> {
+    try {
+      this.app.end(await this.app.session({ rules: rulesOf(this.app.info, chosen) }));
+      return undefined;
+    } catch (problem) {
+      if (!(problem instanceof TetrionError) || !problem.field.startsWith("config.rules")) {
+        return undefined;
+      }
+      return problem.violations[0]!.description;
+    }
+  }
+
+  /** Takes a choice from a control, if the server plays by such rules; else says there why not. */
+  private take(control: HTMLElement, part: (chosen: Chosen) => Partial<Chosen>): void {
+    void this.turns.take(async () => {
+      const chosen = { ...this.chosen, ...part(this.chosen) };
+      const problem = await this.problemOf(chosen);
+      report(control, problem);
+      if (problem === undefined) {
+        this.chosen = chosen;
+        this.count();
+        this.change(chosen);
+      }
+    });
+  }
+
   private draw(): void {
-    const { chosen, offer } = this;
-    const set = (part: Partial<Chosen>) => {
-      this.chosen = { ...this.chosen, ...part };
-      this.change(this.chosen);
-    };
+    const { app: { info }, chosen, offer } = this;
     const preset = select(this.presets.map(({ name }) => [name, name] as const), chosen.preset, (name) => {
       this.chosen = chosenOf(this.presets.find((preset) => preset.name === name)!, offer.offersKeys);
       this.draw();
@@ -46,19 +93,45 @@ export class RulesForm {
       this.change(this.chosen);
     });
     const { rules, source } = this.presets.find(({ name }) => name === chosen.preset)!;
-    const bounds = boundsOf(this.info, rules);
-    const turns = select(Object.keys(HALF_TURNS).map((name) => [name, name] as const), Object.keys(HALF_TURNS).find((name) => HALF_TURNS[name] === chosen.halfTurns)!, (name) => set({ halfTurns: HALF_TURNS[name]! }));
-    const control = select([["placements", "placements"], ["keys", "keys, in time"]], chosen.byKeys ? "keys" : "placements", (control) => set({ byKeys: control === "keys" }));
+    const bounds = boundsOf(info, rules);
+    const size = (name: "width" | "height" | "preview") => {
+      const made: HTMLInputElement = number(chosen[name], ...bounds[name], (value) => this.take(made, () => ({ [name]: value })));
+      return made;
+    };
+    const control: HTMLSelectElement = select([["placements", "placements"], ["keys", "keys, in time"]], chosen.byKeys ? "keys" : "placements", (value) => this.take(control, () => ({ byKeys: value === "keys" })));
     const isModern = rules !== undefined && namesSpots(rules);
+    this.count();
     this.element.replaceChildren(
       field("Rules", preset, source),
-      field("Width", number(chosen.width, ...bounds.width, (width) => set({ width })), "Columns of the playfield"),
-      field("Height", number(chosen.height, ...bounds.height, (height) => set({ height })), (rules?.rowsAbove ?? 0) > 0 ? "Rows of the visible field" : "Rows of the playfield"),
-      field("Preview", number(chosen.preview, ...bounds.preview, (preview) => set({ preview })), "Next pieces shown"),
+      field("Width", size("width"), "Columns of the playfield"),
+      field("Height", size("height"), (rules?.rowsAbove ?? 0) > 0 ? "Rows of the visible field" : "Rows of the playfield"),
+      field("Preview", size("preview"), "Next pieces shown"),
       ...(isModern && offer.offersKeys === true ? [field("Control", control, "Whether you choose where a piece rests, or steer it while it falls")] : []),
-      ...(isModern ? [field("Half turns", turns, "Turns by 180 degrees; their kicks have the names of their sources")] : []),
+      folding(h("details", { class: "more" }, this.summary, h("div", { class: "fields" }, ...RULES_FIELDS.map((each) => this.other(each))))),
     );
   }
+
+  /** A field of the rules that has no place of its own in the form. */
+  private other({ path, names, parse, read }: RulesField): HTMLElement {
+    const usual = read(fullRulesOf(this.app.info, { ...this.chosen, changes: {} }));
+    const now = this.chosen.changes[path] ?? usual;
+    const take = (value: string) => this.take(control, ({ changes: { [path]: _, ...others } }) => ({ changes: value === usual ? others : { ...others, [path]: value } }));
+    const offered = names !== undefined && (usual === "" ? ["", ...names] : names);
+    const control: HTMLElement = offered ? select(offered.map((name) => [name, name] as const), now, take) : text(now, (value) => value === usual || parse(value), take);
+    return field(inWords(path), control);
+  }
+
+  /** Says how many of the other fields differ from the preset. */
+  private count(): void {
+    const { length } = Object.keys(this.chosen.changes);
+    this.summary.textContent = length === 0 ? "More rules" : `More rules (${length} changed)`;
+  }
+}
+
+/** A name of the protocol as people read it: `garbage.hole_moves` is `Garbage: hole moves`. */
+function inWords(name: string): string {
+  const words = name.replaceAll("_", " ").replaceAll(".", ": ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Whether one step of a preset is one piece. */

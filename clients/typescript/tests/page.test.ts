@@ -8,19 +8,22 @@ import { create } from "@bufbuild/protobuf";
 import { Reader, readAddress, seedOf, wholeNumber, writeAddress } from "../page/address.js";
 import { Aim, type Place, placesOf } from "../page/aim.js";
 import { App, type Weighing, ofLanding } from "../page/app.js";
+import { Field, GIVEN } from "../page/field.js";
 import { foreseen, moved } from "../page/foresight.js";
 import { type Act, Keyboard, Repeats } from "../page/keyboard.js";
 import { weigh } from "../page/outlook.js";
 import { type Hand, Pieces, choosing, handOf } from "../page/pieces.js";
 import { type Chosen, STEPS_PER_SECOND, TIMING, choicesOf, chosenOf, configOf, measuresOf, readChosen, sizeInWords, tetrominoPresets, visibleRows } from "../page/rules.js";
+import { RULES_FIELDS, messageOf } from "../page/rules_fields.js";
 import { isPlacement } from "../page/rules_form.js";
 import { Run, WINDOW } from "../page/runs.js";
 import { brief, heightOf, ticks } from "../page/scale.js";
 import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
+import { cellsOf } from "../page/weighing.js";
 import { placementOf, tensor } from "../src/index.js";
-import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
+import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
 let running: Running;
@@ -78,7 +81,7 @@ function pointedAt(aim: Aim): Set<number> {
 
 test("keys lead to every placement", async () => {
   const random = numbers(17);
-  const cases = [["guideline", {}], ["guideline", { halfTurns: HalfTurns.TETRIO, width: 7 }], ["genetic", {}], ["simplified", { width: 5 }], ["leiden", {}]] as const;
+  const cases = [["guideline", {}], ["guideline", { changes: { half_turns: "tetrio" }, width: 7 }], ["genetic", {}], ["simplified", { width: 5 }], ["leiden", {}]] as const;
   let count = 0;
   for (const [preset, choice] of cases) {
     const rules = await rulesOf(preset, choice);
@@ -304,6 +307,60 @@ test("what is left in the bag is known where a piece is held without a landing",
   assert.deepEqual(pieces.odds, [1, 1, 0, 1, 1, 1, 1], "a swap deals nothing");
 });
 
+test("pieces keep their colours when garbage rises below them, by placements and by keys", async () => {
+  for (const byKeys of [false, true]) {
+    const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === "guideline")!), byKeys, changes: { "garbage.lines_per_piece": "0.7" } };
+    const session = await running.server.session({ ...configOf(app.info, chosen), envSeeds: [3n], autoresetMode: AutoresetMode.DISABLED });
+    const rules = session.description.config!.rules!;
+    let { observations } = await session.reset();
+    const field = new Field(rules.width!, rules.height!);
+    let [rows, pieces] = [0, 0];
+    for (let piece = 0; piece < 12; piece++) {
+      const kind = observations.current![0]!;
+      const found = byKeys ? undefined : await session.placements({ includeCells: true });
+      const falling = observations.falling_cells;
+      const step = await session.step([found?.actions[(5 * piece) % found.actions.length] ?? 5]);
+      const board = step.observations.board!;
+      const was = [0, 2, 4, 6].map((at): Cell => [falling?.[at] ?? 0, falling?.[at + 1] ?? 0]);
+      const landing = found ? cellsOf(found, (5 * piece) % found.actions.length) : field.landing(kind, was, board);
+      assert.ok(landing !== undefined, `piece ${piece} was not found`);
+      field.land(kind, landing, true);
+      field.agree(board);
+      pieces += 4;
+      const given = field.cells.filter((cell) => cell === GIVEN).length;
+      assert.equal(given % (rules.width! - 1), 0, `piece ${piece}: ${given} cells of garbage`);
+      rows = given / (rules.width! - 1);
+      assert.equal(field.cells.filter((cell) => cell !== 0).length, given + pieces);
+      assert.deepEqual([...field.cells].map(Number).map((cell) => Number(cell !== 0)), [...board]);
+      if (step.terminated[0] === 1) {
+        break;
+      }
+      ({ observations } = step);
+    }
+    assert.ok(rows > 2, `${rows} rows rose`);
+    await session.delete();
+  }
+});
+
+test("every other field of the rules is read from text, and written back as it was", async () => {
+  const paths = RULES_FIELDS.map(({ path }) => path);
+  assert.deepEqual(paths, [...new Set(paths)]);
+  for (const { name, rules } of app.info.rulesPresets) {
+    for (const { path, parse, read } of RULES_FIELDS) {
+      const text = read(rules);
+      if (text !== "") {
+        const message = messageOf({ [path]: text });
+        assert.equal(read(create(RulesSchema, message)), text, `${name} ${path}`);
+        assert.throws(() => parse(`${text}?`), path === "half_turns" ? /^RangeError: one of off, tetrio, cobra$/ : RangeError, `${name} ${path}`);
+      }
+    }
+  }
+  const changes = { "scoring.lines": "0,1,2,9", hold: "no", spawn_row: "20", "garbage.lines_per_piece": "0.5", "garbage.delay": "2" };
+  assert.deepEqual(messageOf(changes), { scoring: { lines: [0, 1, 2, 9] }, hold: false, spawnRow: 20, garbage: { linesPerPiece: 0.5, delay: 2 } });
+  const played = await rulesOf("guideline", { changes: { ...changes, hold: "yes" } });
+  assert.deepEqual([played.spawnRow, played.garbage?.linesPerPiece, played.garbage?.delay, played.scoring?.lines, played.scoring?.piece], [20, 0.5, 2, [0, 1, 2, 9], 0]);
+});
+
 test("a landing in words", () => {
   const [before, after] = [{ ...NOTHING, sent: 2n }, { ...NOTHING, sent: 2n }];
   const [T, S] = [LETTERS.indexOf("T"), LETTERS.indexOf("S")];
@@ -370,7 +427,7 @@ test("shift alone holds when it is let go, and does nothing to the piece with an
 });
 
 test("keys by the rules", async () => {
-  const [simplified, guideline, turning] = [await rulesOf("simplified"), await rulesOf("guideline"), await rulesOf("guideline", { halfTurns: HalfTurns.COBRA })];
+  const [simplified, guideline, turning] = [await rulesOf("simplified"), await rulesOf("guideline"), await rulesOf("guideline", { changes: { half_turns: "cobra" } })];
   for (const [key, plain, modern, halves] of [
     ["ArrowUp", "turn", "turn", "turn"], ["X", "turn", "turn", "turn"], ["z", "turnLeft", "turnLeft", "turnLeft"],
     ["a", "left", "left", "turnHalf"], ["c", undefined, "hold", "hold"], ["C", undefined, "hold", "hold"], [" ", "drop", "drop", "drop"], ["ArrowDown", "down", "down", "down"], ["q", undefined, undefined, undefined], ["Tab", undefined, undefined, undefined],
@@ -436,7 +493,7 @@ test("an address has the choices of a view, and gives them back", () => {
   for (const chosen of [
     ...presets.flatMap((preset) => [chosenOf(preset), chosenOf(preset, true)]),
     { ...chosenOf(presets[0]!), width: 7, height: 9, preview: 2 },
-    { ...chosenOf(presets.find(({ name }) => name === "guideline")!), halfTurns: HalfTurns.COBRA, preview: 1, byKeys: true },
+    { ...chosenOf(presets.find(({ name }) => name === "guideline")!), changes: { half_turns: "cobra", "garbage.lines_per_piece": "0.4" }, preview: 1, byKeys: true },
   ]) {
     const address = writeAddress("play", choicesOf(app.info, chosen));
     const { view, choices } = readAddress(address);
@@ -565,7 +622,7 @@ test("a session is asked for what the server has of these rules, and for no more
 test("the rules of a form", async () => {
   const guideline = await rulesOf("guideline");
   assert.deepEqual([guideline.height, guideline.rowsAbove, visibleRows(guideline), sizeInWords(guideline)], [40, 20, 20, "10 × 20"]);
-  const high = await rulesOf("guideline", { height: 36, halfTurns: HalfTurns.TETRIO });
+  const high = await rulesOf("guideline", { height: 36, changes: { half_turns: "tetrio" } });
   assert.deepEqual([high.height, high.rowsAbove, high.halfTurns], [40, 4, HalfTurns.TETRIO]);
   const low = await rulesOf("guideline", { height: 4, preview: 1 });
   assert.deepEqual([low.height, low.rowsAbove, low.preview], [24, 20, 1]);

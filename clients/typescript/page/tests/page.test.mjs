@@ -1023,6 +1023,7 @@ test("the address has what is chosen, and brings it back", async () => {
     await page.getByLabel("Rules").selectOption("guideline");
     await page.getByLabel("Height", { exact: true }).fill("12");
     await page.getByLabel("Height", { exact: true }).press("Enter");
+    await page.getByText("More rules").click();
     await page.getByLabel("Half turns").selectOption("cobra");
     await page.getByLabel("Controller A").selectOption("tetrion-guideline");
     await page.getByLabel("Seed").fill("77");
@@ -1078,8 +1079,11 @@ test("a part of the address that means nothing is reported", async () => {
   for (const [path, expected] of [
     ["/#race?weights_a=1,2,3", "weights_a=1,2,3, expected 6 numbers with commas between them."],
     ["/#race?weights_b=1e301,0,0,0,0,0,0,0", "weights_b=1e301,0,0,0,0,0,0,0, expected numbers from -1e+300 to 1e+300."],
-    ["/#race?speeed=4", "speeed=4, expected only rules, width, height, preview, seed, a, b, weights_a, weights_b, speed."],
-    ["/#race?half_turns=cobra", "half_turns=cobra, expected only rules, "],
+    ["/#race?speeed=4", "speeed=4, expected only rules, "],
+    ["/#race?half_turns=cobra", "half_turns=cobra, which the server does not play: rotation, half_turns and spins need reach srs."],
+    ["/#evaluate?randomizer=balanced&hold=yes", "randomizer=balanced and hold=yes, which the server does not play: "],
+    ["/#play?garbage.delay=9", "garbage.delay=9, which the server does not play: "],
+    ["/#play?top_out=never", "top_out=never, expected one of "],
     ["/#play?rules=simplified&control=keys", "control=keys, expected only rules, "],
     ["/#evaluate?count=points", "count=points, expected one of lines."],
     ["/#sessions?name=x", "name=x, expected only boards, session."],
@@ -1091,6 +1095,49 @@ test("a part of the address that means nothing is reported", async () => {
       await page.locator("main .view").waitFor();
     });
   }
+});
+
+test("every field of the rules can be changed, and what the server does not play changes nothing", async () => {
+  await on("/#race?rules=guideline&speed=30", DESKTOP, async (page) => {
+    const pieces = page.locator(".lane-a .fact output").nth(1);
+    await until(async () => (await count(pieces)) > 2 || count(pieces), "a race");
+    await page.getByText("More rules").click();
+    // As many as the protocol has, but for those with a place of their own.
+    assert.ok((await page.locator(".more .field").count()) >= 20);
+    const hash = () => new URL(page.url()).hash;
+    const before = hash();
+    for (const [name, value, expected] of [["Gravity", "5", "gravity is 5, expected none"], ["Garbage: lines per piece", "9", "garbage.lines_per_piece is 9, expected 0 to 4"], ["Garbage: lines per piece", "some", "Expected a number"]]) {
+      const input = page.getByLabel(name);
+      const usual = await input.inputValue();
+      await input.fill(value);
+      await input.press("Enter");
+      await page.getByRole("alert").getByText(expected).waitFor();
+      assert.equal(await input.getAttribute("aria-invalid"), "true");
+      assert.equal(hash(), before);
+      await input.fill(usual);
+      await input.press("Enter");
+      await page.getByRole("alert").waitFor({ state: "detached" });
+    }
+    await page.getByLabel("Clear points").selectOption("attack");
+    await page.getByLabel("Attack", { exact: true }).selectOption("off");
+    await page.getByRole("alert").getByText("clear_points attack needs a table of attack").waitFor();
+    await until(() => hash().includes("&clear_points=attack&seed=") || hash(), "the first of the two");
+    await page.getByLabel("Garbage: lines per piece").fill("0.5");
+    await page.getByLabel("Garbage: lines per piece").press("Enter");
+    await page.getByText("More rules (2 changed)").waitFor();
+    await page.reload();
+    await page.getByText("More rules (2 changed)").waitFor();
+    assert.ok(hash().startsWith("#race?rules=guideline&clear_points=attack&garbage.lines_per_piece=0.5&seed="), hash());
+    // Rows of garbage: nothing in a column but where it is full.
+    const grey = () => page.locator(".lane-a canvas.board").evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, canvas.height - 8, canvas.width, 1);
+      return Array.from({ length: data.length / 4 }, (_, at) => data.slice(4 * at, 4 * at + 3)).filter(([red, green, blue]) => Math.abs(red - green) < 16 && Math.abs(green - blue) < 24 && red > 60).length / canvas.width;
+    });
+    await until(async () => (await grey()) > 0.6 || grey(), "garbage on the floor");
+    await page.getByLabel("Rules").selectOption("simplified");
+    await page.getByText("More rules", { exact: true }).waitFor();
+    await until(() => hash().startsWith("#race?rules=simplified&seed=") || hash(), "another preset has none of that");
+  });
 });
 
 test("input that cannot be used is reported below its field, and changes nothing", async () => {

@@ -1,0 +1,107 @@
+// The fields of the rules as the protocol describes them: their names, and which texts they take. A field that the protocol
+// gets is in forms and addresses without a change here. Which values go together is the server's business.
+
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+
+import { type Rules, RulesSchema } from "../src/protocol.js";
+import { wholeNumber } from "./address.js";
+
+/** A field of the rules, or of a message in them. */
+export interface RulesField {
+  /** Its path as the protocol spells it: `half_turns`, `garbage.delay`. */
+  readonly path: string;
+  /** The names of its values; undefined unless it is a choice. */
+  readonly names: readonly string[] | undefined;
+  /** The value that a text stands for. Throws a `RangeError` with what was expected. */
+  parse(text: string): unknown;
+  /** Its value under some rules as text; empty if they have none. */
+  read(rules: Rules | undefined): string;
+  /** Writes a value into the message that rules are made of. */
+  write(message: Record<string, unknown>, value: unknown): void;
+}
+
+/** Fields that the form has a place of its own for, or that the page has no pictures for. */
+const APART = ["preset", "width", "height", "rowsAbove", "preview", "actionModel", "pieceSet"];
+
+/** The other fields, in the protocol's order. */
+export const RULES_FIELDS: readonly RulesField[] = RulesSchema.fields.filter(({ localName }) => !APART.includes(localName)).flatMap((field) => [...fieldsOf(field, [])]);
+
+/** Values of fields by their paths, as text. */
+export type Changes = Readonly<Record<string, string>>;
+
+/** Changes as the message that rules are made of. */
+export function messageOf(changes: Changes): Record<string, unknown> {
+  const message = {};
+  for (const field of RULES_FIELDS) {
+    const text = changes[field.path];
+    if (text !== undefined) {
+      field.write(message, field.parse(text));
+    }
+  }
+  return message;
+}
+
+function* fieldsOf(field: DescField, within: readonly DescField[]): Generator<RulesField> {
+  const members = [...within, field];
+  if (field.fieldKind === "message") {
+    for (const inner of (field.message as DescMessage).fields) {
+      yield* fieldsOf(inner, members);
+    }
+    return;
+  }
+  const { names, parse, write: written } = textsOf(field);
+  yield {
+    path: members.map(({ name }) => name).join("."),
+    names,
+    parse,
+    read(rules) {
+      const value = members.reduce<unknown>((inner, { localName }) => (inner as Record<string, unknown> | undefined)?.[localName], rules);
+      return value === undefined ? "" : written(value);
+    },
+    write(message, value) {
+      const inner = within.reduce((outer, { localName }) => (outer[localName] ??= {}) as Record<string, unknown>, message);
+      inner[field.localName] = value;
+    },
+  };
+}
+
+/** How the values of a field are written, and read again. */
+function textsOf(field: DescField): { names: readonly string[] | undefined; parse: (text: string) => unknown; write: (value: unknown) => string } {
+  if (field.enum !== undefined) {
+    // Without the first, which is no value.
+    const values = new Map(field.enum.values.slice(1).map(({ localName, number }) => [localName.toLowerCase(), number]));
+    return choice(values);
+  }
+  if (field.fieldKind === "list") {
+    return { names: undefined, parse: (text) => text.split(",").map(numberOf), write: String };
+  }
+  switch (field.scalar) {
+    case ScalarType.BOOL:
+      return choice(new Map([["no", false], ["yes", true]]));
+    case ScalarType.DOUBLE:
+      return { names: undefined, parse: numberOf, write: String };
+    case ScalarType.UINT32:
+      return { names: undefined, parse: (text) => wholeNumber(text, 0, 0xffffffff), write: String };
+    default:
+      return { names: undefined, parse: (text) => text, write: String };
+  }
+}
+
+function choice(values: ReadonlyMap<string, unknown>): ReturnType<typeof textsOf> {
+  const names = [...values.keys()];
+  const parse = (text: string) => {
+    if (!values.has(text)) {
+      throw new RangeError(`one of ${names.join(", ")}`);
+    }
+    return values.get(text);
+  };
+  return { names, parse, write: (value) => names.find((name) => values.get(name) === value) ?? "" };
+}
+
+function numberOf(text: string): number {
+  const value = text.trim() === "" ? NaN : Number(text);
+  if (!Number.isFinite(value)) {
+    throw new RangeError("a number");
+  }
+  return value;
+}
