@@ -1,4 +1,4 @@
-// What this server is, and how programs call it.
+// The view "Server": facts about this server, and how programs call it.
 
 import type { App, View } from "./app.js";
 import { grouped, h, scroll } from "./dom.js";

@@ -1,37 +1,37 @@
-// The address of the page: `#VIEW?CHOICE=VALUE&...`. It names the view and what was chosen in it, so that a reloaded page, a
-// bookmark or a link shows the same games. It never holds a token.
+// The address of the page: `#VIEW?CHOICE=VALUE&...`. It has the view and its choices, so that a reloaded page, a bookmark or a link
+// shows the same games. It never contains a token.
 
 /** Choices of a view, by name. */
 export type Choices = Readonly<Record<string, string>>;
 
-/** The view that an address names and its choices; the view is empty where the address names none. */
+/** The view and the choices in an address. The view is empty if the address has none. */
 export function readAddress(hash: string): { view: string; choices: Choices } {
   const [view = "", query = ""] = hash.replace(/^#/, "").split(/\?(.*)/s);
   return { view, choices: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** The part of an address after the path. Signs that need no escape in a fragment stay readable. */
+/** The fragment of an address. Characters that need no escape in a fragment stay readable. */
 export function writeAddress(view: string, choices: Choices): string {
   const query = new URLSearchParams(choices).toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
   return query === "" ? `#${view}` : `#${view}?${query}`;
 }
 
-/** Reads the choices of an address, and collects what is wrong with them. */
+/** Reads the choices of an address, and collects their problems. */
 export class Reader {
-  /** A sentence for each choice that cannot be used. */
+  /** A sentence for each unusable choice. */
   readonly problems: string[] = [];
-  /** The choices that were asked for. */
+  /** Names of the choices that the view has read. */
   private readonly known = new Set<string>();
 
   constructor(private readonly choices: Choices) {}
 
-  /** The text of a choice; undefined where the address has none. */
+  /** The text of a choice; undefined if absent. */
   text(name: string): string | undefined {
     this.known.add(name);
     return this.choices[name];
   }
 
-  /** One of some names; undefined where the address has none, or another one. */
+  /** A choice among known names; undefined if absent or unknown. */
   oneOf(name: string, known: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined || known.includes(value)) {
@@ -41,7 +41,7 @@ export class Reader {
     return undefined;
   }
 
-  /** What `parse` makes of a text, which throws a `RangeError` with the values that it expects. */
+  /** A parsed choice; undefined if absent or refused. `parse` throws a `RangeError` with the expected values. */
   parsed<T>(name: string, parse: (text: string) => T): T | undefined {
     const value = this.text(name);
     try {
@@ -55,7 +55,7 @@ export class Reader {
     }
   }
 
-  /** Refuses the choices that nothing has asked for: the view has none of that name, or not under these rules. */
+  /** Refuses choices that the view has not read, because it has no such choice. */
   refuseOthers(): void {
     const expected = this.known.size === 0 ? "no choices in this view" : `only ${[...this.known].join(", ")}`;
     for (const [name, value] of Object.entries(this.choices)) {
@@ -71,7 +71,7 @@ export class Reader {
   }
 }
 
-/** A whole number between bounds. Throws a `RangeError` with what was expected. */
+/** Parses a whole number between bounds. Throws a `RangeError` with the expected values. */
 export function wholeNumber(text: string, min: number, max: number): number {
   const value = /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : NaN;
   if (!(value >= min && value <= max)) {
@@ -80,7 +80,7 @@ export function wholeNumber(text: string, min: number, max: number): number {
   return value;
 }
 
-/** Throws a `RangeError` unless a text is a seed: a whole number below 2^64. */
+/** Parses a seed. Throws a `RangeError` unless it is a whole number below 2^64. */
 export function seedOf(text: string): bigint {
   const seed = /^\s*\d{1,20}\s*$/.test(text) ? BigInt(text) : undefined;
   if (seed === undefined || seed >= 2n ** 64n) {

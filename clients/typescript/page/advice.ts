@@ -1,4 +1,4 @@
-// What a controller would do with the piece in play, and why.
+// Hints: the placement that a controller would choose, and its reasons.
 
 import { type Placements, type Session, keysOf } from "../src/index.js";
 import type { Controller } from "../src/protocol.js";
@@ -10,25 +10,25 @@ import { namesSpots, steers } from "./rules.js";
 import { LETTERS } from "./tetromino.js";
 import { cellsOf, parts } from "./weighing.js";
 
-/** The card of the adviser. */
+/** The card with hints. */
 export class Advice {
   private readonly helper = h("div");
   private readonly why = h("div", { class: "why" });
   readonly root = h("section", { class: "card" }, h("h2", {}, "Hint"), this.helper, this.why);
-  /** The name of the controller that is asked. */
+  /** Name of the adviser. */
   name: string;
-  /** Whether a person has taken another one than the page would. */
+  /** Whether the user has chosen the adviser. */
   isChosen: boolean;
-  /** The adviser, once the server has told its weights. */
+  /** The adviser with its weights; undefined until the server has sent them. */
   weighing: Weighing | undefined;
 
-  /** With the name that the address has, if any. */
+  /** With the name in the address, if any. */
   constructor(private readonly app: App, chosen: string | undefined) {
     this.name = chosen ?? "dellacherie";
     this.isChosen = chosen !== undefined;
   }
 
-  /** Offers these controllers, and keeps the one that is chosen if it is among them. Calls `change` when a person takes another. */
+  /** Offers these controllers, and keeps the chosen one if it is among them. Calls `change` when the user chooses another. */
   offer(controllers: readonly Controller[], change: () => void): void {
     this.name = controllers.find(({ name }) => name === this.name)?.name ?? controllers[0]!.name;
     this.weighing = undefined;
@@ -40,17 +40,17 @@ export class Advice {
     this.clear();
   }
 
-  /** Asks the server for the weights at this width. */
+  /** Gets the adviser's weights at this width. */
   async learn(width: number): Promise<void> {
     this.weighing = await this.app.weighing(this.name, width);
   }
 
-  /** Says how to get a hint. */
+  /** Shows how to get a hint. */
   clear(): void {
     this.why.replaceChildren(h("p", { class: "remark" }, h("strong", {}, "Hint"), ", or the key ", h("kbd", {}, "H"), ", shows where this controller would put the piece, and why."));
   }
 
-  /** Weighs the placements and shows why the best one is; returns its row and says it in words. */
+  /** Weighs the placements and shows the reasons for the best one. Returns its row, and the hint in words. */
   async give(session: Session, placements: Placements, pieces: Pieces): Promise<{ row: number; kind: number; words: string } | undefined> {
     const { weighing, app } = this;
     const rules = session.description.config?.rules;

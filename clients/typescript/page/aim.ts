@@ -1,5 +1,5 @@
-// The placement that a person points at: moved and turned at leisure, then dropped. The twin of src/cli/play/aim.rs, among the
-// placements that the server has listed. Which orientation a turn leads to is seen from the cells, whatever its number is.
+// The placement that a person aims at: moved and turned freely, then dropped. The twin of src/cli/play/aim.rs, on the placements
+// that the server has listed. A turn finds its orientation by the cells, not by a table of numbers.
 
 import { type Placements, placementOf } from "../src/index.js";
 import type { Rules } from "../src/protocol.js";
@@ -8,21 +8,21 @@ import { cellsOf } from "./weighing.js";
 
 /** A placement of the list. */
 export interface Place {
-  /** Its row of the answer. */
+  /** Row of the placement in the answer. */
   readonly at: number;
   readonly orientation: number;
-  /** The column of its leftmost cell. */
+  /** Column of the leftmost cell. */
   readonly column: number;
-  /** The row of its lowest cell. */
+  /** Row of the lowest cell. */
   readonly row: number;
-  /** What it counts as. */
+  /** Kind of spin: 0 none, 1 mini, 2 full. */
   readonly spin: number;
-  /** Whether the piece in play is held for it. */
+  /** Whether the placement holds the current piece. */
   readonly hold: boolean;
   readonly cells: readonly Cell[];
 }
 
-/** The placements of an environment of an answer, which has their cells. */
+/** The placements of an environment in an answer that includes cells. */
 export function placesOf(rules: Rules, placements: Placements, env = 0): Place[] {
   const [first, end] = [placements.offsets[env]!, placements.offsets[env + 1]!];
   return Array.from({ length: end - first }, (_, offset): Place => {
@@ -32,27 +32,27 @@ export function placesOf(rules: Rules, placements: Placements, env = 0): Place[]
   });
 }
 
-/** A piece in a person's hand. */
+/** The piece that a person aims. */
 export class Aim {
   private hold = false;
   private orientation = 0;
-  /** Twice the column of its middle: what stays when it is turned. */
+  /** Twice the column of the middle, which stays when the piece turns. */
   private middle = 0;
-  /** Which of the places in that column, the highest first, and of those with the same cells the one that counts most. */
+  /** Index among the places in that column: the highest first; of places with the same cells, the best spin first. */
   private depth = 0;
 
-  /** The piece in play in the middle, or the one that it can be held for, if it has no placement. At least one place is needed. */
+  /** Starts with the current piece in the middle, or with the other one if it has no placement. Needs at least one place. */
   constructor(private readonly rules: Rules, private readonly places: readonly Place[]) {
     this.appear(places[0]!.hold);
   }
 
-  /** The placement; the nearest one that there is. */
+  /** The aimed placement, or the nearest existing one. */
   get place(): Place {
     const places = this.ofColumn();
     return places[Math.min(this.depth, places.length - 1)]!;
   }
 
-  /** Moves it sideways to the next column that has a placement, if there is one. */
+  /** Moves the piece sideways to the next column with a placement. */
   shift(toTheRight: boolean): void {
     const { column, cells } = this.place;
     const columns = this.ofOrientation().map((place) => place.column);
@@ -61,11 +61,11 @@ export class Aim {
     this.middle = 2 * (Number.isFinite(next) ? next : column) + width(cells);
   }
 
-  /** Turns it to the right by so many quarters, and as many again until it has a placement; half a turn may lead nowhere else. */
+  /** Turns the piece to the right by this number of quarters, repeatedly until it has a placement. */
   turn(quarters: 1 | 2 | 3): void {
     const { cells } = this.place;
     this.depth = 0;
-    // After four turns at most it is the same way round again, and has placements.
+    // After four turns at most it is in its first orientation again, which has placements.
     for (let turns = 1; turns <= 4; turns++) {
       const shape = shapeOf(turned(cells, 4 - ((turns * quarters) % 4)));
       const found = this.places.find((place) => place.hold === this.hold && shapeOf(turned(place.cells, 0)) === shape);
@@ -76,12 +76,12 @@ export class Aim {
     }
   }
 
-  /** Goes to the next place in its column, under what is in the way; from the last one back to the first. */
+  /** Goes to the next place below in the column, under overhangs, and from the lowest back to the highest. */
   deepen(): void {
     this.depth = (this.depth + 1) % this.ofColumn().length;
   }
 
-  /** Holds the piece in play and takes the other one, or takes it back; returns whether that can be done. */
+  /** Swaps between the current piece and the other one. Returns whether that is possible. */
   swap(): boolean {
     const other = !this.hold;
     const can = this.places.some(({ hold }) => hold === other);
@@ -101,7 +101,7 @@ export class Aim {
     return this.places.filter(({ hold, orientation }) => hold === this.hold && orientation === this.orientation);
   }
 
-  /** The placements of the column that it is over, or of the nearest one that has any. */
+  /** The placements in the piece's column, or in the nearest column with any. */
   private ofColumn(): Place[] {
     const places = this.ofOrientation();
     const wanted = Math.floor((this.middle - width(places[0]!.cells)) / 2);
@@ -116,7 +116,7 @@ function width(cells: readonly Cell[]): number {
   return Math.max(...columns) - Math.min(...columns) + 1;
 }
 
-/** Cells in an order that does not depend on how they were listed. */
+/** Cells as a text that does not depend on their order. */
 function shapeOf(cells: readonly Cell[]): string {
   return cells.map(String).sort().join(" ");
 }

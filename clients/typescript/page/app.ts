@@ -1,4 +1,4 @@
-// What all views share: the server, what it said of itself, and what a person has chosen for the whole page.
+// State that all views share: the server, its description, and the controllers that the user has changed.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 
@@ -7,23 +7,23 @@ import { TetrionError } from "../src/index.js";
 import type { Choices } from "./address.js";
 import { type Controller, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
 
-/** A linear controller at some width: what it weighs, and how much. */
+/** A linear controller at some width: its features and their weights. */
 export interface Weighing {
   readonly name: string;
   readonly set: string;
-  /** The features by name. */
+  /** Names of the features. */
   readonly columns: readonly string[];
-  /** As published. */
+  /** Published weights. */
   readonly original: readonly number[];
-  /** As they are now; sliders change them. */
+  /** Current weights, which sliders change. */
   readonly weights: number[];
-  /** Which features are of the landing, and not of the playfield that it leaves. */
+  /** For each feature, whether it describes the landing rather than the playfield after it. */
   readonly landing: readonly boolean[];
-  /** Whether a placement that ends the game is avoided whatever its features say. */
+  /** Whether the controller avoids game-ending placements regardless of their features. */
   readonly avoids: boolean;
-  /** How it weighs the pieces to come, if it does. */
+  /** How the controller weighs the pieces to come; undefined if it is greedy. */
   readonly expectation: Expecting | undefined;
-  /** Who published it. */
+  /** Source of the controller. */
   readonly source: string;
 }
 
@@ -40,49 +40,49 @@ export interface Expecting {
 /** A view of the page. */
 export interface View {
   readonly root: HTMLElement;
-  /** It is on the screen now. */
+  /** Called when the view appears. */
   enter(): void;
-  /** It is not any more. */
+  /** Called when the view disappears. */
   leave(): void;
-  /** What is chosen in it, for the address. */
+  /** Choices of the view, for the address. */
   choices?(): Choices;
-  /** Another one takes its place: its sessions can end. */
+  /** Called when a new view replaces this one: ends its sessions. */
   close?(): void;
 }
 
-/** Seconds that a session of the page lives without calls. Views keep what they need to go on in another one. */
+/** Lifetime of a session of the page without calls, in seconds. Views keep snapshots to continue in another session. */
 const TTL = 60;
 
-/** The page's knowledge of the server. */
+/** The server and the state that all views share. */
 export class App {
   private readonly infos = new Map<number, Promise<GetServerInfoResponse>>();
-  /** The names of the sessions that this page has made and not ended. */
+  /** Names of the page's open sessions. */
   readonly own = new Set<string>();
-  /** Controllers with weights that a person has changed, by view and side; `evaluate` plays them too. */
+  /** Controllers with changed weights, by side of the race. The view `evaluate` offers them too. */
   readonly edited = new Map<string, Weighing>();
 
   constructor(
     readonly server: Server,
     readonly info: GetServerInfoResponse,
-    /** What a plain request must carry. */
+    /** Headers for requests without the client, such as `authorization`. */
     readonly credentials: Record<string, string>,
     private readonly say: (text: string | undefined) => void,
-    /** To be called when something else is chosen in a view: the address follows. */
+    /** Updates the address. Views call it when a choice changes. */
     readonly changed: () => void = () => undefined,
-    /** Says what is wrong with the address, until something else is chosen. */
+    /** Shows a problem of the address until a choice changes. */
     readonly misread: (text: string) => void = () => undefined,
   ) {
     this.infos.set(10, Promise.resolve(info));
   }
 
-  /** A session of this page. It ends with the page, or a minute after its last call. */
+  /** Creates a session of this page. It ends with the page, or a minute after its last call. */
   async session(config: Parameters<Server["session"]>[0]): Promise<Session> {
     const session = await this.server.session(config, { ttl: TTL });
     this.own.add(session.name);
     return session;
   }
 
-  /** Ends a session of this page; nobody waits for it, and one that is gone already is fine. */
+  /** Ends a session of this page in the background. A session that has already ended is no error. */
   end(session: Session | undefined): void {
     if (session !== undefined) {
       this.own.delete(session.name);
@@ -90,10 +90,10 @@ export class App {
     }
   }
 
-  /** The page is closed: its sessions end, so that nobody takes them for those of learners. */
+  /** Ends all sessions of the page when it is closed, so that they are not listed as sessions of learners. */
   endAll(): void {
     for (const name of this.own) {
-      // A message of gRPC-Web: a byte of flags, four of the length, and the request. `keepalive` has it outlive the page.
+      // A gRPC-Web message: one byte of flags, four bytes of length, and the request. With `keepalive` it is sent even if the page is gone.
       const request = toBinary(DeleteSessionRequestSchema, create(DeleteSessionRequestSchema, { name, allowMissing: true }));
       const body = Uint8Array.of(0, 0, 0, request.length >> 8, request.length & 255, ...request);
       const headers = { ...this.credentials, "content-type": "application/grpc-web+proto", "x-grpc-web": "1" };
@@ -102,18 +102,18 @@ export class App {
     this.own.clear();
   }
 
-  /** The names of the controllers that play at this width, with the preset they were made for. */
+  /** Controllers that can play at this width. */
   controllers(width: number): Controller[] {
     return this.info.controllers.filter((controller) => controller.width === 0 || controller.width === width);
   }
 
-  /** How a controller weighs the pieces to come, if it does. */
+  /** How a controller weighs the pieces to come; undefined if it is greedy. */
   expectation(name: string): Expecting | undefined {
     const { expectation } = this.info.controllers.find((controller) => controller.name === name) ?? {};
     return expectation && filled(expectation);
   }
 
-  /** A controller with the names of its features at this width. */
+  /** A controller with its features at this width. */
   async weighing(name: string, width: number): Promise<Weighing> {
     let asked = this.infos.get(width);
     if (asked === undefined) {
@@ -140,19 +140,19 @@ export class App {
     };
   }
 
-  /** Says what went wrong, or that nothing is wrong any more. */
+  /** Shows a failure at the top of the page, or hides it if there is no problem. */
   notice(problem: unknown): void {
     this.say(problem === undefined ? undefined : inWords(problem));
   }
 }
 
-/** Which columns are features of the landing; those of a family are named after it, `clears[4]`. */
+/** For each column, whether it is a feature of the landing. Members of a family have its name and an index, such as `clears[4]`. */
 export function ofLanding(features: readonly Feature[], columns: readonly string[]): boolean[] {
   const landings = new Set(features.filter(({ stage }) => stage === FeatureStage.LANDING).map(({ name }) => name));
   return columns.map((column) => landings.has(column.replace(/\[\d+\]$/, "")));
 }
 
-/** An expectation of the server's list, which has every field. */
+/** An expectation from the server's list, with every field. */
 function filled({ pieces = 1, placements = 8, lostPiece = -100, discount = 1, terms, caution = 0 }: Expectation): Expecting {
   return { pieces, placements, lostPiece, discount, terms, caution };
 }
@@ -165,12 +165,12 @@ export function inWords(problem: unknown): string {
   return problem instanceof Error ? problem.message : String(problem);
 }
 
-/** Whether a session is gone: its lease has run out, or its server was restarted. */
+/** Whether a call failed because the session has expired or its server was restarted. */
 export function isGone(problem: unknown): boolean {
   return problem instanceof TetrionError && (problem.reason === "SESSION_NOT_FOUND" || problem.reason === "SESSION_EXPIRED");
 }
 
-/** Whether trying again may help: no server has answered. */
+/** Whether a call failed because no server answered, so that trying again may help. */
 export function isSilence(problem: unknown): boolean {
   return problem instanceof TetrionError && problem.reason === "" && problem.codeName !== "CANCELED";
 }

@@ -1,4 +1,4 @@
-// A playfield on the screen. Draws what it is given, and knows no rules.
+// A playfield on the screen. It knows no rules.
 
 import type { Rules } from "../src/protocol.js";
 import { h } from "./dom.js";
@@ -6,26 +6,26 @@ import type { Hand } from "./pieces.js";
 import { Surface, colour } from "./surface.js";
 import { type Cell, DRAWINGS, LETTERS, colourOf } from "./tetromino.js";
 
-/** What a board shows. */
+/** Content of a board. */
 export interface Scene {
   readonly width: number;
   /** Rows of the visible field. */
   readonly height: number;
-  /** `[rows, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 given. Rows of `height` and above are above the field. */
+  /** `[rows, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 unknown. Rows from `height` on are above the field. */
   readonly cells: Uint8Array;
-  /** The last piece, as indices into `cells`. */
+  /** Cells of the last piece, as indices into `cells`. */
   readonly last?: readonly number[];
-  /** The piece in play, by its number, and its cells. */
+  /** Number and cells of the current piece. */
   readonly piece?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
-  /** Where it would come to rest. */
+  /** Cells where the current piece would land. */
   readonly ghost?: readonly Cell[] | undefined;
-  /** Where another player would put a piece, and which. */
+  /** Number and cells of a piece that a hint proposes. */
   readonly hint?: { readonly kind: number; readonly cells: readonly Cell[] } | undefined;
-  /** Words across the board: the game is over. */
+  /** Words across the board, such as at the end of a game. */
   readonly words?: string | undefined;
 }
 
-/** A board. Above the visible field are `above` rows, for the piece in play and for what sticks out. */
+/** A board, with `above` rows above the visible field for the current piece and high cells. */
 export class Board {
   readonly surface: Surface;
   private scene: Scene | undefined;
@@ -51,7 +51,7 @@ export class Board {
       return;
     }
     const rows = scene.height + this.above;
-    // Whole pixels of the screen, so that all cells are alike.
+    // Whole pixels, so that all cells have the same size.
     const size = Math.max(1 / devicePixelRatio, Math.floor(Math.min(width / scene.width, height / rows) * devicePixelRatio) / devicePixelRatio);
     const left = Math.round((width - size * scene.width) / 2);
     const bottom = Math.round((height + size * rows) / 2);
@@ -77,7 +77,7 @@ export class Board {
         pen.fillRect(left, fieldTop + row * size - 0.5, scene.width * size, 1);
       }
     }
-    // Where the ground is as dark as the field, its edge is seen.
+    // In the dark theme the field needs an edge.
     pen.strokeStyle = colour("--line");
     pen.lineWidth = 1;
     pen.strokeRect(left + 0.5, fieldTop + 0.5, scene.width * size - 1, scene.height * size - 1);
@@ -156,7 +156,7 @@ function block(pen: CanvasRenderingContext2D, x: number, y: number, size: number
   pen.fill();
 }
 
-/** The line around cells. */
+/** The outline of cells. */
 function outline(
   pen: CanvasRenderingContext2D,
   cells: readonly Cell[],
@@ -193,12 +193,12 @@ function outline(
   pen.stroke();
 }
 
-/** Pieces beside the playfield, small, in a row: those to come, or the one that is held. */
+/** A row of small pieces: the next ones, or the held one. */
 export class Row {
   readonly surface: Surface;
   private kinds: readonly number[] = [];
 
-  /** With the words that say what they are, and those for none. */
+  /** With the label of the row, and its label when empty. */
   constructor(private readonly name: string, private readonly none: string, kind = "pieces") {
     this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), kind, none);
   }
@@ -227,26 +227,26 @@ export class Row {
   }
 }
 
-/** The piece that is held and those to come. */
+/** The held piece and the next ones. */
 export class Side {
   private readonly held = new Row("Held", "No piece is held", "held");
   private readonly next = new Row("Next", "No next piece is shown");
   readonly hold = h("div", { class: "holding" }, h("h2", {}, "Hold"), this.held.surface.canvas);
   readonly queue = h("div", { class: "coming" }, h("h2", {}, "Next"), this.next.surface.canvas);
 
-  /** Says which of the two these rules have. */
+  /** Shows the parts that the rules have. */
   begin({ hold = false, preview = 0 }: Pick<Rules, "hold" | "preview">): void {
     this.hold.hidden = !hold;
     this.queue.hidden = preview === 0;
   }
 
-  /** It is shown no more. */
+  /** Stops drawing. */
   drop(): void {
     this.held.surface.drop();
     this.next.surface.drop();
   }
 
-  /** Shows the pieces of a game. */
+  /** Shows these pieces. */
   show({ held, next }: Pick<Hand, "held" | "next">): void {
     this.held.show([held]);
     this.next.show(next);

@@ -1,4 +1,4 @@
-// Two charts: numbers over something that grows, with their intervals; and how numbers are distributed.
+// Two charts: lines with intervals, and distributions.
 
 import { short } from "./dom.js";
 import { brief, heightOf, ticks } from "./scale.js";
@@ -14,7 +14,7 @@ export interface Series {
 
 const EDGE = { left: 64, right: 14, top: 12, bottom: 34 };
 
-/** Lines over something that grows. */
+/** A line chart. */
 export class LineChart {
   readonly surface: Surface;
   private series: readonly Series[] = [];
@@ -24,7 +24,7 @@ export class LineChart {
     this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), "chart", label);
   }
 
-  /** Shows lines, the most important last. `across` and `up` say what the axes count. */
+  /** Shows lines, the most important last. `across` and `up` are the labels of the axes. */
   show(series: readonly Series[], names: { across: string; up: string }): void {
     [this.series, this.names] = [series, names];
     this.surface.redraw();
@@ -74,7 +74,7 @@ export class LineChart {
   }
 }
 
-/** Numbers of a controller. */
+/** Results of a controller. */
 export interface Distribution {
   readonly name: string;
   readonly ink: string;
@@ -83,7 +83,7 @@ export interface Distribution {
   readonly halfWidth: number;
 }
 
-/** How numbers are distributed: a strip for each, on one logarithmic scale, with the interval of the mean. */
+/** A chart of distributions: one strip per controller on a shared logarithmic scale, with the interval of the mean. */
 export class StripChart {
   readonly surface: Surface;
   private strips: readonly Distribution[] = [];
@@ -93,7 +93,7 @@ export class StripChart {
     this.surface = new Surface((pen, width, height) => this.paint(pen, width, height), "chart strips", label);
   }
 
-  /** Shows strips. `across` says what the numbers are. */
+  /** Shows strips. `across` is the label of the axis. */
   show(strips: readonly Distribution[], across: string): void {
     [this.strips, this.across] = [strips, across];
     this.surface.canvas.style.setProperty("--strips", String(strips.length));

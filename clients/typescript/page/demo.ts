@@ -1,5 +1,5 @@
-// Two controllers on the first screen, on the same pieces. No session is made for them: the page deals the pieces, and asks the
-// server for every placement of both positions in one call.
+// Two controllers on the same pieces, for the first screen. They need no session: the page deals the pieces, and one call lists the
+// placements of both positions.
 
 import { type Placements, tensor } from "../src/index.js";
 import type { App, Weighing } from "./app.js";
@@ -10,9 +10,9 @@ import { type Chosen, chosenOf, rulesOf } from "./rules.js";
 import { lifted } from "./tetromino.js";
 import { cellsOf, judge, union } from "./weighing.js";
 
-/** Rows above the playfield: a piece that stands has four. */
+/** Rows above the playfield: an upright I needs four. */
 const ABOVE = 4;
-/** Milliseconds between two pieces, and until a server that did not answer is asked again. */
+/** Milliseconds between two pieces, and until the next attempt if the server does not answer. */
 const [PACE, PATIENCE] = [350, 2000];
 
 class Player {
@@ -39,7 +39,7 @@ class Player {
     [this.field, this.rows, this.cleared] = [new Field(width, height), new Uint16Array(height), 0];
   }
 
-  /** Places the piece where the controller wants it; false if that ends the game. */
+  /** Places the piece as the controller chooses; false if that ends the game. */
   place(placements: Placements, position: number, kind: number): boolean {
     const { width, height } = this.chosen;
     const { best } = judge(this.weighing!, placements, position);
@@ -64,7 +64,7 @@ class Player {
   }
 }
 
-/** The games. */
+/** The two games. */
 export class Demo {
   readonly element: HTMLElement;
   private readonly chosen: Chosen;
@@ -72,7 +72,7 @@ export class Demo {
   private readonly pause = button("Pause", () => this.toggle(), "quiet");
   private isRunning = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   private isShown = false;
-  /** Whether pieces are being placed. */
+  /** Whether the loop runs. */
   private isBusy = false;
   private bag: number[] = [];
 
@@ -122,7 +122,7 @@ export class Demo {
     this.isBusy = false;
   }
 
-  /** Places the next piece, for both. */
+  /** Places the next piece in both games. */
   private async piece(): Promise<void> {
     const { players, chosen } = this;
     const { height, width } = chosen;

@@ -1,8 +1,8 @@
-// Elements of the page, made without markup in strings: the content security policy allows none, and text stays text.
+// Elements of the page. They are made without markup in strings, which the content security policy forbids.
 
 import { seedOf, wholeNumber } from "./address.js";
 
-/** What an element holds. */
+/** Content of an element. */
 export type Child = Node | string | number | null | undefined | false;
 
 type Listeners = { [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void };
@@ -37,21 +37,21 @@ function nodeOrText(child: Exclude<Child, null | undefined | false>): Node | str
 
 let ids = 0;
 
-/** A name and the control that it names. */
+/** A control with its label, and a hint as its tooltip. */
 export function field(name: string, control: HTMLElement, hint?: string): HTMLElement {
   control.id ||= `control-${++ids}`;
   const label = h("label", { for: control.id }, name);
   return h("div", { class: "field", ...(hint === undefined ? {} : { title: hint }) }, label, control);
 }
 
-/** A choice among names; the first is taken unless another one is. */
+/** A list to choose from. */
 export function select(options: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void): HTMLSelectElement {
   const made = h("select", { onchange: () => change(made.value) }, ...options.map(([value, text]) => h("option", { value }, text)));
   made.value = value;
   return made;
 }
 
-/** Says below a field what is wrong with its input, or takes that back. */
+/** Shows a problem below a field, or removes it. */
 export function report(control: HTMLElement, problem: string | undefined): void {
   const place = control.closest(".field");
   place?.querySelector(".problem")?.remove();
@@ -64,10 +64,10 @@ export function report(control: HTMLElement, problem: string | undefined): void 
   }
 }
 
-/** Takes what `parse` makes of a field's text. A `RangeError` is reported below the field, and nothing changes. */
+/** Parses a field's text and passes the value to `take`. If `parse` throws a `RangeError`, shows it below the field instead. */
 function taking<T>(control: HTMLInputElement, parse: (text: string) => T, take: (value: T) => void): void {
   try {
-    // Text that is no number reads as an empty string.
+    // A number field reads text that is no number as an empty string.
     const value = parse(control.validity.badInput ? "?" : control.value);
     report(control, undefined);
     take(value);
@@ -79,7 +79,7 @@ function taking<T>(control: HTMLInputElement, parse: (text: string) => T, take: 
   }
 }
 
-/** A whole number between bounds. Other input is reported, and changes nothing. */
+/** A field for a whole number between bounds. Other input is reported and changes nothing. */
 export function number(value: number, min: number, max: number, change: (value: number) => void): HTMLInputElement {
   const made = h("input", {
     type: "number",
@@ -97,7 +97,7 @@ export function number(value: number, min: number, max: number, change: (value: 
   return made;
 }
 
-/** A text that stands for a value. What `parse` refuses with a `RangeError` is reported, and changes nothing. */
+/** A text field. Text that `parse` refuses with a `RangeError` is reported and changes nothing. */
 export function text(value: string, parse: (text: string) => unknown, change: (text: string) => void): HTMLInputElement {
   const made = h("input", {
     type: "text",
@@ -109,7 +109,7 @@ export function text(value: string, parse: (text: string) => unknown, change: (t
   return made;
 }
 
-/** The field of a seed. Input that is no seed is reported, and changes nothing; an empty field draws one. */
+/** A field for a seed. Input that is no seed is reported and changes nothing; an empty field draws a new seed. */
 export class SeedField {
   private readonly input: HTMLInputElement;
   readonly element: HTMLElement;
@@ -140,12 +140,12 @@ export class SeedField {
   }
 }
 
-/** A seed that is short enough to be written down. */
+/** A random seed, short enough to write down. */
 export function drawnSeed(): bigint {
   return BigInt(crypto.getRandomValues(new Uint16Array(1))[0]!);
 }
 
-/** A region that may be wider than its place: with the keyboard, too, one can scroll in it. */
+/** A region that scrolls sideways, also with the keyboard. */
 export function scroll(name: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroll", role: "region", tabIndex: 0, "aria-label": name }, ...children);
 }
@@ -167,7 +167,7 @@ export function grouped(value: number | bigint): string {
   return GROUPED.format(typeof value === "bigint" ? value : Math.round(value));
 }
 
-/** A number with few digits: 0.0123, 12.3, 12,345. */
+/** A number with three significant digits: 0.0123, 12.3, 12,345. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) {
     return "–";
@@ -175,11 +175,11 @@ export function short(value: number): string {
   return Math.abs(value) >= 1000 ? grouped(value) : String(Number(value.toPrecision(3)));
 }
 
-/** Does one thing after the other, however many are asked for at once. */
+/** A queue of tasks that run one after the other. */
 export class Turns {
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Does it when everything before it is done, even if that failed. */
+  /** Runs a task after all earlier tasks, even if they failed. */
   take<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.last.then(work);
     this.last = mine.catch(() => undefined);
@@ -187,10 +187,10 @@ export class Turns {
   }
 }
 
-/** Where there is room for all choices of a view. */
+/** Media query for screens with room for all choices of a view. */
 const ROOMY = "(min-width: 76rem) and (min-height: 34rem)";
 
-/** Choices that a small screen folds away, below a button. */
+/** Choices of a view. On small screens they fold away below a button. */
 export function options(...choices: HTMLElement[]): HTMLElement {
   const wide = matchMedia(ROOMY);
   const made = h("details", { class: "options", open: wide.matches }, h("summary", {}, "Choices"), h("div", { class: "fields" }, ...choices));
@@ -198,7 +198,7 @@ export function options(...choices: HTMLElement[]): HTMLElement {
   return folding(made, () => wide.matches);
 }
 
-/** Closes what a person has opened when they go on elsewhere, unless it stays open. */
+/** Closes a disclosure on Escape and on a click outside it, unless `staysOpen` says otherwise. */
 export function folding(made: HTMLDetailsElement, staysOpen: () => boolean = () => false): HTMLDetailsElement {
   const fold = () => (made.open = made.open && staysOpen());
   document.addEventListener("keydown", ({ key }) => made.isConnected && key === "Escape" && fold());
@@ -206,7 +206,7 @@ export function folding(made: HTMLDetailsElement, staysOpen: () => boolean = () 
   return made;
 }
 
-/** A button that copies a text, and says so. */
+/** A button that copies a text and confirms it. */
 export function copyButton(name: string, text: () => string, kind = ""): HTMLButtonElement {
   const made = button(name, () => void copy(text()).then((done) => {
     made.textContent = done ? "Copied" : "Not allowed to copy";
@@ -216,7 +216,7 @@ export function copyButton(name: string, text: () => string, kind = ""): HTMLBut
   return made;
 }
 
-/** Copies a text. Pages that came without encryption from another host have no clipboard, only the old command. */
+/** Copies a text. Pages from another host without TLS lack the clipboard API and use the old command. */
 async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// How good are controllers? Many games of each on the same seeds, played by the server; the numbers as they come.
+// The view "Evaluate": many games of several controllers on the same seeds, played by the server, with live results.
 
 import { type MessageInitShape } from "@bufbuild/protobuf";
 
@@ -13,19 +13,19 @@ import { type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } f
 import { RulesForm, isPlacement } from "./rules_form.js";
 import { Sample } from "./statistics.js";
 
-/** The numbers of games that can be chosen, and of pieces after which games are cut. */
+/** Choices for the number of games, and for the number of pieces after which games are cut. */
 const [GAMES, LIMITS] = [[50, 200, 1000, 5000], [500, 10_000, 100_000, 1_000_000]] as const;
-/** Contestants at one time. */
+/** Maximum number of contestants. */
 const MOST = 6;
-/** Points of a line of the second chart. */
+/** Number of points per line of the second chart. */
 const POINTS = 120;
 
 interface Contestant {
-  /** A controller's name, or `edited:A`. */
+  /** Name of a controller, or `edited:A`. */
   player: string;
   sample: Sample;
   cut: number;
-  /** The mean after each number of games, thinned out. */
+  /** Mean after some of the games. */
   course: { x: number; y: number; low: number; high: number }[];
 }
 
@@ -39,20 +39,20 @@ export class Evaluate implements View {
   private readonly seed: SeedField;
   private readonly start = button("Evaluate", () => (this.stop === undefined ? void this.run() : this.stop.abort()), "primary");
   private readonly strips = new StripChart("Distribution of the games of each controller");
-  private readonly means = new LineChart("Means with their 95 % interval, as games come in");
+  private readonly means = new LineChart("Means with their 95 % intervals, as games finish");
   private readonly counted = h("div");
-  private readonly title = h("h2", {}, "Lines a game");
-  /** What is to be counted, where the rules have it. */
+  private readonly title = h("h2", {}, "Lines per game");
+  /** The quantity that the user wants to count. */
   private wanted: Measure = "lines";
-  /** What is offered. */
+  /** Offered quantities. */
   private offered: readonly Measure[] = [];
-  /** What the numbers that are shown count. */
+  /** Quantity of the shown results. */
   private shownMeasure: Measure = "lines";
   private readonly table = scroll("Numbers of the games");
   private readonly empty = h("section", { class: "card wide empty" },
     h("h2", {}, "No games yet"),
-    h("p", {}, "Press ", h("strong", {}, "Evaluate"), ": every controller plays the same games, and what comes of them appears here while they are played, each game as a bar, the means with their 95 % intervals, and the differences between controllers."),
-    h("p", { class: "remark" }, "Rules, size and seed are chosen above. Weights that you have changed in the race can take part too."));
+    h("p", {}, "Press ", h("strong", {}, "Evaluate"), ": every controller plays the same games. Results appear here as games finish: a bar per game, means with 95 % intervals, and differences between controllers."),
+    h("p", { class: "remark" }, "Choose rules, size and seed above. Controllers with weights that you changed in the race can take part too."));
   private readonly found = h("div", { class: "results" });
   private readonly spread: HTMLElement;
   private readonly progress = h("progress", { max: 1, value: 0, "aria-label": "Games played" });
@@ -79,9 +79,9 @@ export class Evaluate implements View {
       return names;
     });
     this.contestants = (given ?? (wanted.length >= 2 ? wanted : known.slice(0, 2))).map(fresh);
-    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars: games, on a logarithmic scale. Below them the mean and its 95 % interval."));
+    this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars show games on a logarithmic scale, with the mean and its 95 % interval below."));
     this.found.append(
-      h("section", { class: "card" }, h("h2", {}, "Mean as games come in"), this.means.surface.canvas),
+      h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.surface.canvas),
       h("section", { class: "card" }, h("h2", {}, "Numbers"), this.table));
     this.root.append(
       h("h1", { class: "only-read" }, "Evaluate controllers"),
@@ -89,7 +89,7 @@ export class Evaluate implements View {
         h("div", { class: "buttons" }, this.start),
         options(
           field("Games each", this.games),
-          field("Cut after", this.limit, "A good controller may never lose: its games are cut, and its mean is a lower bound"),
+          field("Cut after", this.limit, "A good controller may never lose. Its games are cut, and its mean is a lower bound"),
           this.form.element,
           this.counted,
           this.seed.element)),
@@ -102,13 +102,13 @@ export class Evaluate implements View {
 
   choices(): Choices {
     const { games, limit } = this;
-    // Weights that were changed are those of another view.
+    // Changed weights belong to another view.
     const names = this.contestants.map(({ player }) => player).filter((player) => !player.startsWith("edited:"));
     const measure = this.measure === "lines" ? {} : { count: this.measure };
     return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), games: games.value, pieces: limit.value, ...measure, ...(names.length > 0 && { controllers: String(names) }) };
   }
 
-  /** Something else was chosen. */
+  /** Takes a new choice. */
   private chose(): void {
     this.draw();
     this.app.changed();
@@ -125,36 +125,36 @@ export class Evaluate implements View {
     this.app.notice(undefined);
   }
 
-  /** What can be counted under the rules that are chosen. */
+  /** Quantities of the chosen rules. */
   private get measures(): Measure[] {
     return measuresOf(fullRulesOf(this.app.info, this.form.chosen));
   }
 
-  /** What is counted: lines where the rules do not have what is wanted. */
+  /** The counted quantity: the wanted one, or lines if the rules do not have it. */
   private get measure(): Measure {
     return this.measures.includes(this.wanted) ? this.wanted : "lines";
   }
 
-  /** Offers what can be counted, if that is more than lines. */
+  /** Offers the quantities, if there are more than lines. */
   private offer(): void {
     const { measures } = this;
     this.counted.hidden = measures.length === 1;
-    // The same choice stays, and with it the keyboard's focus.
+    // An unchanged list keeps the keyboard focus.
     if (String(measures) === String(this.offered)) {
       return;
     }
     this.offered = measures;
     const choice = select(measures.map((measure) => [measure, measure] as const), this.measure, (measure) => {
       this.wanted = measure as Measure;
-      // Numbers of something else say nothing any more.
+      // Results of another quantity are no longer valid.
       this.contestants = this.contestants.map(({ player }) => fresh(player));
       this.shownMeasure = this.measure;
       this.chose();
     });
-    this.counted.replaceChildren(field("Count", choice, "Controllers play the same whatever is counted"));
+    this.counted.replaceChildren(field("Count", choice, "The count does not change how controllers play"));
   }
 
-  /** The names of all that can play now, with those whose weights were changed in the race. */
+  /** Values and labels of all possible players, including controllers with weights that were changed in the race. */
   private players(): (readonly [string, string])[] {
     const { width, preview } = this.form.chosen;
     const titled = (name: string) => (this.lacksPreview(name, preview) ? `${name} (greedy)` : name);
@@ -165,7 +165,7 @@ export class Evaluate implements View {
     ];
   }
 
-  /** Whether a controller weighs pieces that are not shown, without which it is greedy here. */
+  /** Whether a controller is greedy here because the preview is too short for it. */
   private lacksPreview(name: string, preview: number): boolean {
     const expectation = this.app.expectation(name);
     return expectation !== undefined && !wayOf(expectation, preview).weighs;
@@ -213,7 +213,7 @@ export class Evaluate implements View {
     this.results();
   }
 
-  /** The charts and the numbers. */
+  /** Draws the charts and the table. */
   private results(summary?: EvaluationSummary): void {
     const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant.player), ink: `--series-${at + 1}` }));
     const measure = this.shownMeasure;
@@ -221,8 +221,8 @@ export class Evaluate implements View {
     this.empty.hidden = !isEmpty;
     this.progress.hidden = isEmpty;
     this.spread.hidden = this.found.hidden = isEmpty;
-    this.title.textContent = `${measure.charAt(0).toUpperCase()}${measure.slice(1)} a game`;
-    this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })), `${measure} a game`);
+    this.title.textContent = `${measure.charAt(0).toUpperCase()}${measure.slice(1)} per game`;
+    this.strips.show(named.map(({ name, ink, sample }) => ({ name, ink, values: sample.values, mean: sample.mean, halfWidth: sample.halfWidth })), `${measure} per game`);
     this.means.show(named.map(({ name, ink, course }): Series => ({ name, ink, points: course })), { across: "games", up: `mean ${measure}` });
     const head = ["controller", "games", `mean ${measure}`, "± 95 %", "median", "most", "cut"];
     const rows = named.map(({ name, sample, cut }, at) => h("tr", {},
@@ -237,7 +237,7 @@ export class Evaluate implements View {
         const difference = measure === "lines" ? lines : score;
         const [low, high] = [difference?.ci95Low ?? NaN, difference?.ci95High ?? NaN];
         const sure = low > 0 ? "better" : high < 0 ? "worse" : "not told apart";
-        return h("li", {}, `${named[policyIndex]?.name} − ${named[baselineIndex]?.name}: ${short(difference?.mean ?? NaN)} ${measure} a game, ${short(low)} to ${short(high)}: ${sure}`);
+        return h("li", {}, `${named[policyIndex]?.name} − ${named[baselineIndex]?.name}: ${short(difference?.mean ?? NaN)} ${measure} per game, ${short(low)} to ${short(high)}: ${sure}`);
       });
       this.table.append(h("h3", {}, "Differences on the same pieces, with their 95 % intervals"), h("ul", {}, ...words));
     }
@@ -257,7 +257,7 @@ export class Evaluate implements View {
   private async run(): Promise<void> {
     const stop = (this.stop = new AbortController());
     this.contestants = this.contestants.map(({ player }) => fresh(player));
-    this.remark.textContent = "Short games come in first: until all are done, the means are too low.";
+    this.remark.textContent = "Short games finish first, so the means are too low until all games are done.";
     this.progress.value = 0;
     const measure = (this.shownMeasure = this.measure);
     this.draw();
@@ -297,7 +297,7 @@ export class Evaluate implements View {
       this.app.notice(undefined);
     } catch (problem) {
       if (stop.signal.aborted) {
-        this.remark.textContent = "Stopped: the means are over the games that were done, short ones first.";
+        this.remark.textContent = "Stopped. The means cover the finished games only, which are the shorter ones.";
       } else {
         this.remark.textContent = "";
         this.app.notice(problem);

@@ -1,9 +1,9 @@
-// The numbers of a game beside its playfield, and what was last done in it.
+// The numbers of a game and its last special landing, next to the playfield.
 
 import { grouped, h } from "./dom.js";
 import { type Tally, NOTHING } from "./tally.js";
 
-/** Lines, pieces, perhaps another number, lines sent where the rules count them, and the last clear. */
+/** Lines, pieces, one more number, sent lines if the rules count them, and the last special landing. */
 export class Facts {
   private readonly lines = h("output", { class: "big" }, "0");
   private readonly pieces = h("output", {}, "0");
@@ -12,14 +12,14 @@ export class Facts {
   private readonly deed = h("p", { class: "deed" });
   readonly element: HTMLElement;
 
-  /** With the name of the other number. */
+  /** With the name of the additional number. */
   constructor(private readonly name?: string) {
     const others = name === undefined ? [] : [fact(name, this.other)];
     this.element = h("div", { class: "standing" }, h("div", { class: "facts" }, fact("lines", this.lines), fact("pieces", this.pieces), ...others, this.sent), this.deed);
     this.show(NOTHING, "0");
   }
 
-  /** Shows how a game stands. */
+  /** Shows the state of a game. */
   show({ lines, pieces, sent, deed }: Tally, other?: string): void {
     this.lines.textContent = grouped(lines);
     this.pieces.textContent = grouped(pieces);

@@ -1,23 +1,23 @@
-// A playfield in colours: which tetromino each cell came from. The server's playfields are 0 and 1; the rest is known by
-// watching every landing, and what the server says wins.
+// A playfield in colours: the tetromino of each cell. The server sends only 0 and 1, so this file follows every landing and corrects
+// itself by the server's playfield.
 
 import { type Cell, DRAWINGS, turned } from "./tetromino.js";
 
-/** What a cell was before anybody looked. */
+/** A full cell of unknown origin. */
 export const GIVEN = 8;
 
-/** A playfield whose landings have been watched. */
+/** A playfield with the colours of its cells. */
 export class Field {
-  /** `[height, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 given. */
+  /** `[height, width]`, row 0 the lowest: 0 empty, 1 to 7 a tetromino, 8 unknown. */
   cells: Uint8Array;
-  /** The cells of the last piece that are left, as indices into `cells`. */
+  /** Remaining cells of the last piece, as indices into `cells`. */
   last: number[] = [];
 
   constructor(readonly width: number, readonly height: number) {
     this.cells = new Uint8Array(width * height);
   }
 
-  /** One that is the same and goes on alone. */
+  /** An independent copy. */
   copy(): Field {
     const copy = new Field(this.width, this.height);
     copy.cells = this.cells.slice();
@@ -25,7 +25,7 @@ export class Field {
     return copy;
   }
 
-  /** A piece comes to rest; full rows clear, unless the landing has lost the game. */
+  /** Lands a piece. Full rows clear unless `clears` is false. */
   land(kind: number, cells: readonly Cell[], clears: boolean): void {
     this.last = [];
     for (const [row, column] of cells) {
@@ -39,7 +39,7 @@ export class Field {
     }
   }
 
-  /** The server's playfield of 0 and 1: rows of garbage that have risen lift what was here, and cells that differ are put right. */
+  /** Takes over the server's playfield of 0 and 1: lifts the cells above new rows of garbage, and corrects cells that differ. */
   agree(board: ArrayLike<number>): void {
     const lift = (this.risen(board) ?? 0) * this.width;
     if (lift > 0) {
@@ -68,8 +68,8 @@ export class Field {
   }
 
   /**
-   * Finds where a piece has landed, from the playfield that came of it: where one learns of key presses only. Of equal places
-   * the one nearest to where the piece was is taken.
+   * Finds the landing of a piece from the playfield after it, in games by keys, where the server does not name it. If several
+   * places fit, takes the one nearest to the piece's last position.
    */
   landing(kind: number, was: readonly Cell[], board: ArrayLike<number>): Cell[] | undefined {
     const [wasRow, wasColumn] = [Math.min(...was.map(([row]) => row)), Math.min(...was.map(([, column]) => column))];
@@ -100,7 +100,7 @@ export class Field {
     return after.risen(board) !== undefined;
   }
 
-  /** How many rows of garbage have risen, full but for one cell each; undefined if the playfield has come about in another way. */
+  /** Number of new rows of garbage in the server's playfield; undefined if they do not explain it. */
   private risen(board: ArrayLike<number>): number | undefined {
     for (let rows = 0; rows < this.height; rows++) {
       const lift = rows * this.width;

@@ -1,10 +1,10 @@
-// Whose key it is: a control that has the focus keeps the keys that it uses itself, the game gets the others. After the pointer
-// has used a control, the focus goes back to the game, so that space drops the piece and not the button again.
+// Keyboard focus. A focused control keeps the keys that it uses, and the game gets the others. After a click on a control, the focus
+// returns to the game, so that space drops the piece instead of pressing the button again.
 
-/** Keys of a control with a range, and of a list. */
+/** Keys of sliders and lists. */
 const SLIDING = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
 
-/** Whether the control that has the focus uses a key itself. */
+/** Whether the focused control uses a key itself. */
 export function usesKey(control: EventTarget | null, key: string): boolean {
   if (!(control instanceof Element)) {
     return false;
@@ -32,12 +32,12 @@ export function usesKey(control: EventTarget | null, key: string): boolean {
   }
 }
 
-/** Gives the focus to the game. */
+/** Moves the focus to the game. */
 export function focusGame(): void {
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-/** Gives the focus back to the game after a control of `root` was used: with the pointer, or with Enter or Escape in a field. */
+/** Returns the focus to the game after a click on a control in `root`, and after Enter or Escape in a field. */
 export function handBack(root: HTMLElement): void {
   let lastKey = "";
   root.addEventListener("pointerdown", () => (lastKey = ""), true);
@@ -58,7 +58,7 @@ export function handBack(root: HTMLElement): void {
       focusGame();
     }
   });
-  // A field whose text is refused keeps the focus: see `report`.
+  // A field with refused text keeps the focus: see `report`.
   root.addEventListener("change", ({ target }) => {
     const isRefused = target instanceof Element && target.ariaInvalid === "true";
     if (["", "Enter"].includes(lastKey) && !isRefused) {

@@ -1,13 +1,12 @@
-// What keys do to a falling piece that needs no rules to know: steps and falls. The page shows it at once; the server's answer
-// counts.
+// Predicts moves and falls of a piece that need no rules. The page shows them at once, until the server answers.
 
 import type { Act } from "./keyboard.js";
 import type { Cell } from "./tetromino.js";
 
-/** Whether a cell is in the playfield, or above it, and empty. */
+/** Whether a cell is empty and in the playfield or above it. */
 type IsFree = (cell: Cell) => boolean;
 
-/** The piece after one key; where that is as it is if the key does nothing, or needs rules. */
+/** The piece after one key. It stays the same if the key has no effect or needs rules. */
 export function moved(cells: readonly Cell[], act: Act, isFree: IsFree): readonly Cell[] {
   const by = { left: [0, -1], right: [0, 1], down: [-1, 0], bottom: [-1, 0], drop: [-1, 0] }[act as string];
   if (by === undefined || cells.length === 0) {
@@ -26,7 +25,7 @@ export function moved(cells: readonly Cell[], act: Act, isFree: IsFree): readonl
   }
 }
 
-/** The piece after keys, up to the first that needs rules, or that ends its fall. */
+/** The piece after several keys, up to the first key that needs rules or drops it. */
 export function foreseen(cells: readonly Cell[], acts: readonly Act[], isFree: IsFree): readonly Cell[] {
   let now = cells;
   for (const act of acts) {

@@ -1,21 +1,21 @@
-// The value of every placement as a picture: a column for each column of the playfield, a row for each orientation.
+// A heat map of the placements: one column per column of the playfield, one row per orientation.
 
 import { Surface, colour } from "./surface.js";
 
-/** A placement in the picture. Where several rest in the same column, the best counts. */
+/** A placement in the heat map. If several share a cell, the best one counts. */
 export interface Warm {
   readonly orientation: number;
   readonly column: number;
-  /** Whether the piece in play is held for it. */
+  /** Whether the placement holds the current piece. */
   readonly hold: boolean;
-  /** How good it is, 0 to 1. */
+  /** Value from 0 to 1. */
   readonly warmth: number;
 }
 
-/** Rows of one piece. */
+/** Rows per piece. */
 const ROWS = 4;
 
-/** The picture, as wide as the board above it. Below the rows of the piece in play are those of the one that it can be held for. */
+/** The heat map, as wide as its board. The rows of the current piece come first, then the rows of the piece after holding. */
 export class Heat {
   readonly surface = new Surface((pen, width, height) => this.paint(pen, width, height), "heat", "Value of every placement");
   private columns = 10;
@@ -23,7 +23,7 @@ export class Heat {
   private warm = new Map<number, number>();
   private chosen = -1;
 
-  /** Shows how good each placement is, and which one is chosen. */
+  /** Shows the value of each placement, and the chosen one. */
   show(columns: number, hasHold: boolean, placements: readonly Warm[], chosen: Omit<Warm, "warmth">): void {
     this.columns = columns;
     this.blocks = hasHold ? 2 : 1;
@@ -36,7 +36,7 @@ export class Heat {
     const { canvas } = this.surface;
     canvas.style.setProperty("--columns", String(columns));
     canvas.style.setProperty("--blocks", String(this.blocks));
-    canvas.title = hasHold ? "Above: the piece in play; below: the one that it can be held for" : "";
+    canvas.title = hasHold ? "Above: the current piece; below: the other piece, if the current one is held" : "";
     this.surface.label = `${placements.length} placements; the best is orientation ${chosen.orientation}, column ${chosen.column + 1}${chosen.hold ? ", after holding" : ""}`;
     this.surface.redraw();
   }
@@ -71,7 +71,7 @@ export class Heat {
   }
 }
 
-// From dark blue to yellow through green: lightness alone tells the order, whatever colours one sees. (viridis)
+// The palette viridis, from dark blue through green to yellow. Lightness alone shows the order, also to colour-blind people.
 const STOPS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
 
 /** The colour of a number from 0 to 1. */

@@ -1,11 +1,11 @@
-// The first screen: what this is, what one can do here, and how a program takes part. Two programs play beside it.
+// The first screen: a description, links to the views, lines that connect a program, and two programs at play.
 
 import type { App, View } from "./app.js";
 import { Demo } from "./demo.js";
 import { h } from "./dom.js";
 import { Snippets } from "./snippets.js";
 
-/** Controllers that are on most servers; others take their place on one that has none of them. */
+/** Controllers of the demo. Others replace them if the server does not have them. */
 const PLAYERS = ["dellacherie", "bcts"] as const;
 
 /** The view. */

@@ -1,6 +1,6 @@
-// What this tab keeps over a reload, as JSON. Storage may be forbidden or full, and may hold anything: then nothing is kept.
+// Values in the browser's storage, as JSON. If storage is forbidden, full or has other content, nothing is kept.
 
-/** What was kept under a name, if `isIt` says that it is what it should be. */
+/** The value under a name, if `isIt` accepts it. */
 export function kept<T>(storage: "local" | "session", name: string, isIt: (value: unknown) => value is T): T | undefined {
   try {
     const value: unknown = JSON.parse(storageOf(storage).getItem(name) ?? "null");
@@ -15,7 +15,7 @@ export function keep(storage: "local" | "session", name: string, value: unknown)
   try {
     storageOf(storage).setItem(name, JSON.stringify(value));
   } catch {
-    // Then it is gone with the page.
+    // The value is lost with the page.
   }
 }
 

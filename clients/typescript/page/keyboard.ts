@@ -1,10 +1,10 @@
-// What the keys of a person who plays do, when they repeat, and how they are listed. It knows no clock: time is handed to it.
+// Keys of a person who plays: their actions, their repeats, and their legend. The caller supplies the time.
 
 import { ActionModel, HalfTurns, type Rules } from "../src/protocol.js";
 import { h } from "./dom.js";
 import { namesSpots, steers } from "./rules.js";
 
-/** What a person can do. */
+/** An action of a person. */
 export type Act = "left" | "right" | "turn" | "turnLeft" | "turnHalf" | "down" | "bottom" | "drop" | "hold" | "hint" | "undo" | "new";
 
 const KEYS: Record<string, Act> = {
@@ -17,15 +17,15 @@ export function hasHalfTurns({ halfTurns = HalfTurns.OFF }: Rules): boolean {
   return halfTurns !== HalfTurns.OFF;
 }
 
-/** What is looked at of an event. */
+/** The parts of a keyboard event that matter here. */
 type Press = Pick<KeyboardEvent, "key" | "repeat" | "ctrlKey" | "metaKey" | "altKey">;
 
-/** The keys of a person, one event after the other. */
+/** Translates key events into actions. */
 export class Keyboard {
-  /** Whether shift has gone down and nothing has been pressed since. */
+  /** Whether shift was pressed, and no other key since. */
   private shiftAlone = false;
 
-  /** What a key that goes down does under these rules; shift does nothing yet, since shift and tab go to the control before. */
+  /** Action of a pressed key under these rules. Shift acts when it is released, because shift and tab move the focus back. */
   down(press: Press, rules: Rules): Act | undefined {
     const { key, repeat, ctrlKey, metaKey, altKey } = press;
     const withOthers = ctrlKey || metaKey || altKey;
@@ -37,12 +37,12 @@ export class Keyboard {
     return withOthers ? undefined : actOf(press, rules);
   }
 
-  /** The act of a key that is let go, for its repeats. */
+  /** Action of a released key, to end its repeats. */
   released({ key }: Pick<Press, "key">, rules: Rules): Act | undefined {
     return actOf({ key, repeat: false }, rules);
   }
 
-  /** What a key that is let go does: shift alone holds. */
+  /** Action that a released key triggers: shift alone holds the piece. */
   up({ key }: Pick<Press, "key">, rules: Rules): Act | undefined {
     if (key !== "Shift" || !this.shiftAlone) {
       return undefined;
@@ -51,13 +51,13 @@ export class Keyboard {
     return rules.hold === true ? "hold" : undefined;
   }
 
-  /** Something else has been done meanwhile, with the pointer, say. */
+  /** Called on other input, such as a click, after which releasing shift does nothing. */
   interrupt(): void {
     this.shiftAlone = false;
   }
 }
 
-/** What a key by itself does under these rules. */
+/** Action of a single key under these rules. */
 function actOf({ key, repeat }: Pick<Press, "key" | "repeat">, rules: Rules): Act | undefined {
   const name = key.length === 1 ? key.toLowerCase() : key;
   if (name === "a" && hasHalfTurns(rules)) {
@@ -67,36 +67,36 @@ function actOf({ key, repeat }: Pick<Press, "key" | "repeat">, rules: Rules): Ac
     return "bottom";
   }
   const act = KEYS[name];
-  // A key that is held down does what it does once, but for those that `Repeats` repeats, and undo.
+  // A held key acts once. `Repeats` handles the keys that repeat; undo repeats by itself.
   if ((repeat && act !== "undo") || (act === "hold" && rules.hold !== true)) {
     return undefined;
   }
   return act;
 }
 
-/** How keys repeat that are held down, in milliseconds. */
+/** Timing of repeated keys, in milliseconds. */
 export interface Handling {
-  /** How long left and right are held until they repeat: the delayed auto-shift. */
+  /** Time that left or right is held until it repeats: delayed auto-shift. */
   readonly delay: number;
-  /** Between two repeats of left or right; at 0 the piece goes to the wall at once. */
+  /** Time between two repeats of left or right. At 0 the piece moves to the wall at once. */
   readonly repeat: number;
-  /** Between two rows down. */
+  /** Time between two rows down. */
   readonly down: number;
 }
 
-/** What players are used to. */
+/** Default timing, as in common games. */
 export const USUAL_HANDLING: Handling = { delay: 170, repeat: 50, down: 50 };
 
-/** The acts that repeat. */
+/** Actions that repeat while their key is held. */
 const REPEATING: readonly Act[] = ["left", "right", "down"];
 
-/** The keys that are held down, and what they repeat. */
+/** Held keys and their repeats. */
 export class Repeats {
   private readonly held = new Map<Act, number>();
 
   constructor(public handling: Handling) {}
 
-  /** A key has gone down, and its act was done. Left ends right, and the other way round. */
+  /** A key was pressed and its action done. Left and right cancel each other. */
   press(act: Act, now: number): void {
     if (act === "left" || act === "right") {
       this.held.delete(act === "left" ? "right" : "left");
@@ -106,36 +106,36 @@ export class Repeats {
     }
   }
 
-  /** A key was let go. */
+  /** A key was released. */
   release(act: Act): void {
     this.held.delete(act);
   }
 
-  /** All of them: the page has lost the keyboard. */
+  /** Releases all keys, when the page loses the focus. */
   releaseAll(): void {
     this.held.clear();
   }
 
-  /** Whether any key is held down that repeats. */
+  /** Whether a repeating key is held. */
   get isHeld(): boolean {
     return this.held.size > 0;
   }
 
-  /** What is to be repeated now. With a repeat of 0 that is an act without end: the caller stops where it does nothing any more. */
+  /** Actions to repeat now. With a repeat time of 0 the count is infinite; the caller stops when the action has no effect. */
   due(now: number): { act: Act; times: number }[] {
     return [...this.held].flatMap(([act, next]) => {
       if (now < next) {
         return [];
       }
       const every = act === "down" ? this.handling.down : this.handling.repeat;
-      // A page that was busy for a while does not make up for it.
+      // Repeats that a busy page missed are not made up for.
       this.held.set(act, now + every);
       return [{ act, times: every === 0 ? Infinity : 1 }];
     });
   }
 }
 
-/** The keys and what they do under these rules. */
+/** Legend of the keys under these rules. */
 export function legend(rules: Rules): HTMLElement {
   const isKeypress = rules.actionModel === ActionModel.KEYPRESS;
   const rows: (readonly [keys: string, what: string] | false)[] = [

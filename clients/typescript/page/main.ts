@@ -1,7 +1,7 @@
-// The page: which view is shown, which server it calls, what a person has chosen for all of it.
+// The page: it connects to the server, shows the view that the address names, and keeps the user's settings.
 //
-// Addresses hold the name of a view and what is chosen in it. A token is asked for when the server wants one, and kept for this
-// tab; no address has it.
+// An address has the name of a view and its choices. If the server needs a token, the page asks for one and keeps it for this tab;
+// the token is never in an address.
 
 import { TetrionError, connect } from "../src/index.js";
 import { grpcWeb } from "../src/web.js";
@@ -31,7 +31,7 @@ const VIEWS: readonly (readonly [name: string, title: string, make: (app: App, a
 const TOKEN = "tetrion-token";
 const THEME = "tetrion-theme";
 const PALETTE = "tetrion-palette";
-/** When the system has a dark theme. */
+/** Media query for a dark system theme. */
 const DARK = "(prefers-color-scheme: dark)";
 
 const notice = document.getElementById("notice")!;
@@ -39,16 +39,16 @@ const main = document.getElementById("main")!;
 const made = new Map<string, View>();
 let shown: View | undefined;
 let app: App | undefined;
-/** What is wrong with the address, and with the server. */
+/** Problems of the address, and of the server. */
 let [misread, trouble] = ["", ""];
 
-/** Says what is wrong, above everything; nothing, if nothing is. */
+/** Shows a problem at the top of the page, or hides it. */
 function say(text: string | undefined): void {
   trouble = text ?? "";
   tell();
 }
 
-/** Says what else is wrong with the address. */
+/** Adds a problem of the address. */
 function sayMisread(text: string): void {
   misread = [misread, text].filter((part) => part !== "").join(" ");
   tell();
@@ -59,7 +59,7 @@ function tell(): void {
   notice.hidden = notice.textContent === "";
 }
 
-/** Storage may be forbidden; then the page forgets. */
+/** Reads a setting from the browser's storage, or writes it. If storage is forbidden, nothing is kept. */
 function remember(storage: () => Storage, key: string, value?: string): string | null {
   try {
     if (value !== undefined) {
@@ -71,7 +71,7 @@ function remember(storage: () => Storage, key: string, value?: string): string |
   }
 }
 
-/** Connects, and asks for a token if the server wants one. Tries again while no server answers. */
+/** Connects, and asks for a token if the server needs one. Tries again while no server answers. */
 async function enter(): Promise<App> {
   let token = remember(() => sessionStorage, TOKEN) ?? undefined;
   for (;;) {
@@ -97,11 +97,11 @@ async function enter(): Promise<App> {
 
 function askForToken(again: boolean): Promise<string> {
   return new Promise((resolve) => {
-    // What a header can carry.
-    const input = h("input", { type: "password", id: "token", required: true, autocomplete: "off", maxLength: 1024, pattern: "[ -~]+", title: "Letters, digits and signs of ASCII" });
+    // Headers carry ASCII only.
+    const input = h("input", { type: "password", id: "token", required: true, autocomplete: "off", maxLength: 1024, pattern: "[ -~]+", title: "ASCII characters only" });
     const form = h("form", { method: "dialog" },
-      h("h2", {}, "This server wants a token"),
-      h("p", {}, again ? "It does not know that one. " : "", "The operator has given you one. It stays in this tab and is sent to this server only."),
+      h("h2", {}, "This server needs a token"),
+      h("p", {}, again ? "It does not accept that token. " : "", "Ask the operator for one. The page keeps it in this tab and sends it to this server only."),
       h("label", { for: "token" }, "Token"),
       input,
       h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Enter")));
@@ -115,7 +115,7 @@ function askForToken(again: boolean): Promise<string> {
   });
 }
 
-/** Shows the view that the address names, with what it chooses. */
+/** Shows the view that the address names, with its choices. */
 function route(): void {
   const wanted = readAddress(location.hash);
   const [name, title, make] = VIEWS.find(([name]) => name === wanted.view) ?? VIEWS[0]!;
@@ -153,7 +153,7 @@ function route(): void {
   tell();
 }
 
-/** Puts what is chosen in the view that is shown into the address, without a step in the browser's history. */
+/** Writes the choices of the current view into the address, without an entry in the browser's history. */
 function writeChoices(): void {
   const name = [...made].find(([, view]) => view === shown)?.[0];
   const address = writeAddress(name ?? "", shown?.choices?.() ?? {});
@@ -164,10 +164,10 @@ function writeChoices(): void {
   }
 }
 
-/** Light, dark, or as the system has it; the usual colours of the pieces, or some that everybody can tell apart. */
+/** Adds the buttons of the top bar: copy link, colours of the pieces, theme. */
 function tools(): void {
   const themes = ["auto", "light", "dark"];
-  // The rule of the style sheet that has the dark colours.
+  // The rule of the style sheet with the dark colours.
   const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
   const dark = rules.find((rule) => rule instanceof CSSMediaRule && rule.conditionText === DARK) as CSSMediaRule | undefined;
   let theme = remember(() => localStorage, THEME) ?? "auto";
@@ -208,14 +208,14 @@ function tools(): void {
   bar.append(copyButton("Copy link", () => location.href, "tool link"), colours, themeButton);
 }
 
-// The link for people who use the keyboard leads into the view that is shown. As an address it would be another view.
+// The skip link moves the focus into the current view. As an address, `#main` would name another view.
 document.querySelector(".skip")!.addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
 const nav = document.getElementById("views")!;
 nav.append(...VIEWS.slice(1).map(([name, title]) => h("a", { href: `#${name}` }, title)));
-// Whoever has taken another view wants its keys, and a reader of screens its content.
+// A new view gets the focus, for its keys and for screen readers.
 nav.addEventListener("click", () => setTimeout(focusGame));
 tools();
 addEventListener("hashchange", route);

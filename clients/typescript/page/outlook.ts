@@ -1,7 +1,7 @@
-// What the pieces to come can reach: how a controller with an expectation chooses, as the message `Expectation` of
-// features.proto defines it. The sums are the server's, in its order, so the choices are its own.
+// How a controller with an expectation weighs the pieces to come, as the message `Expectation` in features.proto defines it. The sums
+// are the server's, in its order, so the choices are the same.
 //
-// Placements come from the server, a call for each piece that is looked at; the page knows no rules.
+// The server lists the placements, with one call per piece to come.
 
 import { type Placements, type Server, tensor } from "../src/index.js";
 import { ExpectationTerms, type Rules } from "../src/protocol.js";
@@ -9,7 +9,7 @@ import type { Expecting, Weighing } from "./app.js";
 import { type Hand, type Pieces, choosing } from "./pieces.js";
 import { type Judgement, judge, scores } from "./weighing.js";
 
-/** How a controller plays where so many next pieces are shown, in few words; and whether it weighs the pieces to come. */
+/** How a controller plays with this preview, in words, and whether it weighs the pieces to come. */
 export function wayOf(expectation: Expecting | undefined, preview: number): { weighs: boolean; words: string; more: string } {
   if (expectation === undefined) {
     return { weighs: false, words: "greedy", more: "The placement with the largest sum of weight times feature" };
@@ -21,11 +21,11 @@ export function wayOf(expectation: Expecting | undefined, preview: number): { we
   return {
     weighs: true,
     words: pieces === 1 ? "weighs the next piece" : `weighs the next ${pieces} pieces`,
-    more: `What the next ${pieces === 1 ? "piece" : `${pieces} pieces`} can reach after its best ${placements} placements; where a piece is hidden, the exact mean over the seven${caution > 0 ? `, less ${caution} standard deviations` : ""}`,
+    more: `Value that the next ${pieces === 1 ? "piece" : `${pieces} pieces`} can reach after the best ${placements} placements; if a piece is hidden, the exact mean over all seven${caution > 0 ? `, less ${caution} standard deviations` : ""}`,
   };
 }
 
-/** Judges the placements of one environment, as its controller plays. Without an expectation no call is made. */
+/** Judges the placements of one environment. Without an expectation this needs no call. */
 export async function weigh(server: Server, rules: Rules, controller: Weighing, placements: Placements, env: number, pieces: Pieces): Promise<Judgement> {
   const greedy = judge(controller, placements, env);
   if (!wayOf(controller.expectation, rules.preview ?? 0).weighs) {
@@ -35,11 +35,11 @@ export async function weigh(server: Server, rules: Rules, controller: Weighing, 
   const outlook = new Outlook(server, rules, controller, pieces.odds);
   const values = await outlook.values(placements, [env], controller.expectation!.pieces, [pieces.hand]);
   const largest = Math.max(...values[0]!);
-  // Where every placement ends the game, the first one.
+  // If every placement ends the game, the first one is chosen.
   return { first, values: values[0]!, best: first + Math.max(0, values[0]!.indexOf(largest)) };
 }
 
-/** The mean of what each piece can reach, less `caution` standard deviations. */
+/** Mean of the best value per piece, less `caution` standard deviations. */
 function cautiousMean(odds: readonly number[], bests: readonly number[], caution: number): number {
   const sum = odds.reduce((sum, chance) => sum + chance, 0);
   const mean = odds.reduce((total, chance, kind) => total + chance * bests[kind]!, 0) / sum;
@@ -51,17 +51,17 @@ function cautiousMean(odds: readonly number[], bests: readonly number[], caution
   return mean - caution * Math.sqrt(variance);
 }
 
-/** A placement that is looked at, as a row of the answer, and the pieces once it has been chosen. */
+/** An examined placement: its row in the answer, and the visible pieces after it. */
 interface Row {
   readonly at: number;
   readonly hand: Hand;
 }
 
-/** A piece that may follow a row, with those that are shown then. */
+/** A possible next piece after a row, with the visible pieces then. */
 interface Asked extends Row {
-  /** Which of the rows, by its place among them. */
+  /** Index of the row among the examined ones. */
   readonly row: number;
-  /** Whether no other piece is looked at behind it. */
+  /** Whether this is the last examined piece. */
   readonly isLast: boolean;
 }
 
@@ -77,7 +77,7 @@ class Outlook {
     this.lost = controller.expectation!.lostPiece * Math.max(...controller.weights.map(Math.abs));
   }
 
-  /** A value for each placement of some positions, whose pieces are these; minus infinity for those that are not looked at. */
+  /** Values of the placements of some positions with these pieces; minus infinity for placements that are not examined. */
   async values(found: Placements, positions: readonly number[], pieces: number, hands: readonly Hand[]): Promise<number[][]> {
     const { controller } = this;
     const { placements, discount, terms } = controller.expectation!;
@@ -100,14 +100,14 @@ class Outlook {
     return judged.map(({ values }) => values);
   }
 
-  /** The scores of a position. What would hold a piece for one that is hidden is none of its placements: the server has dealt it. */
+  /** Scores of a position. Placements that hold for a hidden piece are left out, because the page must not know that piece. */
   private scores(found: Placements, position: number, { held, next }: Hand): number[] {
     const first = found.offsets[position]!;
     const isHidden = held < 0 && next.length === 0;
     return scores(this.controller, found, position).map((score, at) => (isHidden && found.holds?.[first + at] === 1 ? -Infinity : score));
   }
 
-  /** What the next piece can reach from the afterstates of some rows. */
+  /** Best values that the next piece can reach from the afterstates of some rows. */
   private async following(found: Placements, rows: readonly Row[], pieces: number): Promise<number[]> {
     const asked: Asked[] = rows.flatMap(({ at, hand }, row) => {
       const [shown, ...next] = hand.next;
@@ -136,7 +136,7 @@ class Outlook {
     });
   }
 
-  /** Every placement of these pieces on the afterstates of these rows. */
+  /** Lists the placements of these pieces on the afterstates of these rows. */
   private enumerate(found: Placements, asked: readonly Asked[], includeAfterstates: boolean): Promise<Placements> {
     const { afterstates } = found;
     const { preview = 0, hold } = this.rules;
@@ -144,7 +144,7 @@ class Outlook {
     const boards = new (afterstates!.constructor as Uint16ArrayConstructor)(asked.length * height);
     asked.forEach(({ at }, place) => boards.set(afterstates!.subarray(at * height, (at + 1) * height), place * height));
     const pieces = Uint8Array.from(asked, ({ hand }) => hand.current);
-    // The next pieces matter where one of them can be placed in a held piece's stead.
+    // With hold, a next piece can be placed instead of the current one.
     const queues = new Int8Array(asked.length * preview).fill(-1);
     asked.forEach(({ hand }, place) => queues.set(hand.next.slice(0, preview), place * preview));
     const held = Int8Array.from(asked, ({ hand }) => hand.held);

@@ -1,52 +1,51 @@
-// The pieces of a game as they are shown: the one in play, the next ones, the one that is held; and what of those to come can be
-// known from them.
+// The visible pieces of a game: the current, next and held ones, and the odds of hidden pieces that follow from them.
 
 import type { Observations } from "../src/index.js";
 import { Randomizer, type Rules } from "../src/protocol.js";
 
 const KINDS = 7;
 
-/** The pieces that are shown, by their numbers. */
+/** The visible pieces, by their numbers. */
 export interface Hand {
-  /** The one in play; -1 where there is none. */
+  /** The current piece; -1 for none. */
   readonly current: number;
-  /** The next ones, as many as are shown. */
+  /** The visible next pieces. */
   readonly next: readonly number[];
-  /** The one that is held; -1 while none is. */
+  /** The held piece; -1 for none. */
   readonly held: number;
 }
 
-/** The pieces of an environment of an answer. */
+/** The visible pieces of an environment in an answer. */
 export function handOf({ current, queue, held }: Observations, { preview = 0 }: Rules, at = 0): Hand {
   return { current: current![at]!, next: [...(queue?.subarray(at * preview, (at + 1) * preview) ?? [])], held: held?.[at] ?? -1 };
 }
 
-/** The piece that a placement is of: the one in play, or, if that is held, the other one. */
+/** The piece of a placement: the current piece, or the other one if the placement holds it. */
 export function placed({ current, next, held }: Hand, holds: boolean): number {
   return !holds ? current : held >= 0 ? held : (next[0] ?? -1);
 }
 
-/** What is shown once a placement of this kind has been chosen: after holding, the other piece is in play. */
+/** The visible pieces after a choice. If it holds, the other piece is the current one. */
 export function choosing(hand: Hand, holds: boolean): Hand {
   const { current, next, held } = hand;
   return holds ? { current: placed(hand, true), next: held >= 0 ? next : next.slice(1), held: current } : hand;
 }
 
-/** The pieces that have been dealt in a game, as far as they were shown. */
+/** The pieces of a game that have been visible so far. */
 export class Pieces {
   private readonly seen = new Array<number>(KINDS).fill(0);
-  /** What is shown now. */
+  /** The visible pieces. */
   hand: Hand = { current: -1, next: [], held: -1 };
 
   constructor(private readonly randomizer = Randomizer.UNIFORM) {}
 
-  /** A game begins. */
+  /** Starts a game. */
   begin(hand: Hand): void {
     [hand.current, ...hand.next].forEach((kind) => this.count(kind));
     this.hand = hand;
   }
 
-  /** The same after a step: of those shown one is new if a piece has landed, and one more where the first piece was held. */
+  /** Takes the visible pieces after a step. One is new if a piece has landed, and one more after the first hold. */
   go(hand: Hand, hasLanded = true): void {
     const fresh = Number(hasLanded) + Number(this.hand.held < 0 && hand.held >= 0);
     const shown = [hand.current, ...hand.next];
@@ -54,7 +53,7 @@ export class Pieces {
     this.hand = hand;
   }
 
-  /** One that is the same and goes on alone. */
+  /** An independent copy. */
   copy(): Pieces {
     const copy = new Pieces(this.randomizer);
     this.seen.forEach((count, kind) => (copy.seen[kind] = count));
@@ -62,10 +61,10 @@ export class Pieces {
     return copy;
   }
 
-  /** How likely each tetromino is dealt next; the sum need not be 1. */
+  /** Odds of each tetromino to be dealt next. The sum need not be 1. */
   get odds(): number[] {
     const [least, most] = [Math.min(...this.seen), Math.max(...this.seen)];
-    // What is still in the bag came once less often; in a new bag there are all seven.
+    // Pieces still in the bag have come once less often. A new bag has all seven.
     const last = this.hand.next.at(-1) ?? this.hand.current;
     const odds: Record<Exclude<Randomizer, Randomizer.UNSPECIFIED>, (count: number, kind: number) => number> = {
       [Randomizer.UNIFORM]: () => 1,

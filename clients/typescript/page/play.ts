@@ -1,7 +1,7 @@
-// A person plays: placements or keys, whatever the rules have; a hint, as many steps back as there were, and an opponent.
+// The view "Play": a person plays by placements or by keys, with hints, undo and an opponent.
 //
-// The game is on the server. Here is what a person sees of it, and a snapshot of every position, to go back to or to go on
-// from when the session has run out. Where keys steer a piece, what needs no rules is shown before the server has answered.
+// The game is on the server. The view keeps a snapshot of every position, for undo and to continue in another session when its own
+// has expired. If keys steer a piece, moves that need no rules are shown before the server answers.
 
 import type { FirstStep, Placements, Session } from "../src/index.js";
 import { ActionModel, AutoresetMode, type Rules } from "../src/protocol.js";
@@ -25,26 +25,26 @@ import { NOTHING, type Tally, deedInWords, nameOf, sentInWords, tallyOf } from "
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
 
-/** Positions that one can go back to. */
+/** Maximum number of positions for undo. */
 const MEMORY = 1000;
-/** Milliseconds of a step in which time passes: where pieces fall a row with every key, and where keys steer them. */
+/** Milliseconds per step of the clock: if pieces fall one row per key, and if keys steer them. */
 const STEP = { falling: 700, steered: 1000 / STEPS_PER_SECOND } as const;
-/** Steps that keys may be ahead of the clock: pressing fast does not make pieces fall faster. */
+/** Maximum number of steps that keys may be ahead of the clock. Fast keys do not make pieces fall faster. */
 const MOST_AHEAD = STEPS_PER_SECOND;
-/** Milliseconds between two looks at the keys that are held down. */
+/** Milliseconds between two checks of held keys. */
 const TICK = 8;
-/** Keys that may wait for the server before those that are held down repeat no more. */
+/** Number of unanswered keys at which held keys stop repeating. */
 const MOST_WAITING = 12;
-/** Where the page keeps how keys repeat. */
+/** Storage key for the timing of repeats. */
 const HANDLING = "tetrion-keys";
-/** The keys of rules with key presses: those of all, and those that steer pieces. */
+/** Action numbers of keys under rules with key presses, and under rules where keys steer pieces. */
 const KEY = { idle: 0, left: 1, right: 2, turnLeft: 3, turn: 4, drop: 5 } as const;
 const STEERING = { ...KEY, down: 6, bottom: 7, turnHalf: 8, hold: 9 } as const;
 
-/** The fields of the rules that say how time passes. */
+/** Fields of the rules for the timing. */
 const TIMED = ["gravity", "lock_delay", "lock_resets"];
 
-/** What a position looks like. */
+/** A position of the game. */
 interface Position {
   readonly state: Uint8Array;
   readonly field: Field;
@@ -65,7 +65,7 @@ export class Play implements View {
   private readonly opponents = h("div");
   private offered = "";
   private readonly rival: Rival;
-  /** The controller that plays beside the person; empty for none. */
+  /** Name of the opponent; empty for none. */
   private against: string;
   private readonly undoButton = button("Undo", () => this.act("undo"));
   private readonly hintButton = button("Hint", () => this.act("hint"));
@@ -76,7 +76,7 @@ export class Play implements View {
   private readonly keyboard = new Keyboard();
   private readonly repeats = new Repeats(keptHandling());
   private ticking: ReturnType<typeof setInterval> | undefined;
-  /** What was pressed and has not been answered, the oldest first. */
+  /** Actions that the server has not answered, the oldest first. */
   private waiting: Act[] = [];
   private readonly turns = new Turns();
   private session: Session | undefined;
@@ -85,18 +85,18 @@ export class Play implements View {
   private tally = NOTHING;
   private past: Position[] = [];
   private placements: Placements | undefined;
-  /** What the person points at, where a step is a placement. */
+  /** The placement that the person aims at, if a step is a placement. */
   private aim: Aim | undefined;
   private falling: Cell[] = [];
-  /** Which actions exist. */
+  /** Mask of the existing actions. */
   private mask: Uint8Array | undefined;
   private over: string | undefined;
   private hinted: { row: number; kind: number } | undefined;
   private shown = false;
   private timer: ReturnType<typeof setInterval> | undefined;
-  /** Whether a step in which time passes is under way. */
+  /** Whether a step of the clock is in progress. */
   private isFalling = false;
-  /** Steps of the clock that the game has not taken yet; below 0 where keys have taken some in advance. */
+  /** Pending steps of the clock; negative if keys have taken steps in advance. */
   private due = 0;
 
   constructor(private readonly app: App, address: Reader) {
@@ -163,7 +163,7 @@ export class Play implements View {
     this.rival.begin(undefined);
   }
 
-  /** How keys repeat, to be changed. */
+  /** Fields for the timing of repeats. */
   private handling(): HTMLElement {
     const change = (part: Partial<Handling>) => {
       this.repeats.handling = { ...this.repeats.handling, ...part };
@@ -196,7 +196,7 @@ export class Play implements View {
     }
   };
 
-  /** Does what a key or a button is for, and repeats it while it is held down. */
+  /** Does the action of a key or a button, and repeats it while it is held. */
   private press(act: Act): void {
     this.act(act);
     this.repeats.press(act, performance.now());
@@ -205,7 +205,7 @@ export class Play implements View {
     }
   }
 
-  /** Repeats what is held down. */
+  /** Repeats the actions of held keys. */
   private readonly tick = (): void => {
     if (!this.repeats.isHeld) {
       clearInterval(this.ticking);
@@ -213,7 +213,7 @@ export class Play implements View {
       return;
     }
     for (const { act, times } of this.repeats.due(performance.now())) {
-      // A place further down is one key each: nobody would see which one is meant.
+      // Going to the next place below does not repeat: a person could not see where it stops.
       const repeats = act === "down" && !this.isKeypress ? 0 : Math.min(times, this.form.chosen.width);
       for (let time = 0; time < repeats && this.waiting.length < MOST_WAITING && this.canMove(act); time++) {
         this.act(act);
@@ -221,7 +221,7 @@ export class Play implements View {
     }
   };
 
-  /** Whether a repeat would do something: one that would not costs the server a call, and a piece that falls its time. */
+  /** Whether a repeat would have an effect. A repeat without effect would cost a call, and a falling piece its time. */
   private canMove(act: Act): boolean {
     if (this.over !== undefined) {
       return false;
@@ -231,9 +231,9 @@ export class Play implements View {
 
   private readonly letGo = (): void => this.repeats.releaseAll();
 
-  /** A button for fingers. It acts when it is touched, and repeats like a key. */
+  /** A button for touch screens. It acts on touch, and repeats like a key. */
   private pad(text: string, name: string, act: Act): HTMLButtonElement {
-    // Keys of a keyboard and readers of screens click without pointing.
+    // Keyboards and screen readers click without a pointer.
     const made = h("button", { type: "button", class: "key", onclick: ({ detail }) => detail === 0 && this.act(act) }, text);
     made.ariaLabel = name;
     made.addEventListener("pointerdown", (event) => {
@@ -247,7 +247,7 @@ export class Play implements View {
     return made;
   }
 
-  /** Winds the clock of the game that is played. */
+  /** Starts the clock of the current game. */
   private wind(): void {
     clearInterval(this.timer);
     this.timer = this.shown ? setInterval(() => this.fall(), this.steers ? STEP.steered : STEP.falling) : undefined;
@@ -263,12 +263,12 @@ export class Play implements View {
     return steers(this.rules);
   }
 
-  /** Those of the session, with every field; before there is one, those of the preset. */
+  /** Rules of the session with every field, or the chosen rules before there is a session. */
   private get rules(): Rules {
     return this.session?.description.config?.rules ?? fullRulesOf(this.app.info, this.form.chosen);
   }
 
-  /** Does what a person wants. */
+  /** Does an action. */
   private act(act: Act): void {
     const isSteered = this.steers && this.over === undefined && STEERING[act as keyof typeof STEERING] !== undefined;
     if (isSteered) {
@@ -303,7 +303,7 @@ export class Play implements View {
     }, answered);
   }
 
-  /** Presses the key for what a person wants, if the rules have one. Calls `answered` once, when the server has. */
+  /** Presses the key of an action, if the rules have one. Calls `answered` once, when the server has answered. */
   private async strike(act: Act, answered: () => void): Promise<void> {
     const keys: Partial<Record<Act, number>> = this.steers ? STEERING : { ...KEY, down: KEY.idle };
     const key = keys[act];
@@ -315,7 +315,7 @@ export class Play implements View {
       }
       return;
     }
-    // Where keys steer, a key is a step of the clock, except hold.
+    // If keys steer, every key except hold is a step of the clock.
     this.due = this.steers && act !== "hold" ? Math.max(this.due - 1, -MOST_AHEAD) : this.due;
     await this.step(key, answered);
     if (act === "hold" && this.over === undefined) {
@@ -323,7 +323,7 @@ export class Play implements View {
     }
   }
 
-  /** Time passes, where the rules have key presses; not faster than the server answers. */
+  /** Takes a step of the clock under rules with key presses, but not faster than the server answers. */
   private fall(): void {
     const isPlayed = this.isKeypress && this.gravity.checked && this.over === undefined && this.session !== undefined;
     if (!isPlayed || document.hidden || document.querySelector("dialog") !== null) {
@@ -374,22 +374,22 @@ export class Play implements View {
     await this.remember();
   }
 
-  /** Begins a game beside, on the same pieces, up to where the person is; or ends it. */
+  /** Starts the opponent's game on the same pieces, or ends it. */
   private challenge(): void {
     const { against: controller, isKeypress, steers } = this;
-    // It lands a piece for each of the person's, and needs no time: where keys steer, it plays by placements.
+    // The opponent lands one piece per piece of the person. If keys steer, it plays by placements, without time.
     const { changes } = this.form.chosen;
     const untimed = Object.fromEntries(Object.entries(changes).filter(([path]) => !TIMED.includes(path)));
     const chosen = { ...this.form.chosen, byKeys: false, changes: steers ? untimed : changes };
     this.rival.begin(controller === "" ? undefined : { controller, isKeypress: isKeypress && !steers, chosen, seed: this.seed.value });
   }
 
-  /** A session of what is chosen. */
+  /** Creates a session with the chosen rules. */
   private async open(more: { envSeeds?: bigint[] } = {}): Promise<Session> {
     return await this.app.session({ ...configOf(this.app.info, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
   }
 
-  /** Which controllers can give hints, and play beside. A list that stays keeps the keyboard's focus. */
+  /** Offers the controllers for hints and as opponents. An unchanged list keeps the keyboard focus. */
   private offer({ width }: Chosen): void {
     const controllers = this.app.controllers(width);
     const offered = controllers.map(({ name }) => name).join();
@@ -416,7 +416,7 @@ export class Play implements View {
     this.opponents.replaceChildren(field("Against", opponent, "A controller that gets the same pieces, and lands one for each of yours"));
   }
 
-  /** Every placement of the piece in play, with the features of the adviser. */
+  /** Lists the placements of the current piece, with the features of the adviser. */
   private async enumerate(): Promise<void> {
     if (this.over === undefined) {
       const { columns, expectation } = this.advice.weighing ?? {};
@@ -425,13 +425,13 @@ export class Play implements View {
     }
   }
 
-  /** Another position has come about. */
+  /** Takes a new position from the server. */
   private async look({ observations, infos, actionMask }: FirstStep): Promise<void> {
     this.mask = actionMask;
     this.field.agree(observations.board!);
     const cells = observations.falling_cells;
     this.falling = cells === undefined ? [] : [0, 2, 4, 6].map((at): Cell => [cells[at]!, cells[at + 1]!]);
-    // Rewards come with keys too, between landings.
+    // Keys may earn points between landings, too.
     this.tally = { ...this.tally, points: tallyOf(infos).points };
     this.facts.show(this.tally, short(this.tally.points));
     this.undoButton.disabled = this.past.length < 2;
@@ -447,7 +447,7 @@ export class Play implements View {
     this.draw();
   }
 
-  /** Moves, turns or swaps what is aimed at. */
+  /** Moves, turns or swaps the piece that the person aims. */
   private steer(act: Exclude<Act, "drop" | "bottom" | "hint" | "undo" | "new">, aim: Aim): void {
     if (act === "hold") {
       if (!aim.swap()) {
@@ -465,12 +465,12 @@ export class Play implements View {
     this.say(this.aimed(aim.place));
   }
 
-  /** The piece that a placement is of. */
+  /** The piece of a placement. */
   private kindOf({ hold }: Pick<Place, "hold">): number {
     return placed(this.pieces.hand, hold);
   }
 
-  /** What is aimed at, in words. */
+  /** The aimed placement in words. */
   private aimed(place: Place): string {
     const { lines, terminal, attacks } = this.placements!;
     const kind = this.kindOf(place);
@@ -488,7 +488,7 @@ export class Play implements View {
     return words.join(", ");
   }
 
-  /** Does an action. Calls `answered` when the server has answered. */
+  /** Takes a step. Calls `answered` when the server has answered. */
   private async step(action: number, answered = () => {}): Promise<void> {
     const { placements, aim, falling, tally } = this;
     const step = await this.alive((session) => session.step([action])).finally(answered);
@@ -518,7 +518,7 @@ export class Play implements View {
       this.pieces.go(hand);
       this.rival.follow(Number(this.tally.pieces));
     } else if (hand.held !== this.pieces.hand.held) {
-      // A piece was held: another one is in play.
+      // A piece was held, and another one is the current piece.
       this.pieces.go(hand, false);
       this.placements = undefined;
     }
@@ -533,7 +533,7 @@ export class Play implements View {
     }
   }
 
-  /** Keeps the position. The last one is the present. */
+  /** Stores the current position at the end of the history. */
   private async remember(): Promise<void> {
     const [state] = await this.session!.save();
     this.past.push({ state: state!, field: this.field.copy(), pieces: this.pieces.copy(), tally: this.tally });
@@ -565,12 +565,12 @@ export class Play implements View {
     this.say(`Back to piece ${grouped(then.tally.pieces)}`);
   }
 
-  /** What the adviser would do, and why. */
+  /** Shows the adviser's choice and its reasons. */
   private async showHint(): Promise<void> {
     if (this.session === undefined || this.over !== undefined) {
       return;
     }
-    // Where pieces fall, placements are looked up for hints alone.
+    // If pieces fall, only hints need placements.
     if (this.placements === undefined) {
       await this.enumerate();
     }
@@ -600,14 +600,14 @@ export class Play implements View {
       piece = { kind: this.kindOf(place), cells: lifted(ghost, height) };
     }
     this.board.show({ width, height, cells: field.cells, last: field.last, piece, ghost, hint, words: over });
-    // As it would be with what is aimed at.
+    // With the aimed placement.
     const shown = choosing(hand, place?.hold === true && over === undefined);
     this.side.show(shown);
     const held = shown.held >= 0 ? `, ${LETTERS[shown.held]} held` : "";
     this.board.surface.label = `Playfield, ${width} by ${height}: ${grouped(this.tally.lines)} lines, ${grouped(this.tally.pieces)} pieces, filled up to row ${field.top}${held}`;
   }
 
-  /** Where the falling piece is after the keys that the server has not answered, as far as no rules are needed to know it. */
+  /** The falling piece after the unanswered keys, as far as the page can predict it without rules. */
   private foreseen(): readonly Cell[] {
     return foreseen(this.falling, this.waiting, (cell) => this.isFree(cell));
   }
@@ -621,7 +621,7 @@ export class Play implements View {
     this.spoken.textContent = text;
   }
 
-  /** A call on the session. If it is gone, the game goes on in a new one, from the last position. */
+  /** Makes a call on the session. If the session has expired, continues from the last position in a new one. */
   private async alive<T>(call: (session: Session) => Promise<T>): Promise<T> {
     try {
       return await call(this.session!);
@@ -653,7 +653,7 @@ export class Play implements View {
   }
 }
 
-/** How keys repeat, as this browser has kept it. */
+/** Timing of repeats that this browser has stored. */
 function keptHandling(): Handling {
   const isNumber = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1000;
   const isHandling = (value: unknown): value is Handling => Object.keys(USUAL_HANDLING).every((name) => isNumber((value as Record<string, unknown> | null)?.[name]));

@@ -1,4 +1,4 @@
-// Two controllers on the same pieces, side by side: what they see, what they choose, and what their weights do.
+// The view "Race": two controllers on the same pieces, with their choices and the effect of their weights.
 
 import { type Placements, type Session, placementOf } from "../src/index.js";
 import { AutoresetMode, type Rules } from "../src/protocol.js";
@@ -19,14 +19,14 @@ import { NOTHING, landed, tallyOf } from "./tally.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 import { type Judgement, cellsOf, parts, union, warmth } from "./weighing.js";
 
-/** Pieces a second from the left end of the slider to the right one. */
+/** Speeds of the slider, in pieces per second. */
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, Infinity];
-/** How long the end of a game is shown, in milliseconds. */
+/** Milliseconds that the end of a game stays on the screen. */
 const PAUSE = 3000;
-/** After how long a server that did not answer is asked again. */
+/** Milliseconds until the next attempt if the server does not answer. */
 const PATIENCE = 2000;
 
-/** One of the two. */
+/** One of the two players. */
 class Lane {
   readonly board = new Board(ABOVE);
   readonly heat = new Heat();
@@ -38,14 +38,14 @@ class Lane {
   /** How the controller plays. */
   readonly way = h("span", { class: "way" });
   controller: Weighing | undefined;
-  /** The names that are offered. */
+  /** Names in the list of controllers. */
   offered = "";
-  /** Weights that the address gives to its controller. */
+  /** Weights from the address. */
   given: readonly number[] | undefined;
   field = new Field(10, 20);
   pieces = new Pieces();
   tally = NOTHING;
-  /** The placement that is chosen, as a row, and which piece it is of. */
+  /** The chosen placement: its row, cells and piece. */
   chosen: { row: number; cells: Cell[]; kind: number; judgement: Judgement } | undefined;
   over: string | undefined;
 
@@ -53,7 +53,7 @@ class Lane {
     this.sliders = new Sliders(side, () => changed(this));
   }
 
-  /** Whether a person has changed its weights. */
+  /** Whether the user has changed the weights. */
   get isEdited(): boolean {
     return this.controller?.weights.some((weight, at) => weight !== this.controller!.original[at]) === true;
   }
@@ -78,22 +78,22 @@ export class Race implements View {
   private session: Session | undefined;
   private states: Uint8Array[] | undefined;
   private placements: Placements | undefined;
-  /** The environments that are in the answer. */
+  /** Environments of the last answer with placements. */
   private asked: readonly number[] = [];
   private speed = 3;
   private running = true;
   private shown = false;
-  /** Counts games, so that a loop notices that its game is not played any more. */
+  /** Number of the current game, so that a loop notices when its game is over. */
   private game = 0;
   private pieces = 0;
   private firstDifference = 0;
-  /** Whether weights have changed since the choices were made. */
+  /** Whether weights have changed since the last choices. */
   private stale = false;
   private readonly turns = new Turns();
 
   constructor(private readonly app: App, address: Reader) {
     const first = app.info.rulesPresets[0]!;
-    // Ten rows, as in much of the literature: good controllers lose there, and one sees why.
+    // Ten rows, as in much of the literature: even good controllers lose there.
     this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
     const names = app.controllers(this.form.chosen.width).map(({ name }) => name);
@@ -121,7 +121,7 @@ export class Race implements View {
     tell();
     const toolbar = h("div", { class: "toolbar" },
       h("div", { class: "buttons" }, this.play, button("Step", () => void this.single()), button("New game", () => this.next())),
-      field("Speed", speeds, "Pieces a second"),
+      field("Speed", speeds, "Pieces per second"),
       options(this.form.element, this.seed.element),
       this.differ);
     this.root.append(
@@ -182,7 +182,7 @@ export class Race implements View {
     }
   }
 
-  /** One piece, and then a pause. */
+  /** Pauses and places one piece. */
   private async single(): Promise<void> {
     if (this.running) {
       this.toggle();
@@ -195,7 +195,7 @@ export class Race implements View {
     void this.begin();
   }
 
-  /** A new game with what is chosen. */
+  /** Starts a new game with the current choices. */
   private async begin(): Promise<void> {
     const game = ++this.game;
     const done = await this.guarded(async () => {
@@ -231,12 +231,12 @@ export class Race implements View {
     }
   }
 
-  /** Those of the session, with every field. */
+  /** Rules of the session, with every field. */
   private get rules(): Rules {
     return this.session!.description.config!.rules!;
   }
 
-  /** The controllers that play at this width; a lane keeps its own if it is among them, and a list that stays the keyboard's focus. */
+  /** Offers the controllers for this width. A player keeps its controller if possible, and an unchanged list the keyboard focus. */
   private async offer({ width, preview }: Chosen): Promise<void> {
     const controllers = this.app.controllers(width);
     for (const lane of this.lanes) {
@@ -266,7 +266,7 @@ export class Race implements View {
     }
   }
 
-  /** Shows whether a controller is as published; `evaluate` plays those that are not, too. */
+  /** Marks a controller with changed weights, and offers it to the view `evaluate`. */
   private mark(lane: Lane): void {
     if (lane.isEdited) {
       this.app.edited.set(lane.side, lane.controller!);
@@ -276,7 +276,7 @@ export class Race implements View {
     lane.select.classList.toggle("edited", lane.isEdited);
   }
 
-  /** A weight has changed: what is chosen for the next piece may have changed too. */
+  /** Chooses again after a weight has changed. */
   private changed(lane: Lane): void {
     this.mark(lane);
     this.app.changed();
@@ -286,7 +286,7 @@ export class Race implements View {
     }
   }
 
-  /** Plays while it may. */
+  /** Plays until the game ends, pauses or is replaced. */
   private async loop(): Promise<void> {
     const game = this.game;
     const mayPlay = () => this.running && this.shown && game === this.game;
@@ -312,7 +312,7 @@ export class Race implements View {
     }
   }
 
-  /** Does what is chosen, and looks at the next piece. */
+  /** Places the chosen pieces, and lists the next placements. */
   private async advance(game: number): Promise<void> {
     const { session, placements, asked } = this;
     if (game !== this.game || session === undefined || placements === undefined || asked.length === 0) {
@@ -347,7 +347,7 @@ export class Race implements View {
     await this.look();
   }
 
-  /** Asks for the placements of the pieces in play. */
+  /** Lists the placements of the current pieces. */
   private async look(): Promise<void> {
     this.lanes.forEach((lane) => (lane.chosen = undefined));
     this.asked = [0, 1].filter((env) => this.lanes[env]!.over === undefined);
@@ -359,7 +359,7 @@ export class Race implements View {
     await this.decide();
   }
 
-  /** Chooses for every piece in play. */
+  /** Chooses a placement for each current piece. */
   private async decide(): Promise<void> {
     const { placements, session, asked } = this;
     this.stale = false;
@@ -379,10 +379,10 @@ export class Race implements View {
     this.show(placements);
   }
 
-  /** Shows what is chosen, and why. */
+  /** Shows the choices and their reasons. */
   private show(placements: Placements): void {
     const { width, height } = this.form.chosen;
-    // Each block of the heat is two cells high.
+    // Each block of the heat map is two cells high.
     this.root.style.setProperty("--ratio", String(width / (height + ABOVE + (this.rules.hold === true ? 4 : 2))));
     for (const lane of this.lanes) {
       const { field, chosen } = lane;
@@ -390,7 +390,7 @@ export class Race implements View {
         const { row, judgement: { first, values } } = chosen;
         const warm = warmth(chosen.judgement);
         const { rules } = this;
-        // Those that were not looked at have no value.
+        // Placements that the controller did not examine have no value.
         const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminal[first + at] === 1 ? [at] : []));
         const shown = known.map((at) => ({ ...placementOf(rules, placements.placements[first + at]!), warmth: warm[at]! }));
         lane.heat.show(width, rules.hold === true, shown, placementOf(rules, placements.placements[row]!));
@@ -402,7 +402,7 @@ export class Race implements View {
       lane.facts.show(lane.tally, String(field.top));
       const { hand } = lane.pieces;
       const holds = chosen !== undefined && placements.holds?.[chosen.row] === 1;
-      // As it is with what is chosen: the piece above the field is the one that is placed.
+      // After the choice: the piece above the field is the one to place.
       lane.beside.show(choosing(hand, holds));
       const does = holds ? `, holds ${LETTERS[hand.current]} for ${LETTERS[chosen.kind]}` : "";
       lane.board.surface.label = `Playfield of ${lane.side}, ${width} by ${height}: ${grouped(lane.tally.lines)} lines, ${grouped(lane.tally.pieces)} pieces, filled up to row ${field.top}${does}`;
@@ -410,14 +410,14 @@ export class Race implements View {
     this.differ.textContent = this.firstDifference > 0 ? `First different choice: piece ${grouped(this.firstDifference)}` : "The same choices so far";
   }
 
-  /** The pause may be longer than the session lives: keeps what is needed to go on. */
+  /** Stores snapshots, because the session may expire during a pause. */
   private async keep(): Promise<void> {
     await this.guarded(async () => {
       this.states = await this.session?.save();
     });
   }
 
-  /** After a pause the session may be gone; the game goes on in a new one. */
+  /** Continues after a pause, in a new session if the old one has expired. */
   private async revive(): Promise<void> {
     const states = this.states!;
     try {
@@ -460,7 +460,7 @@ function sameWidth(a: Weighing, b: Weighing): boolean {
   return a.columns.length === b.columns.length;
 }
 
-/** The weights in an address. Throws a `RangeError` unless there are `count` of them, of at most `largest` in size. */
+/** Parses the weights in an address. Throws a `RangeError` unless there are `count` weights of at most `largest` in size. */
 function weightsOf(text: string, count: number, largest: number): number[] {
   const weights = text.split(",").map((weight) => (weight.trim() === "" ? NaN : Number(weight)));
   if (weights.length !== count || weights.some(Number.isNaN)) {
@@ -473,5 +473,5 @@ function weightsOf(text: string, count: number, largest: number): number[] {
 }
 
 function speedInWords(speed: number): string {
-  return Number.isFinite(speed) ? `${speed} ${speed === 1 ? "piece" : "pieces"} a second` : "as fast as the server answers";
+  return Number.isFinite(speed) ? `${speed} ${speed === 1 ? "piece" : "pieces"} per second` : "as fast as the server answers";
 }

@@ -1,6 +1,6 @@
-// An opponent of a person who plays: a controller that gets the same pieces, and lands one for each of the person's.
+// The opponent of a person: a controller that gets the same pieces and lands one per piece of the person.
 //
-// It has a session of its own, so that a person never waits for it. It goes back when the person does, to snapshots that it keeps.
+// It plays in a separate session, so that the person never waits for it. It keeps snapshots to go back with the person's undo.
 
 import type { Placements, Session } from "../src/index.js";
 import { AutoresetMode, type Rules } from "../src/protocol.js";
@@ -16,10 +16,10 @@ import { type Tally, landed, tallyOf } from "./tally.js";
 import { type Cell, DRAWINGS, LETTERS } from "./tetromino.js";
 import { cellsOf } from "./weighing.js";
 
-/** Positions that it can go back to. */
+/** Maximum number of stored positions. */
 const MEMORY = 1000;
 
-/** What is played, and by whom. */
+/** The opponent and its game. */
 export interface Match {
   readonly controller: string;
   readonly chosen: Chosen;
@@ -27,7 +27,7 @@ export interface Match {
   readonly isKeypress: boolean;
 }
 
-/** The game after so many pieces. */
+/** The game after a piece. */
 interface Moment {
   readonly state: Uint8Array;
   readonly field: Field;
@@ -50,13 +50,13 @@ export class Rival {
   private weighing: Weighing | undefined;
   private session: Session | undefined;
   private past: Moment[] = [];
-  /** How many pieces the person has landed. */
+  /** Number of pieces that the person has landed. */
   private goal = 0;
   private readonly turns = new Turns();
 
   constructor(private readonly app: App) {}
 
-  /** Begins a game; without one, it goes. */
+  /** Starts a game; without a match, hides the opponent. */
   begin(match: Match | undefined): void {
     this.match = match;
     this.goal = 0;
@@ -70,7 +70,7 @@ export class Rival {
     });
   }
 
-  /** The person has landed so many pieces, or has gone back to so many. */
+  /** Follows the person to this number of pieces, forward or back. */
   follow(pieces: number): void {
     const { match } = this;
     this.goal = pieces;
@@ -97,7 +97,7 @@ export class Rival {
     return this.app.session({ ...configOf(this.app.info, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds });
   }
 
-  /** Those of the session, with every field. */
+  /** Rules of the session, with every field. */
   private get rules(): Rules {
     return this.session!.description.config!.rules!;
   }
@@ -106,12 +106,12 @@ export class Rival {
     return this.past.at(-1)!;
   }
 
-  /** The pieces that have landed. */
+  /** Number of landed pieces. */
   private count({ tally }: Moment): number {
     return Number(tally.pieces);
   }
 
-  /** Lands pieces, or goes back, until it has as many as the person. */
+  /** Lands pieces or goes back until it has as many as the person. */
   private async catchUp(match: Match): Promise<void> {
     if (match === this.match && this.past.length === 0) {
       await this.start(match);
@@ -138,7 +138,7 @@ export class Rival {
     const kind = placed(pieces.hand, placements.holds?.[best] === 1);
     let row = best;
     let step = await this.alive((session) => session.step([placements.actions[row]!]));
-    // A key is a step of the way; the next one is asked for where the piece is then.
+    // After each key the way to the placement is computed again.
     while (step.infos.pieces![0] === tally.pieces && step.terminated[0] === 0) {
       placements = await this.look();
       row = Math.max(0, placements.placements.indexOf(wanted));
@@ -155,7 +155,7 @@ export class Rival {
     await this.remember({ ...after, tally: landed(tally, step.infos, kind, after.field.top === 0) });
   }
 
-  /** Every placement of its piece. */
+  /** Lists the placements of the current piece. */
   private look(): Promise<Placements> {
     const { columns, expectation } = this.weighing!;
     const features = { features: [...columns] };
@@ -184,7 +184,7 @@ export class Rival {
     this.board.surface.label = `Playfield of ${this.title.textContent}, ${width} by ${height}: ${lines} lines, ${grouped(tally.pieces)} pieces, filled up to row ${field.top}${holds}`;
   }
 
-  /** A call on the session. If it is gone, the game goes on in a new one, from the last position. */
+  /** Makes a call on the session. If the session has expired, continues from the last position in a new one. */
   private async alive<T>(call: (session: Session) => Promise<T>): Promise<T> {
     try {
       return await call(this.session!);

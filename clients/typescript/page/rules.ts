@@ -1,5 +1,5 @@
-// What this page has to know of rules: which ones a form has chosen, how much of a playfield is to be seen, and what a game by
-// them has to show. How they play is the server's business.
+// Rules as the page sees them: the choices of a form, the visible part of a playfield, and the data that a game has to show. The
+// server plays by them.
 
 import { type MessageInitShape, create } from "@bufbuild/protobuf";
 
@@ -7,10 +7,10 @@ import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, Reac
 import { type Choices, type Reader, wholeNumber } from "./address.js";
 import { type Changes, RULES_FIELDS, messageOf } from "./rules_fields.js";
 
-/** Rows that are drawn above a playfield: for the piece in play, and for what sticks out of the visible field. */
+/** Rows above a playfield in pictures, for the current piece and for cells above the visible field. */
 export const ABOVE = 4;
 
-/** Which game is played. */
+/** The rules that a form has chosen. */
 export interface Chosen {
   readonly preset: string;
   readonly width: number;
@@ -18,33 +18,33 @@ export interface Chosen {
   readonly height: number;
   /** Next pieces shown. */
   readonly preview: number;
-  /** Whether keys steer the pieces in time, where the preset has placements that name their spots. */
+  /** Whether keys steer the pieces in real time. Only presets with modern placements have this choice. */
   readonly byKeys: boolean;
-  /** What else differs from the preset. */
+  /** Other fields that differ from the preset. */
   readonly changes: Changes;
 }
 
-/** Steps a second where keys steer pieces: fine enough for a hand, and few enough for a server. */
+/** Steps per second while keys steer pieces: fine enough for a hand, and few enough for a server. */
 export const STEPS_PER_SECOND = 20;
 
-/** How time passes there: level 1, a row a second and half a second on the ground. */
+/** Timing of these games: level 1, one row per second and half a second on the ground. */
 export const TIMING = { gravity: STEPS_PER_SECOND, lockDelay: STEPS_PER_SECOND / 2, lockResets: 15 } as const;
 
-/** What a preset plays unless something is changed; where keys can steer pieces, they do if `prefersKeys` says so. */
+/** The rules of a preset, without changes. With `prefersKeys`, keys steer the pieces if the preset allows it. */
 export function chosenOf({ name, rules }: RulesPreset, prefersKeys = false): Chosen {
   const { width = 10, preview = 0 } = rules ?? {};
   const byKeys = prefersKeys && rules !== undefined && namesSpots(rules);
   return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, byKeys, changes: {} };
 }
 
-/** The bounds of the numbers of a form under a preset. */
+/** Bounds of a form's numbers under a preset. */
 export function boundsOf({ limits }: GetServerInfoResponse, rules: Rules | undefined): Record<"width" | "height" | "preview", readonly [min: number, max: number]> {
   const { minWidth, maxWidth, minHeight, maxHeight, maxPreview } = limits!;
   const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
   return { width: [minWidth, maxWidth], height: [minHeight, maxHeight - above], preview: [rules?.hold === true ? 1 : 0, maxPreview] };
 }
 
-/** What is chosen, as an address says it: the preset and what differs from it. */
+/** Chosen rules as choices of an address: the preset and the differences from it. */
 export function choicesOf(info: GetServerInfoResponse, chosen: Chosen): Choices {
   const usual = chosenOf(info.rulesPresets.find(({ name }) => name === chosen.preset)!);
   return {
@@ -55,7 +55,7 @@ export function choicesOf(info: GetServerInfoResponse, chosen: Chosen): Choices 
   };
 }
 
-/** What an address chooses among some presets; where it names no preset, `otherwise` with the other choices. */
+/** Reads the rules from an address. If it names no preset, its other choices change `otherwise`. */
 export function readChosen(info: GetServerInfoResponse, presets: readonly RulesPreset[], reader: Reader, otherwise: Chosen, offersKeys = false): Chosen {
   const name = reader.oneOf("rules", presets.map(({ name }) => name));
   const preset = presets.find((preset) => preset.name === (name ?? otherwise.preset))!;
@@ -78,29 +78,29 @@ export function readChosen(info: GetServerInfoResponse, presets: readonly RulesP
   };
 }
 
-/** Whether a game is of the tetrominoes, whose drawings the page has. */
+/** Whether rules play with tetrominoes. The page can draw no other pieces. */
 export function isOfTetrominoes(rules: Rules | undefined): boolean {
   return ["", "tetrominoes"].includes(rules?.pieceSet ?? "");
 }
 
-/** The presets that the page can play. */
+/** Presets that the page can play. */
 export function tetrominoPresets(info: GetServerInfoResponse): RulesPreset[] {
   return info.rulesPresets.filter(({ rules }) => isOfTetrominoes(rules));
 }
 
-/** The rules of a preset that the server has. */
+/** Rules of a preset by its name. */
 export function presetOf(info: GetServerInfoResponse, name: string): Rules | undefined {
   return info.rulesPresets.find((preset) => preset.name === name)?.rules;
 }
 
-/** The message. */
+/** Chosen rules as a message. */
 export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, byKeys, changes }: Chosen): MessageInitShape<typeof RulesSchema> {
   const rowsAbove = Math.min(presetOf(info, preset)?.rowsAbove ?? 0, info.limits!.maxHeight - height);
   const keys = byKeys && { actionModel: ActionModel.KEYPRESS, ...TIMING };
   return { preset, width, height: height + rowsAbove, preview, ...(rowsAbove > 0 && { rowsAbove }), ...keys, ...messageOf(changes) };
 }
 
-/** The rules with every field, as far as the page knows them before a server has answered. */
+/** Chosen rules with every field, as the page predicts them before the server answers. */
 export function fullRulesOf(info: GetServerInfoResponse, chosen: Chosen): Rules {
   const { scoring, garbage, ...preset } = presetOf(info, chosen.preset)!;
   const { scoring: points, garbage: rising, ...rules } = rulesOf(info, chosen);
@@ -108,7 +108,7 @@ export function fullRulesOf(info: GetServerInfoResponse, chosen: Chosen): Rules 
   return create(RulesSchema, { ...preset, ...rules, ...inner } as MessageInitShape<typeof RulesSchema>);
 }
 
-/** The parts of a session's configuration that say which game it is, and what a viewer of it must see. */
+/** Parts of a session's configuration: the rules, and the observations and infos that the page shows. */
 export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observationFields: string[]; infoFields: string[] } {
   const rules = fullRulesOf(info, chosen);
   const queue = chosen.preview > 0 ? ["queue"] : [];
@@ -128,37 +128,37 @@ export function visibleRows({ height = 20, rowsAbove = 0 }: Rules): number {
   return height - rowsAbove;
 }
 
-/** Whether lines are sent, and clears in a row and difficult ones are told apart. */
+/** Whether rules count sent lines, combos and back-to-back clears. */
 export function countsClears({ clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): boolean {
   return clearPoints !== ClearPoints.LINES || attack !== AttackTable.OFF;
 }
 
-/** Whether spins are told apart. */
+/** Whether rules distinguish spins. */
 function tellsSpins({ spins = SpinRule.OFF }: Rules): boolean {
   return spins !== SpinRule.OFF;
 }
 
-/** What can be counted of a game. */
+/** A quantity of a game. */
 export type Measure = "lines" | "points" | "lines sent";
 
-/** What is worth counting of a game by these rules: points where a point is not a line, lines sent where the rules count them. */
+/** Quantities of a game under these rules: lines, points if a point is not a line, and sent lines if the rules count them. */
 export function measuresOf({ scoring, clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): Measure[] {
   const { piece = 0, lines = [], gameEnd = 0 } = scoring ?? {};
   const pointsAreLines = clearPoints === ClearPoints.LINES && piece === 0 && gameEnd === 0 && lines.every((points, at) => points === at + 1);
   return ["lines", ...(pointsAreLines ? [] : ["points" as const]), ...(attack === AttackTable.OFF ? [] : ["lines sent" as const])];
 }
 
-/** Whether a piece can come to rest in more than one row of a column. */
+/** Whether a piece can land in more than one row of a column. */
 export function namesSpots({ reach }: Rules): boolean {
   return reach === Reach.SRS;
 }
 
-/** Whether keys steer pieces in time, with kicks: a step is a key. */
+/** Whether keys steer pieces in real time, with kicks. A step is then a key. */
 export function steers(rules: Rules): boolean {
   return namesSpots(rules) && rules.actionModel === ActionModel.KEYPRESS;
 }
 
-/** The size of the visible field, as people say it. */
+/** Size of the visible field in words. */
 export function sizeInWords(rules: Rules): string {
   return `${rules.width} × ${visibleRows(rules)}`;
 }

@@ -1,5 +1,5 @@
-// The fields of the rules as the protocol describes them: their names, and which texts they take. A field that the protocol
-// gets is in forms and addresses without a change here. Which values go together is the server's business.
+// Fields of the rules, from the protocol's descriptor: their names and the texts that they accept. A new field of the protocol
+// appears in forms and addresses without a change here. The server checks which values go together.
 
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 
@@ -8,28 +8,28 @@ import { wholeNumber } from "./address.js";
 
 /** A field of the rules, or of a message in them. */
 export interface RulesField {
-  /** Its path as the protocol spells it: `half_turns`, `garbage.delay`. */
+  /** Path of the field in the protocol: `half_turns`, `garbage.delay`. */
   readonly path: string;
-  /** The names of its values; undefined unless it is a choice. */
+  /** Names of the values of a choice; undefined for other fields. */
   readonly names: readonly string[] | undefined;
-  /** The value that a text stands for. Throws a `RangeError` with what was expected. */
+  /** Parses a text. Throws a `RangeError` with the expected values. */
   parse(text: string): unknown;
-  /** Its value under some rules as text; empty if they have none. */
+  /** Value of the field in some rules as text; empty if absent. */
   read(rules: Rules | undefined): string;
-  /** Writes a value into the message that rules are made of. */
+  /** Writes a value into a rules message. */
   write(message: Record<string, unknown>, value: unknown): void;
 }
 
-/** Fields that the form has a place of its own for, or that the page has no pictures for. */
+/** Fields that the form shows elsewhere, and `pieceSet`, whose other pieces the page cannot draw. */
 const APART = ["preset", "width", "height", "rowsAbove", "preview", "actionModel", "pieceSet"];
 
-/** The other fields, in the protocol's order. */
+/** All other fields, in the protocol's order. */
 export const RULES_FIELDS: readonly RulesField[] = RulesSchema.fields.filter(({ localName }) => !APART.includes(localName)).flatMap((field) => [...fieldsOf(field, [])]);
 
-/** Values of fields by their paths, as text. */
+/** Values of fields as text, by path. */
 export type Changes = Readonly<Record<string, string>>;
 
-/** Changes as the message that rules are made of. */
+/** Changes as a rules message. */
 export function messageOf(changes: Changes): Record<string, unknown> {
   const message = {};
   for (const field of RULES_FIELDS) {
@@ -65,10 +65,10 @@ function* fieldsOf(field: DescField, within: readonly DescField[]): Generator<Ru
   };
 }
 
-/** How the values of a field are written, and read again. */
+/** Functions that parse and write the values of a field. */
 function textsOf(field: DescField): { names: readonly string[] | undefined; parse: (text: string) => unknown; write: (value: unknown) => string } {
   if (field.enum !== undefined) {
-    // Without the first, which is no value.
+    // The first value is UNSPECIFIED.
     const values = new Map(field.enum.values.slice(1).map(({ localName, number }) => [localName.toLowerCase(), number]));
     return choice(values);
   }

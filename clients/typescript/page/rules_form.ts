@@ -1,4 +1,4 @@
-// Which game is played: a preset, a size, how it is controlled, and every other field of the rules.
+// The form for the rules: a preset, its size, the control, and every other field.
 
 import { TetrionError } from "../src/index.js";
 import { ActionModel, type RulesPreset } from "../src/protocol.js";
@@ -8,26 +8,26 @@ import { Turns, field, folding, h, number, report, select, text } from "./dom.js
 import { type Chosen, boundsOf, chosenOf, fullRulesOf, namesSpots, readChosen, rulesOf, tetrominoPresets } from "./rules.js";
 import { RULES_FIELDS, type RulesField } from "./rules_fields.js";
 
-/** What a form offers. */
+/** Options of a form. */
 export interface Offer {
-  /** Which presets of tetrominoes; all of them if it is not said. */
+  /** Filter of the presets; all presets with tetrominoes by default. */
   readonly wanted?: (preset: RulesPreset) => boolean;
-  /** Whether a person may choose to steer pieces by keys. */
+  /** Whether the form offers to steer pieces by keys. */
   readonly offersKeys?: boolean;
 }
 
-/** The form. Calls `change` with every choice that the server allows. */
+/** The form. Calls `change` with every choice that the server accepts. */
 export class RulesForm {
   readonly element = h("div", { class: "fields" });
   private readonly presets: RulesPreset[];
   private readonly summary = h("summary", {});
   private readonly turns = new Turns();
-  /** Whether the server has been asked about what the address chooses. */
+  /** Whether the server has checked the choices of the address. */
   private isSettled: boolean;
 
   chosen: Chosen;
 
-  /** With what the address chooses, or `usual`. */
+  /** With the choices of the address, or `usual`. */
   constructor(
     private readonly app: App,
     usual: Chosen,
@@ -41,7 +41,7 @@ export class RulesForm {
     this.draw();
   }
 
-  /** Gives up what the address has changed of a preset, with the server's reason, if that makes no rules. */
+  /** Checks the changes in the address. If the server refuses them, drops them and shows its reason. */
   async settle(): Promise<void> {
     if (this.isSettled) {
       return;
@@ -57,7 +57,7 @@ export class RulesForm {
     }
   }
 
-  /** Why the server does not play by some rules; undefined if it does, or if it does not answer. */
+  /** The server's reason to refuse some rules; undefined if it accepts them or does not answer. */
   private async problemOf(chosen: Chosen): Promise<string | undefined> {
     try {
       this.app.end(await this.app.session({ rules: rulesOf(this.app.info, chosen) }));
@@ -70,7 +70,7 @@ export class RulesForm {
     }
   }
 
-  /** Takes a choice from a control, if the server plays by such rules; else says there why not. */
+  /** Takes a choice from a control if the server accepts the rules; otherwise shows the reason below the control. */
   private take(control: HTMLElement, part: (chosen: Chosen) => Partial<Chosen>): void {
     void this.turns.take(async () => {
       const chosen = { ...this.chosen, ...part(this.chosen) };
@@ -106,12 +106,12 @@ export class RulesForm {
       field("Width", size("width"), "Columns of the playfield"),
       field("Height", size("height"), (rules?.rowsAbove ?? 0) > 0 ? "Rows of the visible field" : "Rows of the playfield"),
       field("Preview", size("preview"), "Next pieces shown"),
-      ...(isModern && offer.offersKeys === true ? [field("Control", control, "Whether you choose where a piece rests, or steer it while it falls")] : []),
+      ...(isModern && offer.offersKeys === true ? [field("Control", control, "Choose where a piece lands, or steer it while it falls")] : []),
       folding(h("details", { class: "more" }, this.summary, h("div", { class: "fields" }, ...RULES_FIELDS.map((each) => this.other(each))))),
     );
   }
 
-  /** A field of the rules that has no place of its own in the form. */
+  /** The control of a field under "More rules". */
   private other({ path, names, parse, read }: RulesField): HTMLElement {
     const usual = read(fullRulesOf(this.app.info, { ...this.chosen, changes: {} }));
     const now = this.chosen.changes[path] ?? usual;
@@ -121,14 +121,14 @@ export class RulesForm {
     return field(inWords(path), control);
   }
 
-  /** Says how many of the other fields differ from the preset. */
+  /** Shows the number of changes next to "More rules". */
   private count(): void {
     const { length } = Object.keys(this.chosen.changes);
     this.summary.textContent = length === 0 ? "More rules" : `More rules (${length} changed)`;
   }
 }
 
-/** A name of the protocol as people read it: `garbage.hole_moves` is `Garbage: hole moves`. */
+/** A path of the protocol as a label: `garbage.hole_moves` is `Garbage: hole moves`. */
 function inWords(name: string): string {
   const words = name.replaceAll("_", " ").replaceAll(".", ": ");
   return words.charAt(0).toUpperCase() + words.slice(1);

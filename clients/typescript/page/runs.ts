@@ -1,39 +1,39 @@
-// The learning curves of the sessions that were watched: they stay when their learners have ended, for as long as the tab is open.
+// Learning curves of watched sessions. They stay after the sessions have ended, while the tab is open.
 
 import { keep, kept } from "./kept.js";
 
-/** Episodes of which a curve shows the mean. */
+/** Number of episodes per mean in a curve. */
 export const WINDOW = 50;
-/** Points of a curve; where there are twice as many, every other one goes. */
+/** Number of points of a curve. At twice as many, every other point is dropped. */
 const POINTS = 400;
-/** Runs that are kept. */
+/** Maximum number of curves that the tab keeps. */
 const MOST = 8;
 const NAME = "tetrion-runs";
 
-/** A point of a curve: how many episodes have ended, and the mean of the last ones. */
+/** A point of a curve: the number of finished episodes, and the mean of the last ones. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** What was seen of a session. */
+/** The observed episodes of a session. */
 export class Run {
   isOver = false;
-  /** Episodes that were seen ending. */
+  /** Number of observed episodes. */
   count = 0;
   points: Point[] = [];
   private recent: number[] = [];
   private readonly last = new Map<number, string>();
 
-  /** With the session's name, and what is played in it, in words. */
+  /** With the session's name and its description. */
   constructor(readonly name: string, readonly what: string) {}
 
-  /** The mean of the last episodes; NaN where none was seen ending. */
+  /** Mean of the last episodes; NaN if none was observed. */
   get mean(): number {
     return this.recent.reduce((sum, lines) => sum + lines, 0) / this.recent.length;
   }
 
-  /** The last episode of an environment that ended, which is in every frame until the next one does; `id` names the episode. */
+  /** Takes the last finished episode of an environment. Frames repeat it until the next one ends; `id` identifies it. */
   saw(env: number, id: string, lines: number): void {
     if (this.last.get(env) === id) {
       return;
@@ -47,7 +47,7 @@ export class Run {
     }
   }
 
-  /** A run of which only the curve is left. */
+  /** An ended run with nothing but its curve. */
   static ended({ name, what, points }: Pick<Run, "name" | "what" | "points">): Run {
     const run = new Run(name, what);
     [run.isOver, run.points, run.count] = [true, points, points.at(-1)?.x ?? 0];
@@ -55,7 +55,7 @@ export class Run {
   }
 }
 
-/** The curves that this tab has kept, as runs that have ended. */
+/** The stored curves of this tab, as ended runs. */
 export function keptRuns(): Run[] {
   const isPoint = (value: unknown) => typeof value === "object" && value !== null && ["x", "y"].every((name) => Number.isFinite((value as Record<string, unknown>)[name]));
   const isRun = (value: unknown) => {
@@ -66,7 +66,7 @@ export function keptRuns(): Run[] {
   return (kept("session", NAME, isRuns) ?? []).map((run) => Run.ended(run));
 }
 
-/** Keeps the curves of the newest runs that have one. */
+/** Stores the curves of the newest runs. */
 export function keepRuns(runs: Iterable<Run>): void {
   const curves = [...runs].filter(({ points }) => points.length > 1).slice(-MOST);
   keep("session", NAME, curves.map(({ name, what, points }) => ({ name, what, points })));

@@ -1,8 +1,8 @@
-// The numbers beside an axis.
+// Scales of charts.
 
 import { grouped, short } from "./dom.js";
 
-/** Round numbers between two bounds, about as many as are wanted. */
+/** Round numbers between two bounds, close to the wanted number of them. */
 export function ticks(low: number, high: number, wanted: number): number[] {
   const rough = (high - low) / Math.max(1, wanted);
   if (!(rough > 0)) {
@@ -15,13 +15,13 @@ export function ticks(low: number, high: number, wanted: number): number[] {
   return Array.from({ length: count + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
 }
 
-/** From where to where an axis goes: from 0, and where all numbers are 0 up to 1. */
+/** Bounds of an axis: from 0, and up to 1 if all numbers are 0. */
 export function heightOf(numbers: readonly number[]): [low: number, high: number] {
   const [low, high] = numbers.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [0, 0]);
   return [low * 1.05, high > 0 ? high * 1.05 : low < 0 ? 0 : 1];
 }
 
-/** A number beside an axis: 12k, 3.4M. */
+/** A number at an axis: 12k, 3.4M. */
 export function brief(value: number): string {
   const size = Math.abs(value);
   for (const [unit, name] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as const) {

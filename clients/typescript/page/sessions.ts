@@ -1,5 +1,5 @@
-// The sessions that this caller may see, their games while learners step them, and the curves of those that have ended. Only
-// looks: no call here changes a session or keeps one alive.
+// The view "Sessions": the sessions of this caller, their live games, and the curves of ended sessions. No call here changes a
+// session or renews its lease.
 
 import type { Session, WatchFrame, WatchStarted, WatchedEnv } from "../src/protocol.js";
 import { ActionModel, EpisodePhase } from "../src/protocol.js";
@@ -13,19 +13,19 @@ import { Run, WINDOW, keepRuns, keptRuns } from "./runs.js";
 import { Snippets } from "./snippets.js";
 import { type Cell, LETTERS, lifted } from "./tetromino.js";
 
-/** Milliseconds between two looks at the list, and between two tries to reach a server. */
+/** Milliseconds between two updates of the list, and between two attempts to reach a server. */
 const PATIENCE = 2000;
-/** Frames a second of few boards, and of many. */
+/** Frames per second with few boards, and with many. */
 const [QUICK, SLOW] = [20, 8];
-/** So many boards have room for the pieces beside them. */
+/** Maximum number of boards with room for the next pieces. */
 const ROOMY = 4;
-/** How many boards can be chosen. */
+/** Choices for the number of boards. */
 const BOARDS = ["1", "4", "16", "64"];
 
-/** A board and what is said below it. */
+/** A board and its caption. */
 interface Shown {
   readonly board: Board;
-  /** The pieces beside it, where there is room for them. */
+  /** The next pieces and the held one; undefined without room for them. */
   readonly side: Side | undefined;
   readonly words: HTMLElement;
   readonly tile: HTMLElement;
@@ -39,9 +39,9 @@ export class Sessions implements View {
   private readonly facts = h("div", { class: "facts" });
   private readonly title = h("h2", {}, "");
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
-  private readonly chart = new LineChart("Lines of the episodes that ended");
+  private readonly chart = new LineChart("Lines of finished episodes");
   private readonly legend = h("p", { class: "legend-line" });
-  private readonly learned = h("section", { class: "card", hidden: true }, h("h2", {}, `Lines of episodes that ended, mean of the last ${WINDOW}`), this.chart.surface.canvas, this.legend);
+  private readonly learned = h("section", { class: "card", hidden: true }, h("h2", {}, `Lines of finished episodes, mean of the last ${WINDOW}`), this.chart.surface.canvas, this.legend);
   private readonly watched = h("section", { class: "card watched", hidden: true });
   private readonly empty: HTMLElement;
   private readonly number: HTMLSelectElement;
@@ -54,9 +54,9 @@ export class Sessions implements View {
   private started: WatchStarted | undefined;
   private last: { sequence: bigint; at: number } | undefined;
   private stepsPerSecond = NaN;
-  /** What was seen of each session, by its name, the oldest first. */
+  /** Observed episodes of each session by its name, the oldest first. */
   private readonly runs: Map<string, Run>;
-  /** Whether a person has chosen what is watched. */
+  /** Whether the user has chosen the watched session. */
   private isChosen: boolean;
 
   constructor(private readonly app: App, address: Reader) {
@@ -73,12 +73,12 @@ export class Sessions implements View {
     this.watched.append(h("div", { class: "row watched-head" }, this.title, field("Boards", this.number)), this.facts, this.grid, this.remark);
     this.empty = h("section", { class: "card" },
       h("h2", {}, "No learner has a session here"),
-      h("p", {}, "Start one, and its games appear by themselves. With this server that takes a few lines:"),
+      h("p", {}, "Start one with these lines, and its games appear here:"),
       new Snippets(app).element);
     this.root.append(
       h("h1", {}, "Sessions"),
-      h("p", { class: "lead" }, "What learners do on this server, as they do it. Watching does not slow them down."),
-      h("div", { class: "columns" }, h("section", { class: "card" }, h("h2", {}, "Sessions that you may see"), this.list), h("div", {}, this.empty, this.watched, this.learned)));
+      h("p", { class: "lead" }, "Live games of the learners on this server. Watching does not slow them down."),
+      h("div", { class: "columns" }, h("section", { class: "card" }, h("h2", {}, "Visible sessions"), this.list), h("div", {}, this.empty, this.watched, this.learned)));
     addEventListener("pagehide", () => keepRuns(this.runs.values()));
   }
 
@@ -101,7 +101,7 @@ export class Sessions implements View {
     this.app.notice(undefined);
   }
 
-  /** Lists the sessions, again and again. */
+  /** Updates the list of sessions periodically. */
   private async look(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.look(), PATIENCE);
@@ -121,7 +121,7 @@ export class Sessions implements View {
       run.isOver = !sessions.some((session) => session.name === name);
     }
     this.show(others);
-    // The newest one; the one that is watched stays when it has ended, until a learner begins another.
+    // Watch the newest session. An ended one stays on the screen until a learner begins another.
     const newest = others.at(-1);
     const isFree = this.name === undefined || (!this.isChosen && this.runs.get(this.name)?.isOver !== false);
     if (newest !== undefined && isFree && !this.runs.has(newest.name)) {
@@ -151,21 +151,21 @@ export class Sessions implements View {
       }),
       ...ended.map(({ name, what, count }) => row(name, what, `has ended; ${grouped(count)} episodes seen`)),
     ];
-    const none = h("p", { class: "remark" }, "None at the moment, besides those of this page.");
+    const none = h("p", { class: "remark" }, "No sessions at the moment, apart from this page's own.");
     this.list.replaceChildren(...(rows.length > 0 ? rows : [none]));
     if (focused !== undefined) {
       rows.find((row) => row.dataset["session"] === focused)?.focus();
     }
   }
 
-  /** A person wants to see this one. */
+  /** Watches the session that the user has chosen. */
   private choose(name: string): void {
     this.isChosen = true;
     this.watch(name);
     this.app.changed();
   }
 
-  /** Watches a session from now on, or shows what is left of one that has ended. */
+  /** Watches a session, or shows the curve of one that has ended. */
   private watch(name: string): void {
     this.stop?.abort();
     const stop = (this.stop = new AbortController());
@@ -186,7 +186,7 @@ export class Sessions implements View {
     void this.follow(name, stop.signal);
   }
 
-  /** The curve of the session that is watched, over those that have ended. */
+  /** Draws the curve of the watched session over the curves of ended ones. */
   private draw(): void {
     const run = this.runs.get(this.name ?? "");
     const earlier = [...this.runs.values()].filter((other) => other !== run && other.isOver && other.points.length > 1);
@@ -199,7 +199,7 @@ export class Sessions implements View {
       this.legend.dataset["lines"] = String(legend);
       this.legend.replaceChildren(...legend.flatMap((line) => [h("span", { class: `swatch series-${line[0]}` }), line.slice(2)]));
     }
-    this.chart.surface.label = run === undefined ? "Lines of the episodes that ended" : `Lines of the episodes of ${brief(run.name)} that ended: ${grouped(run.count)} episodes, ${short(run.points.at(-1)?.y ?? NaN)} lines at the end`;
+    this.chart.surface.label = run === undefined ? "Lines of finished episodes" : `Lines of finished episodes of ${brief(run.name)}: ${grouped(run.count)} episodes, ${short(run.points.at(-1)?.y ?? NaN)} lines at the end`;
   }
 
   private async follow(name: string, signal: AbortSignal): Promise<void> {
@@ -231,7 +231,7 @@ export class Sessions implements View {
     }
   }
 
-  /** The session has ended: what was seen of it stays. */
+  /** The session has ended. Its curve stays. */
   private end(name: string): void {
     const run = this.runs.get(name);
     if (run !== undefined) {
@@ -273,7 +273,7 @@ export class Sessions implements View {
     if (rules?.width !== undefined) {
       this.grid.style.setProperty("--ratio", String(rules.width / (visibleRows(rules) + above)));
     }
-    // As many as there are decide how large they are.
+    // The number of boards decides their size.
     this.grid.dataset["boards"] = BOARDS.find((most) => this.boards.length <= Number(most));
   }
 
@@ -289,9 +289,9 @@ export class Sessions implements View {
     const fact = (value: string, name: string) => h("div", { class: "fact" }, h("output", {}, value), h("span", {}, name));
     const all = this.started?.session?.config?.numEnvs ?? envs.length;
     this.facts.replaceChildren(
-      fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond) : "–", "calls a second"),
-      ...(all > 1 ? [fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond * all) : "–", `steps a second, if all ${grouped(all)} step`)] : []),
-      fact(grouped(count), count === 1 ? "episode seen ending" : "episodes seen ending"),
+      fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond) : "–", "calls per second"),
+      ...(all > 1 ? [fact(Number.isFinite(this.stepsPerSecond) ? short(this.stepsPerSecond * all) : "–", `steps per second, if all ${grouped(all)} step`)] : []),
+      fact(grouped(count), count === 1 ? "finished episode seen" : "finished episodes seen"),
       ...(count > 0 ? [fact(short(mean), count === 1 ? "lines in it" : `lines, mean of the last ${Math.min(WINDOW, count)}`)] : []));
     this.draw();
   }
@@ -301,7 +301,7 @@ export class Sessions implements View {
     if (shown === undefined || rules?.width === undefined || rules.height === undefined) {
       return;
     }
-    // Other pieces have letters of their own, and no drawings here: what is to come of them is not shown.
+    // The page has no drawings of other piece sets and does not show their next pieces.
     const isUsual = isOfTetrominoes(rules);
     const numberOf = (letter: string) => (isUsual && letter !== "" ? LETTERS.indexOf(letter) : -1);
     const kind = numberOf(env.piece);
@@ -330,7 +330,7 @@ export class Sessions implements View {
   }
 }
 
-/** What is played in a session. */
+/** Description of a session in words. */
 function inWordsOf({ config }: Session): string {
   const { numEnvs = 1, rules } = config ?? {};
   const what = rules === undefined ? "" : `, ${rules.preset} ${sizeInWords(rules)}`;
@@ -341,7 +341,7 @@ function pairs(numbers: readonly number[]): Cell[] {
   return Array.from({ length: numbers.length / 2 }, (_, at): Cell => [numbers[2 * at]!, numbers[2 * at + 1]!]);
 }
 
-/** A session's name without what all names have, and not longer than a person compares. */
+/** A short form of a session's name. */
 function brief(name: string): string {
   const id = name.replace("sessions/", "");
   return id.length > 14 ? `${id.slice(0, 6)}…${id.slice(-6)}` : id;

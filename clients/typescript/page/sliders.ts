@@ -1,4 +1,4 @@
-// The weights of a controller: a slider for each feature, and what each feature does to the placement that is shown.
+// The weights of a controller: one slider per feature, and the feature's share of the chosen placement's value.
 
 import type { Weighing } from "./app.js";
 import { button, h, short } from "./dom.js";
@@ -14,7 +14,7 @@ export class Sliders {
     this.element = h("div", { class: "sliders", role: "region", tabIndex: 0, "aria-label": `Weights of ${name}` });
   }
 
-  /** What the placement that is chosen now owes to each feature. */
+  /** Shows each feature's share of the chosen placement's value. */
   explain(parts: readonly Part[]): void {
     const largest = Math.max(...parts.map(({ feature, weight }) => Math.abs(feature * weight)), Number.MIN_VALUE);
     parts.forEach(({ feature, weight }, at) => {
@@ -50,7 +50,7 @@ export class Sliders {
           this.change(controller);
         },
       });
-      // A step of `any` moves by a hundredth of the range with the arrow keys in some browsers, and not at all in others.
+      // With the step `any`, arrow keys do nothing in some browsers.
       slider.step = String(largest / 100);
       slider.value = String(controller.weights[at]);
       const bar = h("span", { class: "share" });
@@ -70,7 +70,7 @@ export class Sliders {
   }
 }
 
-/** A slider that is left close to where it was stands exactly there. */
+/** Snaps a value close to the published weight or to 0. */
 function near(value: number, original: number, largest: number): number {
   const close = largest / 200;
   if (Math.abs(value - original) <= close) {

@@ -1,9 +1,9 @@
-// How a program calls this server, to be copied: the server's own address is in it, and where a token goes.
+// Lines to copy that connect a program to this server, with its address and a place for the token.
 
 import type { App } from "./app.js";
 import { button, copyButton, h } from "./dom.js";
 
-/** Snippets by the name of their language, for a server at an address that wants a token or none. */
+/** Snippets with the names of their languages. */
 export function snippets(origin: string, needsToken: boolean): readonly (readonly [name: string, text: string])[] {
   const { host, protocol } = new URL(origin);
   const address = protocol === "https:" ? origin : host;
@@ -35,7 +35,7 @@ buf curl --protocol grpc --http2-prior-knowledge${token(" \\\n  -H 'authorizatio
   ];
 }
 
-/** The snippets, one at a time. */
+/** The snippets as tabs. */
 export class Snippets {
   readonly element: HTMLElement;
 
@@ -72,6 +72,6 @@ export class Snippets {
     this.element = h("div", { class: "snippets" },
       h("div", { class: "row" }, list, copyButton("Copy", () => code.textContent ?? "", "quiet")),
       text,
-      needsToken && h("p", { class: "source" }, "This server needs a token: put yours in place of ", h("code", {}, "TOKEN"), "."));
+      needsToken && h("p", { class: "source" }, "This server needs a token: replace ", h("code", {}, "TOKEN"), " with yours."));
   }
 }

@@ -1,13 +1,13 @@
-// Mean, spread and interval of numbers that come one by one, by the same formulas as the server's summaries.
+// Mean and interval of a growing sample, by the formulas of the server's summaries.
 
-/** Numbers that have come so far. */
+/** A growing sample. */
 export class Sample {
-  /** In the order in which they came. */
+  /** The values, in order of arrival. */
   readonly values: number[] = [];
   private sum = 0;
   private squares = 0;
 
-  /** One more. Welford's way, which stays exact where the numbers are large. */
+  /** Adds a value, by Welford's method, which stays accurate for large numbers. */
   add(value: number): void {
     this.values.push(value);
     const before = this.values.length === 1 ? 0 : this.sum / (this.values.length - 1);

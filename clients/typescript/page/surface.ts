@@ -1,4 +1,4 @@
-// A canvas that is as sharp as its screen, and that is painted again when its size, the theme or what it shows changes.
+// A canvas with the resolution of the screen. It repaints itself when its size, its content or the theme changes.
 
 import { h } from "./dom.js";
 
@@ -16,7 +16,7 @@ const resized = new ResizeObserver((entries) => {
   }
 });
 
-/** Paints every surface again: the theme or the palette has changed. */
+/** Repaints all surfaces after a change of the theme or the palette. */
 export function redrawAll(): void {
   colours.clear();
   for (const surface of all) {
@@ -26,7 +26,7 @@ export function redrawAll(): void {
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 
-/** A canvas that paints itself at most once a frame. */
+/** A canvas that repaints at most once per frame. */
 export class Surface {
   readonly canvas: HTMLCanvasElement;
   private waiting = false;
@@ -37,14 +37,14 @@ export class Surface {
     resized.observe(this.canvas);
   }
 
-  /** What a screen reader says of it. */
+  /** Description for screen readers. */
   set label(text: string) {
     if (this.canvas.ariaLabel !== text) {
       this.canvas.ariaLabel = text;
     }
   }
 
-  /** Paints it with the next frame. */
+  /** Repaints with the next frame. */
   redraw(): void {
     if (!this.waiting) {
       this.waiting = true;
@@ -55,7 +55,7 @@ export class Surface {
     }
   }
 
-  /** It is shown no more. */
+  /** Stops repainting. */
   drop(): void {
     resized.unobserve(this.canvas);
     all.delete(this);
@@ -81,7 +81,7 @@ export class Surface {
 
 const colours = new Map<string, string>();
 
-/** A colour of the style sheet, such as `--muted`, as it is now. */
+/** Current value of a colour in the style sheet, such as `--muted`. */
 export function colour(name: string): string {
   let value = colours.get(name);
   if (value === undefined) {

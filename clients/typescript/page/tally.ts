@@ -1,4 +1,4 @@
-// What a game has come to, and what its last landing has done, in the words that players use.
+// The numbers of a game, and its last landing in the words of players.
 
 import type { Infos } from "../src/index.js";
 import { LETTERS } from "./tetromino.js";
@@ -8,22 +8,22 @@ export interface Tally {
   readonly lines: bigint;
   readonly pieces: bigint;
   readonly points: number;
-  /** Lines sent; undefined where the rules count none. */
+  /** Lines sent; undefined if the rules count none. */
   readonly sent: bigint | undefined;
-  /** How many of the last pieces cleared lines. */
+  /** Number of pieces in a row that cleared lines, up to the last one. */
   readonly combo: number;
   /** Whether the last clear was difficult: of four lines, or by a spin. */
   readonly backToBack: boolean;
-  /** What the last landing counted as. */
+  /** Kind of spin of the last landing. */
   readonly spin: number;
-  /** The last landing that was something special, in words. */
+  /** The last special landing in words. */
   readonly deed: string;
 }
 
-/** Before the first piece. */
+/** The tally before the first piece. */
 export const NOTHING: Tally = { lines: 0n, pieces: 0n, points: 0, sent: undefined, combo: 0, backToBack: false, spin: 0, deed: "" };
 
-/** The numbers of an environment of an answer. */
+/** The tally of an environment in an answer. */
 export function tallyOf({ lines, pieces, episode_return, attack, combo, back_to_back, spin }: Infos, at = 0): Tally {
   return {
     lines: lines![at]!,
@@ -37,7 +37,7 @@ export function tallyOf({ lines, pieces, episode_return, attack, combo, back_to_
   };
 }
 
-/** The same after a piece has landed, which left an empty playfield or did not. */
+/** The tally after a landing. `isEmpty` says whether the playfield is empty now. */
 export function landed(before: Tally, infos: Infos, kind: number, isEmpty: boolean, at = 0): Tally {
   const after = tallyOf(infos, at);
   return { ...after, deed: deedInWords(kind, before, after, isEmpty) || before.deed };
@@ -45,7 +45,7 @@ export function landed(before: Tally, infos: Infos, kind: number, isEmpty: boole
 
 const NUMBERS = ["", "single", "double", "triple", "tetris"];
 
-/** A clear by its name: T-spin double, mini T-spin, triple. Empty for a landing that is nothing special. */
+/** Name of a clear: T-spin double, mini T-spin, triple. Empty for an ordinary landing. */
 export function nameOf(kind: number, spin: number, lines: number): string {
   const number = NUMBERS[lines] ?? `${lines} lines`;
   const by = spin === 0 ? "" : `${spin === 1 ? "mini " : ""}${LETTERS[kind] ?? ""}-spin`;
@@ -53,12 +53,12 @@ export function nameOf(kind: number, spin: number, lines: number): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Lines that are sent, in words; nothing for none. */
+/** Sent lines in words; empty for none. */
 export function sentInWords(sent: number): string[] {
   return sent > 0 ? [`${sent} ${sent === 1 ? "line" : "lines"} sent`] : [];
 }
 
-/** What a landing has done: `T-spin double, 4 lines sent, back-to-back, combo 3`. Empty where it was nothing special. */
+/** A landing in words: `T-spin double, 4 lines sent, back-to-back, combo 3`. Empty for an ordinary landing. */
 export function deedInWords(kind: number, before: Tally, after: Tally, isEmpty: boolean): string {
   const lines = Number(after.lines - before.lines);
   const name = nameOf(kind, after.spin, lines);

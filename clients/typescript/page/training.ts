@@ -1,4 +1,4 @@
-// The learning curve of a training in the server's own process: that of `tetrion train`. Curves of trainings that are over stay
+// The view "Training": the learning curve of `tetrion train`, which runs in the server's process. Curves of finished trainings stay
 // while the tab is open.
 
 import type { App, View } from "./app.js";
@@ -6,22 +6,22 @@ import { type Series, LineChart } from "./charts.js";
 import { grouped, h, scroll, short } from "./dom.js";
 import { keep, kept } from "./kept.js";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two updates. */
 const PATIENCE = 2000;
 
-/** What `/training` answers: the chart that the run keeps in its folder. */
+/** Answer of `/training`: the chart in the run's folder. */
 interface Curve {
   readonly title: string;
   readonly x_label: string;
   readonly y_label: string;
-  /** Generations that are done, and in all. */
+  /** Number of finished generations, and of all. */
   readonly done: number;
   readonly generations: number;
   /** The most important first. Points are `[x, y]`, or `[x, y, low, high]`; what is not a number is null. */
   readonly lines: readonly { readonly name: string; readonly points: readonly (readonly (number | null)[])[] }[];
 }
 
-/** Curves that the tab keeps. */
+/** Maximum number of curves that the tab keeps. */
 const MOST = 6;
 const KEPT = "tetrion-curves";
 
@@ -33,13 +33,13 @@ export class Training implements View {
   private readonly title = h("h1", {}, "Training");
   private readonly remark = h("p", { class: "lead", "aria-live": "polite" });
   private readonly progress = h("progress", { "aria-label": "Generations done" });
-  private readonly table = scroll("Numbers of the generations");
+  private readonly table = scroll("Numbers per generation");
   private readonly found = h("div", { hidden: true });
   private readonly empty = h("section", { class: "card", hidden: true },
     h("h2", {}, "Start one"),
     h("pre", { tabIndex: 0 }, h("code", {}, "tetrion train")),
-    h("p", {}, "It prints the address of its own page when it starts, with the curve under Training, wherever its games are played. The sessions of other learners are under ", h("a", { href: "#sessions" }, "Sessions"), "."));
-  /** The curves that were seen, the newest last. */
+    h("p", {}, "It prints the address of a page with its curve under Training, even if its games run on other servers. Sessions of other learners are under ", h("a", { href: "#sessions" }, "Sessions"), "."));
+  /** Curves so far, the newest last. */
   private curves: Curve[] = keptCurves();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -85,7 +85,7 @@ export class Training implements View {
     }
   }
 
-  /** Another look at a training, or the first at another one: then the one before is over. */
+  /** Takes an update of the current training, or the first one of a new training. */
   private take(curve: Curve): void {
     const last = this.curves.at(-1);
     const isSame = last?.title === curve.title && last.done <= curve.done;
@@ -94,7 +94,7 @@ export class Training implements View {
     this.show(curve);
   }
 
-  /** The last training has ended, and with it its server or its curve: what was seen of it stays. */
+  /** Shows that the last training has ended. Its curve stays. */
   private over(): void {
     const curve = this.curves.at(-1)!;
     this.show(curve);

@@ -1,25 +1,25 @@
-// How a linear controller chooses, as features.proto says it: the same sums in the same order as on the server.
+// How a linear controller chooses, as features.proto defines it: the server's sums in the server's order.
 
 import type { Placements } from "../src/index.js";
 import type { Weighing } from "./app.js";
 import type { Cell } from "./tetromino.js";
 
-/** The features that some controllers need, each once. */
+/** All features that some controllers need, without duplicates. */
 export function union(controllers: readonly Weighing[]): string[] {
   return [...new Set(controllers.flatMap((controller) => controller.columns))];
 }
 
-/** The values of some rows of placements, and the best one of them. */
+/** The values of one position's placements, and the best one. */
 export interface Judgement {
   /** The first row. */
   readonly first: number;
-  /** A value for each row; minus infinity for placements that end the game, if they are avoided, and for those that were not looked at. */
+  /** A value for each row; minus infinity for avoided game-ending placements and for placements that were not examined. */
   readonly values: readonly number[];
-  /** The row that is chosen, counted from the first one of the answer. */
+  /** The chosen row of the answer. */
   readonly best: number;
 }
 
-/** The score of each placement of one position; minus infinity for those that end the game, if the controller avoids that. */
+/** The score of each placement of one position; minus infinity for game-ending placements, if the controller avoids them. */
 export function scores(controller: Weighing, placements: Placements, position: number): number[] {
   const [first, end] = [placements.offsets[position]!, placements.offsets[position + 1]!];
   const at = controller.columns.map((name) => placements.featureNames.indexOf(name));
@@ -43,14 +43,14 @@ export function judge(controller: Weighing, placements: Placements, env: number)
   return { first, values, best: first + Math.max(0, values.indexOf(largest)) };
 }
 
-/** A feature's part in the value of one placement. */
+/** A feature's share of a placement's value. */
 export interface Part {
   readonly name: string;
   readonly feature: number;
   readonly weight: number;
 }
 
-/** What the value of a row is made of. */
+/** The shares of all features in a placement's value. */
 export function parts(controller: Weighing, placements: Placements, row: number): Part[] {
   const width = placements.featureNames.length;
   return controller.columns.map((name, column) => ({
@@ -61,8 +61,8 @@ export function parts(controller: Weighing, placements: Placements, row: number)
 }
 
 /**
- * How good each placement is beside the best: 1 is as good, 0.5 as good as the one in the middle, 0 ends the game. By this, and
- * not by their size, values of any controller can be shown in the same colours.
+ * Rank of each placement from 0 to 1: 1 is the best, 0.5 the median, 0 ends the game. Ranks let the values of any controller share
+ * one colour scale.
  */
 export function warmth({ values }: Judgement): number[] {
   const finite = values.filter(Number.isFinite).sort((a, b) => a - b);

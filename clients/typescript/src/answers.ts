@@ -1,7 +1,7 @@
-// Answers, compared with their requests: what a client may rely on, whatever server answered.
+// Checks answers against their requests, so that a client can rely on them.
 //
-// A tensor must have the type and the shape that the request and the session's specs call for. So must everything that the client
-// counts or keeps by numbers of the answer.
+// A tensor must have the type and the shape that the request and the session's specs call for. The same holds for the numbers that
+// the client uses to count or allocate.
 
 import { unreadable } from "./errors.js";
 import { DataType, type Tensor, type TensorSpec } from "./gen/tetrion/v1/tensor_pb.js";
@@ -11,9 +11,9 @@ import { type Arrays, type ElementType, type TypedArray, elements } from "./tens
 export const ANY = -1;
 
 /**
- * The elements of a tensor that must be there, of one of these types, with this shape.
+ * The elements of a tensor that must be present, with one of these types and this shape.
  *
- * @throws TetrionError if it is anything else.
+ * @throws TetrionError if the tensor is absent, or has another type or shape.
  */
 export function column<D extends ElementType>(name: string, tensor: Tensor | undefined, dtypes: readonly D[], shape: readonly number[]): Arrays[D] {
   if (tensor === undefined) {
@@ -32,20 +32,20 @@ export function column<D extends ElementType>(name: string, tensor: Tensor | und
   }
 }
 
-/** The tensors of a session's answer by name, each with one row for each of `rows` environments. Tensors carry no names: they come in the order of the specs. */
+/** The tensors of a session's answer by name, with one row per environment. Tensors have no names; they come in the order of the specs. */
 export function columns(specs: readonly TensorSpec[], tensors: readonly Tensor[], rows: number): Record<string, TypedArray> {
   agree("columns", tensors.length, specs.length);
   return Object.fromEntries(specs.map(({ name, dtype, shape }, at) => [name, column(name, tensors[at], [dtype as ElementType], [rows, ...shape])]));
 }
 
-/** Checks offsets: from 0 to `end`, none below the one before. */
+/** Checks that offsets begin at 0, end at `end` and never descend. */
 export function ascending(name: string, offsets: Uint32Array, end: number): void {
   if (offsets[0] !== 0 || offsets.at(-1) !== end || offsets.some((offset, at) => at > 0 && offset < offsets[at - 1]!)) {
     throw unreadable(`${name} do not ascend from 0 to ${end}`);
   }
 }
 
-/** Checks that the answer has what the request calls for. */
+/** Checks that a value of the answer is the expected one. */
 export function agree(what: string, found: unknown, expected: unknown): void {
   if (found !== expected) {
     throw unreadable(`it has ${String(found)} as ${what}, expected ${String(expected)}`);

@@ -1,7 +1,7 @@
-// What calls have in common; each adds options of its own. Knows no call.
+// Options that all calls share.
 
-/** What any call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call early. */
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
 }

@@ -1,30 +1,30 @@
-// Failed calls as values: the server's refusal, read once and named, or the client's own.
+// Errors of failed calls, whether the server or the client refused them.
 //
-// Knows the error details of gRPC (`google.rpc`), and no call. The table of reasons is at the head of
+// This file knows the error details of gRPC (`google.rpc`), but no calls. The table of reasons is at the head of
 // environment_service.proto. A refused call has changed nothing on the server.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
 import { BadRequestSchema, ErrorInfoSchema, RequestInfoSchema } from "./gen/google/rpc/error_details_pb.js";
 
-/** A field of a request, and what is wrong with it. */
+/** A field of a request with an invalid value. */
 export interface Violation {
-  /** Its path as TypeScript spells it, such as `config.numEnvs`. */
+  /** Path of the field as TypeScript spells it, such as `config.numEnvs`. */
   readonly field: string;
-  /** What was expected of it. */
+  /** The problem, with the expected values. */
   readonly description: string;
 }
 
-/** A call that failed: Connect's error with `code` and `rawMessage`, a reason and the fields at fault. */
+/** Error of a failed call: Connect's error with `code` and `rawMessage`, plus a reason and the invalid fields. */
 export class TetrionError extends ConnectError {
   /**
-   * The server's reason, such as `ILLEGAL_ACTION`; `INVALID_FIELD` too for an argument that no request can hold, and
-   * `INVALID_ANSWER` for an answer that does not fit its request. Empty if the transport failed.
+   * The server's reason, such as `ILLEGAL_ACTION`. The client's own errors have `INVALID_FIELD` if an argument cannot be sent, and
+   * `INVALID_ANSWER` if the answer does not fit the request. Empty if the transport failed.
    */
   readonly reason: string;
   /** Numbers and names that belong to the reason, such as `{env_ids: "3,17"}`. */
   readonly info: Readonly<Record<string, string>>;
-  /** The fields at fault. */
+  /** The invalid fields. */
   readonly violations: readonly Violation[];
   /** The id of the call in the server's log; empty if no server answered. */
   readonly requestId: string;
@@ -38,40 +38,40 @@ export class TetrionError extends ConnectError {
     const fields = error.findDetails(BadRequestSchema).flatMap((bad) => bad.fieldViolations);
     this.reason = info?.reason ?? "";
     this.info = info?.metadata ?? {};
-    // The client's own are spelled as their caller did.
+    // Paths in the client's own errors are already in TypeScript's spelling.
     const spelled = error.details.some((detail) => "desc" in detail) ? (path: string) => path : inCamelCase;
     this.violations = fields.map(({ field, description }) => ({ field: spelled(field), description }));
     this.requestId = request?.requestId ?? "";
   }
 
-  /** The first field at fault; empty if there is none. */
+  /** Path of the first invalid field; empty if no field is invalid. */
   get field(): string {
     return this.violations[0]?.field ?? "";
   }
 
-  /** The code by its name in gRPC, such as `INVALID_ARGUMENT`. */
+  /** Name of the code in gRPC, such as `INVALID_ARGUMENT`. */
   get codeName(): string {
     return Code[this.code].replace(/(?<!^)([A-Z])/g, "_$1").toUpperCase();
   }
 
-  /** Without this, every error of Connect would pass for one of these. */
+  /** Connect's own check would accept every `ConnectError`. */
   static override [Symbol.hasInstance](value: unknown): value is TetrionError {
     return typeof value === "object" && value !== null && TetrionError.prototype.isPrototypeOf(value);
   }
 
-  /** Anything that was thrown, as one of these. */
+  /** Converts anything that was thrown into a `TetrionError`. */
   static of(thrown: unknown): TetrionError {
     return thrown instanceof TetrionError ? thrown : new TetrionError(ConnectError.from(thrown));
   }
 }
 
-/** An argument that no request can hold, and what was expected. Nothing was sent. */
+/** Error for an argument that cannot be sent, with the expected values. */
 export function invalid(field: string, problem: string): TetrionError {
   const violation = { field, description: problem };
   return described(`${field} ${problem}`, Code.InvalidArgument, "INVALID_FIELD", [violation]);
 }
 
-/** An answer that does not fit its request. */
+/** Error for an answer that does not fit its request. */
 export function unreadable(problem: string): TetrionError {
   return described(`cannot read the server's answer: ${problem}`, Code.Internal, "INVALID_ANSWER");
 }

@@ -1,4 +1,4 @@
-// The events of an evaluation, compared with its request: every game that was asked for comes once, and no other.
+// Checks the events of an evaluation against its request: each requested game must come once, and no other game.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 
@@ -21,7 +21,7 @@ type TensorInit = MessageInitShape<typeof TensorSchema>;
 /** A message of an evaluation. */
 export type EvaluationEvent = Exclude<EvaluatePoliciesResponse["event"], { case: undefined }>;
 
-/** Passes the events of an evaluation on, while they fit its request. */
+/** Yields the events of an evaluation. Throws if they do not fit the request. */
 export async function* evaluated(request: Request, messages: AsyncIterable<EvaluatePoliciesResponse>): AsyncGenerator<EvaluationEvent> {
   let games: Games | undefined;
   let isDone = false;
@@ -44,7 +44,7 @@ export async function* evaluated(request: Request, messages: AsyncIterable<Evalu
         isDone = true;
         break;
       case undefined:
-        continue; // of a newer server
+        continue; // an event of a newer server
     }
     yield event;
   }
@@ -53,18 +53,18 @@ export async function* evaluated(request: Request, messages: AsyncIterable<Evalu
   }
 }
 
-/** Bits of what is still to come of a game. */
+/** Bits for the missing parts of a game. */
 const RESULT = 1;
 const ACTIONS = 2;
 
-/** The games of an evaluation that are still to come. */
+/** The missing games of an evaluation. */
 class Games {
   private readonly numPolicies: number;
   private readonly numSeeds: number;
   private readonly episodes: number;
-  /** For each game what is still to come of it, in the order of policy, seed and episode. */
+  /** Missing parts of each game, in the order of policy, seed and episode. */
   private readonly missing: Uint8Array;
-  /** The games that each policy plays. */
+  /** Number of games per policy. */
   private readonly counts: number[];
   private left = 0;
 
@@ -89,7 +89,7 @@ class Games {
     }
   }
 
-  /** Finished games. */
+  /** Takes a message with finished games. */
   take(results: EvaluationResults): void {
     const policies = column("policy_indices", results.policyIndices, [DataType.UINT32], [ANY]);
     const shape = [policies.length];
@@ -104,12 +104,12 @@ class Games {
     policies.forEach((policy, at) => this.tick(RESULT, policy, seeds[at]!, episodes[at]!));
   }
 
-  /** The actions of a finished game. */
+  /** Takes the actions of a finished game. */
   takeActions({ policyIndex, seedIndex, episodeIndex }: EvaluationActions): void {
     this.tick(ACTIONS, policyIndex, seedIndex, episodeIndex);
   }
 
-  /** The end. */
+  /** Takes the summary. */
   finish({ policies, pairedDifferences }: EvaluationSummary): void {
     if (this.left > 0) {
       throw unreadable(`${this.left} results are missing`);
@@ -157,7 +157,7 @@ class Games {
   }
 }
 
-/** A number of the answer that the request names, or bounds. */
+/** Expected value of a number in the answer, or its upper bound. */
 interface Bound {
   readonly exact?: number;
   readonly most: number;
@@ -188,7 +188,7 @@ function seedsOf({ games }: Request): Bound {
   }
 }
 
-/** How many plain numbers a tensor has. */
+/** Number of plain values in a tensor. */
 function lengthOf(tensor: TensorInit | undefined): number {
   return tensor?.values?.length ?? 0;
 }

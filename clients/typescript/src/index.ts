@@ -1,4 +1,4 @@
-// Tetrion for TypeScript: a server, its sessions, and their games as typed arrays. README.md has examples.
+// Tetrion for TypeScript: servers, sessions, and games as typed arrays. README.md has examples.
 
 export { Code } from "@connectrpc/connect";
 export type { CallOptions } from "./call.js";

@@ -1,6 +1,6 @@
-// Placements: their request, their answer as arrays, and what their numbers and their keys mean.
+// Placements: their request, their answer as arrays, and the meaning of their numbers and keys.
 //
-// Which placements exist is the server's business; here is how rules.proto numbers them.
+// The server knows which placements exist. This file numbers them as rules.proto does.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 
@@ -19,56 +19,56 @@ import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
 import { int32s } from "./requests.js";
 import { type ElementType, tensor } from "./tensors.js";
 
-/** What to know of placements. */
+/** Options of a call for placements. */
 export interface PlacementOptions extends CallOptions {
-  /** The features wanted: `{set: "bcts"}`, or `{features: ["holes", "bumpiness"]}`. */
+  /** Features to compute: `{set: "bcts"}`, or `{features: ["holes", "bumpiness"]}`. */
   readonly features?: MessageInitShape<typeof FeatureSelectionSchema>;
   readonly includeAfterstates?: boolean;
   readonly includeCells?: boolean;
-  /** Whether the keys to each placement are wanted, which `keysOf` reads. Not for rules of straight drops. */
+  /** Whether to include the keys to each placement, for `keysOf`. Rules with straight drops have none. */
   readonly includeKeys?: boolean;
-  /** `[B]`: nothing but the placement of this action, of each position: its keys, say, once it has been chosen. */
+  /** `[B]`: one action per position. The answer has only the placements of these actions, for example for their keys. */
   readonly actions?: Int32Array | readonly number[];
 }
 
-/** The names of these options, besides those of every call. */
+/** Names of these options, except `signal`. */
 export const PLACEMENT_OPTIONS = ["features", "includeAfterstates", "includeCells", "includeKeys", "actions"] as const satisfies readonly (keyof PlacementOptions)[];
 
 /** R placements of B positions. */
 export interface Placements {
   /** `[B + 1]`: the rows of position i are `offsets[i]` to `offsets[i + 1] - 1`. */
   readonly offsets: Uint32Array;
-  /** `[R]`: what a step takes. */
+  /** `[R]`: the action for `step`. */
   readonly actions: Int32Array;
   /** `[R]`: the number of the placement, which `placementOf` reads. */
   readonly placements: Int32Array;
-  /** `[R]`: points. */
+  /** `[R]`: points of the placement. */
   readonly rewards: Float32Array;
-  /** `[R]`: lines that it clears. */
+  /** `[R]`: lines that the placement clears. */
   readonly lines: Uint8Array;
-  /** `[R]`: 1 where it ends the game. */
+  /** `[R]`: 1 if the placement ends the game. */
   readonly terminal: Uint8Array;
-  /** `[R, F]`: the features of each landing, if they are wanted. */
+  /** `[R, F]`: features of each landing, if the call asked for any. */
   readonly features: Float32Array | undefined;
   /** `[F]`: the names of the features. */
   readonly featureNames: readonly string[];
-  /** `[R, height]`: the playfield after it, as `board_bits`, if it is wanted. */
+  /** `[R, height]`: the playfield after the placement, as `board_bits`, with `includeAfterstates`. */
   readonly afterstates: Uint16Array | Uint32Array | undefined;
-  /** `[R, 4, 2]`: row and column of the four cells where they come to rest, if they are wanted. */
+  /** `[R, 4, 2]`: row and column of the four cells of the landed piece, with `includeCells`. */
   readonly cells: Int8Array | undefined;
-  /** `[R]`: what it counts as, where the rules tell spins apart: 0 no spin, 1 mini, 2 full. */
+  /** `[R]`: kind of spin, under rules with spins: 0 none, 1 mini, 2 full. */
   readonly spins: Uint8Array | undefined;
-  /** `[R]`: 1 where the current piece is held and the other one placed, where the rules have hold. */
+  /** `[R]`: 1 if the placement holds the current piece and places the other one, under rules with hold. */
   readonly holds: Uint8Array | undefined;
-  /** `[R]`: lines that it sends, where the rules count them. */
+  /** `[R]`: lines that the placement sends, under rules that count them. */
   readonly attacks: Uint8Array | undefined;
-  /** `[R + 1]`: the keys of row j are `keys[keyOffsets[j]]` to `keys[keyOffsets[j + 1] - 1]`, if they are wanted. */
+  /** `[R + 1]`: the keys of row j are `keys[keyOffsets[j]]` to `keys[keyOffsets[j + 1] - 1]`, with `includeKeys`. */
   readonly keyOffsets: Uint32Array | undefined;
-  /** `[K]`: places in `KEYS`, if they are wanted. */
+  /** `[K]`: indices into `KEYS`, with `includeKeys`. */
   readonly keys: Uint8Array | undefined;
 }
 
-/** The names of keys by their numbers. */
+/** Names of keys, by their numbers. */
 export const KEYS = [
   "left",
   "right",
@@ -87,10 +87,10 @@ export const KEYS = [
 export type KeyName = (typeof KEYS)[number];
 
 /**
- * The keys that take the piece of a row to its placement, in the order in which they are pressed; there is no shorter list. None
- * if it would have more than `Limits.maxKeys`, as in a maze.
+ * The keys that take the piece of a row to its placement, in order: a shortest list. It is empty if the shortest list has more
+ * than `Limits.maxKeys` keys, as in a maze.
  *
- * @throws TypeError if no keys were asked for, or if there is no such row.
+ * @throws TypeError if the call did not ask for keys, or if there is no such row.
  */
 export function keysOf({ actions, keyOffsets, keys }: Placements, row: number): KeyName[] {
   if (keyOffsets === undefined || keys === undefined) {
@@ -102,22 +102,22 @@ export function keysOf({ actions, keyOffsets, keys }: Placements, row: number): 
   return [...keys.subarray(keyOffsets[row], keyOffsets[row + 1])].map((key) => KEYS[key]!);
 }
 
-/** What the number of a placement says. */
+/** A placement, as its number encodes it. */
 export interface Placement {
-  /** Which way it is turned, as the orientation table of the rules numbers them. */
+  /** Orientation of the piece, a number of the rules' orientation table. */
   readonly orientation: number;
-  /** The column of its leftmost cell. */
+  /** Column of the piece's leftmost cell. */
   readonly column: number;
-  /** The row of its lowest cell; undefined where a piece drops straight down, so that the column says it all. */
+  /** Row of the piece's lowest cell; undefined under rules with straight drops, where the column determines it. */
   readonly row: number | undefined;
-  /** What it counts as: 0 no spin, 1 mini, 2 full. */
+  /** Kind of spin: 0 none, 1 mini, 2 full. */
   readonly spin: number;
-  /** Whether the current piece is held and the other one placed. */
+  /** Whether the placement holds the current piece and places the other one. */
   readonly hold: boolean;
 }
 
 /**
- * What the number of a placement says under these rules, which have every field, as `session.rules` has them.
+ * Decodes the number of a placement. The rules need every field, as in `session.rules`.
  *
  * @throws TypeError if a field is missing from the rules, or if they have no such number.
  */
@@ -132,9 +132,9 @@ export function placementOf(rules: Rules, number: number): Placement {
 }
 
 /**
- * The number of a placement under these rules, which have every field; whether it exists is another question.
+ * Encodes a placement as its number. The rules need every field, as in `session.rules`. The placement may not exist in a given position.
  *
- * @throws TypeError if a field is missing from the rules, or if one of the placement is out of their range.
+ * @throws TypeError if a field is missing from the rules, or if a field of the placement is out of range.
  */
 export function actionOf(rules: Rules, { orientation, column, row, spin, hold }: Placement): number {
   const { width, rows, labels, hands, namesSpots } = basesOf(rules);
@@ -152,7 +152,7 @@ export function actionOf(rules: Rules, { orientation, column, row, spin, hold }:
   return ((((hold ? 4 : 0) + orientation) * width + column) * rows + (row ?? 0)) * labels + spin;
 }
 
-/** What numbers are made of: columns, rows in which a piece can come to rest, what it can count as, pieces to choose between. */
+/** Factors of a placement's number: columns, rows that a piece can land in, kinds of spin, and pieces to choose between. */
 function basesOf(rules: Rules): { width: number; rows: number; labels: number; hands: number; namesSpots: boolean } {
   const [width, height, rowsAbove] = [fieldOf(rules, "width"), fieldOf(rules, "height"), fieldOf(rules, "rowsAbove")];
   const namesSpots = fieldOf(rules, "reach") === Reach.SRS;
@@ -161,24 +161,24 @@ function basesOf(rules: Rules): { width: number; rows: number; labels: number; h
   return { width, rows: namesSpots ? Math.min(height + 1, height - rowsAbove + 4) : 1, labels: namesSpots && tellsSpins ? 3 : 1, hands, namesSpots };
 }
 
-/** A field that rules must have: the preset's number in place of a missing one would be a number of another game. */
+/** A field that rules must have. The preset's value instead of a missing one would be the number of another game. */
 function fieldOf<Name extends "width" | "height" | "rowsAbove" | "reach" | "spins" | "hold">(rules: Rules, name: Name): NonNullable<Rules[Name]> {
   const value = rules[name];
-  // An enum's 0 says nothing either.
+  // 0 of an enum is no value.
   if (value === undefined || ((name === "reach" || name === "spins") && value === 0)) {
     throw new TypeError(`rules.${name} is ${value}, expected rules with every field, as session.rules has them`);
   }
   return value;
 }
 
-/** Checks that a number is one of so many, from 0. */
+/** Checks that a number is an integer from 0 to `count - 1`. */
 function check(name: string, value: number | undefined, count: number): void {
   if (value === undefined || !Number.isInteger(value) || value < 0 || value >= count) {
     throw new TypeError(`${name} is ${value}, expected ${count === 1 ? 0 : `an integer from 0 to ${count - 1}`}`);
   }
 }
 
-/** Whose placements are asked for. */
+/** Source of the positions. */
 type Source =
   | { case: "sessionEnvs"; value: MessageInitShape<typeof SessionEnvsSchema> }
   | { case: "positions"; value: MessageInitShape<typeof PositionsSchema> };
@@ -188,14 +188,14 @@ export function placementsRequest(source: Source, { signal: _, actions, ...wante
   return { ...wanted, source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
 }
 
-/** The answer for so many positions as arrays. */
+/** The answer for `numPositions` positions, as arrays. */
 export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: number, wanted: PlacementOptions): Placements {
   const offsets = column("row_offsets", answer.rowOffsets, [DataType.UINT32], [numPositions === ANY ? ANY : numPositions + 1]);
   const actions = column("actions", answer.actions, [DataType.INT32], [ANY]);
   const rows = actions.length;
   ascending("row_offsets", offsets, rows);
   const featureNames = answer.featureColumns?.names ?? [];
-  /** What is there if it was asked for, or if the rules have it. */
+  /** A tensor that the answer has only if the call asked for it, or if the rules have it. */
   const optional = <D extends ElementType>(name: string, tensor: Tensor | undefined, isWanted: unknown, dtypes: readonly D[], ...shape: readonly number[]) =>
     tensor === undefined && !isWanted ? undefined : column(name, tensor, dtypes, [rows, ...shape]);
   const keyOffsets = wanted.includeKeys ? column("key_offsets", answer.keyOffsets, [DataType.UINT32], [rows + 1]) : undefined;
@@ -230,8 +230,8 @@ function namesFeatures({ set, features }: NonNullable<PlacementOptions["features
   return !!set || !!features?.length;
 }
 
-/** How many positions a request holds. */
+/** Number of positions in a request. */
 export function numPositionsOf({ states, drawings, packed }: MessageInitShape<typeof PositionsSchema>): number {
-  // Plain numbers by hand may come without a shape.
+  // Values that are written as plain numbers may lack a shape.
   return packed === undefined ? (states ?? drawings ?? []).length : (packed.boards?.shape?.[0] ?? ANY);
 }

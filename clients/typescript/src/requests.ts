@@ -1,7 +1,7 @@
-// Requests before they leave: every field exists, and every value is one that its field can hold.
+// Checks requests before the client sends them: every field exists and can hold its value.
 //
-// Knows kinds of messages, and no particular one. Which values make sense is the server's business. These checks find what
-// would arrive as something else (NaN as 0, "false" as true) or not at all (a misspelt field).
+// These checks work on any message. They find values that would arrive as something else (NaN as 0, "false" as true) or not at all
+// (a misspelt field). The server checks whether the values make sense.
 
 import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@bufbuild/protobuf";
 
@@ -9,9 +9,9 @@ import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
 
 /**
- * Checks a message, or what one is made of, with everything in it.
+ * Checks a message, or an object to make one from, with its nested messages.
  *
- * @throws TetrionError if it has a field that such messages lack, or a value that its field cannot hold.
+ * @throws TetrionError if the message has no such field, or if a field cannot hold its value.
  */
 export function checkMessage(schema: DescMessage, value: unknown, path = ""): void {
   if (!isRecord(value)) {
@@ -33,7 +33,7 @@ export function checkMessage(schema: DescMessage, value: unknown, path = ""): vo
   }
 }
 
-/** Checks that options are an object with known names; their values are checked where they are used. */
+/** Checks that options are an object with known names. Their values are checked where they are used. */
 export function checkOptions(options: unknown, known: readonly string[]): void {
   if (!isRecord(options)) {
     throw invalid("options", `is ${shown(options)}, expected an object with ${known.join(", ")}`);
@@ -45,14 +45,14 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
   }
 }
 
-/** The options of a call, checked; `known` names the ones that a call has besides `signal`, and that Connect must not see. */
+/** Checks the options of a call and returns the ones for Connect. `known` names the options that the call has besides `signal`. */
 export function callOptions(options: CallOptions = {}, known: readonly string[] = []): CallOptions {
   checkOptions(options, ["signal", ...known]);
   const { signal } = options;
   if (signal === undefined) {
     return {};
   }
-  // Not by its class: a page may have the signal of another frame.
+  // A signal from another frame of a page has another class.
   if (typeof (signal as Partial<AbortSignal> | null)?.aborted !== "boolean") {
     throw invalid("signal", `is ${shown(signal)}, expected an AbortSignal`);
   }
@@ -64,7 +64,7 @@ function isRecord(value: unknown): value is object {
   return Object.prototype.toString.call(value) === "[object Object]";
 }
 
-/** Integers for a tensor, whatever array holds them. */
+/** Converts an array of integers for a tensor. */
 export function int32s(path: string, values: ArrayLike<number>): Int32Array {
   if (values instanceof Int32Array) {
     return values;
@@ -78,7 +78,7 @@ export function int32s(path: string, values: ArrayLike<number>): Int32Array {
   });
 }
 
-/** The environments of a call: undefined for all of them. An empty list would be all of them too, and is refused: its caller selected none. */
+/** The environments of a call; undefined means all. An empty list is refused, because the server would take it as all of them. */
 export function envIdsOf(envIds: readonly number[] | undefined): { envIds?: number[] } {
   if (envIds === undefined) {
     return {};
@@ -108,7 +108,7 @@ function checkField(field: DescField, value: unknown, path: string): void {
   if (field.fieldKind !== "list") {
     checkValue(field, value, path);
   } else if (Array.isArray(value)) {
-    // Not `forEach`, which passes over the gaps of an array.
+    // `forEach` would skip the gaps of a sparse array.
     for (let at = 0; at < value.length; at++) {
       checkValue(field, value[at], `${path}[${at}]`);
     }
@@ -117,7 +117,7 @@ function checkField(field: DescField, value: unknown, path: string): void {
   }
 }
 
-/** Checks the value of a field, or one of its list. */
+/** Checks the value of a field, or an element of a repeated field. */
 function checkValue({ message, enum: values, scalar }: DescField, value: unknown, path: string): void {
   if (message !== undefined) {
     checkMessage(message, value, path);
@@ -167,7 +167,7 @@ function checkScalar(type: ScalarType | undefined, value: unknown, path: string)
   }
 }
 
-/** Checks an integer. Those of 64 bits are bigints, or numbers that are exact. */
+/** Checks an integer. 64-bit integers are bigints or safe integers. */
 function checkInteger(path: string, value: unknown, low: number | bigint, high: number | bigint): void {
   const isWide = typeof high === "bigint";
   const isInteger = Number.isSafeInteger(value) || (isWide && typeof value === "bigint");
@@ -180,7 +180,7 @@ function joined(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** A value as an error quotes it. */
+/** A value as it appears in an error message. */
 function shown(value: unknown): string {
   if (typeof value === "object" && value !== null) {
     return Array.isArray(value) ? "an array" : `an object of ${value.constructor?.name ?? "no class"}`;
@@ -189,7 +189,7 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-/** Why a name is no field of a message. */
+/** Error text for a name that is no field of a message. */
 function noField(schema: DescMessage, name: string): string {
   const inOneof = schema.oneofs.find(({ fields }) => fields.some(({ localName }) => localName === name));
   if (inOneof !== undefined) {
@@ -198,7 +198,7 @@ function noField(schema: DescMessage, name: string): string {
   return `is no field of ${schema.name}${suggestion(name, schema.members.map(({ localName }) => localName))}`;
 }
 
-/** What follows a wrong name: the known one that was probably meant, and all of them. */
+/** The end of an error text for a wrong name: the most similar known name, and all known names. */
 function suggestion(name: string, known: readonly string[]): string {
   const plain = (text: string) => text.toLowerCase().replaceAll("_", "");
   const distances = known.map((other) => [distance(plain(name), plain(other)), other] as const).sort(([a], [b]) => a - b);
@@ -207,7 +207,7 @@ function suggestion(name: string, known: readonly string[]): string {
   return `${meant} expected one of ${known.join(", ")}`;
 }
 
-/** How many letters must be added, removed or changed to get from one word to another. */
+/** Edit distance of two words. */
 function distance(from: string, to: string): number {
   let row = [...Array(to.length + 1).keys()];
   for (const [i, letter] of [...from].entries()) {

@@ -1,6 +1,6 @@
-// A server: what it is, its sessions, its evaluations.
+// A server: its description, its sessions and its evaluations.
 //
-// Knows addresses and tokens, and no transport: Node and browsers bring theirs (`node.ts`, `web.ts`).
+// This file knows addresses and tokens, but no transport. Those are in `node.ts` and `web.ts`.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { DurationSchema } from "@bufbuild/protobuf/wkt";
@@ -25,46 +25,46 @@ import { Session } from "./session.js";
 import { guarded } from "./transport.js";
 import { type WatchEvent, watched } from "./watching.js";
 
-/** What a transport needs to know. */
+/** Options of a transport. */
 export interface TransportOptions {
-  /** Such as `http://127.0.0.1:50451`. */
+  /** Address of the server, such as `http://127.0.0.1:50451`. */
   readonly baseUrl: string;
-  /** What happens around every call. */
+  /** Functions that wrap every call. */
   readonly interceptors: Interceptor[];
-  /** The most bytes of a message from the server, after decompression. */
+  /** Maximum size of a message from the server in bytes, after decompression. */
   readonly readMaxBytes: number;
 }
 
-/** Makes the transport of a connection: `grpc` of `tetrion/node`, `grpcWeb` of `tetrion/web`, or one of your own. */
+/** Makes the transport of a connection: `grpc` of `tetrion/node`, `grpcWeb` of `tetrion/web`, or your own function. */
 export type TransportFactory = (options: TransportOptions) => Transport;
 
-/** How to connect. */
+/** Options of `connect`. */
 export interface ConnectOptions {
-  /** How calls travel. */
+  /** Makes the transport that carries the calls. */
   readonly transport: TransportFactory;
   /** The token that the server expects. */
   readonly token?: string | undefined;
   /**
-   * The most bytes of a message that the server may send; 4 MiB, if it is absent. A server sends larger ones only where a request
-   * sets its own `maxResponseBytes`.
+   * Maximum size of a message from the server in bytes; 4 MiB by default. A server sends larger messages only if a request sets a
+   * larger `maxResponseBytes`.
    */
   readonly maxResponseBytes?: number;
 }
 
-/** The most that a server sends unless a request asks for more. */
+/** Maximum size of an answer, unless the request sets another one. */
 const DEFAULT_RESPONSE_BYTES = 4 << 20;
 
-/** What a session takes besides its configuration. */
+/** Options of a new session besides its configuration. */
 export interface SessionOptions extends CallOptions {
-  /** How many seconds the session lives without calls; the server's default, if it is absent. */
+  /** Lifetime of the session without calls, in seconds; the server's default if absent. */
   readonly ttl?: number;
 }
 
 /**
- * A server. No call is made before the first one that is asked for.
+ * Creates a client of a server. It connects with the first call.
  *
  * @param address `HOST:PORT`, or a URL with `http://` or `https://`, without a path.
- * @throws TypeError if the address is none.
+ * @throws TypeError if the address, the transport or the token cannot be used.
  */
 export function connect(address: string, options: ConnectOptions): Server {
   checkOptions(options, ["transport", "token", "maxResponseBytes"]);
@@ -94,23 +94,23 @@ export function connect(address: string, options: ConnectOptions): Server {
 
 /** A server. Every failed call throws a `TetrionError`. */
 export class Server {
-  /** The calls on sessions as they are generated. */
+  /** Generated client of the environment service. */
   readonly environments: Client<typeof EnvironmentService>;
-  /** The calls on evaluations as they are generated. */
+  /** Generated client of the evaluation service. */
   readonly evaluations: Client<typeof EvaluationService>;
 
-  /** Prefer `connect`, which knows about tokens and errors. */
+  /** Use `connect` instead, which adds tokens and checks. */
   constructor(transport: Transport) {
     this.environments = createClient(EnvironmentService, transport);
     this.evaluations = createClient(EvaluationService, transport);
   }
 
-  /** What the server is, can do and allows; feature sets are written out for a playfield of `width` columns. */
+  /** Description of the server: its version, capabilities and limits. Feature sets list their columns for a playfield of this width. */
   async info(width = 10, options?: CallOptions): Promise<GetServerInfoResponse> {
     return await this.environments.getServerInfo({ width }, callOptions(options));
   }
 
-  /** A new session. No episode begins before `reset`. Seeds are bigints: `{numEnvs: 256, seed: 1n}`. */
+  /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{numEnvs: 256, seed: 1n}`. */
   async session(config: MessageInitShape<typeof SessionConfigSchema> = {}, options: SessionOptions = {}): Promise<Session> {
     const call = callOptions(options, ["ttl"]);
     const { ttl } = options;
@@ -126,7 +126,7 @@ export class Server {
     return session;
   }
 
-  /** A session that exists already, by its name. Renews its lease. */
+  /** Opens an existing session by its name, and renews its lease. */
   async open(name: string, options?: CallOptions): Promise<Session> {
     const session = this.opened((await this.environments.getSession({ name }, callOptions(options))).session);
     agree("session", session.name, name);
@@ -140,7 +140,7 @@ export class Server {
     return new Session(this.environments, session);
   }
 
-  /** The sessions of this caller, the oldest first. Renews no lease. */
+  /** Sessions of this caller, the oldest first. Renews no lease. */
   async *sessions(options?: CallOptions): AsyncGenerator<SessionMessage> {
     let pageToken = "";
     do {
@@ -153,7 +153,7 @@ export class Server {
     } while (pageToken !== "");
   }
 
-  /** Every placement of positions that are sent along; needs no session. */
+  /** Every placement of the given positions. Needs no session. */
   async placements(positions: MessageInitShape<typeof PositionsSchema>, options: PlacementOptions = {}): Promise<Placements> {
     const call = callOptions(options, PLACEMENT_OPTIONS);
     const request = placementsRequest({ case: "positions", value: positions }, options);
@@ -161,20 +161,20 @@ export class Server {
     return placementsOf(answer, numPositionsOf(positions), options);
   }
 
-  /** Shows a session while others step it: `started`, then the newest state of some environments, again and again. */
+  /** Watches a session while other clients step it: `started`, then frames with the newest state of some environments. */
   async *watch(request: MessageInitShape<typeof WatchSessionRequestSchema>, options?: CallOptions): AsyncGenerator<WatchEvent> {
     checkMessage(WatchSessionRequestSchema, request);
     yield* watched(request, this.environments.watchSession(request, callOptions(options)));
   }
 
-  /** Plays games and yields what comes of them: `started`, `results` and `progress` as they come, the `summary`. */
+  /** Plays games and yields events: `started`, then `results` and `progress`, then the `summary`. */
   async *evaluate(request: MessageInitShape<typeof EvaluatePoliciesRequestSchema>, options?: CallOptions): AsyncGenerator<EvaluationEvent> {
     checkMessage(EvaluatePoliciesRequestSchema, request);
     yield* evaluated(request, this.evaluations.evaluatePolicies(request, callOptions(options)));
   }
 }
 
-/** What `HOST:PORT` or a URL says of a server; undefined if it says something else, or more. */
+/** Origin of a server from `HOST:PORT` or a URL; undefined if the text is neither, or has a path or a user. */
 function originOf(address: unknown): string | undefined {
   try {
     const text = String(address);
@@ -186,7 +186,7 @@ function originOf(address: unknown): string | undefined {
   }
 }
 
-/** Seconds as a message. */
+/** Seconds as a `Duration`. */
 function durationOf(name: string, seconds: number): MessageInitShape<typeof DurationSchema> {
   const nanos = typeof seconds === "number" ? Math.round(seconds * 1e9) : NaN;
   if (!Number.isSafeInteger(nanos)) {

@@ -1,6 +1,6 @@
 // A session: environments that step together, their observations as typed arrays by name.
 //
-// Holds the name and the specs, and nothing of the games: these are on the server.
+// A session holds its name and the specs of its arrays. The games are on the server.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
@@ -22,17 +22,17 @@ import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf
 import { callOptions, checkMessage, envIdsOf, int32s } from "./requests.js";
 import { tensor } from "./tensors.js";
 
-/** Observations by name, one row for each environment of the call; those that the session asked for. */
+/** Observations by name, one row per environment of the call. Fields that the session did not ask for are undefined. */
 export interface Observations {
   /** `[B, height, width]`: 1 where a cell is full; row 0 is the lowest. */
   readonly board?: Uint8Array;
-  /** `[B, height]`: an integer a row, bit c is column c; 32 bits where the width is above 16. */
+  /** `[B, height]`: one integer per row; bit c is column c. 32 bits if the width is above 16. */
   readonly board_bits?: Uint16Array | Uint32Array;
   /** `[B]`: the current piece in I O T Z S J L, or -1. */
   readonly current?: Int8Array;
   /** `[B, preview]`: the next pieces. */
   readonly queue?: Int8Array;
-  /** `[B]`, with `hold`: the piece that is held, or -1. */
+  /** `[B]`, under rules with `hold`: the held piece, or -1. */
   readonly held?: Int8Array;
   /** `[B, width]`: the height of each column. */
   readonly heights?: Uint8Array;
@@ -40,45 +40,45 @@ export interface Observations {
   readonly features?: Float32Array;
   /** `[B, height, width]`: 1 in the cells of the falling piece. */
   readonly falling?: Uint8Array;
-  /** `[B, 4, 2]`: row and column of its cells. */
+  /** `[B, 4, 2]`: row and column of the falling piece's cells. */
   readonly falling_cells?: Int8Array;
-  /** `[B, 8]`, where keys steer the piece of modern Tetris: what its cells do not say, in the order of the protocol's description. */
+  /** `[B, 8]`, if keys steer the pieces of modern Tetris: state of the piece besides its cells, in the order that the protocol lists. */
   readonly piece_state?: Uint8Array;
-  /** `[B, delay + 1]`, with `garbage`: the lines that wait, by the piece with which they may rise, the current one first. */
+  /** `[B, delay + 1]`, under rules with `garbage`: waiting lines, by the piece with which they may rise, the current piece first. */
   readonly garbage?: Uint8Array;
 }
 
-/** Infos by name, each of shape `[B]`; those that the session asked for. They count since the episode began. */
+/** Infos by name, each of shape `[B]`, counted from the beginning of the episode. Infos that the session did not ask for are undefined. */
 export interface Infos {
-  /** Lines cleared. */
+  /** Cleared lines. */
   readonly lines?: BigUint64Array;
-  /** Pieces landed. */
+  /** Landed pieces. */
   readonly pieces?: BigUint64Array;
-  /** Steps taken. */
+  /** Steps of the episode. */
   readonly length?: BigUint64Array;
   /** Sum of the rewards. */
   readonly episode_return?: Float64Array;
-  /** The episode seed; given to `reset` it replays the episode. */
+  /** The episode seed. `reset` with this seed replays the episode. */
   readonly seed?: BigUint64Array;
-  /** 1 where the last action did not exist. */
+  /** 1 if the last action did not exist. */
   readonly invalid_action?: Uint8Array;
-  /** How many did not exist. */
+  /** Number of actions that did not exist. */
   readonly invalid_actions?: BigUint64Array;
   /** The row in which the last piece came to rest, or -1. */
   readonly landing_row?: Int8Array;
-  /** What the last landing counted as, where the rules tell spins apart: 0 no spin, 1 mini, 2 full. */
+  /** Kind of spin of the last landing, under rules with spins: 0 none, 1 mini, 2 full. */
   readonly spin?: Uint8Array;
-  /** Lines sent, with `clear_points` or `attack`; the next two likewise. */
+  /** Lines sent, under rules with `clear_points` or `attack`. */
   readonly attack?: BigUint64Array;
-  /** How many of the last pieces cleared lines, one after the other. */
+  /** Number of pieces in a row that cleared lines, up to the last one, under rules with `clear_points` or `attack`. */
   readonly combo?: Uint16Array;
-  /** 1 where the last clear was of four lines or by a spin. */
+  /** 1 if the last clear was of four lines or by a spin, under rules with `clear_points` or `attack`. */
   readonly back_to_back?: Uint8Array;
-  /** Rows of garbage that have risen, with `garbage`. */
+  /** Rows of garbage that have risen, under rules with `garbage`. */
   readonly garbage_rows?: BigUint64Array;
 }
 
-/** What a session shows when episodes begin. */
+/** Answer of `reset` and `restore`: the state of the environments before their next step. */
 export interface FirstStep {
   readonly observations: Observations;
   readonly infos: Infos;
@@ -88,15 +88,15 @@ export interface FirstStep {
   readonly sequence: bigint;
 }
 
-/** What a session shows after a step. */
+/** Answer of `step`. */
 export interface Step extends FirstStep {
   /** `[B]`: points of this step. */
   readonly rewards: Float32Array;
-  /** `[B]`: 1 where the rules ended the episode. */
+  /** `[B]`: 1 if the rules ended the episode. */
   readonly terminated: Uint8Array;
-  /** `[B]`: 1 where a limit cut it. */
+  /** `[B]`: 1 if a limit cut the episode. */
   readonly truncated: Uint8Array;
-  /** In SAME_STEP mode the end of the episodes that ended: their rows of this answer, `[K]`, and their last state. */
+  /** In SAME_STEP mode, the final states of the episodes that ended, and the rows of this answer that they belong to, `[K]`. */
   readonly final: { readonly rows: readonly number[]; readonly observations: Observations; readonly infos: Infos } | undefined;
 }
 
@@ -106,13 +106,13 @@ export class Session {
   readonly name: string;
   /** The rules, with every field. */
   readonly rules: Rules;
-  /** How many environments there are: N. */
+  /** Number of environments: N. */
   readonly numEnvs: number;
 
-  /** @throws TetrionError if the description lacks what the server fills in. */
+  /** @throws TetrionError if the description lacks a field that the server fills in. */
   constructor(
     private readonly calls: Client<typeof EnvironmentService>,
-    /** What the server says of it, every default filled in. */
+    /** The server's description of the session, with every default filled in. */
     readonly description: SessionMessage,
   ) {
     const { name, config } = description;
@@ -124,14 +124,14 @@ export class Session {
     this.numEnvs = config.numEnvs;
   }
 
-  /** Begins episodes, in all environments or in those of `envIds`. */
+  /** Begins episodes, in all environments or in the ones that `envIds` lists. */
   async reset(request: Omit<MessageInitShape<typeof ResetRequestSchema>, "session" | "$typeName"> = {}, options?: CallOptions): Promise<FirstStep> {
     checkMessage(ResetRequestSchema, request);
     const { envIds } = request;
     return this.first(await this.calls.reset({ ...request, ...envIdsOf(envIds), session: this.name }, callOptions(options)), this.rowsOf(envIds));
   }
 
-  /** Does one action in each environment, or in each of `envIds`, in their order. */
+  /** Takes one action in each environment, or in each that `envIds` lists, in that order. */
   async step(actions: Int32Array | readonly number[], envIds?: readonly number[], options?: CallOptions): Promise<Step> {
     const request = { ...envIdsOf(envIds), session: this.name, actions: tensor(int32s("actions", actions)) };
     const answer = await this.calls.step(request, callOptions(options));
@@ -145,7 +145,7 @@ export class Session {
     };
   }
 
-  /** Every placement of the current pieces, and what it leads to. */
+  /** Every placement of the current pieces, with its results. */
   async placements(options: PlacementOptions = {}, envIds?: readonly number[]): Promise<Placements> {
     const call = callOptions(options, PLACEMENT_OPTIONS);
     const request = placementsRequest({ case: "sessionEnvs", value: { session: this.name, ...envIdsOf(envIds) } }, options);
@@ -173,12 +173,12 @@ export class Session {
     return frames;
   }
 
-  /** Ends the session; one that has ended already is no error. */
+  /** Ends the session. A session that has already ended is no error. */
   async delete(options?: CallOptions): Promise<void> {
     await this.calls.deleteSession({ name: this.name, allowMissing: true }, callOptions(options));
   }
 
-  /** How many environments a call has: B. */
+  /** Number of environments of a call: B. */
   private rowsOf(envIds: readonly number[] | undefined): number {
     return envIds?.length ?? this.numEnvs;
   }

@@ -1,14 +1,13 @@
 // Tensors as typed arrays, and back.
 //
-// A tensor is little-endian bytes without alignment; every browser and every platform of Node is little-endian, so reading
-// one is a view on the bytes of the message, or one copy where the message holds them at an odd place. Whatever holds a view
-// holds the whole message.
+// A tensor is little-endian bytes without alignment. Every browser and every platform of Node is little-endian, so an array is a
+// view of the message's bytes, or a copy if they are not aligned. A view keeps the whole message in memory.
 
 import { create } from "@bufbuild/protobuf";
 
 import { DataType, type Tensor, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
 
-/** The array that each element type comes in. Booleans are bytes, 0 or 1; 64-bit integers are bigints. */
+/** Array type of each element type. Booleans are bytes, 0 or 1; 64-bit integers are bigints. */
 export interface Arrays {
   [DataType.UINT8]: Uint8Array;
   [DataType.INT8]: Int8Array;
@@ -40,9 +39,9 @@ const CONSTRUCTORS = {
 } as const;
 
 /**
- * The elements of a tensor, row by row, whatever their type is.
+ * The elements of a tensor of any type, row by row.
  *
- * @throws TypeError if its bytes are not what its type and its shape say.
+ * @throws TypeError if the number of bytes does not fit the type and the shape.
  */
 export function elements(tensor: Tensor): TypedArray {
   const constructor = CONSTRUCTORS[tensor.dtype as ElementType] as typeof CONSTRUCTORS[ElementType] | undefined;
@@ -61,9 +60,9 @@ export function elements(tensor: Tensor): TypedArray {
 }
 
 /**
- * The elements of a tensor that must be there and have this type.
+ * The elements of a tensor that must be present and have this type.
  *
- * @throws TypeError if it is absent or has another type.
+ * @throws TypeError if the tensor is absent or has another type.
  */
 export function elementsOf<D extends ElementType>(tensor: Tensor | undefined, dtype: D): Arrays[D] {
   if (tensor?.dtype !== dtype) {
@@ -74,7 +73,7 @@ export function elementsOf<D extends ElementType>(tensor: Tensor | undefined, dt
 }
 
 /**
- * An array as a tensor. The shape is that of a vector, unless another one is given; the bytes are not copied.
+ * An array as a tensor, by default a vector. The bytes are not copied.
  *
  * @throws TypeError if a tensor cannot hold such an array, or if the shape has another number of elements.
  */

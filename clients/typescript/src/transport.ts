@@ -1,4 +1,4 @@
-// What happens around every call, whatever transport carries it: the request is checked, an error becomes a `TetrionError`.
+// A wrapper for every call on any transport: it checks the request and turns errors into a `TetrionError`.
 
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 
@@ -6,8 +6,8 @@ import { TetrionError } from "./errors.js";
 import { checkMessage } from "./requests.js";
 
 /**
- * A transport that sends only requests that are whole, and throws a `TetrionError` whatever happens: the server's refusal, a lost
- * connection, a signal.
+ * A transport that sends only valid requests. Every failure is a `TetrionError`: a refusal by the server, a lost connection, an
+ * aborted signal.
  */
 export function guarded({ unary, stream }: Transport): Transport {
   return {
@@ -20,7 +20,7 @@ export function guarded({ unary, stream }: Transport): Transport {
       }
     },
     async stream(method, signal, timeoutMs, header, requests, contextValues) {
-      // A transport reports what ends its requests as an error of its own.
+      // A transport wraps an error from the request iterator in another error.
       let refusal: unknown;
       async function* checked(): typeof requests {
         for await (const request of requests) {
@@ -46,7 +46,7 @@ export function guarded({ unary, stream }: Transport): Transport {
 
 function failure(thrown: unknown): TetrionError {
   const { code, rawMessage, metadata, details } = ConnectError.from(thrown);
-  // The server's own has details.
+  // Errors that the server sends have details.
   const isTooLarge = code === Code.ResourceExhausted && details.length === 0;
   return TetrionError.of(isTooLarge ? new ConnectError(`${rawMessage}; connect() takes a larger maxResponseBytes`, code, metadata) : thrown);
 }

@@ -1,4 +1,4 @@
-// What a session looks like while others step it, compared with the request: the environments asked for, on fields of their size.
+// Checks the events of a watched session against the request: its environments, and the size of their playfields.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 
@@ -6,10 +6,10 @@ import { agree } from "./answers.js";
 import { unreadable } from "./errors.js";
 import type { WatchFrame, WatchSessionRequestSchema, WatchSessionResponse, WatchStarted } from "./gen/tetrion/v1/environment_service_pb.js";
 
-/** A message of a session that is watched. */
+/** An event of a watched session. */
 export type WatchEvent = Exclude<WatchSessionResponse["event"], { case: undefined }>;
 
-/** Passes the events of a session that is watched on, while they fit the request. */
+/** Yields the events of a watched session. Throws if they do not fit the request. */
 export async function* watched(
   { session, envIds = [] }: MessageInitShape<typeof WatchSessionRequestSchema>,
   messages: AsyncIterable<WatchSessionResponse>,
@@ -28,7 +28,7 @@ export async function* watched(
     } else if (event.case === "frame") {
       checkFrame(event.value, started!);
     } else {
-      continue; // of a newer server
+      continue; // an event of a newer server
     }
     yield event;
   }
@@ -38,7 +38,7 @@ function checkFrame({ envs }: WatchFrame, { session, envIds }: WatchStarted): vo
   agree("environments of a frame", String(envs.map(({ envId }) => envId)), String(envIds));
   const { width, height } = session?.config?.rules ?? {};
   for (const { cells } of envs) {
-    // None at all before the first episode.
+    // Before the first episode there are no cells.
     if (cells.length > 0) {
       agree("number of cells", cells.length, (width ?? 0) * (height ?? 0));
     }

@@ -1,14 +1,14 @@
-// The transport for pages: gRPC-Web over `fetch`, HTTP/1.1 or HTTP/2 as the browser likes.
+// The transport for browsers: gRPC-Web over `fetch`, by HTTP/1.1 or HTTP/2.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
 import type { TransportFactory } from "./server.js";
 
-/** Unary calls and streams from the server work; `StepStream` does not, since browsers cannot stream requests. */
+/** Makes a gRPC-Web transport. All calls work except `StepStream`, because browsers cannot stream requests. */
 export const grpcWeb: TransportFactory = (options) => createGrpcWebTransport({ ...options, fetch: bounded(options.readMaxBytes) });
 
-/** A `fetch` whose answers end with an error at the first message with more bytes, which Connect would make room for. */
+/** A `fetch` that fails at the first message above the size limit, before Connect allocates memory for it. */
 function bounded(maxBytes: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -16,7 +16,7 @@ function bounded(maxBytes: number): typeof fetch {
   };
 }
 
-/** Passes messages on. Before each come a byte of flags and four of its length. The browser has decompressed them all. */
+/** Passes messages through. Each has a prefix of one byte of flags and four bytes of length. The browser has already decompressed them. */
 function envelopes(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let head: number[] = [];
   let rest = 0; // bytes of the message that are still to come

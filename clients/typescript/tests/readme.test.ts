@@ -1,4 +1,4 @@
-// The programs of the README compile as a reader's project compiles them, and do what it says.
+// The programs in the README compile in a project like a reader's, and print what the README says.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -45,7 +45,7 @@ test("the examples run", async () => {
       await writeFile(file, code);
       return (await promisify(execFile)(process.execPath, [file])).stdout;
     }));
-    assert.match(outputs[0]!, /^after \d+ pieces: lines \d+ and \d+\n[\d]+ lines a game, 95 % interval \d+ to \d+\n$/);
+    assert.match(outputs[0]!, /^after \d+ pieces: lines \d+ and \d+\n[\d]+ lines per game, 95 % interval \d+ to \d+\n$/);
     assert.equal(outputs[1], "left left turn_left sonic_drop turn_left hard_drop\n2 lines cleared, 4 sent, spin 2\n");
     assert.match(outputs[2]!, /^INVALID_ARGUMENT INVALID_FIELD config\.rules\.width\n/);
   } finally {

@@ -272,7 +272,7 @@ for (const look of LOOKS) {
       for (const row of rows) {
         assert.match(row, /^(dellacherie|bcts|el-tetris)200[\d.,]+/);
       }
-      assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines a game/);
+      assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines per game/);
       assert.match(await page.locator("canvas.strips").getAttribute("aria-label"), /bcts: mean [\d.,]+, plus or minus [\d.,]+, over 200 games/);
     });
   });
@@ -384,7 +384,7 @@ test("weights that are changed change the choices, and can be evaluated", async 
     await page.getByLabel("Cut after").selectOption("10000");
     await page.getByRole("button", { name: "Evaluate", exact: true }).click();
     await page.getByText("100 games in").waitFor({ timeout: 60_000 });
-    assert.match(await page.locator("ul").textContent(), /dellacherie − dellacherie, weights of A: [\d.,]+ lines a game.*better/);
+    assert.match(await page.locator("ul").textContent(), /dellacherie − dellacherie, weights of A: [\d.,]+ lines per game.*better/);
   });
 });
 
@@ -409,13 +409,13 @@ test("lines sent are counted where there are such", async () => {
     await page.getByLabel("Rules").selectOption("guideline");
     await page.getByLabel("Count", { exact: true }).selectOption("lines sent");
     const spoken = await evaluateTwo(page);
-    await page.getByRole("heading", { name: "Lines sent a game" }).waitFor();
+    await page.getByRole("heading", { name: "Lines sent per game" }).waitFor();
     const means = [...spoken.matchAll(/mean ([\d.]+)/g)].map(([, mean]) => Number(mean));
     assert.deepEqual(means, scores.map((score) => Number(score.toPrecision(3))), spoken);
-    assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines sent a game/);
+    assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ lines sent per game/);
     await page.getByLabel("Rules").selectOption("simplified");
     // What is shown is still what was counted.
-    assert.equal(await page.getByRole("heading", { name: "Lines sent a game" }).count(), 1);
+    assert.equal(await page.getByRole("heading", { name: "Lines sent per game" }).count(), 1);
     assert.equal(await page.getByLabel("Count", { exact: true }).isVisible(), false);
   });
 });
@@ -434,10 +434,10 @@ test("points are counted where a point is not a line", async () => {
     assert.equal(await counted.inputValue(), "lines", "these rules send no lines");
     await counted.selectOption("points");
     const spoken = await evaluateTwo(page);
-    await page.getByRole("heading", { name: "Points a game" }).waitFor();
+    await page.getByRole("heading", { name: "Points per game" }).waitFor();
     const means = [...spoken.matchAll(/mean ([\d,]+), plus/g)].map(([, mean]) => Number(mean.replaceAll(",", "")));
     assert.deepEqual(means, scores.map(Math.round), spoken);
-    assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ points a game/);
+    assert.match(await page.locator("ul").textContent(), /bcts − dellacherie: -?[\d.,]+ points per game/);
     await page.getByLabel("Rules").selectOption("genetic");
     assert.equal(await counted.inputValue(), "points");
     await page.getByLabel("Rules").selectOption("leiden");
@@ -593,7 +593,7 @@ test("a token is asked for, kept for the tab, and never in the address", async (
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("Token").fill("wrong");
       await dialog.getByRole("button", { name: "Enter" }).click();
-      await dialog.getByText("It does not know that one.").waitFor();
+      await dialog.getByText("It does not accept that token.").waitFor();
       // No header carries this one.
       await dialog.getByLabel("Token").fill("日本");
       await dialog.getByLabel("Token").press("Enter");
@@ -1260,7 +1260,7 @@ test("the curve of a session that has ended stays", async () => {
       await ended.click();
       await page.waitForTimeout(3000);
       assert.equal(await page.locator("canvas.chart").isVisible(), true);
-      assert.match(await page.locator("canvas.chart").getAttribute("aria-label"), /that ended: \d+ episodes, [\d.]+ lines at the end$/);
+      assert.match(await page.locator("canvas.chart").getAttribute("aria-label"), /: \d+ episodes, [\d.]+ lines at the end$/);
       await page.reload();
       await page.getByRole("radio", { name: /has ended; \d+ episodes seen/ }).first().waitFor();
       assert.equal(await page.locator("canvas.chart").isVisible(), true);
@@ -1278,7 +1278,7 @@ test("without learners it says how to connect one", async () => {
       await page.getByRole("dialog").getByLabel("Token").press("Enter");
       await page.getByText("No learner has a session here").waitFor();
       assert.ok((await page.locator("#snippet").textContent()).includes(', token="TOKEN")'));
-      await page.getByText("This server needs a token: put yours in place of TOKEN.").waitFor();
+      await page.getByText("This server needs a token: replace TOKEN with yours.").waitFor();
       assert.ok(!(await page.locator("main").textContent()).includes("sesame"));
       await page.getByRole("link", { name: "Evaluate" }).click();
       await page.getByText("No games yet").waitFor();
@@ -1313,9 +1313,9 @@ for (const look of [LOOKS[0], LOOKS[3], { ...SCREENS[4], scheme: "light" }]) {
 test("sliders say their values", async () => {
   await on("/#race", DESKTOP, async (page) => {
     const speed = page.getByLabel("Speed");
-    assert.equal(await speed.getAttribute("aria-valuetext"), "8 pieces a second");
+    assert.equal(await speed.getAttribute("aria-valuetext"), "8 pieces per second");
     await speed.fill("0");
-    assert.equal(await speed.getAttribute("aria-valuetext"), "1 piece a second");
+    assert.equal(await speed.getAttribute("aria-valuetext"), "1 piece per second");
     await speed.fill("7");
     assert.equal(await speed.getAttribute("aria-valuetext"), "as fast as the server answers");
     const holes = page.getByRole("slider", { name: "A: weight of holes" });
