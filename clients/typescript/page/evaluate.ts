@@ -261,6 +261,7 @@ export class Evaluate implements View {
     this.progress.value = 0;
     const measure = (this.shownMeasure = this.measure);
     this.draw();
+    await this.form.settle();
     const seed = this.seed.value;
     const request = {
       rules: { ...rulesOf(this.app.info, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },

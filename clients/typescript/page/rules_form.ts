@@ -41,8 +41,9 @@ export class RulesForm {
     this.draw();
   }
 
-  /** Checks the changes in the address. If the server refuses them, drops them and shows its reason. */
+  /** Waits for choices that the server is checking. Checks the changes in the address, and drops them if the server refuses them. */
   async settle(): Promise<void> {
+    await this.turns.take(() => Promise.resolve());
     if (this.isSettled) {
       return;
     }

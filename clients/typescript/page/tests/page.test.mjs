@@ -452,7 +452,7 @@ test("an evaluation can be stopped", async () => {
     await page.getByLabel("Cut after").selectOption("1000000");
     await page.getByRole("button", { name: "Evaluate", exact: true }).click();
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByText("Stopped:").waitFor();
+    await page.getByText("Stopped.").waitFor();
     await page.getByRole("button", { name: "Evaluate", exact: true }).waitFor();
   });
 });
