@@ -133,7 +133,7 @@ fn check(printed: Printed, ours: Vec<f64>, expected: Verdict) {
 
 #[track_caller]
 fn check_cut(printed: Printed, ours: Vec<f64>, expected: Verdict) {
-    let cuts = Cuts { early: true, all: false };
+    let cuts = Cuts { early: true, cut: 0 };
     assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, cuts), expected);
 }
 
@@ -142,7 +142,7 @@ fn check_cut(printed: Printed, ours: Vec<f64>, expected: Verdict) {
 fn games_that_were_all_cut_do_not_show_how_lost_ones_vary() {
     let check = |value, games, ours: Vec<f64>, expected| {
         let printed = Printed::Mean { value, decimals: Decimals::Kept, games };
-        let cuts = Cuts { early: false, all: true };
+        let cuts = Cuts { early: false, cut: ours.len() as u64 };
         assert_eq!(Said { printed, origin: Origin::Rerun }.compare(&ours, cuts), expected);
     };
     // 15 % of the games may be lost, and none is with probability 0.00135: (1 - 0.152)^40.
@@ -153,6 +153,24 @@ fn games_that_were_all_cut_do_not_show_how_lost_ones_vary() {
     // With ten it may be half of them.
     check(7_997.0, 10, sample(7_998.5, 1.0, 10), Verdict::Agrees);
     check(5_000.0, 10, sample(7_998.5, 1.0, 10), Verdict::TooFew);
+}
+
+/// One game that was lost just before the cut says as little of other lost games as none.
+#[test]
+fn a_few_lost_games_do_not_show_how_lost_ones_vary() {
+    let check = |value, cut, expected| {
+        let printed = Printed::Mean { value, decimals: Decimals::Kept, games: 40 };
+        let compared = Said { printed, origin: Origin::Rerun }
+            .compare(&sample(486.0, 2.0, 40), Cuts { early: false, cut });
+        assert_eq!(compared, expected, "{value} with {cut} cut");
+    };
+    // Of 40 games at most one is lost with probability 0.00135 where 21 % are lost, which is 18.5 % more than one.
+    check(481.0, 39, Verdict::Agrees);
+    check(400.0, 39, Verdict::Agrees);
+    check(390.0, 39, Verdict::Differs);
+    // Ten lost games are enough.
+    check(481.0, 30, Verdict::Differs);
+    check(481.0, 0, Verdict::Differs);
 }
 
 #[test]

@@ -72,7 +72,7 @@ impl RowReport {
         let cut = played.games.iter().filter(|game| game.truncated).count() as u64;
         // Games that are cut where their document cuts them are whole. An estimate is never cut by its document.
         let is_shortened = cut > 0 && (row.max_pieces(quick) != row.cut || row.loss_trials > 0);
-        let cuts = Cuts { early: is_shortened, all: cut > 0 && cut == games };
+        let cuts = Cuts { early: is_shortened, cut };
         let figures = row.figures.iter().map(|figure| {
             let numbers = measure(figure.quantity, played);
             let judge = |said: Option<Said>| match said? {

@@ -7,7 +7,7 @@
 //! wrong; what that is, each kind says as well. NaN never agrees, and neither do zero games.
 //!
 //! Games that were cut earlier than the document's give a lower bound. It can be too large for a figure, and says nothing else.
-//! Games that were all cut vary by less than games of which some are lost, however rare that is: [`Cuts::all`].
+//! A few lost games among many that were cut do not show how lost games vary: [`Cuts::cut`].
 
 use crate::summary::Statistics;
 use crate::text::numbers::grouped;
@@ -120,10 +120,11 @@ pub enum Decimals {
 pub struct Cuts {
     /// Some were cut earlier than those of the figure: their mean is a lower bound.
     pub early: bool,
-    /// All of them were cut, so that nothing shows what a lost game is like. Of m games none is lost with a probability of
-    /// `LEVEL` / 2 where each is with p = 1 - (`LEVEL` / 2)^(1/m), and a lost game may have nothing: the mean of all such games
-    /// may be smaller by p x.
-    pub all: bool,
+    /// How many of them were cut. If some were, and fewer than ten of the m games were lost, these show too little of what lost
+    /// games are like. The share of lost games may be larger than the one seen, up to the share p for which so few losses have
+    /// a probability of `LEVEL` / 2, and a lost game may have nothing: the mean of all such games may be smaller by
+    /// (p - lost / m) x.
+    pub cut: u64,
 }
 
 /// The result of a comparison.
@@ -174,13 +175,24 @@ enum Side {
     Unknown,
 }
 
+impl Cuts {
+    /// The share of games that may be lost in addition to those that were.
+    fn unseen_losses(self, games: usize) -> f64 {
+        let lost = games - games.min(self.cut as usize);
+        if self.cut == 0 || lost >= FEW {
+            return 0.0;
+        }
+        most_losses(lost as u64, games as u64, LEVEL / 2.0) - lost as f64 / games as f64
+    }
+}
+
 impl Said {
     /// Compares a figure with the numbers of our games; of a share they are 1 and 0.
     pub fn compare(&self, ours: &[f64], cuts: Cuts) -> Verdict {
         if ours.is_empty() || !ours.iter().all(|number| number.is_finite()) || !self.is_number() {
             return Verdict::TooFew;
         }
-        let unseen = if cuts.all { 1.0 - (LEVEL / 2.0).powf(1.0 / ours.len() as f64) } else { 0.0 };
+        let unseen = cuts.unseen_losses(ours.len());
         let side = match self.printed {
             Printed::Mean { value, decimals, games } => {
                 let (below, above) = match decimals {
@@ -415,20 +427,21 @@ fn beside_typical(ours: &[f64], low: f64, high: f64) -> Side {
 /// assert_eq!((low, (high * 1e4).round()), (0.0, 1684.0)); // 1 - 0.025^(1/20)
 /// ```
 pub fn share_interval(count: u64, games: u64) -> (f64, f64) {
-    // The share where a probability that falls with it is 2.5 %.
-    let solve = |falls: &dyn Fn(f64) -> f64| {
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..50 {
-            let middle = (low + high) / 2.0;
-            if falls(middle) > 0.025 { low = middle } else { high = middle }
-        }
-        high
-    };
-    let high = if count == games { 1.0 } else { solve(&|share| binomial_at_most(count, games, share)) };
     // Seen from the other end, the rest of the games is few.
-    let rest = games - count;
-    let low = if count == 0 { 0.0 } else { 1.0 - solve(&|share| binomial_at_most(rest, games, share)) };
-    (low, high)
+    (1.0 - most_losses(games - count, games, 0.025), most_losses(count, games, 0.025))
+}
+
+/// The largest share of losses for which at most `count` losses in this many games have at least this probability.
+fn most_losses(count: u64, games: u64, probability: f64) -> f64 {
+    if count == games {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if binomial_at_most(count, games, middle) > probability { low = middle } else { high = middle }
+    }
+    high
 }
 
 /// The probability of at most `count` of `games`.
