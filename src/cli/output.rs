@@ -22,7 +22,7 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-use crate::text::escapes::{is_obeyed, visible, written_out};
+use crate::text::escapes::{is_obeyed, visible, without_middle, written_out};
 
 /// The exit code after the reader of stdout has left: the one that a shell reports of a program that SIGPIPE ended.
 pub const READER_LEFT: u8 = 141;
@@ -73,17 +73,6 @@ fn shortened(message: &str) -> Cow<'_, str> {
     let words = message.split_inclusive(char::is_whitespace);
     let message: String = words.map(|word| without_middle(word, LONGEST_WORD)).collect();
     Cow::Owned(without_middle(&message, LONGEST_MESSAGE).into_owned())
-}
-
-/// A text of at most this many characters, or its first and last ones: a quarter of as many at either end.
-fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
-    let length = if text.len() <= most { text.len() } else { text.chars().count() };
-    if length <= most {
-        return Cow::Borrowed(text);
-    }
-    let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let (first, last) = (&text[..at(most / 4)], &text[at(length - most / 4)..]);
-    Cow::Owned(format!("{first}... {} characters ...{last}", length - 2 * (most / 4)))
 }
 
 /// A word of a command line as a shell reads it: as it is, or in quotes.

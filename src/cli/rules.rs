@@ -90,7 +90,13 @@ fn arg(field: &'static RulesField) -> Arg {
 
 /// The parser of a field's values. Those of a choice are listed with their meanings in `--help`.
 fn value_parser(field: &'static RulesField) -> ValueParser {
-    let parse = |text: &str| rules::parse(field, text);
+    let parse = |text: &str| match field.kind {
+        // The command line names the flag and the value itself.
+        FieldKind::Numbers { .. } | FieldKind::Flag { .. } => {
+            rules::parse(field, text).map_err(|_| format!("expected {}", field.expects()))
+        }
+        _ => rules::parse(field, text),
+    };
     match field.kind {
         FieldKind::Count { least, most, .. } => {
             let range = i64::from(least)..=i64::from(most);

@@ -1,4 +1,4 @@
-//! Characters that a terminal obeys instead of showing them, and their escaped form.
+//! Texts from files and servers, made fit to print: escaped where a terminal would obey them, and shortened.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -42,4 +42,15 @@ pub fn written_out(text: &str, is_obeyed: impl Fn(char) -> bool) -> Cow<'_, str>
         }
     }
     Cow::Owned(visible)
+}
+
+/// A text of at most this many characters, or its first and last ones: a quarter of as many at either end.
+pub fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
+    let length = if text.len() <= most { text.len() } else { text.chars().count() };
+    if length <= most {
+        return Cow::Borrowed(text);
+    }
+    let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    let (first, last) = (&text[..at(most / 4)], &text[at(length - most / 4)..]);
+    Cow::Owned(format!("{first}... {} characters ...{last}", length - 2 * (most / 4)))
 }

@@ -12,6 +12,7 @@ use super::model::ModelNote;
 use super::rules::RulesNote;
 use crate::client::{Expectation, Features, Policies};
 use crate::input::{UsageError, read_utf8};
+use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
 use crate::wire::limits::MAX_MODEL_PARAMETERS;
 
@@ -151,7 +152,8 @@ pub fn plain_numbers(text: &str) -> Result<Vec<f64>, UsageError> {
     let number = |word: &str| word.parse().ok().filter(|number: &f64| number.is_finite());
     let problem = |word: &str| {
         let expected = "expected a weights.json of `tetrion train`, or plain numbers";
-        UsageError(format!("it holds {word:?}, which is no finite number: {expected}"))
+        let shown = without_middle(word, 100); // before it is quoted: the word may be the whole file
+        UsageError(format!("it holds {shown:?}, which is no finite number: {expected}"))
     };
     let numbers = words.map(|word| number(word).ok_or_else(|| problem(word)));
     let numbers: Vec<f64> = numbers.collect::<Result<_, _>>()?;

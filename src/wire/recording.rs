@@ -20,6 +20,9 @@ use super::session::{decode_invalid_actions, invalid_action_reward};
 /// Why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingFileError {
+    /// The file is empty.
+    #[error("the file is empty, expected a recording")]
+    Empty,
     /// The file is too long.
     #[error("it has {0} bytes, expected at most {MAX_RECORDING_BYTES}")]
     TooLong(usize),
@@ -44,6 +47,9 @@ pub enum RecordingFileError {
 pub fn read(bytes: &[u8]) -> Result<Recording, RecordingFileError> {
     if bytes.len() > MAX_RECORDING_BYTES as usize {
         return Err(RecordingFileError::TooLong(bytes.len()));
+    }
+    if bytes.is_empty() {
+        return Err(RecordingFileError::Empty);
     }
     let message = if bytes.trim_ascii_start().starts_with(b"{") {
         serde_json::from_slice(bytes)?
