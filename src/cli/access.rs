@@ -135,14 +135,16 @@ impl Access {
         self.tls.as_ref().map(|filed| filed.tls.clone())
     }
 
-    /// Starts tasks that follow changes of the files of tokens and of certificates.
+    /// Starts tasks that follow changes of the files of tokens and of certificates. Returns whether there are any such files.
     ///
     /// # Errors
     /// If SIGHUP cannot be listened to.
-    pub fn follow_files(&mut self) -> std::io::Result<()> {
+    pub fn follow_files(&mut self) -> std::io::Result<bool> {
+        let follows = self.file.is_some() || self.tls.is_some();
         if let Some((path, text)) = self.file.take() {
             follow_tokens(self.tokens.clone(), path, text)?;
         }
-        self.tls.take().map_or(Ok(()), FiledTls::follow)
+        self.tls.take().map_or(Ok(()), FiledTls::follow)?;
+        Ok(follows)
     }
 }

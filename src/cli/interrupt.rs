@@ -118,7 +118,7 @@ async fn signal(every_end: bool) -> std::io::Result<u8> {
 
 /// Whether the process was started so that it outlives its terminal, as `nohup` does it; where the system does not say, it was not.
 #[cfg(unix)]
-fn ignores_hang_up() -> bool {
+pub fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     // The first bit is that of signal 1.

@@ -16,6 +16,8 @@ use tracing_subscriber::{fmt, registry};
 use super::access::{Access, AccessArgs};
 use super::computing::ComputingArgs;
 use super::interrupt::INTERRUPTED;
+#[cfg(unix)]
+use super::interrupt::ignores_hang_up;
 use super::notify::{State, notify};
 use super::output::{self, print};
 use crate::input::UsageError;
@@ -163,7 +165,7 @@ pub struct ServeArgs {
 
     /// The URL of an OpenTelemetry collector that takes traces over OTLP and gRPC, such as `http://localhost:4317`
     /// [default: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT; without these, no traces]
-    #[arg(long, value_name = "URL", value_parser = collector)]
+    #[arg(long, value_name = "URL")]
     pub otlp: Option<String>,
 
     /// What to log on stderr: a level, or levels by module such as `info,tetrion=debug`
@@ -262,30 +264,43 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
-/// The URL of a collector.
-fn collector(text: &str) -> Result<String, String> {
-    let is_url = text.parse::<axum::http::Uri>().is_ok_and(|url| {
-        matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
-    });
-    if is_url {
-        Ok(text.to_owned())
-    } else {
-        Err("expected http://HOST:PORT or https://HOST:PORT".to_owned())
+/// The URL of a collector from the flag, or from the variables that every program with OpenTelemetry knows.
+///
+/// The flag has no parser of its own, because the command line's errors quote the value, which may have a password.
+fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
+    let from_flag = args.otlp.clone().map(|url| ("--otlp", url));
+    let from_variable = |name| std::env::var(name).ok().filter(|url| !url.is_empty()).map(|url| (name, url));
+    let found = from_flag
+        .or_else(|| from_variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
+        .or_else(|| from_variable("OTEL_EXPORTER_OTLP_ENDPOINT"));
+    let Some((source, url)) = found else { return Ok(None) };
+    if url.parse().is_ok_and(|url| is_collector(&url)) {
+        return Ok(Some(url));
     }
+    let shown = without_credentials(&url);
+    Err(UsageError(format!(
+        "{source}: {shown:?} is not a URL of a collector, expected http://HOST:PORT or https://HOST:PORT"
+    )))
 }
 
-/// The collector that the flag names, or the variables that every program with OpenTelemetry knows.
-fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
-    if args.otlp.is_some() {
-        return Ok(args.otlp.clone());
-    }
-    for name in ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
-        if let Some(url) = std::env::var(name).ok().filter(|url| !url.is_empty()) {
-            let url = collector(&url).map_err(|error| UsageError(format!("{name}={url:?}: {error}")))?;
-            return Ok(Some(url));
-        }
-    }
-    Ok(None)
+/// Whether a URL has a scheme of a collector, a host, and a number as its port if any. The parser lets other ports pass, such as a
+/// password that has a slash.
+fn is_collector(url: &axum::http::Uri) -> bool {
+    let Some(authority) = url.authority() else { return false };
+    let (host, address) = (authority.host(), authority.as_str());
+    let address = address.rsplit_once('@').map_or(address, |(_, address)| address);
+    matches!(url.scheme_str(), Some("http" | "https"))
+        && !host.is_empty()
+        && (address == host || authority.port_u16().is_some())
+}
+
+/// A URL, which may be malformed, without its user, password and query.
+fn without_credentials(url: &str) -> String {
+    let (address, query) = url.split_once('?').map_or((url, ""), |(address, _)| (address, "?..."));
+    let Some((credentials, host)) = url.rsplit_once('@') else { return format!("{address}{query}") };
+    let scheme = credentials.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
+    let (host, query) = host.split_once('?').map_or((host, ""), |(host, _)| (host, "?..."));
+    format!("{scheme}...@{host}{query}")
 }
 
 /// Serves until it is stopped.
@@ -315,9 +330,9 @@ fn keep_memory_of_answers() {
 
 async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     let config = config(args, &access)?;
-    access.follow_files()?;
-    let stop = CancellationToken::new();
-    stop_on_signal(stop.clone())?;
+    let reloads = access.follow_files()?;
+    let (stop, hurry) = (CancellationToken::new(), CancellationToken::new());
+    stop_on_signal(stop.clone(), hurry.clone(), reloads)?;
     if args.exit_on_stdin_eof {
         stop_on_stdin_eof(stop.clone());
     }
@@ -334,7 +349,7 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
         stop.cancelled_owned().await;
         notify(State::Stopping);
     };
-    server.run(asked_to_stop).await?;
+    server.run_until(asked_to_stop, hurry.cancelled_owned()).await?;
     Ok(())
 }
 
@@ -434,25 +449,42 @@ fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Cancels `stop` on the first signal, and ends the process at once on the second.
-fn stop_on_signal(stop: CancellationToken) -> std::io::Result<()> {
+/// Cancels `stop` on the first signal and `hurry` on the second, and ends the process on the third.
+///
+/// SIGHUP is such a signal too, which comes when the server's terminal is closed, unless the server `reloads` its files on it or
+/// was started to ignore it.
+fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bool) -> std::io::Result<()> {
     #[cfg(unix)]
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    let mut signal = async move || {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
+    let mut signal = {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut hang_up =
+            if reloads || ignores_hang_up() { None } else { Some(signal(SignalKind::hangup())?) };
+        async move || {
+            let hung_up = async {
+                match &mut hang_up {
+                    Some(hang_up) => hang_up.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+                _ = hung_up => {}
+            }
         }
-        #[cfg(not(unix))]
-        let _ = tokio::signal::ctrl_c().await;
     };
+    #[cfg(not(unix))]
+    let (mut signal, _) = (async || drop(tokio::signal::ctrl_c().await), reloads);
     tokio::spawn(async move {
         signal().await;
         info!("asked to stop");
         stop.cancel();
         signal().await;
-        warn!("asked again: stopping at once");
+        warn!("asked again: open calls are dropped");
+        hurry.cancel();
+        signal().await;
+        warn!("asked a third time: stopping at once");
         std::process::exit(INTERRUPTED.into());
     });
     Ok(())

@@ -297,6 +297,19 @@ impl Server {
     /// # Errors
     /// If the sessions cannot be written.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
+        self.run_until(shutdown, pending()).await
+    }
+
+    /// Serves as [`Server::run`] does, and drops the calls that are still open when `hurry` completes. It writes the sessions
+    /// all the same.
+    ///
+    /// # Errors
+    /// If the sessions cannot be written.
+    pub async fn run_until(
+        self,
+        shutdown: impl Future<Output = ()>,
+        hurry: impl Future<Output = ()>,
+    ) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
         set_aside(in_place);
         set_charge(reception::charge);
@@ -333,6 +346,7 @@ impl Server {
         tokio::select! {
             () = serving => {}
             () = out_of_time => warn!("calls still open after {:?} are dropped", self.config.drain_timeout),
+            () = hurry => drain_ends = Some(Instant::now()),
             never = metrics::keep_small() => match never {},
             never = keep_room => match never {},
             () = reaper => {}

@@ -1,7 +1,7 @@
 //! Servers that stop and start again with the same `--state` folder, as processes.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tonic::Code;
 
+use crate::evaluate::tetrion;
 use crate::server::Process;
 use crate::support::{config, create, refused, reset, step};
 
@@ -66,6 +67,53 @@ async fn a_session_goes_on_with_the_next_server_and_with_that_one_only() {
     stop(start(&folder));
 }
 
+/// Which signals end the server, while a call is open that never ends: with the second one, the server writes its sessions.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_second_signal_drops_open_calls_and_keeps_the_sessions() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let folder = folder(&format!("second_{signal}"));
+        let mut command = tetrion(&["serve", "--listen", "127.0.0.1:0", "--state", folder.to_str().unwrap()]);
+        let mut first = Process::spawn(command.args(["--drain-timeout", "3600"]).stderr(Stdio::piped()));
+        let mut log = BufReader::new(first.child.stderr.take().unwrap()).lines();
+        let mut wait_for = |text: &str| {
+            assert!(log.any(|line| line.unwrap().contains(text)), "no {text:?} after {signal}");
+        };
+        let name = create(&mut EnvironmentServiceClient::new(first.channel().await), config(1, 5)).await.name;
+        let _call = first.endless_call();
+        first.signal(signal);
+        wait_for("draining");
+        first.signal(signal);
+        wait_for("open calls are dropped");
+        let (status, took, _) = first.wait();
+        assert!(status.success() && took < Duration::from_secs(60), "{signal}: {status} after {took:?}");
+
+        let second = start(&folder);
+        let mut client = EnvironmentServiceClient::new(second.channel().await);
+        client.reset(reset(&name)).await.unwrap();
+    }
+}
+
+/// A server under `nohup` goes on when its terminal closes.
+#[cfg(unix)]
+#[test]
+fn a_server_that_was_started_to_ignore_the_end_of_its_terminal_goes_on() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_tetrion")]);
+    let mut server =
+        Process::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped()));
+    let mut stderr = server.child.stderr.take().unwrap();
+    let call = server.endless_call();
+    server.signal("HUP");
+    server.get("/");
+    server.terminate();
+    drop(call);
+    let mut log = String::new();
+    stderr.read_to_string(&mut log).unwrap();
+    assert!(server.wait().0.success());
+    assert!(log.contains("asked to stop") && !log.contains("asked again"), "{log}");
+}
+
 #[tokio::test]
 async fn what_cannot_be_taken_up_is_kept_for_a_person() {
     let folder = folder("kept");
@@ -106,7 +154,11 @@ fn a_folder_that_cannot_be_used_is_named() {
     let file = folder("file");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "").unwrap();
-    assert!(refusal(&file).contains(file.to_str().unwrap()));
+    let problem = refusal(&file);
+    assert!(
+        problem.contains(file.to_str().unwrap()) && problem.ends_with(": not a directory\n"),
+        "{problem}"
+    );
     fs::remove_file(&file).unwrap();
 }
 

@@ -144,6 +144,31 @@ async fn no_log_shows_a_secret() {
     }
 }
 
+/// Each URL is no URL of a collector, because of what its password has or for another reason.
+#[test]
+fn the_url_of_a_collector_is_refused_without_its_password() {
+    for (url, shown) in [
+        ("http://user:needle/1@host:4317", "http://...@host:4317"),
+        ("http://user:needle#1@host:4317", "http://...@host:4317"),
+        ("http://user:nee?dle@host:4317?key=needle", "http://...@host:4317?..."),
+        ("user:needle@host:4317", "...@host:4317"),
+        ("host:4317?key=needle", "host:4317?..."),
+        ("ftp://host", "ftp://host"),
+    ] {
+        for source in ["--otlp", "TETRION_SERVE_OTLP", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
+            let mut command = tetrion(&["serve", "--listen", "127.0.0.1:0"]);
+            let command =
+                if source == "--otlp" { command.args([source, url]) } else { command.env(source, url) };
+            let (code, reported) = said(command);
+            let source = if source.starts_with("OTEL") { source } else { "--otlp" };
+            let expected = format!(
+                "error: {source}: {shown:?} is not a URL of a collector, expected http://HOST:PORT or https://HOST:PORT\n"
+            );
+            assert_eq!((code, reported), (Some(2), expected), "{url}");
+        }
+    }
+}
+
 #[test]
 fn no_help_shows_a_secret_of_the_environment() {
     for command in ["serve", "train", "evaluate", "reproduce"] {

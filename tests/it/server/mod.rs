@@ -60,8 +60,26 @@ impl Process {
     }
 
     pub fn terminate(&self) {
-        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        self.signal("TERM");
+    }
+
+    /// Sends a signal such as TERM.
+    pub fn signal(&self, name: &str) {
+        let process = self.child.id().to_string();
+        let killed = Command::new("kill").args([&format!("-{name}"), &process]).status().unwrap();
         assert!(killed.success());
+    }
+
+    /// Begins a call that never ends: a request that promises a message of 95 bytes and sends none of them. The call ends with
+    /// the connection.
+    pub fn endless_call(&self) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web\r\n\
+                       content-length: 100\r\n\r\n\0\0\0\0\x5f";
+        stream.write_all(request.as_bytes()).unwrap();
+        // The server has begun with that request once it has answered a later one.
+        self.get("/");
+        stream
     }
 
     /// Waits for the end; returns the status, how long it took, and what else was on stdout.
@@ -323,13 +341,7 @@ fn the_most_threads_allowed_start_promptly_and_obey_sigterm() {
 #[test]
 fn a_call_that_never_ends_delays_the_exit_for_a_bounded_time() {
     let process = Process::start(&["--drain-timeout", "0.3"]);
-    let mut stream = TcpStream::connect(process.address).unwrap();
-    // A request that promises a message of 95 bytes and sends none of them.
-    let request = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/grpc-web\r\n\
-                   content-length: 100\r\n\r\n\0\0\0\0\x5f";
-    stream.write_all(request.as_bytes()).unwrap();
-    // The server has begun with that request once it has answered a later one.
-    process.get("/");
+    let _call = process.endless_call();
     process.terminate();
     let (status, took, _) = process.wait();
     assert!(status.success(), "{status}");
