@@ -17,33 +17,34 @@ use crate::server::{Tls, Tokens};
 /// The options of `tetrion serve` that control access.
 #[derive(Debug, clap::Args)]
 pub struct AccessArgs {
-    /// A TOML file of tokens, each with a name and limits of its own. Callers must send one of them as `authorization:
-    /// Bearer TOKEN`. The server reads the file again when it changes, and on SIGHUP
+    /// TOML file of access tokens, each with a name and its limits. Callers send `authorization: Bearer TOKEN`. The server
+    /// reloads the file when it changes, and on SIGHUP
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
 
-    /// A file with one token for all callers
+    /// File with one access token for all callers
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// The token itself. Other users of the machine can see a flag, but not a file or an environment variable
+    /// One access token for all callers. Other users of the machine can see it; prefer --token-file or the environment
+    /// variable
     #[arg(long, value_name = "TOKEN", value_parser = secret())]
     pub token: Option<Secret>,
 
-    /// A PEM file with the server's certificate, followed by those that signed it, if any. The server reads it, its key
-    /// and the clients' authorities again when one of them changes, and on SIGHUP
+    /// PEM file with the server's certificate chain. The server reloads it, its key and the client authorities when one of
+    /// them changes, and on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
-    /// A PEM file with the key of the certificate
+    /// PEM file with the certificate's private key
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// A PEM file with the authorities that must have issued the clients' certificates
+    /// PEM file with the authorities that issue client certificates; clients must then have one
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_client_ca: Option<PathBuf>,
 
-    /// Listen beyond this machine without TLS or without tokens, where a proxy or a closed network stands in for them
+    /// Allow other machines to connect without TLS or tokens, for servers behind a proxy or in a closed network
     #[arg(long)]
     pub insecure: bool,
 }

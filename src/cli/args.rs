@@ -27,8 +27,8 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    bench, completions, evaluate, export, health, man, perft, play, replay, reproduce, serve, tbp, train,
-    watch,
+    bench, completions, evaluate, export, health, help, man, perft, play, replay, reproduce, serve, tbp,
+    train, watch,
 };
 use crate::input::UsageError;
 use crate::names::unknown;
@@ -38,7 +38,7 @@ use crate::text::escapes::visible;
 #[derive(Debug, Parser)]
 #[command(name = "tetrion", version, max_term_width = 100)]
 struct Args {
-    /// A TOML file with options: a table per subcommand, a key per flag
+    /// TOML file with options: one table per subcommand, one key per flag
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -51,33 +51,33 @@ struct Args {
 pub enum Command {
     /// Serve environments and evaluations over gRPC
     Serve(serve::ServeArgs),
-    /// Search for a good controller: a run is a folder that can be stopped and resumed at any moment
+    /// Train a controller; a run can be stopped and resumed at any time
     Train(Box<train::TrainArgs>), // twice as large as any other
-    /// Play many games with controllers: lines a game, with intervals
+    /// Measure controllers over many games, with confidence intervals
     Evaluate(evaluate::EvaluateArgs),
-    /// Play in the terminal: by placements or by keys, alone or beside a controller that gets the same pieces
+    /// Play in the terminal, alone or against a controller
     Play(play::PlayArgs),
-    /// Watch controllers, agents and trainings play in the terminal: several on the same pieces, step by step, and why
+    /// Watch controllers, training runs or a server's session in the terminal
     Watch(watch::WatchArgs),
-    /// Play the tables of papers and documents again: their figures, ours with intervals, and a verdict
+    /// Repeat published experiments and compare the results
     Reproduce(reproduce::ReproduceArgs),
-    /// Be a bot of the Tetris Bot Protocol; or play any such bot on our seeds, and report lines sent and cleared, with intervals
+    /// Run a controller as a Tetris Bot Protocol bot, or host and measure a bot
     Tbp(Box<tbp::TbpArgs>),
-    /// Play a recording again, check it, and draw it
+    /// Replay, check and print a recorded game
     Replay(replay::ReplayArgs),
-    /// Make pictures of a recording: GIF, SVG, PNG, film or text
+    /// Render a recorded game as GIF, SVG, PNG, MP4 or text
     Export(export::ExportArgs),
-    /// Count all ways of placing a sequence of pieces: the engine's checksum and its speed
+    /// Count all ways to place a sequence of pieces
     Perft(perft::PerftArgs),
-    /// Measure how fast everything is on this machine
+    /// Measure the speed of this machine
     Bench(bench::BenchArgs),
-    /// Ask a server whether it serves: exit code 0 if it does, 1 if not
+    /// Check a server's health: exit code 0 if it is serving, else 1
     Health(health::HealthArgs),
-    /// Print all presets, agents, controllers and features, as a page of Markdown
+    /// List presets, rules, agents, controllers and features as Markdown
     Catalogue,
-    /// Print a script that completes this program's command line in a shell
+    /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
-    /// Write the manual: a page for the program and one for each subcommand
+    /// Write the manual pages
     Man(man::ManArgs),
 }
 
@@ -162,7 +162,7 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
 
 /// The definition of the command line, without what the file of this process says.
 pub fn command() -> clap::Command {
-    with_environment(Args::command())
+    help::with_groups(help::arranged(with_environment(Args::command())))
 }
 
 fn usage(error: anyhow::Error) -> UsageError {

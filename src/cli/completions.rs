@@ -9,7 +9,7 @@ use super::output::print;
 /// The options of `tetrion completions`.
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
-    /// The shell that runs the script
+    /// Shell to complete commands in
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }

@@ -9,12 +9,11 @@ use crate::pool::MAX_THREADS;
 /// The options for threads and vectors, of every subcommand in whose process a server plays.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ComputingArgs {
-    /// Threads that play whole games for evaluations, at most 512; 0 for as many as there are cores. The results of any number
-    /// are equal
+    /// Threads that play games, at most 512; 0 for one per core. The number does not change results
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MAX_THREADS as i64))]
     pub threads: u32,
 
-    /// The vectors that placements are measured with [default: the widest that the machine has]. The results of all are equal
+    /// Vector instructions for features [default: the widest that this machine has]. The choice does not change results
     #[arg(long, value_name = "NAME", value_parser = kernel())]
     pub kernel: Option<Kernel>,
 }

@@ -22,32 +22,32 @@ use crate::server::{Server, ServerConfig, TrainingCurve};
 /// The options that say which servers play.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ConnectionArgs {
-    /// A server to play on, HOST:PORT, or https://HOST:PORT where it has a certificate; repeat the flag to share the
-    /// work among several. Without it, a server is started inside this process
+    /// Server that plays the games: HOST:PORT, or https://HOST:PORT with TLS; repeat the flag to share the work among
+    /// several [default: a server inside this process]
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub server: Vec<String>,
 
-    /// A file with the token that the servers expect
+    /// File with the access token for the servers
     #[arg(long, value_name = "FILE", requires = "server")]
     pub token_file: Option<PathBuf>,
 
-    /// The token itself. Other users of the machine can see a flag, but not a file or an environment variable
+    /// Access token for the servers. Other users of the machine can see it; prefer --token-file or the environment variable
     #[arg(long, value_name = "TOKEN", requires = "server", value_parser = secret())]
     pub token: Option<Secret>,
 
-    /// A PEM file with the authorities to trust for https servers, in place of this machine's
+    /// PEM file with the authorities to trust instead of the system's
     #[arg(long, value_name = "FILE", requires = "server")]
     pub ca_cert: Option<PathBuf>,
 
-    /// A PEM file with the certificate to show to https servers that ask their clients for one
+    /// PEM file with this client's certificate, for servers that require one
     #[arg(long, value_name = "FILE", requires_all = ["server", "client_key"])]
     pub client_cert: Option<PathBuf>,
 
-    /// A PEM file with the key of that certificate
+    /// PEM file with the key of the client certificate
     #[arg(long, value_name = "FILE", requires_all = ["server", "client_cert"])]
     pub client_key: Option<PathBuf>,
 
-    /// Seconds to keep trying when no server answers any more
+    /// Seconds to retry when no server answers
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub patience: f64,
 }

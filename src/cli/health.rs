@@ -14,28 +14,28 @@ use crate::client::{ConnectOptions, check_health};
 /// The options of `tetrion health`.
 #[derive(Debug, clap::Args)]
 pub struct HealthArgs {
-    /// The server, HOST:PORT, or https://HOST:PORT where it has a certificate
+    /// Server to check: HOST:PORT, or https://HOST:PORT with TLS
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451")]
     pub server: String,
 
-    /// A PEM file with the authorities to trust for an https server, in place of this machine's
+    /// PEM file with the authorities to trust instead of the system's
     #[arg(long, value_name = "FILE")]
     pub ca_cert: Option<PathBuf>,
 
-    /// A PEM file with the certificate to show to a server that asks its clients for one
+    /// PEM file with this client's certificate, for servers that require one
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub client_cert: Option<PathBuf>,
 
-    /// A PEM file with the key of that certificate
+    /// PEM file with the key of the client certificate
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
 
-    /// The name in the server's certificate, if the address has another, as when a probe asks localhost [default: the
-    /// host of --server]
+    /// Name in the server's certificate, if it differs from the host, such as for probes of localhost [default: the host of
+    /// --server]
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
 
-    /// Seconds that the connection and the answer may take together
+    /// Seconds to wait for the connection and the answer together
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
     pub timeout: f64,
 }

@@ -11,7 +11,7 @@ use clap_mangen::Man;
 /// The options of `tetrion man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// The folder for the pages, such as ~/.local/share/man/man1; made if it does not exist
+    /// Folder for the pages, such as ~/.local/share/man/man1; created if missing
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
 }

@@ -29,6 +29,7 @@ pub mod expectation;
 mod failure;
 mod follow;
 pub mod game_series;
+pub mod help;
 pub mod interrupt;
 mod notify;
 pub mod options;

@@ -13,7 +13,7 @@ use crate::wire::recording;
 /// The option for the colours.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct PaletteArg {
-    /// The colours of the tetrominoes
+    /// Colours of the pieces
     #[arg(long, value_name = "NAME", value_enum, default_value_t)]
     pub palette: PaletteName,
 }
@@ -21,10 +21,10 @@ pub struct PaletteArg {
 /// A colour scheme by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum PaletteName {
-    /// The colours that pieces have had since 2001
+    /// Standard colours since 2001
     #[default]
     Usual,
-    /// Seven colours that colour-blind people can tell apart
+    /// Seven colours that are safe for colour-blind people
     ColourBlind,
 }
 

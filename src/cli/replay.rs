@@ -15,22 +15,22 @@ use crate::recording::{Outcome, Replay};
 /// The options of `tetrion replay`.
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// A recording, as JSON or in binary form
+    /// Recording, in JSON or binary form
     pub file: PathBuf,
 
-    /// Draw the game at this step: 0 is its beginning
+    /// Print the playfield at this step; 0 is the start of the game
     #[arg(long, value_name = "STEP", conflicts_with = "step")]
     pub at: Option<usize>,
 
-    /// Draw every step, one after the other
+    /// Print the playfield at every step
     #[arg(long)]
     pub step: bool,
 
-    /// The colours of drawings on a terminal.
+    /// Colours of the terminal.
     #[command(flatten)]
     pub palette: PaletteArg,
 
-    /// Print one JSON object, without drawings
+    /// Print one JSON object, without playfields
     #[arg(long, conflicts_with_all = ["at", "step"])]
     pub json: bool,
 }

@@ -31,10 +31,8 @@ impl Args for RulesArgs {
     }
 
     fn augment_args(command: Command) -> Command {
-        let preset = Arg::new("rules")
-            .long("rules")
-            .value_name("PRESET")
-            .help("The rules preset [default: simplified]");
+        let preset =
+            Arg::new("rules").long("rules").value_name("PRESET").help("Rules preset [default: simplified]");
         let group = ArgGroup::new(GROUP).multiple(true).args(RulesArgs::ids());
         command.arg(preset).args(RULES_FIELDS.iter().map(arg)).group(group)
     }

@@ -35,96 +35,96 @@ use crate::wire::limits::{
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// The address to listen on, such as 127.0.0.1:50451, localhost:50451, or 0.0.0.0:50451 for all
-    /// addresses of the machine; port 0 takes a free one
+    /// Address to listen on, such as 127.0.0.1:50451, localhost:50451, or 0.0.0.0:50451 for all addresses of the machine;
+    /// port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451", value_parser = address)]
     pub listen: SocketAddr,
 
-    /// What games are computed with.
+    /// Threads and kernel.
     #[command(flatten)]
     pub computing: ComputingArgs,
 
-    /// Sessions at one time
+    /// Maximum number of sessions
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_SESSIONS)]
     pub max_sessions: u32,
 
-    /// Environments of all sessions at one time
+    /// Maximum number of environments in all sessions together
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ENVS)]
     pub max_envs: u32,
 
-    /// Memory for all sessions, in MiB: their environments, explicit piece sequences and kept answers
+    /// Memory for all sessions, in MiB: environments, explicit piece sequences and stored answers
     #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.sessions >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub session_memory: u64,
 
-    /// Memory that all evaluations may come to hold, in MiB, by the server's estimate when they begin
+    /// Memory for all evaluations, in MiB, as the server estimates it when they start
     #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.evaluations >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub evaluation_memory: u64,
 
-    /// Calls that watch sessions at one time
+    /// Maximum number of calls that watch sessions
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES)]
     pub max_watches: u32,
 
-    /// Calls of one caller that watch sessions at one time
+    /// Maximum number of calls that watch sessions, per caller
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_WATCHES_PER_CALLER)]
     pub max_watches_per_caller: u32,
 
-    /// Evaluations at one time
+    /// Maximum number of evaluations in progress
     #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_evaluations)]
     pub max_evaluations: u32,
 
-    /// Evaluations of one caller at one time
+    /// Maximum number of evaluations in progress, per caller
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_EVALUATIONS_PER_CALLER)]
     pub max_evaluations_per_caller: u32,
 
-    /// Seconds that an answer may stay unread while others need its room: an evaluation's or a watch's when all of them are
-    /// taken, any answer when more than a quarter of --answer-memory is
+    /// Seconds that a client may leave an answer unread while others wait: an evaluation or a watch when all places are
+    /// taken, any answer when a quarter of --answer-memory is in use
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_UNREAD.as_secs_f64(), value_parser = seconds)]
     pub max_unread_time: f64,
 
-    /// Seconds of one core that a call may take, by the server's estimate; evaluations may take longer
+    /// CPU seconds per call, as the server estimates them; evaluations are exempt
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_MAX_CALL_WORK.as_secs_f64(), value_parser = seconds)]
     pub max_call_work: f64,
 
-    /// Memory for the whole server, in MiB, 1024 or more. It sets the limits on sessions, evaluations, requests, answers,
-    /// connections and calls, except those that you set yourself; without it they are those of 4096
+    /// Memory for the whole server, in MiB, at least 1024. Sets the defaults of the limits on sessions, evaluations,
+    /// requests, answers, connections and calls [default: as with 4096]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(LEAST_MEMORY >> 20..=1 << 20))]
     pub memory: Option<u64>,
 
-    /// Connections at one time
+    /// Maximum number of connections
     #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_connections, value_parser = at_least_one())]
     pub max_connections: u32,
 
-    /// Connections from one address at one time; a proxy is one address, and so is an IPv6 network of 64 bits
+    /// Maximum number of connections per address; a proxy is one address, and an IPv6 /64 network too
     ///
     /// [default: half of --max-connections]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub max_connections_per_address: Option<u32>,
 
-    /// Calls in progress on all connections
+    /// Maximum number of calls in progress
     #[arg(long, value_name = "N", default_value_t = Allotment::DEFAULT.max_calls, value_parser = at_least_one())]
     pub max_calls: u32,
 
-    /// Calls in progress on one connection
+    /// Maximum number of calls in progress, per connection
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS_PER_CONNECTION, value_parser = at_least_one())]
     pub max_calls_per_connection: u32,
 
-    /// Memory for requests, in MiB, from their arrival to their answer
+    /// Memory for requests, in MiB, from arrival until the answer
     #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.requests >> 20, value_parser = traffic_mib())]
     pub request_memory: u64,
 
-    /// Memory for answers that clients have not read, in MiB
+    /// Memory for unread answers, in MiB
     #[arg(long, value_name = "MIB", default_value_t = Allotment::DEFAULT.answers >> 20, value_parser = traffic_mib())]
     pub answer_memory: u64,
 
-    /// Seconds that a connection may be silent before its first request, a TLS handshake included
+    /// Seconds until a connection's first request, including the TLS handshake
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_FIRST_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
     pub first_request_timeout: f64,
 
-    /// Seconds that the next 64 KiB of a request may keep the server waiting
+    /// Seconds to wait for the next 64 KiB of a request
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_REQUEST_TIMEOUT.as_secs_f64(), value_parser = timeout)]
     pub request_timeout: f64,
 
-    /// Seconds that an answer may wait for its client to read it
+    /// Seconds to wait for a client to read an answer
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_ANSWER_TIMEOUT.as_secs_f64(), value_parser = timeout)]
     pub answer_timeout: f64,
 
@@ -132,47 +132,46 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_IDLE_TIMEOUT.as_secs_f64(), value_parser = timeout)]
     pub idle_timeout: f64,
 
-    /// Seconds that open calls may go on after SIGTERM or ctrl-c
+    /// Seconds that open calls may continue after SIGTERM or Ctrl-C
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     pub drain_timeout: f64,
 
-    /// A folder in which sessions outlive the server: it writes them there when it stops, and the next one restores them
+    /// Folder to keep sessions in across restarts: the server writes them on exit, and the next server restores them
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
-    /// Stop when stdin ends, so that a server never outlives the program that started it
+    /// Exit when stdin closes, so that the server ends with the program that started it
     #[arg(long)]
     pub exit_on_stdin_eof: bool,
 
-    /// Access to it.
+    /// Access control.
     #[command(flatten)]
     pub access: AccessArgs,
 
-    /// An origin whose pages may call from a browser, such as `https://lab.example`; repeat the flag for several, `*`
-    /// allows any. Without it, pages from the browser's own machine may call
+    /// Origin of web pages that may call the server, such as https://lab.example; repeat the flag for several, * allows all
+    /// [default: pages on this machine]
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     pub allow_origin: Vec<String>,
 
-    /// A host name that callers may use, besides `localhost` and the addresses of the loopback; repeat the flag for
-    /// several, `*` allows any. Without it, a server with tokens, or one that listens beyond the loopback, takes any
-    /// name
+    /// Host name that requests may use, in addition to localhost and loopback addresses; repeat the flag for several, *
+    /// allows all [default: all, if the server has tokens or listens beyond loopback]
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host)]
     pub allow_host: Vec<String>,
 
-    /// Show no page at `/`
+    /// Do not serve the web page at /
     #[arg(long)]
     pub no_page: bool,
 
-    /// The URL of an OpenTelemetry collector that takes traces over OTLP and gRPC, such as `http://localhost:4317`
-    /// [default: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT; without these, no traces]
+    /// URL of an OpenTelemetry collector (OTLP over gRPC) for traces, such as http://localhost:4317 [default:
+    /// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT; without them, no traces]
     #[arg(long, value_name = "URL")]
     pub otlp: Option<String>,
 
-    /// What to log on stderr: a level, or levels by module such as `info,tetrion=debug`
+    /// Log level on stderr, or levels per module such as info,tetrion=debug
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub log: String,
 
-    /// The format of the log
+    /// Log format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -200,9 +199,9 @@ pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
 /// The form of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// Lines for people.
+    /// Plain text
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line
     Json,
 }
 

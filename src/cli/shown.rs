@@ -15,23 +15,23 @@ use crate::recording::Recording;
 /// The options of a game that is shown. What is special about a flag, a subcommand says of it.
 #[derive(Debug, clap::Args)]
 pub struct ShownArgs {
-    /// The seed from which those of the games are drawn, as in `evaluate`
+    /// Seed for the games, as in `evaluate`
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
-    /// Which of them to begin with, from 0
+    /// Number of the first game, from 0
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub game: u64,
 
-    /// Write the game to this file when leaving, as a recording for `replay` and `export`: JSON if the name ends in .json
+    /// Record the game in this file on exit, for `replay` and `export`; JSON if the name ends in .json
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 
-    /// The colours of the pieces [default: usual, or ascii where NO_COLOR is set]
+    /// Colours of the pieces [default: usual, or ascii if NO_COLOR is set]
     #[arg(long, value_name = "NAME")]
     pub palette: Option<Palette>,
 
-    /// Under which rules.
+    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 }

@@ -15,8 +15,8 @@ use crate::trainer::found::{self, Found};
 /// How controllers choose.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct ThinkingArgs {
-    /// Next pieces that linear controllers take into account; 0: they are greedy, whatever expectation is their own [default: 0,
-    /// unless the controller or the weights have an expectation]
+    /// Number of next pieces to search, 0 to 6, for linear controllers; 0 turns off a controller's own expectation too
+    /// [default: 0, or the expectation of the controller or the weights]
     #[arg(long, value_name = "N", conflicts_with = "expectation")]
     pub lookahead: Option<u32>,
 
@@ -24,18 +24,18 @@ pub struct ThinkingArgs {
     #[command(flatten)]
     pub expectation: ExpectationArgs,
 
-    /// What a placement that ends the game is worth to linear controllers: `score`, what its features say; `avoid`,
-    /// less than any other [default: as the weights or the controller say; avoid for plain numbers]
+    /// Value of a game-ending placement, for linear controllers [default: as in the weights or the controller; avoid for
+    /// plain numbers]
     #[arg(long, value_name = "HOW")]
     pub terminal: Option<Terminal>,
 }
 
-/// What a placement that ends the game is worth.
+/// Value of a game-ending placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Terminal {
-    /// What its features say.
+    /// Its features' score
     Score,
-    /// Less than any other.
+    /// Lower than any other placement
     Avoid,
 }
 

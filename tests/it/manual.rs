@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tetrion::cli::{args, help};
+
 use crate::evaluate::tetrion;
 
 /// Runs a command that succeeds, and returns what it prints.
@@ -19,9 +21,9 @@ fn prints(command: &mut Command) -> String {
 /// The subcommands that `--help` lists.
 fn subcommands() -> BTreeSet<String> {
     let help = prints(&mut tetrion(&["--help"]));
-    let (_, list) = help.split_once("\nCommands:\n").unwrap();
-    let names = list.lines().take_while(|line| !line.is_empty());
-    let names: BTreeSet<String> = names
+    let (list, _) = help.split_once("\nOptions:\n").unwrap();
+    let names: BTreeSet<String> = list
+        .lines()
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .map(|line| line.split_whitespace().next().unwrap().to_owned())
         .filter(|name| name != "help")
@@ -35,6 +37,41 @@ fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual").join(test);
     let _ = fs::remove_dir_all(&folder);
     folder
+}
+
+#[test]
+fn the_help_of_the_program_lists_every_subcommand_in_one_group_and_on_one_line() {
+    let help = prints(&mut tetrion(&["--help"]));
+    let (list, _) = help.split_once("\nOptions:\n").unwrap();
+    assert!(list.lines().all(|line| line.len() <= 80), "{list}");
+    let command = args::command();
+    let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    all.push("help");
+    let mut grouped: Vec<&str> = help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+    grouped.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(grouped, all);
+}
+
+/// Flags without a heading are listed first, as options of the subcommand, or as its arguments.
+#[test]
+fn every_flag_of_a_subcommand_with_many_has_a_heading() {
+    let command = args::command();
+    for subcommand in command.get_subcommands() {
+        let headings: Vec<(&str, Option<&str>)> = subcommand
+            .get_arguments()
+            .map(|arg| (arg.get_id().as_str(), arg.get_help_heading()))
+            .filter(|(flag, _)| !["config", "help", "version"].contains(flag))
+            .collect();
+        let with = headings.iter().filter(|(_, heading)| heading.is_some()).count();
+        if headings.len() < 12 {
+            assert_eq!(with, 0, "{}", subcommand.get_name());
+        } else {
+            let without: Vec<&str> =
+                headings.iter().filter(|(_, heading)| heading.is_none()).map(|(flag, _)| *flag).collect();
+            assert!(without.is_empty(), "{} has no heading for {without:?}", subcommand.get_name());
+        }
+    }
 }
 
 #[test]

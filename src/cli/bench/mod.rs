@@ -30,11 +30,11 @@ const QUICK: Plan = Plan { rounds: 3, slice: Duration::from_millis(15) };
 /// The options of `tetrion bench`.
 #[derive(Debug, clap::Args)]
 pub struct BenchArgs {
-    /// A few seconds in all, and figures that are not worth quoting
+    /// Take a few seconds only; the figures are too rough to quote
     #[arg(long)]
     pub quick: bool,
 
-    /// Only these groups
+    /// Only these groups of measurements
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     pub only: Vec<Group>,
 
@@ -42,7 +42,7 @@ pub struct BenchArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Print tables in Markdown
+    /// Print Markdown tables
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
 }

@@ -11,34 +11,33 @@ use crate::cli::thinking::ThinkingArgs;
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("The rules preset [default: the rules of the first weights.json, else simplified]")),
-    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
-    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the rules']")),
-    mut_arg("preview", |arg| arg.help("Next pieces that are shown [default: the rules', or as many as --lookahead and --expectation-pieces want]")),
+    mut_arg("rules", |arg| arg.help("Rules preset [default: the rules of the first weights.json, or simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the preset's]")),
+    mut_arg("preview", |arg| arg.help("Number of next pieces shown [default: the preset's, or as many as --lookahead and --expectation-pieces need]")),
 )]
 pub struct EvaluateArgs {
-    /// A controller or an agent by name, such as dt-10 or monte_carlo; repeat the flag to compare several on the same
-    /// pieces
+    /// Controller or agent by name, such as dt-10 or monte_carlo; repeat the flag to compare several on the same pieces
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub controller: Vec<String>,
 
-    /// A file of weights: weights.json of a run, or plain numbers, which need --features
+    /// File of weights: weights.json of a training run, or plain numbers with --features
     #[arg(long, value_name = "FILE")]
     pub weights: Vec<PathBuf>,
 
-    /// The features that plain numbers belong to: a feature set, or features separated by commas
+    /// Features for a file of plain numbers: a feature set, or features separated by commas
     #[arg(long, value_name = "SET", requires = "weights")]
     pub features: Option<String>,
 
-    /// Games that monte_carlo and monte_carlo_coded play at random for each placement [default: 50]
+    /// Random games per placement, for monte_carlo and monte_carlo_coded [default: 50]
     #[arg(long, value_name = "N")]
     pub playouts: Option<u32>,
 
-    /// How they choose.
+    /// Search and expectation.
     #[command(flatten)]
     pub thinking: ThinkingArgs,
 
-    /// Under which rules.
+    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 
@@ -46,29 +45,29 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = games_range())]
     pub games: u32,
 
-    /// The seed that the seeds of the games are drawn from
+    /// Seed for the games; equal seeds give equal games
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Cut a game after this many pieces; 0 for the server's limit alone
+    /// Stop each game after N pieces; 0 for the server's limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_pieces: u64,
 
-    /// Cut a game after this many steps, which are keys under rules of key presses; 0 for the server's limit alone
+    /// Stop each game after N steps (key presses if the rules use keys); 0 for the server's limit
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_steps: u64,
 
-    /// Estimate how long games last instead of playing them to their end, with this many trials at each height of the stack:
-    /// for controllers that hardly ever lose
+    /// Estimate the length of games instead of playing them to the end, with this many trials per stack height; for
+    /// controllers that rarely lose
     #[arg(long, value_name = "TRIALS", conflicts_with = "record", value_parser = loss_trials_range())]
     pub loss_trials: Option<u32>,
 
-    /// Write a line for every game to this file
+    /// Write one line per game to this CSV file
     #[arg(long, value_name = "FILE.csv")]
     pub per_game: Option<PathBuf>,
 
-    /// Write recordings of games of each controller into a folder: `best`, `worst`, `median`, or `all=N` for the first N, with
-    /// commas between them
+    /// Record games of each controller in a folder: `best`, `worst`, `median`, or `all=N` for the first N; separate several
+    /// with commas
     #[arg(long, num_args = 2, value_names = ["WHICH", "DIR"])]
     pub record: Vec<String>,
 
@@ -76,11 +75,11 @@ pub struct EvaluateArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Which servers play.
+    /// Servers that play the games.
     #[command(flatten)]
     pub connection: ConnectionArgs,
 
-    /// What they play with, without a server.
+    /// Threads and kernel of games in this process.
     #[command(flatten)]
     pub computing: ComputingArgs,
 }

@@ -29,39 +29,39 @@ const LAST_PICTURE: u32 = 250;
 /// The options of `tetrion export`.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// A recording, as JSON or in binary form
+    /// Recording, in JSON or binary form
     pub file: PathBuf,
 
-    /// What to write: NAME.gif, NAME.svg, NAME.mp4 (with ffmpeg), NAME.png (one step), NAME.txt, or a folder, NAME/, for a PNG a
-    /// step
+    /// Output: NAME.gif, NAME.svg, NAME.mp4 (needs ffmpeg), NAME.png (one step), NAME.txt, or a folder NAME/ with one PNG
+    /// per step
     #[arg(long, short, value_name = "OUT")]
     pub out: PathBuf,
 
-    /// Pixels of a cell's side
+    /// Size of a cell in pixels
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(i64::from(*CELL_SIZES.start())..=i64::from(*CELL_SIZES.end())))]
     pub cell: u32,
 
-    /// Pieces a second, 0.1 to 50
+    /// Pieces per second, 0.1 to 50
     #[arg(long, value_name = "N", default_value_t = 4.0)]
     pub speed: f64,
 
-    /// Begin at this step: 0 is the beginning of the game
+    /// First step; 0 is the start of the game
     #[arg(long, value_name = "STEP", conflicts_with_all = ["last", "at"])]
     pub from: Option<usize>,
 
-    /// End at this step [default: the last one]
+    /// Last step [default: the end of the game]
     #[arg(long, value_name = "STEP", conflicts_with_all = ["last", "at"])]
     pub to: Option<usize>,
 
-    /// Only the last N steps
+    /// Export only the last N steps
     #[arg(long, value_name = "N", conflicts_with = "at")]
     pub last: Option<usize>,
 
-    /// Only this step: a still
+    /// Export only this step, as a still
     #[arg(long, value_name = "STEP")]
     pub at: Option<usize>,
 
-    /// The colours.
+    /// Colours of the pieces.
     #[command(flatten)]
     pub palette: PaletteArg,
 }

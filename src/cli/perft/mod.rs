@@ -26,38 +26,37 @@ use display::Display;
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("width", |arg| arg.help("Columns of the playfield [default: those of --size]")),
-    mut_arg("height", |arg| arg.help("Rows of the playfield [default: those of --size]")),
-    mut_arg("spins", |arg| arg.help("Which spins are told apart: a placement counts once for each of its spins [default: off]")),
-    mut_arg("spawn_row", |arg| arg.help("The row in which pieces appear that turn on their way [default: the highest visible one]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: as in --size]")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: as in --size]")),
+    mut_arg("spins", |arg| arg.help("Spins to distinguish: a placement counts once per spin [default: off]")),
+    mut_arg("spawn_row", |arg| arg.help("Row in which pieces appear, under reach srs [default: the highest visible row]")),
 )]
 pub struct PerftArgs {
-    /// The sequences of pieces, such as IOTS; each further piece takes about 23 times the work
+    /// Sequences of pieces such as IOTS; each further piece takes about 23 times the work
     #[arg(required = true, value_name = "SEQUENCE")]
     pub sequences: Vec<String>,
 
-    /// The playfield, columns x rows [default: 10x20, or the rules' where pieces turn on their way]
+    /// Size of the playfield, columns x rows [default: 10x20, or the preset's under reach srs]
     #[arg(long)]
     pub size: Option<Size>,
 
-    /// Under which rules.
+    /// Rules of the games.
     #[command(flatten)]
     pub rules: RulesArgs,
 
-    /// Count the first N pieces of each sequence only
+    /// Count only the first N pieces of each sequence
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PIECES as i64))]
     pub depth: Option<u32>,
 
-    /// Mebibytes to compare playfields in. The count of distinct ones is exact with any: those that do not fit are
-    /// counted in further passes
+    /// Memory for comparing playfields, in MiB. Less memory takes more passes and gives the same counts
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub memory: u32,
 
-    /// Do not count distinct playfields: this takes no memory and one pass
+    /// Skip the count of distinct playfields, which needs the memory and the passes
     #[arg(long)]
     pub no_distinct: bool,
 
-    /// Print a JSON array with an object for each sequence
+    /// Print a JSON array with one object per sequence
     #[arg(long)]
     pub json: bool,
 }

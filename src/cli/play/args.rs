@@ -9,31 +9,31 @@ use crate::cli::thinking::ThinkingArgs;
     mut_arg("lookahead", |arg| arg.requires("against")),
     mut_arg("expectation", |arg| arg.requires("against")),
     mut_arg("terminal", |arg| arg.requires("against")),
-    mut_arg("rules", |arg| arg.help("The rules preset; under lab, keys move pieces that fall [default: that of a run of --against, else simplified]")),
-    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the rules']")),
-    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the rules']")),
-    mut_arg("seed", |arg| arg.help("The seed from which those of the games are drawn, as in `evaluate` [default: a new one each time]")),
+    mut_arg("rules", |arg| arg.help("Rules preset; under lab and guideline you steer falling pieces by keys [default: the rules of a run in --against, or simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the preset's]")),
+    mut_arg("seed", |arg| arg.help("Seed for the games, as in `evaluate` [default: random]")),
 )]
 pub struct PlayArgs {
-    /// A controller, an agent, the folder of a run of `train`, or a weights.json, which plays beside you: one piece for each of
-    /// yours, on the same pieces
+    /// Opponent that gets the same pieces and moves after each of yours: a controller, an agent, a training run, or a
+    /// weights.json
     #[arg(long, value_name = "NAME")]
     pub against: Option<String>,
 
-    /// How it chooses.
+    /// Search and expectation of the opponent.
     #[command(flatten)]
     pub thinking: ThinkingArgs,
 
-    /// The controller that gives hints
+    /// Controller that gives hints
     #[arg(long, value_name = "NAME", default_value = "dt-10")]
     pub hint: String,
 
-    /// Rows a second that a piece falls where keys move it, 0 to 100; 0: time passes with each key only [default: 2; 1 where
-    /// keys steer it, as under guideline]
+    /// Rows per second that a piece falls, 0 to 100; 0 advances time only with each key [default: 2, or 1 under rules such
+    /// as guideline]
     #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<f64>,
 
-    /// Which game, under which rules, and how it is shown.
+    /// The game, its rules and its colours.
     #[command(flatten)]
     pub shown: ShownArgs,
 }

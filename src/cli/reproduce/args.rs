@@ -11,7 +11,7 @@ use crate::names::did_you_mean;
 /// The options of `tetrion reproduce`.
 #[derive(Debug, clap::Args)]
 pub struct ReproduceArgs {
-    /// Which experiments; `--list` names them all
+    /// Experiments to repeat; --list shows them
     #[arg(value_name = "NAME", required_unless_present = "list")]
     pub name: Vec<String>,
 
@@ -19,19 +19,19 @@ pub struct ReproduceArgs {
     #[arg(long)]
     pub list: bool,
 
-    /// Fewer games, long ones cut, shorter searches, and only small playfields solved
+    /// Quick look: fewer and shorter games, shorter searches, small playfields only
     #[arg(long)]
     pub quick: bool,
 
-    /// Only the rows whose name contains this
+    /// Only rows whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub row: Option<String>,
 
-    /// Games per row, in place of the experiment's own numbers
+    /// Games per row, instead of the experiment's numbers
     #[arg(long, value_name = "N", value_parser = games_range())]
     pub games: Option<u32>,
 
-    /// The seed that the seeds of games and searches are drawn from
+    /// Seed for the games and searches
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
 
@@ -39,19 +39,19 @@ pub struct ReproduceArgs {
     #[arg(long, conflicts_with = "markdown")]
     pub json: bool,
 
-    /// Print tables in Markdown
+    /// Print Markdown tables
     #[arg(long)]
     pub markdown: bool,
 
-    /// Write NAME.json and NAME.md for each experiment into this folder, row by row
+    /// Write NAME.json and NAME.md for each experiment into this folder, after each row
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 
-    /// Which servers play.
+    /// Servers that play the games.
     #[command(flatten)]
     pub connection: ConnectionArgs,
 
-    /// What they play with, without a server.
+    /// Threads and kernel of games in this process.
     #[command(flatten)]
     pub computing: ComputingArgs,
 }

@@ -7,28 +7,28 @@ use crate::cli::thinking::ThinkingArgs;
 /// The options of `tetrion watch`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("The rules preset [default: that of the first run, else simplified]")),
-    mut_arg("width", |arg| arg.help("Columns of the playfield [default: the run's, else 10, or the rules']")),
-    mut_arg("height", |arg| arg.help("Rows of the playfield [default: the run's, else 20, or the rules']")),
+    mut_arg("rules", |arg| arg.help("Rules preset [default: the first run's, or simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: the run's or the preset's, or 10]")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: the run's or the preset's, or 20]")),
     mut_arg("seed", |arg| arg.default_value("1")),
     mut_arg("record", |arg| {
-        let help = "Write the game to this file when leaving, as far as it was watched, as a recording for `replay` and `export`: \
-                    JSON if the name ends in .json. Of several players it is the game of the first";
+        let help = "Record the game watched so far in this file on exit, for `replay` and `export`; JSON if the name ends in .json. \
+                    With several players, records the first player's game";
         arg.help(help)
     }),
     mut_arg("server", |arg| {
-        let help = "The server of the session, HOST:PORT, or https://HOST:PORT where it has a certificate";
+        let help = "Server of the session: HOST:PORT, or https://HOST:PORT with TLS";
         arg.help(help).long_help(help)
     }),
 )]
 pub struct WatchArgs {
-    /// Controllers or agents by name, such as dt-10 or monte_carlo, folders of `train`, whose search so far plays, or files such as
-    /// weights.json; several play side by side on the same pieces
+    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several play side
+    /// by side on the same pieces
     #[arg(required_unless_present = "session", value_name = "NAME")]
     pub players: Vec<String>,
 
-    /// Watch this session of a server while its learner steps it, in place of players. Without a name, the only session there is;
-    /// of several it says the names
+    /// Watch a server's session while a learner steps it. Without a name: the only session; if there are several, the error
+    /// lists them
     #[arg(
         long,
         value_name = "SESSION",
@@ -38,27 +38,27 @@ pub struct WatchArgs {
     )]
     pub session: Option<String>,
 
-    /// Which environments of the session, 64 at most [default: the first 64]
+    /// Environments of the session to show, at most 64 [default: the first 64]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub envs: Vec<u32>,
 
-    /// How controllers choose.
+    /// Search and expectation.
     #[command(flatten)]
     pub thinking: ThinkingArgs,
 
-    /// Steps a second; keys on the screen change it [default: 4, or 12 where keys move the pieces]
+    /// Steps per second; keys on the screen change it [default: 4, or 12 if keys move the pieces]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub speed: Option<u32>,
 
-    /// Begin with a pause
+    /// Start paused
     #[arg(long)]
     pub paused: bool,
 
-    /// Which game, under which rules, and how it is shown.
+    /// The game, its rules and its colours.
     #[command(flatten)]
     pub shown: ShownArgs,
 
-    /// Where the session is.
+    /// Server of the session.
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

@@ -14,11 +14,11 @@ use super::spin::Spin;
 choice! {
     /// Which points clears make.
     pub enum ClearPoints: "clear_points" {
-        /// Those of the scoring for 1 to 4 lines, however they are cleared.
+        /// Points per number of lines, as in the scoring.
         Lines = 1, "lines";
-        /// Those of the guideline at level 1: spins, back-to-back, combos and perfect clears count.
+        /// Guideline points at level 1: spins, back-to-back, combos and perfect clears count.
         Guideline = 2, "guideline";
-        /// As many as there are lines sent, by the table of attack.
+        /// Lines sent, by the attack table.
         Attack = 3, "attack";
     }
 }
@@ -26,11 +26,11 @@ choice! {
 choice! {
     /// Which lines clears send to others.
     pub enum AttackTable: "attack" {
-        /// None are counted.
+        /// No lines are sent.
         Off = 1, "off";
-        /// By the table of Jstris, which Botris has too: the combo table ends with 5 lines from the twelfth clear on.
+        /// Attack table of Jstris and Botris; combos add up to 5 lines, from the twelfth clear on.
         Jstris = 2, "jstris";
-        /// The same with Cold Clear's table of combos, which grows a little sooner.
+        /// Attack table of Cold Clear; combos grow a little sooner than in Jstris.
         ColdClear = 3, "cold_clear";
     }
 }

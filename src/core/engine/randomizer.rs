@@ -29,13 +29,13 @@ use super::tetromino::Tetromino;
 choice! {
     /// How a seed becomes pieces.
     pub enum Randomizer: "randomizer" {
-        /// Independent draws, each piece as likely as any other: the literature's game.
+        /// Independent, uniform draws, as in the literature.
         Uniform = 1, "uniform";
-        /// Bags of all seven, or of one of each piece of another set, each in random order.
+        /// Shuffled bags with one of each piece.
         Bag7 = 2, "bag7";
-        /// Draws that favour the tetrominoes that came up least often.
+        /// Draws that favour the rarest pieces so far.
         Balanced = 3, "balanced";
-        /// Draws among the seven and a blank; one that is blank, or the piece before, is made again among the seven, once.
+        /// Draws that avoid repetition: a blank or a repeated piece is drawn again, once.
         Nes = 4, "nes";
     }
 }

@@ -14,11 +14,11 @@ use super::tetromino::Tetromino;
 choice! {
     /// The kicks of quarter turns.
     pub enum RotationSystem: "rotation" {
-        /// No kicks: a piece turns on the spot, in the box of the Super Rotation System, or not at all.
+        /// No kicks: a piece turns on the spot or not at all.
         None = 1, "none";
-        /// The Super Rotation System: five places are tried, one after the other.
+        /// Super Rotation System: tries five kicks in order.
         Srs = 2, "srs";
-        /// The Super Rotation System with other kicks for I, the same on both sides.
+        /// Super Rotation System with symmetric kicks for I.
         SrsPlus = 3, "srs_plus";
     }
 }
@@ -26,11 +26,11 @@ choice! {
 choice! {
     /// Turns by 180 degrees at once, and their kicks: no table is agreed on, so each has the name of its source.
     pub enum HalfTurns: "half_turns" {
-        /// There is no such key.
+        /// No 180-degree turns.
         Off = 1, "off";
-        /// Six places; two for I: the table of TETR.IO.
+        /// Kicks of TETR.IO: six, or two for I.
         Tetrio = 2, "tetrio";
-        /// Six places for I too: the table of cobra-movegen.
+        /// Kicks of cobra-movegen: six, for I too.
         Cobra = 3, "cobra";
     }
 }

@@ -37,9 +37,9 @@ pub const MAX_PREVIEW: u8 = 6;
 choice! {
     /// What one step of a game is.
     pub enum ActionModel: "action_model" {
-        /// One step is one piece: an orientation and a column.
+        /// One step places one piece.
         Placement = 1, "placement";
-        /// One step is one key press, with gravity: idle, left, right, rotate left, rotate right, drop; and more under reach srs.
+        /// One step is one key press, with gravity.
         Keypress = 2, "keypress";
     }
 }
@@ -47,17 +47,17 @@ choice! {
 choice! {
     /// The rule that ends a game.
     pub enum TopOut: "top_out" {
-        /// A landed cell lies at or above the height; tested before clearing, and then nothing clears.
+        /// A piece lands partly above the playfield; full lines do not clear then.
         Overflow = 1, "overflow";
-        /// The next piece overlaps the playfield where it appears; known when it does, not when the one before it lands.
+        /// The next piece overlaps filled cells where it appears.
         SpawnBlocked = 2, "spawn_blocked";
-        /// After clearing, a cell of the top row is full.
+        /// A cell of the top row is filled after clearing.
         TopRow = 3, "top_row";
-        /// After clearing, a cell of the third row from the top is full: the three top rows lie above the field.
+        /// A cell of the third row from the top is filled after clearing.
         AboveField = 4, "above_field";
-        /// A piece comes to rest wholly above the visible field.
+        /// A piece locks wholly above the visible field.
         LockOut = 5, "lock_out";
-        /// Nothing ends the game: the stack sinks into the ground until the five top rows are empty; each row costs game_end.
+        /// Nothing: the stack sinks until the five top rows are empty; each row costs game_end points.
         Sink = 6, "sink";
     }
 }
@@ -70,15 +70,15 @@ impl TopOut {
 choice! {
     /// Which way of numbering the orientations a rule set follows; the shapes are the same seven everywhere.
     pub enum OrientationTable: "orientation_table" {
-        /// The drawings of the research literature, then quarter turns counter-clockwise.
+        /// Drawings of the research literature, then counter-clockwise turns.
         Literature = 1, "literature";
-        /// As created, turned right, turned left, half a turn.
+        /// As created, turned right, turned left, turned by 180 degrees.
         Lab = 2, "lab";
-        /// Lying, T pointing down, then quarter turns counter-clockwise; the order of the survey's arrays.
+        /// Lying, T pointing down, then counter-clockwise turns.
         Survey = 3, "survey";
-        /// Lying, T, J and L pointing down, then quarter turns counter-clockwise.
+        /// Lying, T, J and L pointing down, then counter-clockwise turns.
         Leiden = 4, "leiden";
-        /// As modern Tetris makes pieces appear, then quarter turns clockwise.
+        /// As pieces appear in modern Tetris, then clockwise turns.
         Guideline = 5, "guideline";
     }
 }
@@ -86,11 +86,11 @@ choice! {
 choice! {
     /// Where a piece may come down.
     pub enum Reach: "reach" {
-        /// Straight down from above the wall: every orientation fits over every column.
+        /// Straight drops from above the playfield, in every orientation and column.
         StraightDrop = 1, "straight_drop";
-        /// From where the shape appears sideways along the top, one free column at a time, then down.
+        /// Moves along the top through free columns, then a straight drop.
         SidewaysWalk = 2, "sideways_walk";
-        /// Wherever it can rest that it comes to from where it appears by steps sideways, turns with kicks, and down.
+        /// All places that moves, turns with kicks and soft drops reach, tucks and spins included.
         Srs = 3, "srs";
     }
 }

@@ -8,13 +8,13 @@ use super::choice::choice;
 choice! {
     /// Which turns into place are told apart.
     pub enum SpinRule: "spins" {
-        /// None: a placement is its cells.
+        /// No spins.
         Off = 1, "off";
-        /// Turns of T with three of the corners around its anchor full; any fifth or later kick makes one full.
+        /// T-spins by the three-corner rule; a fifth or later kick makes a mini spin full.
         TSpins = 2, "t_spins";
-        /// The same, but only the fifth kick from the two flat orientations into an upright one makes a spin full.
+        /// T-spins by the three-corner rule; only the fifth kick from a flat to an upright orientation makes a mini spin full.
         TSpinsStrict = 3, "t_spins_strict";
-        /// As t_spins, and turns of the other pieces after which they can move neither sideways nor up.
+        /// T-spins as in t_spins, and spins of other pieces that can move neither sideways nor up.
         AllSpins = 4, "all_spins";
     }
 }

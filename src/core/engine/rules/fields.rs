@@ -220,7 +220,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     ),
     RulesField::new(
         "height",
-        "Rows of the playfield, those above the visible field included",
+        "Rows of the playfield, including rows above the visible field",
         FieldKind::Count {
             least: *HEIGHTS.start(),
             most: *HEIGHTS.end(),
@@ -236,7 +236,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     ),
     RulesField {
         name: "rows_above",
-        about: "Rows of the playfield that lie above the visible field",
+        about: "Rows above the visible field",
         default: "all but the preset's visible rows",
         applies: None,
         kind: FieldKind::Count {
@@ -261,17 +261,17 @@ pub static RULES_FIELDS: [RulesField; 26] = [
         "Set of pieces: a name, or drawings such as \"A=X./XX B=XX\"",
         FieldKind::Pieces { get: |rules| rules.pieces, set: |rules, pieces| rules.pieces = pieces },
     ),
-    choice!(Randomizer, randomizer, "How pieces are dealt"),
-    choice!(ActionModel, action_model, "What one step is"),
-    choice!(TopOut, top_out, "What ends a game"),
-    choice!(OrientationTable, orientations, "How orientations are numbered"),
-    choice!(Reach, reach, "Where pieces can come to rest"),
-    choice!(RotationSystem, rotation, "How turns are kicked"),
-    choice!(HalfTurns, half_turns, "Whether pieces turn by 180 degrees, and how such turns are kicked"),
-    choice!(SpinRule, spins, "Which spins are recognised"),
+    choice!(Randomizer, randomizer, "Piece generator"),
+    choice!(ActionModel, action_model, "Action of one step"),
+    choice!(TopOut, top_out, "Rule that ends a game"),
+    choice!(OrientationTable, orientations, "Numbering of orientations"),
+    choice!(Reach, reach, "Places that pieces can reach"),
+    choice!(RotationSystem, rotation, "Rotation system (wall kicks)"),
+    choice!(HalfTurns, half_turns, "180-degree turns and their kicks"),
+    choice!(SpinRule, spins, "Spins to recognise"),
     RulesField::new(
         "hold",
-        "Whether the current piece can be held",
+        "Hold: whether a piece can be kept for later",
         FieldKind::Flag { get: |rules| rules.hold, set: |rules, hold| rules.hold = hold },
     ),
     RulesField::new(
@@ -305,7 +305,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     choice!(AttackTable, attack, "How many lines clears send"),
     RulesField {
         name: "gravity",
-        about: "Steps in the air after which a piece falls one row, where keys steer pieces",
+        about: "Steps per row that a piece falls, in games steered by keys",
         default: "60",
         applies: TIMED,
         kind: FieldKind::Count {
@@ -317,7 +317,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     },
     RulesField {
         name: "lock_delay",
-        about: "Steps on the ground after which a piece locks, where keys steer pieces",
+        about: "Steps on the ground until a piece locks, in games steered by keys",
         default: "30",
         applies: TIMED,
         kind: FieldKind::Count {
@@ -329,7 +329,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     },
     RulesField {
         name: "lock_resets",
-        about: "How often a move or a turn on the ground restarts the lock delay, where keys steer pieces; then the piece locks when the delay is over",
+        about: "Moves or turns on the ground that restart the lock delay, in games steered by keys",
         default: "15",
         applies: TIMED,
         kind: FieldKind::Count {
@@ -355,7 +355,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     },
     RulesField {
         name: "garbage.hole_moves",
-        about: "Chance that the hole of a garbage row is in another column than in the row before",
+        about: "Probability that the hole moves to another column from one garbage row to the next",
         default: "0.05",
         applies: WITH_GARBAGE,
         kind: FieldKind::Number {
@@ -366,7 +366,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     },
     RulesField {
         name: "garbage.delay",
-        about: "Pieces that land between dealing garbage rows and their rise",
+        about: "Delay of garbage in pieces",
         default: "1",
         applies: WITH_GARBAGE,
         kind: FieldKind::Count {

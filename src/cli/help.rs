@@ -1,0 +1,214 @@
+//! The order in `--help`: subcommands in groups, and the flags of a subcommand under headings.
+//!
+//! clap lists subcommands without groups, so the help of the program is a template that this file fills in. Both tables are by
+//! name; a test finds subcommands and flags that are missing.
+
+use std::fmt::Write;
+
+use clap::Command;
+
+/// The groups of subcommands.
+pub const GROUPS: [(&str, &[&str]); 5] = [
+    ("Play", &["play", "watch"]),
+    ("Train and evaluate", &["train", "evaluate", "reproduce", "tbp"]),
+    ("Serve", &["serve", "health"]),
+    ("Recordings", &["replay", "export"]),
+    ("Inspect and install", &["catalogue", "perft", "bench", "completions", "man", "help"]),
+];
+
+/// The flags under a heading.
+struct Heading {
+    title: &'static str,
+    /// The only subcommand that has these flags under this heading; `None` for all.
+    subcommand: Option<&'static str>,
+    /// Ids of the flags.
+    flags: &'static [&'static str],
+}
+
+impl Heading {
+    const fn new(title: &'static str, flags: &'static [&'static str]) -> Heading {
+        Heading { title, subcommand: None, flags }
+    }
+
+    const fn only(self, subcommand: &'static str) -> Heading {
+        Heading { subcommand: Some(subcommand), ..self }
+    }
+}
+
+/// Heading of the flags for the rules of the game, which follow from the engine's table.
+const RULES: &str = "Rules";
+
+/// Subcommands with fewer flags list them without headings.
+const FEW: usize = 12;
+
+/// The headings. Of several rows with a flag, the first applies.
+const HEADINGS: [Heading; 24] = [
+    Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
+    Heading::new("Training", &["optimizer", "features", "generations", "start"]).only("train"),
+    Heading::new(
+        "Games and scores",
+        &[
+            "games",
+            "game_seeds",
+            "unit",
+            "check_games",
+            "final_games",
+            "max_pieces",
+            "max_steps",
+            "loss_trials",
+        ],
+    )
+    .only("train"),
+    Heading::new(
+        "Cross-entropy method (cem)",
+        &["preset", "initial_std", "noise", "covariance", "elites", "second_look"],
+    ),
+    Heading::new("Cross-entropy method and genetic algorithm", &["population"]),
+    Heading::new(
+        "Genetic algorithm (genetic)",
+        &["tournament", "crossover", "blend", "mutation", "mutation_std", "keep"],
+    ),
+    Heading::new(
+        "Temporal differences (td)",
+        &[
+            "rounds",
+            "exploration",
+            "td_discount",
+            "feature_step",
+            "entry_step",
+            "step_half",
+            "step_tuple",
+            "step_clip",
+            "height_tuple",
+            "units",
+            "unit_share",
+            "start_scale",
+            "stretch",
+        ],
+    ),
+    Heading::new("Bot to host", &["host", "program", "games", "pieces", "jobs", "think", "timeout"])
+        .only("tbp"),
+    Heading::new("Experiments", &["name", "list", "quick", "row", "games", "seed"]).only("reproduce"),
+    Heading::new(
+        "Players",
+        &["players", "player", "controller", "weights", "features", "playouts", "against", "hint"],
+    ),
+    Heading::new(
+        "Search",
+        &[
+            "lookahead",
+            "expectation",
+            "expectation_pieces",
+            "expectation_placements",
+            "lost_piece",
+            "discount",
+            "expectation_terms",
+            "caution",
+            "terminal",
+        ],
+    ),
+    Heading::new("Session", &["session", "envs"]),
+    Heading::new(RULES, &["size", "rules"]),
+    Heading::new("Games", &["games", "game", "seed", "max_pieces", "max_steps", "loss_trials", "speed"]),
+    Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
+    Heading::new("Output", &["per_game", "record", "palette", "paused", "json", "markdown", "write"]),
+    Heading::new(
+        "Access",
+        &[
+            "tokens",
+            "token_file",
+            "token",
+            "tls_cert",
+            "tls_key",
+            "tls_client_ca",
+            "insecure",
+            "allow_origin",
+            "allow_host",
+        ],
+    )
+    .only("serve"),
+    Heading::new("Server", &["listen", "state", "no_page", "exit_on_stdin_eof", "drain_timeout"])
+        .only("serve"),
+    Heading::new(
+        "Connection",
+        &["server", "token_file", "token", "ca_cert", "client_cert", "client_key", "patience"],
+    ),
+    Heading::new("Computation", &["threads", "kernel"]),
+    Heading::new(
+        "Limits on memory",
+        &["memory", "session_memory", "evaluation_memory", "request_memory", "answer_memory"],
+    ),
+    Heading::new(
+        "Limits on sessions and calls",
+        &[
+            "max_sessions",
+            "max_envs",
+            "max_watches",
+            "max_watches_per_caller",
+            "max_evaluations",
+            "max_evaluations_per_caller",
+            "max_call_work",
+            "max_calls",
+            "max_calls_per_connection",
+        ],
+    ),
+    Heading::new(
+        "Limits on connections",
+        &[
+            "max_connections",
+            "max_connections_per_address",
+            "first_request_timeout",
+            "request_timeout",
+            "answer_timeout",
+            "idle_timeout",
+            "max_unread_time",
+        ],
+    ),
+    Heading::new("Logs and traces", &["log", "log_format", "otlp"]),
+];
+
+/// The command line with its subcommands in groups and their flags under headings.
+pub fn arranged(command: Command) -> Command {
+    command.mut_subcommands(with_headings)
+}
+
+/// Lists the subcommands in groups. Call it when they have their final help.
+pub fn with_groups(command: Command) -> Command {
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        let _ = writeln!(groups, "{title}:");
+        for name in names {
+            let about = match command.find_subcommand(name) {
+                Some(subcommand) => subcommand.get_about().map(ToString::to_string).unwrap_or_default(),
+                None => "Print the help of a subcommand".to_owned(), // `help` itself, which clap adds
+            };
+            let _ = writeln!(groups, "  {name:11}  {about}");
+        }
+        groups.push('\n');
+    }
+    command
+        .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
+}
+
+fn with_headings(command: Command) -> Command {
+    if command.get_arguments().count() < FEW {
+        return command;
+    }
+    let subcommand = command.get_name().to_owned();
+    command.mut_args(|arg| match heading(&subcommand, arg.get_id().as_str()) {
+        Some(title) => arg.help_heading(title),
+        None => arg,
+    })
+}
+
+/// The heading of a flag of a subcommand.
+fn heading(subcommand: &str, flag: &str) -> Option<&'static str> {
+    let has_flag = |heading: &&Heading| {
+        heading.subcommand.is_none_or(|only| only == subcommand) && heading.flags.contains(&flag)
+    };
+    HEADINGS
+        .iter()
+        .find(has_flag)
+        .map(|heading| heading.title)
+        .or_else(|| super::rules::RulesArgs::ids().any(|id| id == flag).then_some(RULES))
+}
