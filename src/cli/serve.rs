@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
@@ -435,6 +435,13 @@ fn network(args: &ServeArgs) -> NetworkLimits {
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
     // A caller can make h2 warn with every frame: a flood of warnings would fill a disk. `--log h2=warn` shows them.
     let levels = ["h2=error"].into_iter().chain(args.log.split(',').filter(|level| !level.is_empty()));
+    // The filter would take a misspelt level for the name of a module, and log nothing else.
+    let is_level = |level: &str| level.contains('=') || level.parse::<LevelFilter>().is_ok();
+    if let Some(level) = args.log.split(',').find(|level| !level.is_empty() && !is_level(level.trim())) {
+        return Err(UsageError(format!(
+            "--log: {level:?} is not a level, expected off, error, warn, info, debug, trace or MODULE=LEVEL"
+        )));
+    }
     let filter: Result<Targets, _> = levels.collect::<Vec<_>>().join(",").parse();
     let filter = filter.map_err(|error| UsageError(format!("--log: {error}")))?;
     let log = fmt::layer().with_writer(|| output::Log);

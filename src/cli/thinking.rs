@@ -8,7 +8,7 @@ use clap::Args;
 use super::expectation::ExpectationArgs;
 use crate::agents::{Agent, AgentRow, CONTROLLER_PARAMETERS, Controller, Expectation, Parameter};
 use crate::client::{NamedPolicy, Policies};
-use crate::engine::Rules;
+use crate::engine::{MAX_PREVIEW, Rules};
 use crate::input::UsageError;
 use crate::trainer::found::{self, Found};
 
@@ -17,7 +17,8 @@ use crate::trainer::found::{self, Found};
 pub struct ThinkingArgs {
     /// Number of next pieces to search, 0 to 6, for linear controllers; 0 turns off a controller's own expectation too
     /// [default: 0, or the expectation of the controller or the weights]
-    #[arg(long, value_name = "N", conflicts_with = "expectation")]
+    #[arg(long, value_name = "N", conflicts_with = "expectation",
+        value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PREVIEW)))]
     pub lookahead: Option<u32>,
 
     /// Whether and how they weigh what the next pieces can reach.

@@ -212,6 +212,7 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "lock_out needs rows_above");
     check(&["perft", "IOL", "--rules", "guideline", "--size", "9x99"], &[], 2, "--size 9x99: height is 99");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
+    check(&["serve", "--log", "inof"], &[], 2, "--log: \"inof\" is not a level, expected off, error");
     check(
         &["serve", "--threads", "513"],
         &[],
@@ -246,6 +247,7 @@ fn numbers_that_are_none_are_refused_in_words() {
     check_flag("--games", "1.5", "'1.5' for '--games <N>': expected a whole number");
     check_flag("--games", "-1", "'-1' for '--games <N>': expected 1 to 1048576");
     check_flag("--width", "5000000000", "'5000000000' for '--width <N>': expected 4 to 32");
+    check_flag("--lookahead", "9", "'9' for '--lookahead <N>': expected 0 to 6");
     check_flag("--preview", "-1", "'-1' for '--preview <N>': expected 0 to 6");
     check_flag(
         "--garbage-lines-per-piece",

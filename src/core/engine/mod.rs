@@ -73,8 +73,8 @@ pub use reach::{
 pub use reachable::{Movement, Resting};
 pub use rotation::{HalfTurns, RotationSystem};
 pub use rules::{
-    ActionModel, Changes, FieldKind, FieldValue, OrientationTable, PRESETS, RULES_FIELDS, RULES_VERSION,
-    Reach, Rules, RulesError, RulesField, Scoring, TopOut,
+    ActionModel, Changes, FieldKind, FieldValue, MAX_PREVIEW, OrientationTable, PRESETS, RULES_FIELDS,
+    RULES_VERSION, Reach, Rules, RulesError, RulesField, Scoring, TopOut,
 };
 pub use shape::{PieceCells, Shape};
 pub use spin::{Spin, SpinRule};

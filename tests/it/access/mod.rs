@@ -234,6 +234,9 @@ async fn a_changed_file_of_tokens_is_taken_up_while_the_server_runs() {
     let receiver = tokio_stream::wrappers::ReceiverStream::new(receiver);
     let mut steps = client.step_stream(with(BOB, receiver)).await.unwrap().into_inner();
     assert!(steps.message().await.unwrap().is_some());
+    let watch = pb::WatchSessionRequest { session: session.clone(), ..Default::default() };
+    let mut frames = client.watch_session(with(BOB, watch)).await.unwrap().into_inner();
+    assert!(frames.message().await.unwrap().is_some());
     let mut evaluations = EvaluationServiceClient::new(channel);
     let mut bobs = evaluations.evaluate_policies(with(BOB, endless())).await.unwrap().into_inner();
     let mut alices = evaluations.evaluate_policies(with(ALICE, endless())).await.unwrap().into_inner();
@@ -257,13 +260,17 @@ async fn a_changed_file_of_tokens_is_taken_up_while_the_server_runs() {
     let expected = "the token of this stream has been removed";
     let reported = refused(steps.message().await, Code::Unauthenticated, "INVALID_TOKEN");
     assert!(reported.message.starts_with(expected), "{}", reported.message);
-    let end = loop {
-        match bobs.message().await {
-            Ok(message) => assert!(message.is_some(), "no end without an error"),
-            Err(status) => break status,
+    async fn end<T>(messages: &mut tonic::Streaming<T>) -> tonic::Status {
+        loop {
+            match messages.message().await {
+                Ok(message) => assert!(message.is_some(), "no end without an error"),
+                Err(status) => return status,
+            }
         }
-    };
-    assert!(end.message().starts_with(expected), "{end}");
+    }
+    for end in [end(&mut bobs).await, end(&mut frames).await] {
+        assert!(end.message().starts_with(expected), "{end}");
+    }
     assert!(alices.message().await.unwrap().is_some(), "hers goes on");
     // A session stays with the name that made it.
     assert_eq!(list(&mut client, NEW).await, [session]);
