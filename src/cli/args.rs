@@ -57,11 +57,11 @@ pub enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Play in the terminal, alone or against a controller
     Play(play::PlayArgs),
-    /// Watch controllers, training runs or a server's session in the terminal
+    /// Watch controllers, training runs or a server session play
     Watch(watch::WatchArgs),
     /// Repeat published experiments and compare the results
     Reproduce(reproduce::ReproduceArgs),
-    /// Run a controller as a Tetris Bot Protocol bot, or host and measure a bot
+    /// Run a controller as a Tetris Bot Protocol bot, or measure a bot
     Tbp(Box<tbp::TbpArgs>),
     /// Replay, check and print a recorded game
     Replay(replay::ReplayArgs),
@@ -73,7 +73,7 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Check a server's health: exit code 0 if it is serving, else 1
     Health(health::HealthArgs),
-    /// List presets, rules, agents, controllers and features as Markdown
+    /// List presets, rules, agents, controllers and features
     Catalogue,
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
