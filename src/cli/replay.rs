@@ -43,7 +43,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut replay = recordings::replay(&args.file)?;
     let steps = replay.num_steps();
     if let Some(step) = args.at.filter(|step| *step > steps) {
-        return Err(UsageError(format!("--at is {step}, expected 0..={steps}: the steps of the game")).into());
+        return Err(UsageError(format!("--at is {step}, expected a step from 0 to {steps}")).into());
     }
     if args.json {
         print(&format!("{}\n", to_json(&replay)))?;

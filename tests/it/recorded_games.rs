@@ -266,7 +266,7 @@ fn replay_says_whether_a_recording_is_true() {
     let difference = format!("at the end: {lines} lines, recorded 1000000");
     assert_eq!((code, &report["difference"]), (Some(1), &Value::from(difference)));
     for (args, problem) in [
-        (vec!["replay", path, "--at", "99999"], "--at is 99999, expected 0..="),
+        (vec!["replay", path, "--at", "99999"], "--at is 99999, expected a step from 0 to"),
         (vec!["replay", "Cargo.toml"], "it is neither a recording in JSON"),
     ] {
         let refused = tetrion(&args).output().unwrap();
@@ -299,7 +299,7 @@ fn export_writes_every_form() {
     assert_eq!(stills, 3, "the step before the two, and what each of them made");
     for (args, problem) in [
         (vec!["a.bmp"], "expected a name that ends in .gif, .svg, .mp4, .png or .txt"),
-        (vec!["a.gif", "--to", "999999"], "--to is 999999, expected 0..="),
+        (vec!["a.gif", "--to", "999999"], "--to is 999999, expected a step from 0 to"),
         (vec!["a.gif", "--from", "2", "--to", "1"], "--from is 2, expected at most 1"),
         (vec!["a.gif", "--speed", "51"], "--speed is 51, expected 0.1 to 50"),
     ] {

@@ -120,7 +120,7 @@ fn kind(out: &Path) -> Result<Kind, UsageError> {
         _ => {
             let problem = format!("--out is {}", out.display());
             let expected =
-                "expected a name that ends in .gif, .svg, .mp4, .png or .txt, or a folder with / behind it";
+                "expected a name that ends in .gif, .svg, .mp4, .png or .txt, or a folder that ends in /";
             return Err(UsageError(format!("{problem}, {expected}")));
         }
     })
@@ -130,7 +130,7 @@ fn kind(out: &Path) -> Result<Kind, UsageError> {
 fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclusive<usize>, UsageError> {
     let check = |flag, step: Option<usize>| match step {
         Some(step) if step > num_steps => {
-            Err(UsageError(format!("{flag} is {step}, expected 0..={num_steps}: the steps of the game")))
+            Err(UsageError(format!("{flag} is {step}, expected a step from 0 to {num_steps}")))
         }
         step => Ok(step),
     };

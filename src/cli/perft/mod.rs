@@ -68,8 +68,7 @@ pub struct PerftArgs {
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let ResolvedRules { preset, rules } = rules(&args)?;
     if rules.garbage.is_some() {
-        let problem =
-            "--garbage-lines-per-piece: the tree of placements has no chance in it, expected no garbage";
+        let problem = "perft cannot count games with random garbage; remove --garbage-lines-per-piece";
         return Err(UsageError(problem.to_owned()).into());
     }
     let sequences: Vec<(String, Vec<Piece>)> = args

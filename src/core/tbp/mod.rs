@@ -63,7 +63,7 @@ pub enum UnsuitedRules {
     )]
     SpawnRow,
     /// Rows rise from below.
-    #[error("the protocol has no words for rows that rise: expected no garbage")]
+    #[error("the protocol cannot express garbage; remove the garbage from the rules")]
     Garbage,
     /// The spin rule is not the protocol's.
     #[error("the protocol tells T-spins apart, expected spins t_spins or t_spins_strict; the rules have {}", .0.name())]
