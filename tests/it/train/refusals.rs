@@ -144,12 +144,11 @@ fn a_checkpoint_that_belongs_to_another_run_is_refused() {
     fs::write(folder.join(GENERATIONS), lines(&other)).unwrap();
     refused_to_resume(&folder, 1, &["its search has another result than generation 12"]);
 
-    // A checkpoint of a version that did not keep the settings in it.
-    let folder = copy(&run, "older_checkpoint", &all);
+    let folder = copy(&run, "no_settings", &all);
     let mut checkpoint: Value = serde_json::from_str(&files(&folder)[2].1).unwrap();
     assert!(checkpoint["state"].as_object_mut().unwrap().remove("settings").is_some());
     fs::write(folder.join(CHECKPOINT), checkpoint.to_string()).unwrap();
-    succeeded(resume(&folder, &[]).output());
+    refused_to_resume(&folder, 1, &["checkpoint is not what this program writes: missing field `settings`"]);
 
     let folder = copy(&run, "nothing_complete", &[CONFIG]);
     let output = resume(&folder, &[]).output();
