@@ -6,7 +6,7 @@ use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
 use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::{HEIGHTS, MAX_PREVIEW, WIDTHS};
 use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet, RULES_VERSION};
-use crate::env::Field;
+use crate::env::Role;
 use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
 use crate::wire::policies::encode_terminal;
@@ -119,8 +119,8 @@ impl ServerFacts {
             feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),
             controllers: CONTROLLERS.iter().map(controller).collect(),
             agents: AGENTS.iter().map(agent).collect(),
-            observation_fields: fields::infos(&Field::OBSERVATIONS),
-            info_fields: fields::infos(&Field::INFOS),
+            observation_fields: fields::infos(Role::Observation),
+            info_fields: fields::infos(Role::Info),
             limits: Some(self.limits(store, calls, caller)),
             kernel: self.kernel.name().to_owned(),
             num_threads: self.num_threads,

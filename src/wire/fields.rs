@@ -1,7 +1,7 @@
 //! Fields of environments: their names, their types and the specs that clients get.
 
 use crate::engine::{ActionModel, Rules};
-use crate::env::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
+use crate::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Role};
 use crate::names;
 use crate::render::Format;
 
@@ -9,23 +9,32 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a list of names of `known` fields, in the given order and without repetition.
+/// Reads a list of names of fields with a role, in the order given and none twice. An empty list stands for the defaults.
 ///
 /// # Errors
-/// With the path `list[i]` of the first invalid name.
-pub fn decode(names: &[String], list: &str, known: &[Field]) -> Result<Vec<Field>, DecodeError> {
-    let mut fields = Vec::with_capacity(known.len());
+/// With the path `list[i]` of the first invalid name, or of the first field that the rules do not have.
+pub fn decode(names: &[String], list: &str, role: Role, env: &EnvConfig) -> Result<Vec<Field>, DecodeError> {
+    if names.is_empty() {
+        return Ok(Field::defaults(role, env).collect());
+    }
+    let known = || Field::with_role(role);
+    let mut fields = Vec::new();
     for (i, name) in names.iter().enumerate() {
         let path = || format!("{list}[{i}]");
         check_name(&path(), name)?;
-        let Some(field) = known.iter().copied().find(|field| field.info().name == name) else {
-            let problem = names::unknown("field", name, known.iter().map(|field| field.info().name));
+        let Some(field) = known().find(|field| field.info().name == name) else {
+            let problem = names::unknown("field", name, known().map(|field| field.info().name));
             return Err(DecodeError::invalid(Fault::UnknownName, path(), problem));
         };
         if fields.contains(&field) {
             return Err(DecodeError::field(path(), format!("{name} is listed twice")));
         }
         fields.push(field);
+    }
+    for (i, field) in fields.iter().enumerate() {
+        if let Some(needs) = field.info().needs.filter(|needs| !(needs.are_met)(&env.rules)) {
+            return Err(DecodeError::field(format!("{list}[{i}]"), needs.refusal));
+        }
     }
     Ok(fields)
 }
@@ -100,9 +109,9 @@ impl From<DataType> for pb::DataType {
     }
 }
 
-/// Description of fields for `GetServerInfo`.
-pub fn infos(fields: &[Field]) -> Vec<pb::FieldInfo> {
-    FIELDS.iter().filter(|info| fields.contains(&info.field)).map(pb::FieldInfo::from).collect()
+/// What `GetServerInfo` reports about the fields with a role.
+pub fn infos(role: Role) -> Vec<pb::FieldInfo> {
+    Field::with_role(role).map(|field| field.info().into()).collect()
 }
 
 impl TryFrom<pb::RenderFormat> for Format {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::engine::PieceSet;
 use crate::engine::rules::check_points;
-use crate::engine::{ActionModel, PieceSet};
-use crate::env::{EnvConfig, Field, Seeding};
+use crate::env::{EnvConfig, Field, Role, Seeding};
 
 pub use crate::env::{AutoresetMode, InvalidActionPolicy};
 
@@ -62,54 +62,14 @@ pub fn decode(
         max_episode_steps: message.max_episode_steps,
         features: features::decode(message.features.as_ref(), &rules).in_field("features")?,
     };
-    let mut observations =
-        fields::decode(&message.observation_fields, "observation_fields", &Field::OBSERVATIONS)?;
-    if observations.is_empty() {
-        observations = vec![Field::Board, Field::Current];
-        if rules.preview > 0 {
-            observations.push(Field::Queue);
-        }
-        if rules.hold {
-            observations.push(Field::Held);
-        }
-        if env.features.is_some() {
-            observations.push(Field::Features);
-        }
-        if rules.action_model == ActionModel::Keypress {
-            observations.push(Field::Falling);
-        }
-        if rules.steers() {
-            observations.push(Field::PieceState);
-        }
-        if rules.garbage.is_some() {
-            observations.push(Field::Garbage);
-        }
-    }
-    let is_missing = |field: &&Field| !field.is_of(&rules);
-    if let Some(i) = observations.iter().position(|field| is_missing(&field)) {
-        return Err(not_of_these_rules(format!("observation_fields[{i}]"), observations[i]));
-    }
+    let observations =
+        fields::decode(&message.observation_fields, "observation_fields", Role::Observation, &env)?;
     if let (Some(i), None) = (observations.iter().position(|field| *field == Field::Features), &env.features)
     {
         let problem = "features is listed, but no features are selected";
         return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
     }
-    let mut infos = fields::decode(&message.info_fields, "info_fields", &Field::INFOS)?;
-    if infos.is_empty() {
-        infos = vec![Field::Lines, Field::Pieces, Field::Length, Field::EpisodeReturn, Field::Seed];
-        if (rules.action_model == ActionModel::Placement || rules.steers())
-            && env.invalid_action_policy != InvalidActionPolicy::Reject
-        {
-            infos.extend([Field::InvalidAction, Field::InvalidActions]);
-        }
-    }
-    if let Some(i) = infos.iter().position(|field| is_missing(&field)) {
-        return Err(not_of_these_rules(format!("info_fields[{i}]"), infos[i]));
-    }
-    if message.info_fields.is_empty() {
-        let of_rules = [Field::Attack, Field::Combo, Field::BackToBack, Field::Spin, Field::GarbageRows];
-        infos.extend(of_rules.into_iter().filter(|field| field.is_of(&rules)));
-    }
+    let infos = fields::decode(&message.info_fields, "info_fields", Role::Info, &env)?;
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = decode_seeding(message, num_envs, &rules.pieces, draw_seed)?;
     let seed = match seeding {
@@ -119,19 +79,6 @@ pub fn decode(
     let action_mask = message.action_mask;
     let config = SessionConfig { preset, env, observations, infos, seed, action_mask, max_response_bytes };
     Ok((config, seeding))
-}
-
-/// The refusal of a field that has no value under these rules.
-fn not_of_these_rules(path: String, field: Field) -> DecodeError {
-    let problem = match field {
-        Field::Falling | Field::FallingCells => "is of key presses, but a step of these rules is a placement",
-        Field::Held => "is of rules with hold, but these have none",
-        Field::PieceState => "is of key presses under reach srs, but these rules have none",
-        Field::Garbage | Field::GarbageRows => "is of rules with garbage, but these have none",
-        Field::Spin => "is of rules that tell spins apart, but these do not",
-        _ => "is of rules with clear_points or attack, but these have neither",
-    };
-    DecodeError::field(path, problem)
 }
 
 impl From<&SessionConfig> for pb::SessionConfig {

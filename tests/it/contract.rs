@@ -12,6 +12,7 @@ use tetrion::engine::{
     ActionModel, Dealer, NamedChoice, OrientationTable, Randomizer, Reach, Rules, Shape, Tetromino, TopOut,
     episode_seed,
 };
+use tetrion::env::{FIELDS, Role};
 use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
 
 const RULES_PROTO: &str = include_str!("../../proto/tetrion/v1/rules.proto");
@@ -303,4 +304,28 @@ fn the_page_on_stubs_names_the_files() {
         list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
     assert_eq!(named, files_below(&folder));
+}
+
+/// Every field has a line in the lists of both protocols and in the types of the TypeScript client.
+#[test]
+fn every_field_is_described_where_clients_read() {
+    let protocol = include_str!("../../proto/tetrion/v1/environment_service.proto");
+    let dm_env_rpc = include_str!("../../proto/dm_env_rpc/v1/dm_env_rpc.proto");
+    let typescript = include_str!("../../clients/typescript/src/session.ts");
+    let has_line = |text: &str, start: &[&str]| {
+        text.lines().any(|line| {
+            line.split_whitespace()
+                .map(|word| word.trim_matches(','))
+                .take(start.len())
+                .eq(start.iter().copied())
+        })
+    };
+    for info in &FIELDS {
+        assert!(has_line(dm_env_rpc, &["//", &info.number.to_string(), info.name]), "{}", info.name);
+        if info.role != Role::Mask {
+            let dtype = info.layout.split([' ', ',']).next().unwrap();
+            assert!(has_line(protocol, &["//", info.name, dtype]), "{}", info.name);
+            assert!(has_line(typescript, &["readonly", &format!("{}?:", info.name)]), "{}", info.name);
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! What can be seen of environments: one table of fields, with their types, shapes and bounds under given rules.
 //!
-//! It knows no environment; [`observe`](super::observe) writes the fields of those.
+//! A row of [`FIELDS`] is all that makes a field, except for its bytes, which [`observe`](super::observe) writes. This module
+//! knows no environment.
 
 use crate::engine::{ActionModel, Rules};
 
-use super::EnvConfig;
+use super::{EnvConfig, InvalidActionPolicy};
 
 /// Numbers of [`Field::PieceState`].
 pub(super) const PIECE_STATE: usize = 8;
@@ -25,235 +26,436 @@ pub enum DataType {
     Bool,
 }
 
-/// What a caller can see of an environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// The cells of the playfield, one byte each, the lowest row first.
-    Board,
-    /// The rows of the playfield from the lowest, one integer each.
-    BoardBits,
-    /// The number of the current piece.
-    Current,
-    /// The numbers of the next pieces.
-    Queue,
-    /// The number of the piece that is held.
-    Held,
-    /// The height of each column.
-    Heights,
-    /// The features of the last landing; of the playfield at the start of an episode, with 0 for those of a landing.
-    Features,
-    /// The cells of the falling piece that lie in the playfield, one byte each, the lowest row first.
-    Falling,
-    /// Row and column of the four cells of the falling piece.
-    FallingCells,
-    /// What the cells of a piece that keys steer do not say.
-    PieceState,
-    /// The lines of garbage that wait.
-    Garbage,
-    /// Which actions exist.
-    ActionMask,
-    /// Lines cleared in this episode.
-    Lines,
-    /// Pieces landed in this episode.
-    Pieces,
-    /// Steps taken in this episode.
-    Length,
-    /// Sum of the rewards of this episode.
-    EpisodeReturn,
-    /// The seed of this episode.
-    Seed,
-    /// Whether the last step's action did not exist.
-    InvalidAction,
-    /// Steps of this episode whose action did not exist.
-    InvalidActions,
-    /// The row in which the last piece came to rest.
-    LandingRow,
-    /// What the last landing counted as.
-    Spin,
-    /// Lines sent in this episode.
-    Attack,
-    /// Pieces that cleared lines one after the other, up to now.
-    Combo,
-    /// Whether the last clear was difficult.
-    BackToBack,
-    /// Rows of garbage that have risen in this episode.
-    GarbageRows,
+/// Who looks at a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The agent sees it.
+    Observation,
+    /// It says which actions exist.
+    Mask,
+    /// It tells the caller about the episode so far.
+    Info,
 }
 
-/// What is true of a field whatever the rules are.
+/// A condition on the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// Whether rules meet the condition.
+    pub are_met: fn(&Rules) -> bool,
+    /// The end of a sentence that begins with a field and refuses it.
+    pub refusal: &'static str,
+}
+
+/// A field, whatever the rules are.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInfo {
     /// The field.
     pub field: Field,
     /// Its name on the wire.
     pub name: &'static str,
-    /// Element type and shape for one environment, in words.
-    pub layout: &'static str,
     /// Meaning and unit, in a sentence.
     pub description: &'static str,
+    /// Element type and shape for one environment, in words.
+    pub layout: &'static str,
+    /// Its number where a protocol numbers fields, as dm_env_rpc does. No other field ever gets the number.
+    pub number: u64,
+    /// Who looks at it.
+    pub role: Role,
+    /// What rules must have for the field to exist; `None` if it exists under all rules.
+    pub needs: Option<Needs>,
+    /// Whether callers get the field if they list none and the rules have it.
+    pub is_default: fn(&EnvConfig) -> bool,
+    values: fn(&EnvConfig) -> Values,
 }
 
-/// Every field: observations, infos, and the mask.
-pub static FIELDS: [FieldInfo; 25] = [
+/// Type, shape and bounds of the numbers of a field, for one environment.
+struct Values {
+    dtype: DataType,
+    shape: Vec<u32>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+/// Makes [`FIELDS`] and, from the names in its rows, [`Field`].
+macro_rules! fields {
+    ($(FieldInfo { field: Field::$field:ident, name: $name:literal, description: $description:literal, $($rest:tt)* },)*) => {
+        /// What a caller can see of an environment.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Field {
+            $(#[doc = $description] $field,)*
+        }
+
+        /// Every field: observations, the mask, and infos.
+        pub static FIELDS: [FieldInfo; [$(Field::$field),*].len()] = [$(FieldInfo {
+            field: Field::$field,
+            name: $name,
+            description: $description,
+            $($rest)*
+        },)*];
+    };
+}
+
+fields![
     FieldInfo {
         field: Field::Board,
         name: "board",
-        layout: "uint8 [height, width]",
         description: "1 where a cell is full; row 0 is the lowest",
+        layout: "uint8 [height, width]",
+        number: 2,
+        role: Role::Observation,
+        needs: None,
+        is_default: |_| true,
+        values: |config| Values::flags(DataType::Uint8, [height(config), width(config)]),
     },
     FieldInfo {
         field: Field::BoardBits,
         name: "board_bits",
-        layout: "uint16 [height], uint32 where the width is above 16",
         description: "one integer a row, the lowest first; bit c is column c",
+        layout: "uint16 [height], uint32 where the width is above 16",
+        number: 3,
+        role: Role::Observation,
+        needs: None,
+        is_default: |_| false,
+        values: |config| {
+            let dtype = if width(config) > 16 { DataType::Uint32 } else { DataType::Uint16 };
+            Values::new(dtype, [height(config)]).within(0, (1i64 << width(config)) - 1)
+        },
     },
     FieldInfo {
         field: Field::Current,
         name: "current",
-        layout: "int8",
         description: "the current piece as its number in I O T Z S J L, or in another set of pieces, or -1 where there is none",
+        layout: "int8",
+        number: 4,
+        role: Role::Observation,
+        needs: None,
+        is_default: |_| true,
+        values: |config| Values::pieces(config, []),
     },
     FieldInfo {
         field: Field::Queue,
         name: "queue",
-        layout: "int8 [preview]",
         description: "the next pieces as their numbers in I O T Z S J L, or in another set of pieces, -1 past the end of a sequence",
+        layout: "int8 [preview]",
+        number: 5,
+        role: Role::Observation,
+        needs: None,
+        is_default: |config| config.rules.preview > 0,
+        values: |config| Values::pieces(config, [config.rules.preview.into()]),
     },
     FieldInfo {
         field: Field::Held,
         name: "held",
-        layout: "int8",
         description: "where a piece can be held only: the held piece as its number in I O T Z S J L, or in another set of pieces, -1 while none is",
+        layout: "int8",
+        number: 19,
+        role: Role::Observation,
+        needs: Some(HOLD),
+        is_default: |_| true,
+        values: |config| Values::pieces(config, []),
     },
     FieldInfo {
         field: Field::Heights,
         name: "heights",
-        layout: "uint8 [width]",
         description: "for each column the row of its highest full cell, plus 1; 0 if it is empty",
+        layout: "uint8 [width]",
+        number: 6,
+        role: Role::Observation,
+        needs: None,
+        is_default: |_| false,
+        values: |config| Values::new(DataType::Uint8, [width(config)]).within(0, height(config).into()),
     },
     FieldInfo {
         field: Field::Features,
         name: "features",
-        layout: "float32 [F]",
         description: "the features of the last landing; at the start of an episode those of the playfield, with 0 for those \
                       of a landing",
+        layout: "float32 [F]",
+        number: 7,
+        role: Role::Observation,
+        needs: None,
+        is_default: |config| config.features.is_some(),
+        values: |config| {
+            let len = config.features.as_ref().map_or(0, |set| set.len() as u32);
+            Values::new(DataType::Float32, [len])
+        },
     },
     FieldInfo {
         field: Field::Falling,
         name: "falling",
-        layout: "uint8 [height, width]",
         description: "with key presses only: 1 in the cells of the falling piece that lie in the playfield",
+        layout: "uint8 [height, width]",
+        number: 8,
+        role: Role::Observation,
+        needs: Some(KEYS),
+        is_default: |_| true,
+        values: |config| Values::flags(DataType::Uint8, [height(config), width(config)]),
     },
     FieldInfo {
         field: Field::FallingCells,
         name: "falling_cells",
-        layout: "int8 [4, 2]",
         description: "with key presses only: row and column of the four cells of the falling piece, by row, then by column; \
                       rows of height and above lie above the playfield; all -1 where there is no piece",
+        layout: "int8 [4, 2]",
+        number: 9,
+        role: Role::Observation,
+        needs: Some(KEYS),
+        is_default: |_| false,
+        values: |config| {
+            // An upright piece whose anchor is its lowest cell reaches three rows above the top one.
+            // In modern Tetris kicks may have lifted it.
+            let above = if config.rules.steers() { 6 } else { 2 };
+            let highest = (height(config) + above).max(width(config) - 1);
+            Values::new(DataType::Int8, [4, 2]).within(-1, highest.into())
+        },
     },
     FieldInfo {
         field: Field::PieceState,
         name: "piece_state",
-        layout: "uint8 [8]",
         description: "with key presses under reach srs only: quarter turns of the falling piece; 0 if it was moved last, 1 if it \
                       was turned, 2 if by a kick that makes a T-spin full; steps in the air until it falls; steps on the \
                       ground until it locks; how often its delay can begin anew; how often kicks can lift it; the lowest row \
                       that it has been in; 1 if the piece before it was held for it",
+        layout: "uint8 [8]",
+        number: 24,
+        role: Role::Observation,
+        needs: Some(STEERED),
+        is_default: |_| true,
+        values: |_| Values::new(DataType::Uint8, [PIECE_STATE as u32]).within(0, 255),
     },
     FieldInfo {
         field: Field::Garbage,
         name: "garbage",
-        layout: "uint8 [delay + 1]",
         description: "with garbage only: lines that wait; element k has those that may rise when the k-th piece from now lands, \
                       the current one being the 0th",
+        layout: "uint8 [delay + 1]",
+        number: 25,
+        role: Role::Observation,
+        needs: Some(GARBAGE),
+        is_default: |_| true,
+        values: |config| {
+            let places = config.rules.garbage.map_or(0, |garbage| u32::from(garbage.delay) + 1);
+            Values::new(DataType::Uint8, [places]).within(0, height(config).into())
+        },
     },
     FieldInfo {
         field: Field::ActionMask,
         name: "action_mask",
-        layout: "bool [A] for A actions: 4 * width, more with hold or reach srs; 6 with key presses, 10 under reach srs",
         description: "true for the distinct placements that exist, and for every key that can be pressed; for an episode that \
                       has ended, for action 0 only",
+        layout: "bool [A] for A actions: 4 * width, more with hold or reach srs; 6 with key presses, 10 under reach srs",
+        number: 10,
+        role: Role::Mask,
+        needs: None,
+        is_default: |_| true,
+        values: |config| Values::flags(DataType::Bool, [config.rules.num_actions()]),
     },
     FieldInfo {
         field: Field::Lines,
         name: "lines",
-        layout: "uint64",
         description: "lines cleared in this episode",
+        layout: "uint64",
+        number: 11,
+        role: Role::Info,
+        needs: None,
+        is_default: |_| true,
+        values: |_| Values::count(),
     },
     FieldInfo {
         field: Field::Pieces,
         name: "pieces",
-        layout: "uint64",
         description: "pieces landed in this episode",
+        layout: "uint64",
+        number: 12,
+        role: Role::Info,
+        needs: None,
+        is_default: |_| true,
+        values: |_| Values::count(),
     },
     FieldInfo {
         field: Field::Length,
         name: "length",
-        layout: "uint64",
         description: "steps taken in this episode",
+        layout: "uint64",
+        number: 13,
+        role: Role::Info,
+        needs: None,
+        is_default: |_| true,
+        values: |_| Values::count(),
     },
     FieldInfo {
         field: Field::EpisodeReturn,
         name: "episode_return",
-        layout: "float64",
         description: "sum of the rewards of this episode, before rounding",
+        layout: "float64",
+        number: 14,
+        role: Role::Info,
+        needs: None,
+        is_default: |_| true,
+        values: |_| Values::new(DataType::Float64, []),
     },
     FieldInfo {
         field: Field::Seed,
         name: "seed",
-        layout: "uint64",
         description: "the seed of this episode; 0 for an explicit piece sequence",
+        layout: "uint64",
+        number: 15,
+        role: Role::Info,
+        needs: None,
+        is_default: |_| true,
+        values: |_| Values::count(),
     },
     FieldInfo {
         field: Field::InvalidAction,
         name: "invalid_action",
-        layout: "bool",
         description: "the last step's action did not exist, and the invalid-action policy ended the episode or ignored it",
+        layout: "bool",
+        number: 16,
+        role: Role::Info,
+        needs: None,
+        is_default: can_be_invalid,
+        values: |_| Values::flags(DataType::Bool, []),
     },
     FieldInfo {
         field: Field::InvalidActions,
         name: "invalid_actions",
-        layout: "uint64",
         description: "steps of this episode whose action did not exist",
+        layout: "uint64",
+        number: 17,
+        role: Role::Info,
+        needs: None,
+        is_default: can_be_invalid,
+        values: |_| Values::count(),
     },
     FieldInfo {
         field: Field::LandingRow,
         name: "landing_row",
-        layout: "int8",
         description: "the row in which the lowest cell of the last piece came to rest, before full rows were cleared; -1 before \
                       the first landing of this episode",
-    },
-    FieldInfo {
-        field: Field::Spin,
-        name: "spin",
-        layout: "uint8",
-        description: "where spins are told apart only: what the last landing counted as, 0 no spin, 1 mini, 2 full",
+        layout: "int8",
+        number: 18,
+        role: Role::Info,
+        needs: None,
+        is_default: |_| false,
+        values: |config| Values::new(DataType::Int8, []).within(-1, height(config).into()),
     },
     FieldInfo {
         field: Field::Attack,
         name: "attack",
-        layout: "uint64",
         description: "with clear_points or attack only: lines sent in this episode, by the table of attack",
+        layout: "uint64",
+        number: 21,
+        role: Role::Info,
+        needs: Some(CHAINS),
+        is_default: |_| true,
+        values: |_| Values::count(),
     },
     FieldInfo {
         field: Field::Combo,
         name: "combo",
-        layout: "uint16",
         description: "with clear_points or attack only: how many of the last pieces cleared lines, one after the other",
+        layout: "uint16",
+        number: 22,
+        role: Role::Info,
+        needs: Some(CHAINS),
+        is_default: |_| true,
+        values: |_| Values { low: Some(0.0), ..Values::new(DataType::Uint16, []) },
     },
     FieldInfo {
         field: Field::BackToBack,
         name: "back_to_back",
-        layout: "bool",
         description: "with clear_points or attack only: whether the last clear was of four lines or by a spin",
+        layout: "bool",
+        number: 23,
+        role: Role::Info,
+        needs: Some(CHAINS),
+        is_default: |_| true,
+        values: |_| Values::flags(DataType::Bool, []),
+    },
+    FieldInfo {
+        field: Field::Spin,
+        name: "spin",
+        description: "where spins are told apart only: what the last landing counted as, 0 no spin, 1 mini, 2 full",
+        layout: "uint8",
+        number: 20,
+        role: Role::Info,
+        needs: Some(SPINS),
+        is_default: |_| true,
+        values: |_| Values::new(DataType::Uint8, []).within(0, 2),
     },
     FieldInfo {
         field: Field::GarbageRows,
         name: "garbage_rows",
-        layout: "uint64",
         description: "with garbage only: rows of garbage that have risen in this episode",
+        layout: "uint64",
+        number: 26,
+        role: Role::Info,
+        needs: Some(GARBAGE),
+        is_default: |_| true,
+        values: |_| Values::count(),
     },
 ];
+
+const KEYS: Needs = Needs {
+    are_met: |rules| rules.action_model == ActionModel::Keypress,
+    refusal: "is of key presses, but a step of these rules is a placement",
+};
+const STEERED: Needs =
+    Needs { are_met: Rules::steers, refusal: "is of key presses under reach srs, but these rules have none" };
+const HOLD: Needs =
+    Needs { are_met: |rules| rules.hold, refusal: "is of rules with hold, but these have none" };
+const GARBAGE: Needs = Needs {
+    are_met: |rules| rules.garbage.is_some(),
+    refusal: "is of rules with garbage, but these have none",
+};
+const SPINS: Needs = Needs {
+    are_met: |rules| rules.spin_labels() > 1,
+    refusal: "is of rules that tell spins apart, but these do not",
+};
+const CHAINS: Needs = Needs {
+    are_met: Rules::keeps_chain,
+    refusal: "is of rules with clear_points or attack, but these have neither",
+};
+
+fn width(config: &EnvConfig) -> u32 {
+    config.rules.width.into()
+}
+
+fn height(config: &EnvConfig) -> u32 {
+    config.rules.height.into()
+}
+
+/// Whether a step can take an action that does not exist.
+fn can_be_invalid(config: &EnvConfig) -> bool {
+    (config.rules.action_model == ActionModel::Placement || config.rules.steers())
+        && config.invalid_action_policy != InvalidActionPolicy::Reject
+}
+
+impl Values {
+    /// Numbers without bounds.
+    fn new<const N: usize>(dtype: DataType, shape: [u32; N]) -> Values {
+        Values { dtype, shape: shape.into(), low: None, high: None }
+    }
+
+    fn within(self, low: i64, high: i64) -> Values {
+        Values { low: Some(low as f64), high: Some(high as f64), ..self }
+    }
+
+    /// Each 0 or 1.
+    fn flags<const N: usize>(dtype: DataType, shape: [u32; N]) -> Values {
+        Values::new(dtype, shape).within(0, 1)
+    }
+
+    /// Pieces as their numbers, -1 for none.
+    fn pieces<const N: usize>(config: &EnvConfig, shape: [u32; N]) -> Values {
+        Values::new(DataType::Int8, shape).within(-1, config.rules.pieces.len() as i64 - 1)
+    }
+
+    /// One number that only grows.
+    fn count() -> Values {
+        Values { low: Some(0.0), ..Values::new(DataType::Uint64, []) }
+    }
+}
 
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -273,102 +475,29 @@ pub struct FieldSpec {
 }
 
 impl Field {
-    /// What an agent sees.
-    pub const OBSERVATIONS: [Field; 11] = [
-        Field::Board,
-        Field::BoardBits,
-        Field::Current,
-        Field::Queue,
-        Field::Held,
-        Field::Heights,
-        Field::Features,
-        Field::Falling,
-        Field::FallingCells,
-        Field::PieceState,
-        Field::Garbage,
-    ];
+    /// The fields with a role, in the order of the table.
+    pub fn with_role(role: Role) -> impl Iterator<Item = Field> + Clone {
+        FIELDS.iter().filter(move |info| info.role == role).map(|info| info.field)
+    }
 
-    /// What the caller sees beside it.
-    pub const INFOS: [Field; 13] = [
-        Field::Lines,
-        Field::Pieces,
-        Field::Length,
-        Field::EpisodeReturn,
-        Field::Seed,
-        Field::InvalidAction,
-        Field::InvalidActions,
-        Field::LandingRow,
-        Field::Spin,
-        Field::Attack,
-        Field::Combo,
-        Field::BackToBack,
-        Field::GarbageRows,
-    ];
+    /// The fields of a role that callers get if they list none.
+    pub fn defaults(role: Role, config: &EnvConfig) -> impl Iterator<Item = Field> {
+        Field::with_role(role).filter(|field| field.is_of(&config.rules) && (field.info().is_default)(config))
+    }
 
-    /// Whether it has anything to show under some rules.
+    /// Whether rules have the field.
     pub fn is_of(self, rules: &Rules) -> bool {
-        match self {
-            Field::Falling | Field::FallingCells => rules.action_model == ActionModel::Keypress,
-            Field::PieceState => rules.steers(),
-            Field::Held => rules.hold,
-            Field::Garbage | Field::GarbageRows => rules.garbage.is_some(),
-            Field::Spin => rules.spin_labels() > 1,
-            Field::Attack | Field::Combo | Field::BackToBack => rules.keeps_chain(),
-            _ => true,
-        }
+        self.info().needs.is_none_or(|needs| (needs.are_met)(rules))
     }
 
     /// The field's row of [`FIELDS`].
     pub fn info(self) -> &'static FieldInfo {
-        FIELDS.iter().find(|info| info.field == self).expect("every field has a row")
+        &FIELDS[self as usize]
     }
 
     pub(super) fn spec(self, config: &EnvConfig) -> FieldSpec {
-        use DataType::{Bool, Float32, Float64, Int8, Uint8, Uint16, Uint32, Uint64};
-        let width = u32::from(config.rules.width);
-        let height = u32::from(config.rules.height);
-        let preview = u32::from(config.rules.preview);
-        let last_piece = Some((config.rules.pieces.len() - 1) as f64);
-        let (dtype, shape, low, high) = match self {
-            Field::Board => (Uint8, vec![height, width], Some(0.0), Some(1.0)),
-            Field::BoardBits => {
-                let dtype = if width > 16 { Uint32 } else { Uint16 };
-                (dtype, vec![height], Some(0.0), Some(((1u64 << width) - 1) as f64))
-            }
-            Field::Current | Field::Held => (Int8, vec![], Some(-1.0), last_piece),
-            Field::Queue => (Int8, vec![preview], Some(-1.0), last_piece),
-            Field::Heights => (Uint8, vec![width], Some(0.0), Some(f64::from(height))),
-            Field::Features => {
-                (Float32, vec![config.features.as_ref().map_or(0, |set| set.len() as u32)], None, None)
-            }
-            Field::Falling => (Uint8, vec![height, width], Some(0.0), Some(1.0)),
-            Field::FallingCells => {
-                // An upright piece whose anchor is its lowest cell reaches three rows above the top one.
-                // In modern Tetris kicks may have lifted it.
-                let above = if config.rules.steers() { 6 } else { 2 };
-                (Int8, vec![4, 2], Some(-1.0), Some(f64::from((height + above).max(width - 1))))
-            }
-            Field::PieceState => (Uint8, vec![PIECE_STATE as u32], Some(0.0), Some(255.0)),
-            Field::Garbage => {
-                let places = config.rules.garbage.map_or(0, |garbage| u32::from(garbage.delay) + 1);
-                (Uint8, vec![places], Some(0.0), Some(f64::from(height)))
-            }
-            Field::ActionMask => (Bool, vec![config.rules.num_actions()], Some(0.0), Some(1.0)),
-            Field::Spin => (Uint8, vec![], Some(0.0), Some(2.0)),
-            Field::Combo => (Uint16, vec![], Some(0.0), None),
-            Field::BackToBack => (Bool, vec![], Some(0.0), Some(1.0)),
-            Field::Lines
-            | Field::Pieces
-            | Field::Length
-            | Field::Seed
-            | Field::InvalidActions
-            | Field::Attack
-            | Field::GarbageRows => (Uint64, vec![], Some(0.0), None),
-            Field::EpisodeReturn => (Float64, vec![], None, None),
-            Field::InvalidAction => (Bool, vec![], Some(0.0), Some(1.0)),
-            Field::LandingRow => (Int8, vec![], Some(-1.0), Some(f64::from(height))),
-        };
-        let FieldInfo { name, description, .. } = *self.info();
+        let FieldInfo { name, description, values, .. } = *self.info();
+        let Values { dtype, shape, low, high } = values(config);
         FieldSpec { name, dtype, shape, low, high, description }
     }
 }

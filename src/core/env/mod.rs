@@ -15,7 +15,7 @@
 //! [steer](crate::engine::steered) pieces there are 10, and the mask says which of them can be pressed.
 //!
 //! # Observation Space
-//! The fields of [`Field::OBSERVATIONS`], each an array with one row an environment. [`EnvBatch::spec`] gives type, shape
+//! The fields with [`Role::Observation`], each an array with one row an environment. [`EnvBatch::spec`] gives type, shape
 //! and bounds.
 //!
 //! # Starting State
@@ -31,7 +31,7 @@
 //! [`AutoresetMode`] says what follows.
 //!
 //! # Information
-//! The fields of [`Field::INFOS`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist,
+//! The fields with [`Role::Info`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist,
 //! the row of the last landing.
 //!
 //! # Arguments
@@ -57,7 +57,7 @@ mod step;
 
 pub use columns::{EpisodeIndex, EpisodeStatistics};
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
-pub use fields::{DataType, FIELDS, Field, FieldInfo, FieldSpec};
+pub use fields::{DataType, FIELDS, Field, FieldInfo, FieldSpec, Needs, Role};
 pub use glance::{EpisodePhase, LandedPiece};
 pub use refusals::{
     ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,

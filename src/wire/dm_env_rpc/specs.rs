@@ -34,40 +34,9 @@ const REWARD: u64 = 1;
 ///
 /// A field has one number in every world, whatever the rules are.
 pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)> + '_ {
-    let fields = FIELDS.iter().map(|info| info.field).filter(|&field| is_shown(field, batch));
-    let fields = fields.map(|field| (uid(field), Observation::Field(field)));
+    let fields = FIELDS.iter().filter(|info| is_shown(info.field, batch));
+    let fields = fields.map(|info| (info.number, Observation::Field(info.field)));
     std::iter::once((REWARD, Observation::Reward)).chain(fields)
-}
-
-/// Number of a field: part of the protocol, never given to another field.
-fn uid(field: Field) -> u64 {
-    match field {
-        Field::Board => 2,
-        Field::BoardBits => 3,
-        Field::Current => 4,
-        Field::Queue => 5,
-        Field::Heights => 6,
-        Field::Features => 7,
-        Field::Falling => 8,
-        Field::FallingCells => 9,
-        Field::ActionMask => 10,
-        Field::Lines => 11,
-        Field::Pieces => 12,
-        Field::Length => 13,
-        Field::EpisodeReturn => 14,
-        Field::Seed => 15,
-        Field::InvalidAction => 16,
-        Field::InvalidActions => 17,
-        Field::LandingRow => 18,
-        Field::Held => 19,
-        Field::Spin => 20,
-        Field::Attack => 21,
-        Field::Combo => 22,
-        Field::BackToBack => 23,
-        Field::PieceState => 24,
-        Field::Garbage => 25,
-        Field::GarbageRows => 26,
-    }
 }
 
 /// Whether a field has a value under the rules of a world.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tetrion::engine::{ActionModel, Randomizer, Rules, Tetromino, TopOut, parse_sequence};
 use tetrion::env::{
     ActionError, AutoresetMode, EnvConfig, EnvIdError, Episodes, Field, InvalidActionPolicy, NotReset,
-    RefusedAction, Seeding, StepError, WrongLength,
+    RefusedAction, Role, Seeding, StepError, WrongLength,
 };
 
 use crate::twin::{
@@ -424,7 +424,7 @@ pub fn step(
 
 /// The fields that last states are shown in.
 pub fn observations_and_infos() -> impl Iterator<Item = Field> {
-    Field::OBSERVATIONS.into_iter().chain(Field::INFOS)
+    Field::with_role(Role::Observation).chain(Field::with_role(Role::Info))
 }
 
 pub fn seeded(env_seed: u64) -> Source {

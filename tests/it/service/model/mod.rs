@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{ActionModel, Rules};
-use tetrion::env::{EnvBatch, EnvState, Episodes, Field, Restored};
+use tetrion::env::{EnvBatch, EnvState, Episodes, Field, Restored, Role};
 use tetrion::service::StoreLimits;
 use tetrion::wire::pb;
 
@@ -74,7 +74,7 @@ const OBSERVATIONS: [&[Field]; 2] =
 
 /// The infos that the games of this file have.
 fn infos() -> impl Iterator<Item = Field> {
-    Field::INFOS.into_iter().filter(|field| field.is_of(&Rules::default()))
+    Field::with_role(Role::Info).filter(|field| field.is_of(&Rules::default()))
 }
 
 fn listed(env_ids: &[u32]) -> Option<&[u32]> {
