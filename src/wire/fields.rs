@@ -47,13 +47,13 @@ pub fn encode(fields: &[Field]) -> Vec<String> {
 /// Spec of the only action of an environment.
 pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
     let mut description = match rules.action_model {
-        ActionModel::Placement => "orientation * width + column of the leftmost cell",
-        ActionModel::Keypress => "0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop",
-    }
-    .to_owned();
-    if rules.steers() {
-        description.push_str(", 6 soft drop, 7 sonic drop, 8 rotate half, 9 hold");
-    } else if rules.names_spots() {
+        ActionModel::Placement => "orientation * width + column of the leftmost cell".to_owned(),
+        ActionModel::Keypress => {
+            let keys = rules.keys().iter().map(|key| format!("{} {}", *key as u8, key.name()));
+            keys.collect::<Vec<_>>().join(", ")
+        }
+    };
+    if rules.action_model == ActionModel::Placement && rules.names_spots() {
         let (rows, labels) = (rules.spot_rows(), rules.spin_labels());
         description = format!("(({description}) * {rows} + row of the lowest cell) * {labels} + spin");
     }

@@ -150,7 +150,7 @@ fn quiz_1_of_the_notebook() {
     let created = FallingPiece { row: 10, ..FallingPiece::spawn(Tetromino::T, 7, 12) };
     assert_eq!(created.cells(), [(10, 2), (10, 3), (10, 4), (11, 3)]);
     let turned = FallingPiece { column: 1, turns: 3, ..created };
-    let Fall { piece, rests } = turned.step(Key::Drop, &playfield);
+    let Fall { piece, rests } = turned.step(Key::HardDrop, &playfield);
     assert_eq!((piece.row, piece.column, rests), (11 - 7, 1, true));
     assert_eq!(piece.cells(), [(3, 1), (4, 0), (4, 1), (5, 1)]);
     let (row, column) = piece.corner();
@@ -158,7 +158,7 @@ fn quiz_1_of_the_notebook() {
     assert_eq!(landing.afterstate.to_string(), after.replace('/', "\n"));
 
     // The notebook's own way, a key at a time, leads to the same place three rows further down.
-    let keys = [Key::Left, Key::Left, Key::RotateLeft, Key::Drop];
+    let keys = [Key::Left, Key::Left, Key::TurnLeft, Key::HardDrop];
     let walked = keys.iter().fold(created, |piece, &key| piece.step(key, &playfield).piece);
     assert_eq!(walked, piece);
 }
@@ -319,12 +319,12 @@ fn turns_come_before_steps_and_half_turns_go_left() {
     let falling = FallingPiece::spawn(Tetromino::I, 5, 20);
     let lying = Placement::straight(1, 1);
     assert_eq!(falling.key_towards(lying, 5), Key::Left);
-    assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::RotateRight);
+    assert_eq!(FallingPiece { column: 1, ..falling }.key_towards(lying, 5), Key::TurnRight);
     // So does a T on any playfield that keys have moved to the wall, its flat side first.
     let created = Placement::straight(0, 3);
     let at_the_wall = FallingPiece { turns: 1, column: 0, ..FallingPiece::spawn(Tetromino::T, 10, 20) };
     assert_eq!(at_the_wall.key_towards(created, 10), Key::Right);
-    assert_eq!(FallingPiece { column: 1, ..at_the_wall }.key_towards(created, 10), Key::RotateLeft);
+    assert_eq!(FallingPiece { column: 1, ..at_the_wall }.key_towards(created, 10), Key::TurnLeft);
 }
 
 /// From wherever a piece can be to wherever it can land.

@@ -9,7 +9,7 @@ use tetrion::client::session::{
     Start,
 };
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
-use tetrion::engine::PlayerKey;
+use tetrion::engine::Key;
 use tetrion::server::{Server, ServerConfig};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -95,7 +95,7 @@ async fn placements_come_with_keys() {
     let mut session = client.create_session(&request).await.unwrap();
     session.reset(&[], Start::Pieces(vec!["OITSZJ".to_owned()])).await.unwrap();
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
-        list.keys_of(row).into_iter().map(PlayerKey::name).collect()
+        list.keys_of(row).into_iter().map(Key::name).collect()
     };
     let wanted = PlacementsRequest { keys: true, ..Default::default() };
     let all = session.enumerate(&[], &wanted).await.unwrap();

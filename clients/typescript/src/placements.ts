@@ -14,7 +14,7 @@ import type {
   SessionEnvsSchema,
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import type { FeatureSelectionSchema } from "./gen/tetrion/v1/features_pb.js";
-import { Reach, type Rules, SpinRule } from "./gen/tetrion/v1/rules_pb.js";
+import { type Key, KeySchema, Reach, type Rules, SpinRule } from "./gen/tetrion/v1/rules_pb.js";
 import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
 import { int32s } from "./requests.js";
 import { type ElementType, tensor } from "./tensors.js";
@@ -68,23 +68,11 @@ export interface Placements {
   readonly keys: Uint8Array | undefined;
 }
 
-/** Names of keys, by their numbers. */
-export const KEYS = [
-  "left",
-  "right",
-  "far_left", // until something is in the way, as a key does that is held
-  "far_right",
-  "turn_right",
-  "turn_left",
-  "turn_half",
-  "soft_drop", // one row
-  "sonic_drop", // until something is in the way, without locking
-  "hard_drop",
-  "hold",
-] as const;
-
 /** The name of a key. */
-export type KeyName = (typeof KEYS)[number];
+export type KeyName = Lowercase<keyof typeof Key>;
+
+/** The names of keys by their numbers; all but `far_left` and `far_right` are actions of games of keys. */
+export const KEYS = KeySchema.values.map(({ localName }) => localName.toLowerCase() as KeyName);
 
 /**
  * The keys that take the piece of a row to its placement, in order: a shortest list. It is empty if the shortest list has more

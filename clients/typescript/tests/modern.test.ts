@@ -181,7 +181,7 @@ test("the keys to each placement, or to a chosen one", async () => {
     assert.throws(() => keysOf(without, 0), /no keys were asked for/);
     await session.delete();
   }
-  assert.equal(KEYS.length, 11);
+  assert.equal(KEYS.length, 12);
 });
 
 test("a session shows what is held, and what clears were", async () => {

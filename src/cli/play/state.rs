@@ -246,13 +246,13 @@ impl Play {
         let key = match code {
             KeyCode::Left | KeyCode::Char('a') => Key::Left,
             KeyCode::Right | KeyCode::Char('d') => Key::Right,
-            KeyCode::Up | KeyCode::Char('x' | 'w') => Key::RotateRight,
-            KeyCode::Char('z' | 'y') => Key::RotateLeft,
-            KeyCode::Char(' ') | KeyCode::Enter => Key::Drop,
+            KeyCode::Up | KeyCode::Char('x' | 'w') => Key::TurnRight,
+            KeyCode::Char('z' | 'y') => Key::TurnLeft,
+            KeyCode::Char(' ') | KeyCode::Enter => Key::HardDrop,
             KeyCode::Down | KeyCode::Char('s') if is_steered => Key::SoftDrop,
             KeyCode::Down | KeyCode::Char('s') => Key::Idle,
             KeyCode::Char('f') if is_steered => Key::SonicDrop,
-            KeyCode::Char('r') if is_steered => Key::RotateHalf,
+            KeyCode::Char('r') if is_steered => Key::TurnHalf,
             KeyCode::Char('c') if is_steered => Key::Hold,
             _ => return,
         };
@@ -265,15 +265,15 @@ impl Play {
             (None, key) => self.play(key as u16),
             (Some(aim), Key::Left) => aim.shift(course, false),
             (Some(aim), Key::Right) => aim.shift(course, true),
-            (Some(aim), Key::RotateRight) => aim.turn(course, true),
-            (Some(aim), Key::RotateLeft) => aim.turn(course, false),
-            (Some(aim), Key::Drop) => {
+            (Some(aim), Key::TurnRight) => aim.turn(course, true),
+            (Some(aim), Key::TurnLeft) => aim.turn(course, false),
+            (Some(aim), Key::HardDrop) => {
                 let action = aim.placement(course).action(&self.series.rules);
                 self.play(action as u16);
             }
             // There is nothing to wait for, but there may be a place further down.
             (Some(aim), Key::Idle) => aim.deepen(course),
-            (Some(_), Key::SoftDrop | Key::SonicDrop | Key::RotateHalf | Key::Hold) => {}
+            (Some(_), _) => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::client::ClientError;
-use crate::engine::PlayerKey;
+use crate::engine::Key;
 use crate::wire::pb;
 use crate::wire::tensor::{self, Array, Dim, Element};
 
@@ -121,11 +121,11 @@ pub struct PlacementList {
 
 impl PlacementList {
     /// The keys to the placement of a row, in order; none if they were not requested, or are too many.
-    pub fn keys_of(&self, row: usize) -> Vec<PlayerKey> {
+    pub fn keys_of(&self, row: usize) -> Vec<Key> {
         let from = self.key_offsets.get(row).map_or(0, |from| *from as usize);
         let end = self.key_offsets.get(row + 1).map_or(0, |end| *end as usize);
         let keys = self.keys.get(from..end).unwrap_or_default();
-        keys.iter().filter_map(|key| PlayerKey::ALL.get(usize::from(*key)).copied()).collect()
+        keys.iter().filter_map(|key| Key::ALL.get(usize::from(*key)).copied()).collect()
     }
 
     pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<PlacementList, ClientError> {

@@ -2,10 +2,11 @@
 //! first, if the other one is to be placed, then those that take the piece there.
 //!
 //! [`paths`](super::paths) finds the way of one piece and knows nothing of other pieces; this file has the key that changes
-//! them, the numbers of all keys, and how many of them are too many. To hold the piece is a press like any other, and costs 1.
+//! them, and how many keys are too many. To hold the piece is a press like any other, and costs 1.
 
 use super::column::Column;
-use super::paths::{Paths, Press};
+use super::key::Key;
+use super::paths::Paths;
 use super::placement::{Placement, Spot};
 use super::playfield::PlayfieldOf;
 use super::reachable::{Movement, Resting};
@@ -17,44 +18,6 @@ use super::tetromino::Tetromino;
 /// In games, ways are shorter by far: on 10 x 20 none had more than 22 keys on playfields drawn at random, on 32 x 40 none more
 /// than 60. Only in mazes are they longer: a search for the worst ones found 81 and 253.
 pub const MAX_KEYS: usize = 64;
-
-/// A key of a player who may hold the piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PlayerKey {
-    /// It moves the piece.
-    Press(Press),
-    /// It puts the piece aside, and another one appears.
-    Hold,
-}
-
-impl PlayerKey {
-    /// All of them, by number.
-    pub const ALL: [PlayerKey; 11] = {
-        let mut all = [PlayerKey::Hold; 11];
-        let mut number = 0;
-        while number < Press::ALL.len() {
-            all[number] = PlayerKey::Press(Press::ALL[number]);
-            number += 1;
-        }
-        all
-    };
-
-    /// Its number.
-    pub const fn number(self) -> u8 {
-        match self {
-            PlayerKey::Press(press) => press as u8,
-            PlayerKey::Hold => 10,
-        }
-    }
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PlayerKey::Press(press) => press.name(),
-            PlayerKey::Hold => "hold",
-        }
-    }
-}
 
 /// The keys to placements of the pieces in a hand.
 #[derive(Clone, Debug)]
@@ -85,29 +48,29 @@ impl HandPaths {
         HandPaths { current: paths(current), other: paths(other) }
     }
 
-    /// The numbers of the keys to one of those placements: at most [`MAX_KEYS`], none if there would be more.
+    /// The keys to one of those placements: at most [`MAX_KEYS`], none if there would be more.
     ///
     /// ```
-    /// use tetrion_core::engine::{Hand, HandPaths, Playfield, PlayerKey, Rules, Tetromino};
+    /// use tetrion_core::engine::{Hand, HandPaths, Playfield, Rules, Tetromino};
     /// let rules = Rules::preset("guideline").unwrap();
     /// let (playfield, hand) = (Playfield::empty(10, 40), Hand { current: Tetromino::O, other: Some(Tetromino::I) });
     /// let all = hand.placements(&rules, &playfield);
     /// let paths = HandPaths::towards(&rules, &playfield, &all);
-    /// let names = |n: usize| paths.to(all[n].1).iter().map(|key| PlayerKey::ALL[*key as usize].name()).collect::<Vec<_>>();
+    /// let names = |n: usize| paths.to(all[n].1).iter().map(|key| key.name()).collect::<Vec<_>>();
     /// assert_eq!(names(0), ["far_left", "hard_drop"]);
     /// assert_eq!(names(9), ["hold", "far_left", "hard_drop"]);
     /// ```
     ///
     /// # Panics
     /// As [`HandPaths::towards`].
-    pub fn to(&self, placement: Placement) -> Vec<u8> {
+    pub fn to(&self, placement: Placement) -> Vec<Key> {
         let paths = if placement.hold { &self.other } else { &self.current };
         let way = paths.as_ref().and_then(|paths| paths.to(resting(placement))).unwrap_or_default();
-        let hold = placement.hold.then_some(PlayerKey::Hold);
+        let hold = placement.hold.then_some(Key::Hold);
         if way.len() + usize::from(placement.hold) > MAX_KEYS {
             return Vec::new();
         }
-        hold.into_iter().chain(way.into_iter().map(PlayerKey::Press)).map(PlayerKey::number).collect()
+        hold.into_iter().chain(way).collect()
     }
 }
 

@@ -21,8 +21,14 @@ use super::tetromino::{POSES, Tetromino};
 
 /// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
 /// cannot predict the next key. The keys of modern Tetris do nothing here.
-const MOVES: [(i8, u8); 10] =
-    [(0, 0), (-1, 0), (1, 0), (0, 3), (0, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)];
+const MOVES: [(i8, u8); Key::ALL.len()] = {
+    let mut moves = [(0, 0); Key::ALL.len()];
+    moves[Key::Left as usize] = (-1, 0);
+    moves[Key::Right as usize] = (1, 0);
+    moves[Key::TurnLeft as usize] = (0, 3);
+    moves[Key::TurnRight as usize] = (0, 1);
+    moves
+};
 
 /// A tetromino on its way down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,7 +121,7 @@ impl FallingPiece {
         let mut piece = if moved.is_free(playfield) { moved } else { self };
         let (row, column) = piece.corner();
         let depth = row - playfield.resting_row(piece.shape(), row, column);
-        let fallen = if key == Key::Drop { depth } else { depth.min(1) };
+        let fallen = if key == Key::HardDrop { depth } else { depth.min(1) };
         piece.row -= fallen;
         Fall { piece, rests: fallen == depth }
     }
@@ -138,13 +144,13 @@ impl FallingPiece {
                 return match self.column.cmp(&(target.column + anchor)) {
                     std::cmp::Ordering::Greater => Key::Left,
                     std::cmp::Ordering::Less => Key::Right,
-                    std::cmp::Ordering::Equal => Key::Drop,
+                    std::cmp::Ordering::Equal => Key::HardDrop,
                 };
             }
-            1 => Key::RotateRight,
-            _ => Key::RotateLeft,
+            1 => Key::TurnRight,
+            _ => Key::TurnLeft,
         };
-        let turns = if turn == Key::RotateRight { self.turns + 1 } else { self.turns + 3 } % 4;
+        let turns = if turn == Key::TurnRight { self.turns + 1 } else { self.turns + 3 } % 4;
         let turned = FallingPiece { turns, ..*self }.shape();
         if self.column < turned.anchor_column {
             Key::Right

@@ -52,11 +52,11 @@ pub use column::Column;
 pub use game::{Counted, End, Game, comes_to_rest, is_locked_out, land, land_at, lock, place, settle};
 pub use garbage::Garbage;
 pub use hand::Hand;
-pub use hand_paths::{HandPaths, MAX_KEYS, PlayerKey};
+pub use hand_paths::{HandPaths, MAX_KEYS};
 pub use incoming::Incoming;
 pub use key::Key;
 pub use keypress::{Fall, FallingPiece};
-pub use paths::{Paths, Press};
+pub use paths::Paths;
 pub use perft::{Perft, perft};
 pub use piece::Piece;
 pub use pieces::{

@@ -2,7 +2,7 @@
 //!
 //! Every press costs 1: a step, the way to the wall that a held key goes, a turn, one row of soft drop, the fall to the floor
 //! that does not lock, and the hard drop that ends every list. Of lists of the same length, the first one in the order of
-//! [`Press::ALL`] is given, so equal playfields give equal keys on every machine.
+//! `MOVES` is given, so equal playfields give equal keys on every machine.
 //!
 //! The search goes through single places, breadth first, and shares nothing with [`reachable`](super::reachable) but the
 //! tables of kicks: both find the same placements. It takes many times as long, so only callers that ask for keys pay for
@@ -11,6 +11,7 @@
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::column::Column;
+use super::key::Key;
 use super::place::{Arrival, Ground, Place};
 use super::playfield::PlayfieldOf;
 use super::reachable::{Movement, Resting};
@@ -18,73 +19,18 @@ use super::rotation::Turns;
 use super::spin::SpinRule;
 use super::tetromino::{Tetromino, cells_from_anchor};
 
-/// A key of modern Tetris.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Press {
-    /// One column to the left.
-    Left = 0,
-    /// One column to the right.
-    Right = 1,
-    /// To the left until something is in the way, as a key does that is held.
-    FarLeft = 2,
-    /// To the right until something is in the way.
-    FarRight = 3,
-    /// A quarter turn clockwise.
-    TurnRight = 4,
-    /// A quarter turn counter-clockwise.
-    TurnLeft = 5,
-    /// Half a turn, where the rules have it.
-    TurnHalf = 6,
-    /// One row down.
-    SoftDrop = 7,
-    /// Down until something is in the way, without locking.
-    SonicDrop = 8,
-    /// Down until something is in the way, and locked.
-    HardDrop = 9,
-}
-
-impl Press {
-    /// All of them, by number.
-    pub const ALL: [Press; 10] = [
-        Press::Left,
-        Press::Right,
-        Press::FarLeft,
-        Press::FarRight,
-        Press::TurnRight,
-        Press::TurnLeft,
-        Press::TurnHalf,
-        Press::SoftDrop,
-        Press::SonicDrop,
-        Press::HardDrop,
-    ];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Press::Left => "left",
-            Press::Right => "right",
-            Press::FarLeft => "far_left",
-            Press::FarRight => "far_right",
-            Press::TurnRight => "turn_right",
-            Press::TurnLeft => "turn_left",
-            Press::TurnHalf => "turn_half",
-            Press::SoftDrop => "soft_drop",
-            Press::SonicDrop => "sonic_drop",
-            Press::HardDrop => "hard_drop",
-        }
-    }
-
-    /// Its quarter turns clockwise; 0 if it is no turn.
-    const fn turns(self) -> usize {
-        match self {
-            Press::TurnRight => 1,
-            Press::TurnHalf => 2,
-            Press::TurnLeft => 3,
-            _ => 0,
-        }
-    }
-}
+/// The keys that move a piece without locking it, in the order in which lists are compared.
+const MOVES: [Key; 9] = [
+    Key::Left,
+    Key::Right,
+    Key::FarLeft,
+    Key::FarRight,
+    Key::TurnRight,
+    Key::TurnLeft,
+    Key::TurnHalf,
+    Key::SoftDrop,
+    Key::SonicDrop,
+];
 
 /// The keys to every placement of a piece.
 #[derive(Clone, Debug)]
@@ -100,7 +46,7 @@ pub struct Paths {
 struct Step {
     place: Place,
     before: u32,
-    press: Press,
+    key: Key,
 }
 
 impl Paths {
@@ -171,7 +117,7 @@ impl Paths {
             is_new
         };
         see(&place);
-        paths.steps.push(Step { place, before: 0, press: Press::HardDrop });
+        paths.steps.push(Step { place, before: 0, key: Key::HardDrop });
         let mut next = 0;
         while let Some(&Step { place, .. }) = paths.steps.get(next) {
             if let Entry::Vacant(end) = paths.ends.entry(room.dropped(place)) {
@@ -181,11 +127,11 @@ impl Paths {
             if missing == 0 {
                 break;
             }
-            for press in &Press::ALL[..9] {
-                let pressed = room.pressed(place, *press);
+            for key in MOVES {
+                let pressed = room.pressed(place, key);
                 if pressed.is_some_and(|place| see(&place)) {
                     let place = pressed.expect("it has been seen");
-                    paths.steps.push(Step { place, before: next as u32, press: *press });
+                    paths.steps.push(Step { place, before: next as u32, key });
                 }
             }
             next += 1;
@@ -201,18 +147,17 @@ impl Paths {
     /// The keys to a placement, a hard drop the last; `None` if it cannot be reached.
     ///
     /// ```
-    /// use tetrion_core::engine::paths::{Paths, Press};
-    /// use tetrion_core::engine::{Movement, Playfield, Resting, Spin, Tetromino};
+    /// use tetrion_core::engine::{Key, Movement, Paths, Playfield, Resting, Spin, Tetromino};
     /// let paths = Paths::search(&Movement::default(), &Playfield::empty(10, 20), Tetromino::L);
     /// let upright = Resting { orientation: 1, column: 8, row: 0, spin: Spin::None };
-    /// assert_eq!(paths.to(upright).unwrap(), [Press::FarRight, Press::TurnRight, Press::HardDrop]);
+    /// assert_eq!(paths.to(upright).unwrap(), [Key::FarRight, Key::TurnRight, Key::HardDrop]);
     /// ```
-    pub fn to(&self, placement: Resting) -> Option<Vec<Press>> {
+    pub fn to(&self, placement: Resting) -> Option<Vec<Key>> {
         let mut at = *self.ends.get(&placement)?;
-        let mut keys = vec![Press::HardDrop];
+        let mut keys = vec![Key::HardDrop];
         while at != 0 {
-            let Step { before, press, .. } = self.steps[at as usize];
-            keys.push(press);
+            let Step { before, key, .. } = self.steps[at as usize];
+            keys.push(key);
             at = before;
         }
         keys.reverse();
@@ -220,11 +165,11 @@ impl Paths {
     }
 
     /// The first of them.
-    pub(super) fn first_to(&self, placement: Resting) -> Option<Press> {
-        let (mut at, mut first) = (*self.ends.get(&placement)?, Press::HardDrop);
+    pub(super) fn first_to(&self, placement: Resting) -> Option<Key> {
+        let (mut at, mut first) = (*self.ends.get(&placement)?, Key::HardDrop);
         while at != 0 {
-            let Step { before, press, .. } = self.steps[at as usize];
-            (at, first) = (before, press);
+            let Step { before, key, .. } = self.steps[at as usize];
+            (at, first) = (before, key);
         }
         Some(first)
     }
@@ -297,23 +242,24 @@ impl<'a> Room<'a> {
         (row != place.row).then_some(Place { row, arrival: Arrival::Moved, ..place })
     }
 
-    fn pressed(&self, place: Place, press: Press) -> Option<Place> {
-        match press {
-            Press::Left => self.slid(place, -1, 0, 1),
-            Press::Right => self.slid(place, 1, 0, 1),
-            Press::FarLeft => self.slid(place, -1, 0, u32::MAX),
-            Press::FarRight => self.slid(place, 1, 0, u32::MAX),
-            Press::SoftDrop => self.slid(place, 0, -1, 1),
-            Press::SonicDrop | Press::HardDrop => self.fallen(place),
-            Press::TurnRight | Press::TurnLeft | Press::TurnHalf => {
-                self.turned(place, press.turns(), true).map(|turned| turned.place)
+    fn pressed(&self, place: Place, key: Key) -> Option<Place> {
+        match key {
+            Key::Left => self.slid(place, -1, 0, 1),
+            Key::Right => self.slid(place, 1, 0, 1),
+            Key::FarLeft => self.slid(place, -1, 0, u32::MAX),
+            Key::FarRight => self.slid(place, 1, 0, u32::MAX),
+            Key::SoftDrop => self.slid(place, 0, -1, 1),
+            Key::SonicDrop | Key::HardDrop => self.fallen(place),
+            Key::TurnRight | Key::TurnLeft | Key::TurnHalf => {
+                self.turned(place, key.quarter_turns(), true).map(|turned| turned.place)
             }
+            Key::Idle | Key::Hold => None,
         }
     }
 
     /// The placement that a hard drop makes.
     fn dropped(&self, place: Place) -> Resting {
-        self.resting(self.pressed(place, Press::HardDrop).unwrap_or(place))
+        self.resting(self.pressed(place, Key::HardDrop).unwrap_or(place))
     }
 }
 

@@ -433,7 +433,7 @@ impl Rules {
     /// The keys where a step is a key, by number: the first six, or all of them where they [steer](Rules::steers) pieces.
     #[inline]
     pub const fn keys(&self) -> &'static [Key] {
-        if self.steers() { &Key::ALL } else { Key::ALL.split_at(6).0 }
+        if self.steers() { Key::STEERING } else { Key::FALLING }
     }
 
     /// The numbers that placements of one piece take: four orientations a column, times the spots of each if they name them.

@@ -18,7 +18,7 @@ use super::column::Column;
 use super::hand::Hand;
 use super::key::Key;
 use super::keypress::FallingPiece;
-use super::paths::{Paths, Press};
+use super::paths::Paths;
 use super::place::{Arrival, Ground, Place, Turned};
 use super::placement::{Placement, Spot};
 use super::playfield::PlayfieldOf;
@@ -127,7 +127,7 @@ impl SteeredPiece {
         next: Option<Tetromino>,
     ) -> bool {
         match key {
-            Key::RotateHalf => rules.half_turns != HalfTurns::Off,
+            Key::TurnHalf => rules.half_turns != HalfTurns::Off,
             Key::Hold => self.swapped(rules, playfield, held, next).is_some(),
             _ => true,
         }
@@ -172,24 +172,17 @@ impl SteeredPiece {
         let unturned = |moved: Option<Place>| (moved, Arrival::Moved, false);
         let (moved, arrival, is_lifted) = match key {
             Key::Idle | Key::Hold => unturned(None),
-            Key::Left => unturned(around.moved(place, -1, 0)),
-            Key::Right => unturned(around.moved(place, 1, 0)),
+            Key::Left | Key::FarLeft => unturned(around.moved(place, -1, 0)),
+            Key::Right | Key::FarRight => unturned(around.moved(place, 1, 0)),
             Key::SoftDrop => unturned(around.moved(place, 0, -1)),
-            Key::SonicDrop | Key::Drop => unturned(around.fallen(place)),
-            Key::RotateRight | Key::RotateHalf | Key::RotateLeft => {
-                let quarters = match key {
-                    Key::RotateRight => 1,
-                    Key::RotateHalf => 2,
-                    _ => 3,
-                };
-                match turned(quarters) {
-                    Some(Turned { place, arrival, is_lifted }) => (Some(place), arrival, is_lifted),
-                    None => unturned(None),
-                }
-            }
+            Key::SonicDrop | Key::HardDrop => unturned(around.fallen(place)),
+            Key::TurnRight | Key::TurnHalf | Key::TurnLeft => match turned(key.quarter_turns()) {
+                Some(Turned { place, arrival, is_lifted }) => (Some(place), arrival, is_lifted),
+                None => unturned(None),
+            },
         };
         if let Some(moved) = moved {
-            if matches!(key, Key::SoftDrop | Key::SonicDrop | Key::Drop) {
+            if matches!(key, Key::SoftDrop | Key::SonicDrop | Key::HardDrop) {
                 self.steps_in_air = 0;
             } else if self.lock_resets < lock_resets && around.moved(place, 0, -1).is_none() {
                 self.lock_resets += 1;
@@ -199,7 +192,7 @@ impl SteeredPiece {
             self.arrival = arrival;
             place = moved;
         }
-        if key != Key::Drop
+        if key != Key::HardDrop
             && let Some(fallen) = around.moved(place, 0, -1)
         {
             self.steps_in_air += 1;
@@ -214,7 +207,7 @@ impl SteeredPiece {
         if lowest_row < self.lowest_row {
             self = SteeredPiece { lowest_row, steps_on_ground: 0, lock_resets: 0, lifts: 0, ..self };
         }
-        let mut rests = key == Key::Drop;
+        let mut rests = key == Key::HardDrop;
         if !rests && around.moved(place, 0, -1).is_none() {
             self.steps_on_ground += 1;
             rests = self.steps_on_ground >= lock_delay;
@@ -231,7 +224,7 @@ impl SteeredPiece {
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
     ) -> PieceCells {
-        self.step(rules, playfield, Key::Drop).piece.cells()
+        self.step(rules, playfield, Key::HardDrop).piece.cells()
     }
 
     /// The key to press on the way to a placement: the first one of the fewest that lead there from where the piece is, if no
@@ -274,16 +267,7 @@ impl SteeredPiece {
             if must_be_held(&target) {
                 return Key::Hold;
             }
-            match paths.first_to(resting(target)) {
-                None | Some(Press::HardDrop) => Key::Drop,
-                Some(Press::Left | Press::FarLeft) => Key::Left,
-                Some(Press::Right | Press::FarRight) => Key::Right,
-                Some(Press::TurnRight) => Key::RotateRight,
-                Some(Press::TurnLeft) => Key::RotateLeft,
-                Some(Press::TurnHalf) => Key::RotateHalf,
-                Some(Press::SoftDrop) => Key::SoftDrop,
-                Some(Press::SonicDrop) => Key::SonicDrop,
-            }
+            paths.first_to(resting(target)).unwrap_or(Key::HardDrop).action()
         };
         targets.iter().map(key).collect()
     }
@@ -422,7 +406,7 @@ impl MovingPiece {
         playfield: &PlayfieldOf<C, N>,
     ) -> PieceCells {
         match self {
-            MovingPiece::Falling(piece) => piece.step(Key::Drop, playfield).piece.cells(),
+            MovingPiece::Falling(piece) => piece.step(Key::HardDrop, playfield).piece.cells(),
             MovingPiece::Steered(piece) => piece.dropped(rules, playfield),
         }
     }

@@ -89,7 +89,7 @@ impl Stepper {
             }
             // Those that can be pressed at any time.
             ActionModel::Keypress => {
-                let is_always = |key: &&Key| !matches!(key, Key::RotateHalf | Key::Hold);
+                let is_always = |key: &&Key| !matches!(key, Key::TurnHalf | Key::Hold);
                 rules.keys().iter().filter(is_always).map(|key| *key as i32).collect()
             }
         };

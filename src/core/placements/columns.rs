@@ -60,8 +60,8 @@ pub struct Placements {
     pub attacks: Vec<u8>,
     /// R + 1 numbers, from 0: the keys of row j are `key_offsets[j]..key_offsets[j + 1]`. Empty unless wanted.
     pub key_offsets: Vec<u32>,
-    /// The fewest keys to each placement, by their [numbers](crate::engine::PlayerKey::number); none where they are more
-    /// than [`MAX_KEYS`](crate::engine::MAX_KEYS).
+    /// The numbers of the fewest [keys](crate::engine::Key) to each placement; none where they are more than
+    /// [`MAX_KEYS`](crate::engine::MAX_KEYS).
     pub keys: Vec<u8>,
 }
 
@@ -144,7 +144,7 @@ impl Placements {
 
     pub(super) fn push_keys(&mut self, paths: &HandPaths, placements: &[(Piece, Placement)]) {
         for (_, placement) in placements {
-            self.keys.extend(paths.to(*placement));
+            self.keys.extend(paths.to(*placement).into_iter().map(|key| key as u8));
             self.key_offsets.push(self.keys.len() as u32);
         }
     }

@@ -1,8 +1,7 @@
 //! What is promised of modern Tetris key by key: lists of keys lead where they should, and no piece stays in play for ever.
 
 use tetrion::engine::{
-    Chain, HalfTurns, Hand, Placement, PlayerKey, Playfield, RotationSystem, Rules, SpinRule, Tetromino,
-    Timing,
+    Chain, HalfTurns, Hand, Key, Placement, Playfield, RotationSystem, Rules, SpinRule, Tetromino, Timing,
 };
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Field, Restored, Seeding, StartPosition};
 use tetrion::placements::{Options, Position, enumerate};
@@ -15,7 +14,7 @@ use crate::twin::{TwinPiece, TwinPlayfield};
 /// Keys of a list, one press each: those that go as far as they can are pressed until nothing moves any more.
 fn press_list(batch: &mut EnvBatch, list: &[u8]) {
     for number in list {
-        let (name, is_far) = match PlayerKey::ALL[usize::from(*number)].name() {
+        let (name, is_far) = match Key::ALL[usize::from(*number)].name() {
             "far_left" => ("left", true),
             "far_right" => ("right", true),
             name => (name, false),

@@ -279,7 +279,7 @@ fn every_key_is_legal_at_any_time() {
             assert_eq!(batch.step(&[action], None).unwrap_err(), refused);
         }
         // The first I stands in the top row when it has dropped.
-        assert!(batch.step(&[Key::Drop as i32], None).unwrap().terminated[0]);
+        assert!(batch.step(&[Key::HardDrop as i32], None).unwrap().terminated[0]);
         assert_eq!(see(&batch, Field::ActionMask, None), [1, 0, 0, 0, 0, 0]);
         assert!(batch.step(&[-1], None).is_ok(), "it begins a new episode whatever the action is");
         assert_eq!(see(&batch, Field::ActionMask, None), [1; 6]);

@@ -69,8 +69,8 @@ fn episodes_from_bags_with_points_and_a_limit() {
 fn an_episode_by_keys() {
     let rules = Rules { width: 5, height: 7, ..Rules::preset("lab").unwrap() };
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-    let mut text = "# lab, width 5, height 7, environment seed 42; keys: 0 idle, 1 left, 2 right, 3 rotate left, \
-                    4 rotate right, 5 drop\n\n# key  reward  ended       lines  after the key: # landed, @ falling, \
+    let mut text = "# lab, width 5, height 7, environment seed 42; keys: 0 idle, 1 left, 2 right, 3 turn_left, \
+                    4 turn_right, 5 hard_drop\n\n# key  reward  ended       lines  after the key: # landed, @ falling, \
                     from the top\n"
         .to_owned();
     let mut batch = running(config, &Seeding::Environments(vec![42]));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use prost::Message;
 use tetrion::agents::Kernel;
 use tetrion::engine::{
-    Chain, HalfTurns, Hand, MAX_KEYS, NamedChoice, Placement, PlayerKey, Playfield, RotationSystem, Rules,
+    Chain, HalfTurns, Hand, Key, MAX_KEYS, NamedChoice, Placement, Playfield, RotationSystem, Rules,
     SpinRule, Tetromino, is_blocked,
 };
 use tetrion::placements::{Options, Placements, Position, enumerate as list, enumerate_only};
@@ -116,7 +116,7 @@ impl Case {
 }
 
 fn names(keys: &[u8]) -> Vec<&'static str> {
-    keys.iter().map(|key| PlayerKey::ALL[usize::from(*key)].name()).collect()
+    keys.iter().map(|key| Key::ALL[usize::from(*key)].name()).collect()
 }
 
 /// The keys of a row.
@@ -327,7 +327,7 @@ async fn a_learner_asks_for_the_keys_of_the_actions_that_it_chose() {
     assert_eq!(numbers(&chosen.actions.clone().unwrap()), last.map(f64::from));
     assert_eq!(numbers(&chosen.holds.clone().unwrap()), [1.0, 1.0]);
     let keys = numbers(&chosen.keys.clone().unwrap());
-    assert_eq!((keys[0], keys[keys.len() - 1]), (10.0, 9.0));
+    assert_eq!((keys[0], keys[keys.len() - 1]), (9.0, 5.0));
     assert!(chosen.encoded_len() < 300, "{} bytes", chosen.encoded_len());
 
     // What Step takes is what is taken here, and nothing else.
@@ -392,15 +392,10 @@ async fn keys_need_rules_whose_pieces_move() {
 
 #[test]
 fn the_protocol_names_the_keys_as_they_are_numbered() {
-    let proto = include_str!("../../../proto/tetrion/v1/environment_service.proto");
-    let python = include_str!("../../../clients/python/src/tetrion/placements.py");
-    let mut from = python;
-    for (number, key) in (0..).zip(PlayerKey::ALL) {
-        assert_eq!(key.number(), number);
-        let line = format!("  // {number:>3} {} ", key.name());
-        assert_eq!(proto.matches(&line).count(), 1, "{line:?}");
-        let quoted = format!("    \"{}\",", key.name());
-        let at = from.find(&quoted).unwrap_or_else(|| panic!("{quoted} in its place"));
-        from = &from[at + quoted.len()..];
+    for (number, key) in (0..).zip(Key::ALL) {
+        assert_eq!(key as i32, number);
+        let name = pb::Key::try_from(number).expect("a key of the protocol").as_str_name();
+        assert_eq!(name, format!("KEY_{}", key.name().to_uppercase()));
     }
+    assert!(pb::Key::try_from(Key::ALL.len() as i32).is_err());
 }

@@ -1,6 +1,6 @@
 //! Modern Tetris key by key over the wire: its rules and their defaults, what a session shows, and the way to placements.
 
-use tetrion::engine::{PlayerKey, Rules, Timing};
+use tetrion::engine::{Key, Rules, Timing};
 use tetrion::wire::pb;
 use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 use tonic::Code;
@@ -70,7 +70,7 @@ async fn a_session_shows_the_whole_state_and_saves_it() {
     );
     let action = session.action_spec.clone().unwrap();
     assert_eq!((action.low, action.high), (Some(0.0), Some(9.0)));
-    assert!(action.description.ends_with("7 sonic drop, 8 rotate half, 9 hold"), "{}", action.description);
+    assert!(action.description.ends_with("7 sonic_drop, 8 turn_half, 9 hold"), "{}", action.description);
     let name = session.name;
     let begun = client.reset(reset(&name)).await.unwrap().into_inner();
     let mask = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0];
@@ -132,7 +132,7 @@ async fn a_learner_of_afterstates_presses_the_next_key_towards_its_choice() {
                     chosen = Some(placements[row] - held[row] * 2880.0);
                     let first = numbers(all.keys.as_ref().unwrap())
                         [numbers(all.key_offsets.as_ref().unwrap())[row] as usize];
-                    assert_eq!(first == 10.0, held[row] == 1.0, "{:?}", PlayerKey::ALL[first as usize]);
+                    assert_eq!(first == 9.0, held[row] == 1.0, "{:?}", Key::ALL[first as usize]);
                     if held[row] == 1.0 {
                         assert_eq!(numbers(all.actions.as_ref().unwrap())[row], 9.0);
                         client.step(step(&name, &[9])).await.unwrap();
@@ -152,4 +152,71 @@ async fn a_learner_of_afterstates_presses_the_next_key_towards_its_choice() {
             }
         }
     }
+}
+
+/// The keys of a list are stepped as they are; one that goes far is stepped until the piece stays in its column.
+#[tokio::test]
+async fn lists_of_keys_are_actions_that_lead_to_their_placements() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let settings = pb::SessionConfig {
+        rules: Some(by_keys()),
+        autoreset_mode: pb::AutoresetMode::Disabled.into(),
+        observation_fields: vec!["board_bits".to_owned(), "falling_cells".to_owned()],
+        info_fields: vec!["pieces".to_owned()],
+        ..config(1, 6)
+    };
+    let name = create(&mut client, settings).await.name;
+    client.reset(reset(&name)).await.unwrap();
+    let (mut num_lists, mut num_far, mut num_holds) = (0, 0, 0);
+    for n in 0..16 {
+        let saved = client.save_state(save(&name)).await.unwrap().into_inner();
+        let request = pb::EnumeratePlacementsRequest {
+            include_keys: true,
+            include_afterstates: true,
+            ..enumerate(pb::SessionEnvs { session: name.clone(), ..Default::default() })
+        };
+        let all = client.enumerate_placements(request).await.unwrap().into_inner();
+        let (keys, offsets) = (numbers(&all.keys.unwrap()), numbers(&all.key_offsets.unwrap()));
+        let afterstates = numbers(&all.afterstates.unwrap());
+        let terminal = numbers(&all.terminal.unwrap());
+        let rows = terminal.len();
+        // The last one is where the game goes on.
+        for row in (0..rows).step_by(5).chain([37 * n % rows]) {
+            let positions = pb::Positions { states: saved.states.clone(), ..Default::default() };
+            let mut seen =
+                client.restore_state(restore(&name, positions)).await.unwrap().into_inner().observations;
+            let list = &keys[offsets[row] as usize..offsets[row + 1] as usize];
+            let mut pieces = 0.0;
+            for key in list {
+                let key = Key::ALL[*key as usize];
+                let action = match key {
+                    Key::FarLeft => Key::Left,
+                    Key::FarRight => Key::Right,
+                    key => key,
+                };
+                loop {
+                    let columns = |seen: &[pb::Tensor]| [1, 3, 5, 7].map(|at| numbers(&seen[1])[at]);
+                    let before = columns(&seen);
+                    let answer = client.step(step(&name, &[action as i32])).await.unwrap().into_inner();
+                    (seen, pieces) = (answer.observations, numbers(&answer.infos[0])[0]);
+                    if action == key || columns(&seen) == before {
+                        break;
+                    }
+                }
+                num_far += u32::from(action != key);
+                num_holds += u32::from(action == Key::Hold);
+            }
+            num_lists += 1;
+            assert_eq!(pieces, n as f64 + 1.0, "piece {n}, row {row}: {list:?}");
+            if terminal[row] == 0.0 {
+                assert_eq!(
+                    numbers(&seen[0]),
+                    afterstates[24 * row..][..24],
+                    "piece {n}, row {row}: {list:?}"
+                );
+            }
+        }
+    }
+    assert!(num_lists > 150 && num_far > 50 && num_holds > 50, "{num_lists} {num_far} {num_holds}");
 }

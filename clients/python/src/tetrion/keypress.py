@@ -36,12 +36,12 @@ class KeypressEnv(TetrisEnv):
 
     ## Action Space
 
-    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 rotate left, 4 rotate right, 5 drop. All keys are allowed at any time; a
-    key that would push the piece out of the playfield or into a full cell does nothing.
+    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 turn_left, 4 turn_right, 5 hard_drop. All keys are allowed at any
+    time; a key that would push the piece out of the playfield or into a full cell does nothing.
 
     With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`gravity`,
-    `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft drop,
-    7 sonic drop, 8 rotate half and 9 hold. The mask says whether the last two exist. A step or a turn on the ground
+    `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft_drop,
+    7 sonic_drop, 8 turn_half and 9 hold. The mask says whether the last two exist. A step or a turn on the ground
     begins the lock delay again, `lock_resets` times; after that, a piece locks when the rest of the delay is over, not at
     once.
 

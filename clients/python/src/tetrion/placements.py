@@ -10,24 +10,12 @@ import numpy.typing as npt
 
 from tetrion import arguments
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import tensor_pb2
+from tetrion._pb import rules_pb2, tensor_pb2
 from tetrion.errors import InvalidArgument, invalid_answer
 from tetrion.tensors import to_numpy
 
-#: The names of keys by their numbers.
-KEYS = (
-    "left",
-    "right",
-    "far_left",  # until something is in the way, as a key does that is held
-    "far_right",
-    "turn_right",
-    "turn_left",
-    "turn_half",
-    "soft_drop",  # one row
-    "sonic_drop",  # until something is in the way, without locking
-    "hard_drop",
-    "hold",
-)
+#: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
+KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in rules_pb2.Key.DESCRIPTOR.values)
 
 
 @dataclass(frozen=True, repr=False)
