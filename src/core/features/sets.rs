@@ -102,10 +102,7 @@ impl FeatureSet {
     pub fn check_pieces(&self, pieces: &PieceSet) -> Result<(), FeatureError> {
         let about_seven = |column: &FeatureColumn| {
             let factor = column.factor.map(|(feature, _)| feature);
-            [Some(column.feature), factor]
-                .into_iter()
-                .flatten()
-                .find(|feature| feature.is_about_tetrominoes())
+            [Some(column.feature), factor].into_iter().flatten().find(|feature| feature.tetrominoes_only)
         };
         match self.columns.iter().find_map(about_seven) {
             Some(feature) if !pieces.is_tetrominoes() => Err(FeatureError::OfTetrominoes(feature.name)),

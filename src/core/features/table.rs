@@ -40,6 +40,9 @@ pub struct Feature {
     pub source: &'static str,
     /// How the feature is measured.
     pub measure: Measure,
+    /// Whether the feature is about the seven tetrominoes: where they fit, spins of the T, lines sent, or the anchor that they
+    /// turn around. Games of other pieces do not have it.
+    pub tetrominoes_only: bool,
     /// Measure in the kernels, given an index; `None` if they do not support the feature.
     pub kernel: Option<fn(u8) -> KernelFeature>,
 }
@@ -80,12 +83,6 @@ impl Feature {
         matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
     }
 
-    /// Whether the feature is about tetrominoes, such as where they fit, so that it has no meaning in games with
-    /// other pieces.
-    pub fn is_about_tetrominoes(&self) -> bool {
-        ABOUT_TETROMINOES.contains(&self.name)
-    }
-
     /// Value of the feature for a playfield; 0 for a feature of a landing.
     pub(super) fn of_playfield(&self, playfield: &Playfield, index: u8) -> f64 {
         match self.measure {
@@ -110,19 +107,6 @@ const SURVEY: &str = "Tetris AI survey notebook, as coded";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 const TETRION: &str = "this project";
 
-/// The features about tetrominoes: where they fit, the T and its spins, lines sent, and the anchor of turns.
-const ABOUT_TETROMINOES: [&str; 9] = [
-    "accommodated",
-    "readiness",
-    "fits",
-    "fits_of",
-    "base_attack",
-    "idle_t",
-    "spin_slots",
-    "spin_slot_rows",
-    "landing_height_lab",
-];
-
 /// Every feature.
 pub static FEATURES: &[Feature] = &[
     Feature {
@@ -130,6 +114,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "row of the piece's lowest cell + (piece height - 1) / 2, before clearing, floor row 0",
         source: DELLACHERIE,
         measure: Measure::Landing(dellacherie::landing_height),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::LandingHeight)),
     },
     Feature {
@@ -137,6 +122,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "lines cleared x cells of the landed piece that vanished",
         source: DELLACHERIE,
         measure: Measure::Landing(dellacherie::eroded_piece_cells),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::ErodedPieceCells)),
     },
     Feature {
@@ -144,6 +130,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "lines cleared by the landing",
         source: "El-Ashi 2011; Lee 2013; course notebook",
         measure: Measure::Landing(lee::lines_cleared),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::LinesCleared)),
     },
     Feature {
@@ -151,6 +138,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "rows that sank into the ground with the landing, under top-out `sink`; else 0",
         source: "this project, for Melax' reduced Tetris (1998), where they are what a game is about",
         measure: Measure::Landing(lee::rows_sunk),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -158,6 +146,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "changes full/empty along all rows, walls full",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::row_transitions),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::RowTransitions)),
     },
     Feature {
@@ -165,6 +154,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "changes full/empty along all columns, floor full, sky empty",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::column_transitions),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::ColumnTransitions)),
     },
     Feature {
@@ -172,6 +162,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "empty cells with a full cell above them in the column",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::holes),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::Holes)),
     },
     Feature {
@@ -180,6 +171,7 @@ pub static FEATURES: &[Feature] = &[
                   down to the first full one",
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::cumulative_wells),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::CumulativeWells)),
     },
     Feature {
@@ -187,6 +179,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "full cells with an empty cell below them in the column",
         source: THIERY,
         measure: Measure::Playfield(thiery::hole_depth),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::HoleDepth)),
     },
     Feature {
@@ -194,6 +187,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "rows with at least one hole",
         source: THIERY,
         measure: Measure::Playfield(thiery::rows_with_holes),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::RowsWithHoles)),
     },
     Feature {
@@ -201,6 +195,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "how many of -2, -1, 0, 1, 2 occur among the steps from a column's height to the next",
         source: GABILLON,
         measure: Measure::Playfield(thiery::pattern_diversity),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::PatternDiversity)),
     },
     Feature {
@@ -208,6 +203,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "sum of the column heights",
         source: LEE,
         measure: Measure::Playfield(lee::total_height),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::TotalHeight)),
     },
     Feature {
@@ -215,6 +211,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "height of the highest column",
         source: BERTSEKAS,
         measure: Measure::Playfield(bertsekas::max_height),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::MaxHeight)),
     },
     Feature {
@@ -222,6 +219,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "sum of the height differences between neighbouring columns, without signs",
         source: LEE,
         measure: Measure::Playfield(lee::bumpiness),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Basis(Basis::Bumpiness)),
     },
     Feature {
@@ -229,6 +227,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "rows with every cell full; after clearing there are none, unless the game ended by overflowing",
         source: LEE,
         measure: Measure::Playfield(lee::full_rows),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -236,6 +235,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "row just above the highest full cell of column i, 0 if empty",
         source: BERTSEKAS,
         measure: Measure::Column(bertsekas::column_height),
+        tetrominoes_only: false,
         kernel: Some(KernelFeature::Height),
     },
     Feature {
@@ -243,6 +243,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "difference between the heights of columns i and i + 1, without its sign",
         source: BERTSEKAS,
         measure: Measure::Pair(bertsekas::height_difference),
+        tetrominoes_only: false,
         kernel: Some(KernelFeature::Step),
     },
     Feature {
@@ -250,6 +251,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "row of the anchor cell the piece is turned around, before clearing, floor row 1",
         source: LAB,
         measure: Measure::Landing(lab::landing_height_lab),
+        tetrominoes_only: true,
         kernel: None,
     },
     Feature {
@@ -257,6 +259,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "mean of the rows of the piece's lowest and highest cells, before clearing, floor row 1",
         source: LAB_VARIANT,
         measure: Measure::Landing(lab::landing_height_mid),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -264,6 +267,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "rows below the piece + piece height / 2, before clearing",
         source: LAB_VARIANT,
         measure: Measure::Landing(lab::landing_height_hint),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -271,6 +275,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "row of the piece's lowest cell + piece height + (piece height - 1) / 2, before clearing, floor row 0",
         source: SURVEY,
         measure: Measure::Landing(survey::landing_height_survey),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -278,6 +283,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "row of the piece's highest cell, before clearing, floor row 0",
         source: LEIDEN,
         measure: Measure::Landing(leiden::landing_top),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -285,6 +291,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "changes full/empty along all rows, no walls",
         source: SURVEY,
         measure: Measure::Playfield(survey::row_transitions_survey),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -292,6 +299,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "changes full/empty along all columns, floor full, sky full",
         source: LAB,
         measure: Measure::Playfield(lab::column_transitions_lab),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -299,6 +307,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "changes full/empty along all columns, neither floor nor sky",
         source: SURVEY,
         measure: Measure::Playfield(survey::column_transitions_survey),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -306,6 +315,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "for every hole, the full cells above it in the column",
         source: LAB,
         measure: Measure::Playfield(lab::hole_depth_lab),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -313,6 +323,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "vertical runs of holes",
         source: SURVEY,
         measure: Measure::Playfield(survey::hole_runs),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -320,6 +331,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "holes that no path of empty cells joins to the sky",
         source: LAB_VARIANT,
         measure: Measure::Search(lab::holes_enclosed),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -327,6 +339,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "1 + 2 + ... + n for the n open well cells of every column (between two full cells, nothing above)",
         source: LAB,
         measure: Measure::Playfield(lab::wells_lab),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -334,6 +347,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "1 + 2 + ... + n for every unbroken run of n open well cells",
         source: LAB_VARIANT,
         measure: Measure::Playfield(lab::wells_runs),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -341,6 +355,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "for every open well cell, the empty cells from it down to the first full one",
         source: LAB_VARIANT,
         measure: Measure::Playfield(lab::wells_open),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -348,6 +363,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "1 + 2 + ... + n for the n open well cells directly on the surface of every column",
         source: SURVEY,
         measure: Measure::Playfield(survey::wells_survey),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -355,6 +371,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "1 + 2 + ... + d for every column d rows below the lower of its neighbours, walls infinitely high",
         source: LAB_REPORT,
         measure: Measure::Playfield(lab::wells_heights),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -362,6 +379,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "in every column, rows from the surface up to and including the highest open well cell",
         source: LEIDEN,
         measure: Measure::Playfield(leiden::open_shafts),
+        tetrominoes_only: false,
         kernel: None,
     },
     Feature {
@@ -370,6 +388,7 @@ pub static FEATURES: &[Feature] = &[
                   touches the surface, whatever the height of the playfield",
         source: TETRION,
         measure: Measure::Search(surface::accommodated),
+        tetrominoes_only: true,
         kernel: Some(|_| KernelFeature::Aspect(Aspect::Accommodated)),
     },
     Feature {
@@ -377,6 +396,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "1 if tetromino i of I O T Z S J L fits somewhere as in accommodated, else 0",
         source: TETRION,
         measure: Measure::Seven(surface::readiness),
+        tetrominoes_only: true,
         kernel: Some(|i| KernelFeature::Aspect(Aspect::Readiness(i))),
     },
     Feature {
@@ -384,6 +404,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "in how many ways the seven tetrominoes fit as in accommodated: pairs of an orientation and a column",
         source: TETRION,
         measure: Measure::Search(surface::fits),
+        tetrominoes_only: true,
         kernel: Some(|_| KernelFeature::Aspect(Aspect::Fits)),
     },
     Feature {
@@ -392,6 +413,7 @@ pub static FEATURES: &[Feature] = &[
                   column",
         source: TETRION,
         measure: Measure::Seven(surface::fits_of),
+        tetrominoes_only: true,
         kernel: Some(|i| KernelFeature::Aspect(Aspect::FitsOf(i))),
     },
     Feature {
@@ -400,6 +422,7 @@ pub static FEATURES: &[Feature] = &[
                   further down, for i = 6 also further up",
         source: TETRION,
         measure: Measure::Seven(surface::steps),
+        tetrominoes_only: false,
         kernel: Some(|i| KernelFeature::Aspect(Aspect::Steps(i))),
     },
     Feature {
@@ -407,6 +430,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "for every hole, the rows from it up to the top of its column: column height - row of the hole",
         source: TETRION,
         measure: Measure::Playfield(surface::weighted_holes),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Aspect(Aspect::WeightedHoles)),
     },
     Feature {
@@ -415,6 +439,7 @@ pub static FEATURES: &[Feature] = &[
                   high",
         source: TETRION,
         measure: Measure::Playfield(surface::deep_wells),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Aspect(Aspect::DeepWells)),
     },
     Feature {
@@ -423,6 +448,7 @@ pub static FEATURES: &[Feature] = &[
                   are out of balance under the surface",
         source: TETRION,
         measure: Measure::Playfield(surface::surface_parity),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Aspect(Aspect::SurfaceParity)),
     },
     Feature {
@@ -431,6 +457,7 @@ pub static FEATURES: &[Feature] = &[
                   to 6 one to three lines by a full spin",
         source: TETRION,
         measure: Measure::LandingSeven(modern::clears),
+        tetrominoes_only: false,
         kernel: Some(|i| KernelFeature::Modern(Modern::Clears(i))),
     },
     Feature {
@@ -439,6 +466,7 @@ pub static FEATURES: &[Feature] = &[
                   full spin, 0, 1 for one, two by a mini, 10 in place of these if nothing is left; no combo, no back-to-back",
         source: "attack tables of Jstris and Cold Clear",
         measure: Measure::Landing(modern::base_attack),
+        tetrominoes_only: true,
         kernel: Some(|_| KernelFeature::Modern(Modern::BaseAttack)),
     },
     Feature {
@@ -446,6 +474,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "1 if the landed piece is a T that clears nothing by a full spin, else 0",
         source: "this project, after Cold Clear",
         measure: Measure::Landing(modern::idle_t),
+        tetrominoes_only: true,
         kernel: Some(|_| KernelFeature::Modern(Modern::IdleT)),
     },
     Feature {
@@ -454,6 +483,7 @@ pub static FEATURES: &[Feature] = &[
                   of any column: with 4 of them, an I clears four lines",
         source: TETRION,
         measure: Measure::Playfield(modern::ready_rows),
+        tetrominoes_only: false,
         kernel: Some(|_| KernelFeature::Modern(Modern::ReadyRows)),
     },
     Feature {
@@ -463,6 +493,7 @@ pub static FEATURES: &[Feature] = &[
                   middle",
         source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slots),
+        tetrominoes_only: true,
         kernel: Some(|_| KernelFeature::Modern(Modern::SpinSlots)),
     },
     Feature {
@@ -470,6 +501,7 @@ pub static FEATURES: &[Feature] = &[
         formula: "rows, 0 to 2, that a T in one of the spin_slots would fill; the most of any",
         source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slot_rows),
+        tetrominoes_only: true,
         kernel: Some(|_| KernelFeature::Modern(Modern::SpinSlotRows)),
     },
 ];
