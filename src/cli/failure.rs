@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::output::{READER_LEFT, ReaderLeft, say};
 use crate::client::ClientError;
 use crate::input::UsageError;
+use crate::trainer::error::TrainError;
 
 /// Says what went wrong, and picks the exit code: see `main.rs`.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
@@ -12,6 +13,8 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(READER_LEFT);
     }
     say(format_args!("error: {error:#}"));
-    let refused_request = error.downcast_ref().is_some_and(ClientError::is_invalid_request);
+    let refused_request = error.downcast_ref().is_some_and(ClientError::is_invalid_request)
+        || error.downcast_ref().is_some_and(TrainError::is_refusal)
+        || matches!(error.downcast_ref(), Some(TrainError::Usage(_)));
     ExitCode::from(if refused_request || error.is::<UsageError>() { 2 } else { 1 })
 }

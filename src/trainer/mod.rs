@@ -1,13 +1,34 @@
 //! The reference agent: it trains controllers as a client of a server, and keeps what it finds in folders.
 //!
-//! It knows nothing of terminals and flags.
+//! It knows nothing of terminals and flags: who calls it says what it reports, and shows its progress.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | [`search`], [`record`] | a search under way by the cross-entropy method or a genetic algorithm |
+//! | [`learning`], [`lessons`], [`learner`], [`kept`] | learning from every step, by temporal differences |
+//! | [`settings`], [`unit`] | what decides the results of a run |
+//! | [`run`], [`run_folder`], [`curve`] | what every run has, and its files |
+//! | [`weights`], [`model`], [`expectation`], [`rules`], [`large_u64`] | `weights.json` |
+//! | [`score`], [`games`] | the results of games, and recordings of them |
+//! | [`found`] | weights of a run or a file, to play with |
 
+pub mod curve;
+pub mod error;
 pub mod expectation;
 pub mod found;
 pub mod games;
+pub mod kept;
 pub mod large_u64;
+pub mod learner;
+pub mod learning;
+pub mod lessons;
 pub mod model;
+pub mod record;
 pub mod rules;
+pub mod run;
 pub mod run_folder;
 pub mod score;
+pub mod search;
+pub mod settings;
+pub mod unit;
 pub mod weights;

@@ -140,6 +140,13 @@ pub enum RunFolderError {
     },
 }
 
+impl RunFolderError {
+    /// A folder that cannot be created.
+    pub fn no_folder(folder: &Path, source: io::Error) -> RunFolderError {
+        io_error("create", folder, source)
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<S> {
     format: u32,

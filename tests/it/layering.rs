@@ -122,7 +122,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("prost::", &["wire", "service", "server", "client"], "messages are known at the boundary only"),
     (
         "tokio::",
-        &["service", "server", "client", "cli", "workloads"],
+        &["service", "server", "client", "trainer", "cli", "workloads"],
         "everything below the services is synchronous",
     ),
     ("rayon::", &["pool"], "threads are handed out in one place"),
@@ -135,7 +135,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     (
         "Instant::now",
         // A bot that says nothing in time has lost.
-        &["pool", "tbp", "service", "server", "client", "cli", "workloads"],
+        &["pool", "tbp", "service", "server", "client", "trainer", "cli", "workloads"],
         "nothing reads the clock to decide a game",
     ),
     (

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use tetrion::cli::train::LearningRecord;
+use tetrion::trainer::learning::LearningRecord;
 use tetrion::trainer::run_folder::{CHECKPOINT, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::trainer::weights::Weights;
 

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::builder::RangedI64ValueParser;
-use serde::{Deserialize, Serialize};
+use clap::builder::{RangedI64ValueParser, TypedValueParser};
 
-use super::unit::Unit;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::expectation::ExpectationArgs;
-use crate::cli::options::{games_range, loss_trials_range};
+use crate::cli::options::{games_range, loss_trials_range, one_of};
 use crate::cli::rules::RulesArgs;
 use crate::optimizers::cem::CEM_PRESETS;
 use crate::optimizers::network::MAX_UNITS;
+use crate::trainer::settings::GameSeeds;
+use crate::trainer::unit::Unit;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 
 /// The options of `tetrion train`.
@@ -73,11 +73,11 @@ pub struct TrainArgs {
     pub games: Option<u32>,
 
     /// Seeds of the games in a generation [default: common, or the preset's]
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", value_parser = game_seeds())]
     pub game_seeds: Option<GameSeeds>,
 
     /// Score of a game [default: lines, or the preset's; points for genetic]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = unit())]
     pub unit: Option<Unit>,
 
     /// Games after each generation that score the current result
@@ -226,6 +226,22 @@ pub struct TrainArgs {
     pub computing: ComputingArgs,
 }
 
+/// The parser of the pieces that candidates meet.
+fn game_seeds() -> impl TypedValueParser<Value = GameSeeds> {
+    one_of(&[
+        ("common", "The same pieces for all candidates", GameSeeds::Common),
+        ("per_slot", "Different pieces for each candidate", GameSeeds::PerSlot),
+    ])
+}
+
+/// The parser of what games are scored by.
+fn unit() -> impl TypedValueParser<Value = Unit> {
+    one_of(&[
+        ("lines", "Lines cleared", Unit::Lines),
+        ("points", "Points under the rules' scoring", Unit::Points),
+    ])
+}
+
 /// An interval needs two games.
 fn two_games_or_more() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(2..=MAX_GAMES as i64)
@@ -249,19 +265,4 @@ pub enum CovarianceKind {
     Diagonal,
     /// Full covariance matrix of the elites
     Full,
-}
-
-/// Which games the candidates of a generation play.
-///
-/// On common pieces luck favours no candidate. On pieces of its own, luck is part of a candidate's score, as it was in
-/// searches that played like that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum GameSeeds {
-    /// The same pieces for all candidates
-    #[default]
-    Common,
-    /// Different pieces for each candidate
-    PerSlot,
 }

@@ -6,17 +6,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::record::Record;
-use super::settings::{NUM_CHOICES, Settings};
-use super::unit::Unit;
 use crate::cli::connection::Connection;
 use crate::cli::output::say;
 use crate::cli::progress::{fitted, pieces_a_second, terminal_columns, terminal_rows};
 use crate::client::EvaluationProgress;
-use crate::plot::{Chart, Point, learning_curve};
+use crate::plot::Chart;
 use crate::server::TrainingCurve;
 use crate::text::escapes::visible;
 use crate::text::numbers::{count, grouped, short, time};
+use crate::trainer::learning::{Learning, Lesson};
+use crate::trainer::record::Record;
+use crate::trainer::run::Progress;
+use crate::trainer::settings::{NUM_CHOICES, Purpose, Settings};
+use crate::trainer::unit::Unit;
 use crate::trainer::weights::ScoreNote;
 
 /// Characters of the curve on a terminal: columns at most, and rows between its axes at most and at least.
@@ -50,24 +52,6 @@ pub struct News {
     pub left: Duration,
 }
 
-/// The learning curve of a search, for its folder and for the terminal.
-pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
-    let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
-    let point = |record: &Record| Point {
-        x: f64::from(record.generation.generation),
-        y: record.check.mean,
-        band: Some(record.check.ci95),
-    };
-    let checks: Vec<Point> = records.iter().map(point).collect();
-    learning_curve(&title(settings), &format!("{} a game", settings.unit.name()), &generations, &checks)
-}
-
-/// What a curve is called.
-pub fn title<M>(settings: &Settings<M>) -> String {
-    let Settings { width, height, seed, .. } = settings;
-    format!("{} on {width} x {height}, seed {seed}", settings.features_title())
-}
-
 impl Display {
     /// A display that knows how long the run will be, and what has been before.
     pub fn new(generations: u32, done: usize, chart: &Chart, connection: &Connection) -> Display {
@@ -97,13 +81,17 @@ impl Display {
         }
     }
 
-    /// Games for another purpose begin.
-    pub fn begin(&mut self) {
-        self.since = Instant::now();
+    /// Shows how far the work of a run is.
+    pub fn show(&mut self, progress: Progress) {
+        match progress {
+            Progress::Begins => self.since = Instant::now(),
+            Progress::Games(purpose, now) => self.progress(what(purpose), now),
+            Progress::Pieces(done, all) => self.pieces("learning", done, all),
+        }
     }
 
     /// How far the games under way are.
-    pub fn progress(&self, what: &str, progress: EvaluationProgress) {
+    fn progress(&self, what: &str, progress: EvaluationProgress) {
         let seconds = self.since.elapsed().as_secs_f64();
         let games = format!("{} of {}", grouped(progress.games as f64), count(progress.num_games, "game"));
         let games_a_second = format!("{} games/s", short(progress.games as f64 / seconds));
@@ -111,7 +99,7 @@ impl Display {
     }
 
     /// How far the pieces of a generation are.
-    pub fn pieces(&self, what: &str, done: u64, all: u64) {
+    fn pieces(&self, what: &str, done: u64, all: u64) {
         let seconds = self.since.elapsed().as_secs_f64();
         let pieces = format!("{} of {}", grouped(done as f64), count(all, "piece"));
         self.work(what, pieces, [format!("{} pieces/s", short(done as f64 / seconds)), String::new()]);
@@ -197,6 +185,38 @@ pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
         short(record.pieces as f64 / took.as_secs_f64())
     );
     News { numbers, effort, left: time_left(settings, record, took) }
+}
+
+/// What games for a purpose are, in words.
+fn what(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::First(_) => "all candidates",
+        Purpose::Second(_) => "the better ones again",
+        Purpose::Check(_) => "the result so far",
+        Purpose::Choice => "the last results, to choose among them",
+        Purpose::Score => "the chosen one",
+    }
+}
+
+/// What there is to say of the last generation of a run that learns from every step.
+pub fn news_of_lesson(learning: &Learning, lesson: &Lesson) -> News {
+    let (settings, record) =
+        (learning.settings(), learning.records().last().expect("a generation is complete"));
+    let Lesson { learned_in, took, score } = lesson;
+    let mut numbers = vec![result_so_far(&record.check)];
+    numbers.extend(record.lines.map(|lines| format!("while learning {}", grouped(lines))));
+    numbers.push(format!("error {:.3}", record.error));
+    let pieces = record.pieces as f64;
+    let seconds = learned_in.as_secs_f64();
+    let effort = format!(
+        "; {} in {seconds:.1} s, {} pieces/s",
+        count(record.pieces, "piece"),
+        short(pieces / seconds)
+    );
+    let to_come = settings.generations.saturating_sub(record.generation + 1);
+    let last_games = score.pieces_played as f64 / score.games as f64 * f64::from(settings.final_games);
+    let end = Duration::try_from_secs_f64(last_games / score.pieces_per_second).unwrap_or_default();
+    News { numbers, effort, left: took.mul_f64(to_come.into()).saturating_add(end) }
 }
 
 /// The score of what a run would hand in now.

@@ -1,18 +1,14 @@
-//! How a run of temporal differences learns: its settings, from flags and for `config.toml`. It plays nothing.
-
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
+//! Flags made into the way in which a run of temporal differences learns.
 
 use super::args::TrainArgs;
 use super::searches::common_weights;
-use super::settings::{Defaults, LITERATURE, Settings};
-use crate::client::{Client, ModelShape};
-use crate::engine::{ActionModel, NamedChoice, Randomizer};
+use super::settings::{Defaults, LITERATURE, with};
+use crate::client::Client;
 use crate::input::UsageError;
 use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
-use crate::trainer::model::{ActivationName, ModelNote, ShapeNote, TupleName, TupleNote};
-use crate::trainer::run_folder::{CONFIG, read};
+use crate::trainer::lessons::{Lessons, MethodName, Moves};
+use crate::trainer::model::{ActivationName, ShapeNote, TupleName, TupleNote};
+use crate::trainer::settings::Settings;
 
 /// What the features say and the tables of the surface cannot see. Those of a landing are left out, because two placements with
 /// one afterstate have one value.
@@ -30,90 +26,34 @@ const LONGEST_LINE: u32 = 12;
 /// The controller that a network begins with, and what a unit of its score counts in logarithms of the risk.
 const START: (&str, f64) = ("dt-10", 0.035);
 
-/// How a run learns from its games.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lessons {
-    method: MethodName,
-    /// Pieces of each game in a generation.
-    pub rounds: u32,
-    /// The share of the pieces that are placed at random.
-    pub exploration: f64,
-    /// Pieces, a third more or less, after which a game goes on from another playfield; 0 for whole games.
-    pub stretch: u32,
-    /// How scores move.
-    #[serde(flatten)]
-    pub moves: Moves,
-    /// The weights of the features that a network begins with.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub start: Vec<f64>,
-    /// The tables, and the units that read them; none for the features alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    model: Option<ShapeNote>,
-}
-
-/// What is learned, and how its scores move.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Moves {
-    /// A sum of weights and entries.
-    #[serde(rename = "learning")]
-    OfSum(TdConfig),
-    /// A network.
-    #[serde(rename = "network")]
-    OfNetwork(NetworkConfig),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum MethodName {
-    Td,
-}
-
-/// Whether there is a run in this folder that learns from every step.
-pub fn is_learning(folder: &Path) -> bool {
-    let config = read(&folder.join(CONFIG)).unwrap_or_default();
-    let config = toml::from_slice::<toml::Table>(&config).unwrap_or_default();
-    let method = config.get("optimizer").and_then(|optimizer| optimizer.get("method"));
-    method.and_then(toml::Value::as_str) == Some("td")
-}
-
-impl Lessons {
-    fn new(
-        args: &TrainArgs,
-        features: &[String],
-        size: (u32, u32),
-        generations: u32,
-    ) -> anyhow::Result<Lessons> {
-        let units = args.units.unwrap_or(0);
-        let exploration = args.exploration.unwrap_or(if units > 0 { 0.0 } else { 0.02 });
-        if !(0.0..=1.0).contains(&exploration) {
-            return Err(UsageError(format!("--exploration: {exploration}, expected 0 to 1")).into());
-        }
-        let rounds = args.rounds.unwrap_or(512);
-        let (moves, start, model) = if units > 0 {
-            let games = args.games.unwrap_or(DEFAULTS.games);
-            let updates = f64::from(generations) * f64::from(rounds) * f64::from(games);
-            let (config, start) = network(args, units, (features, size.0), updates)?;
-            (Moves::OfNetwork(config), start, Some(tables_of_network(args, units, size)?))
-        } else {
-            (Moves::OfSum(sum(args)?), Vec::new(), tables_of_sum(args, size)?)
-        };
-        let stretch = args.stretch.unwrap_or(if units > 0 { 30 } else { 0 });
-        let lessons = Lessons { method: MethodName::Td, rounds, exploration, stretch, moves, start, model };
-        match lessons.shape() {
-            Ok(_) => Ok(lessons),
-            Err(error) => {
-                Err(UsageError(format!("--step-tuple, --step-clip and --height-tuple: {error}")).into())
-            }
-        }
+/// How a run learns, by the flags.
+fn lessons(
+    args: &TrainArgs,
+    features: &[String],
+    size: (u32, u32),
+    generations: u32,
+) -> anyhow::Result<Lessons> {
+    let units = args.units.unwrap_or(0);
+    let exploration = args.exploration.unwrap_or(if units > 0 { 0.0 } else { 0.02 });
+    if !(0.0..=1.0).contains(&exploration) {
+        return Err(UsageError(format!("--exploration: {exploration}, expected 0 to 1")).into());
     }
-
-    /// The shape of the model.
-    ///
-    /// # Errors
-    /// A shape that no server plays.
-    pub fn shape(&self) -> anyhow::Result<Option<ModelShape>> {
-        let note = self.model.clone().map(|shape| ModelNote { shape, parameters: Vec::new() });
-        note.map(|note| note.shape()).transpose().map_err(anyhow::Error::msg)
+    let rounds = args.rounds.unwrap_or(512);
+    let (moves, start, model) = if units > 0 {
+        let games = args.games.unwrap_or(DEFAULTS.games);
+        let updates = f64::from(generations) * f64::from(rounds) * f64::from(games);
+        let (config, start) = network(args, units, (features, size.0), updates)?;
+        (Moves::OfNetwork(config), start, Some(tables_of_network(args, units, size)?))
+    } else {
+        (Moves::OfSum(sum(args)?), Vec::new(), tables_of_sum(args, size)?)
+    };
+    let stretch = args.stretch.unwrap_or(if units > 0 { 30 } else { 0 });
+    let lessons = Lessons { method: MethodName::Td, rounds, exploration, stretch, moves, start, model };
+    match lessons.shape() {
+        Ok(_) => Ok(lessons),
+        Err(error) => {
+            Err(UsageError(format!("--step-tuple, --step-clip and --height-tuple: {error}")).into())
+        }
     }
 }
 
@@ -244,36 +184,12 @@ fn cannot_begin(error: InvalidParameter) -> UsageError {
 
 /// Settings from flags; what the flags leave open, the server decides.
 pub async fn new_settings(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings<Lessons>> {
-    let lessons = |features: &[String], size: (u32, u32), generations: u32| {
-        Lessons::new(args, features, size, generations)
-    };
-    let settings = Settings::with(args, DEFAULTS, client, lessons).await?;
+    let method =
+        |features: &[String], size: (u32, u32), generations: u32| lessons(args, features, size, generations);
+    let settings = with(args, DEFAULTS, client, method).await?;
     if !(2..=MOST_GAMES).contains(&settings.games) {
         let problem = format!("--games: {}, expected 2 to {MOST_GAMES} at a time", settings.games);
         return Err(UsageError(problem).into());
     }
     Ok(settings)
-}
-
-/// Whether a server would play the run's games, and whether they are of the kind that can be learned from.
-pub async fn check(settings: &Settings<Lessons>, client: &Client) -> anyhow::Result<()> {
-    let model = settings.optimizer.shape()?;
-    let num_features = settings.feature_names.len();
-    let parameters = model.as_ref().map_or(0, |model| model.num_parameters(num_features));
-    let policies = settings.policies(vec![vec![0.0; num_features + parameters]], model);
-    let rules = settings.check_with(client, policies).await?.rules;
-    let wrong = |flag: &str, value: &str, expected: &str| {
-        Err(UsageError(format!("{flag}: {value}, expected {expected} with --optimizer td")).into())
-    };
-    // What a bag still holds, or a key that was pressed, is not part of the playfields that it learns from.
-    if !rules.pieces.is_tetrominoes() {
-        return wrong("--piece-set", &rules.pieces.to_string(), "tetrominoes");
-    }
-    if rules.randomizer != Randomizer::Uniform {
-        return wrong("--randomizer", rules.randomizer.name(), Randomizer::Uniform.name());
-    }
-    if rules.action_model != ActionModel::Placement {
-        return wrong("--action-model", rules.action_model.name(), ActionModel::Placement.name());
-    }
-    Ok(())
 }

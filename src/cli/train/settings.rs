@@ -1,116 +1,17 @@
-//! What a run is begun with: flags and defaults made into settings, which `config.toml` keeps for good.
+//! Flags and defaults made into the settings of a run.
 
-use anyhow::bail;
-use serde::{Deserialize, Serialize};
-
-use super::args::{GameSeeds, Method, TrainArgs};
+use super::args::{Method, TrainArgs};
 use super::features;
 use super::searches::{change, genetic};
-use super::unit::Unit;
-use crate::client::{Client, EvaluationRequest, ModelShape, Policies, RulesChoice, Seeds, Started};
-use crate::engine::Changes;
-use crate::engine::rng::{Tag, word};
+use crate::client::Client;
 use crate::input::UsageError;
 use crate::names::unknown;
 use crate::optimizers::{CemPreset, Config};
-use crate::text::numbers::count;
-use crate::trainer::expectation::ExpectationNote;
-use crate::trainer::large_u64;
-use crate::trainer::model::ModelNote;
-use crate::trainer::rules::RulesNote;
-use crate::trainer::rules::{read_changes, write_changes};
-use crate::trainer::weights::{FeatureSetNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
+use crate::trainer::settings::{GameSeeds, Settings};
+use crate::trainer::unit::Unit;
 
 /// How many times as many games a second look is worth.
 const SECOND_LOOK: u32 = 4;
-/// Generations whose results and best candidates the last choice is among.
-pub const LAST_GENERATIONS: usize = 5;
-/// How many vectors the last choice is among at most: those, and two means of results.
-pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS + 2;
-
-/// Everything that decides what comes out of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings<M = Config> {
-    /// All draws, of weights and of pieces, come from here.
-    #[serde(with = "large_u64")]
-    pub seed: u64,
-    /// How many there will be.
-    pub generations: u32,
-    /// Games of a candidate at the first look; when learning from every step, games at a time.
-    pub games: u32,
-    /// Whether the candidates of a look meet the same pieces.
-    pub game_seeds: GameSeeds,
-    /// Games of a candidate at the second look, where there is one.
-    pub second_games: u32,
-    /// Games after each generation that score what the search would hand in.
-    pub check_games: u32,
-    /// Games of the last score; half as many choose the controller before.
-    pub final_games: u32,
-    /// A game is cut after this many pieces; 0 for the server's limit.
-    pub max_pieces: u64,
-    /// A game is cut after this many steps, which are keys where the rules have keys; 0 for the server's limit.
-    pub max_steps: u64,
-    /// The trials with which the length of each game is estimated; 0 if games are played to their end.
-    pub loss_trials: u32,
-    /// What candidates are scored by.
-    pub unit: Unit,
-    /// Whether placements that end the game are scored like any other, rather than the last choice.
-    pub score_terminal: bool,
-    /// The rules preset.
-    pub rules: String,
-    /// The rules version that every game must belong to.
-    pub rules_version: String,
-    /// Columns of the playfield.
-    pub width: u32,
-    /// Rows of the playfield.
-    pub height: u32,
-    /// The feature set; empty for a list of the caller's own.
-    pub features: String,
-    /// Its version; empty for such a list.
-    pub features_version: String,
-    /// One name a weight.
-    pub feature_names: Vec<String>,
-    /// How candidates weigh what the next pieces can reach, if they do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expectation: Option<ExpectationNote>,
-    /// What else is changed of the preset's rules.
-    #[serde(default, skip_serializing_if = "Changes::is_empty")]
-    #[serde(serialize_with = "write_changes", deserialize_with = "read_changes")]
-    pub changes: Changes,
-    /// The search, or the way to learn.
-    pub optimizer: M,
-}
-
-/// What games are for: each purpose has seeds of its own, so that no controller is judged by the games that chose it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// The first look at a generation.
-    First(u32),
-    /// The second look at its better part.
-    Second(u32),
-    /// What the search would hand in after it.
-    Check(u32),
-    /// The choice among the last of them.
-    Choice,
-    /// The score of the one chosen.
-    Score,
-}
-
-impl Purpose {
-    /// What the seeds of these games are drawn from, in a run with this seed.
-    pub fn games_seed(self, seed: u64) -> u64 {
-        // Four numbers a generation; the choice and the score take the fourth ones of the first two, lessons those behind.
-        let number = match self {
-            Purpose::First(generation) => 4 * u64::from(generation),
-            Purpose::Second(generation) => 4 * u64::from(generation) + 1,
-            Purpose::Check(generation) => 4 * u64::from(generation) + 2,
-            Purpose::Choice => 3,
-            Purpose::Score => 7,
-        };
-        word(seed, Tag::Game, number)
-    }
-}
 
 /// What a preset means besides its optimiser: what its authors learned on, made small enough for one machine.
 #[derive(Debug)]
@@ -172,305 +73,91 @@ fn defaults(preset: CemPreset) -> Defaults {
     }
 }
 
-impl<M> Settings<M> {
-    /// Settings from flags; what the flags leave open, the defaults and the server decide. The method is made last: for these
-    /// features, this width and height, and this many generations.
-    ///
-    /// # Errors
-    /// A name the server does not know, or what the method refuses.
-    pub async fn with(
-        args: &TrainArgs,
-        defaults: Defaults,
-        client: &Client,
-        method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
-    ) -> anyhow::Result<Settings<M>> {
-        let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
-        let info = client.server_info(0).await?;
-        let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
-            let presets = info.rules_presets.iter().map(|known| known.name.as_str());
-            return Err(UsageError(unknown("preset", rules, presets)).into());
-        };
-        // The small playfield of the literature is for the literature's rules.
-        let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
-        let chosen = |field| args.rules.changes.count(field);
-        let (width, height) = (chosen("width").unwrap_or(size.0), chosen("height").unwrap_or(size.1));
+/// Settings from flags; what the flags leave open, the defaults and the server decide. The method is made last: for these
+/// features, this width and height, and this many generations.
+///
+/// # Errors
+/// A name the server does not know, or what the method refuses.
+pub async fn with<M>(
+    args: &TrainArgs,
+    defaults: Defaults,
+    client: &Client,
+    method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
+) -> anyhow::Result<Settings<M>> {
+    let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
+    let info = client.server_info(0).await?;
+    let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
+        let presets = info.rules_presets.iter().map(|known| known.name.as_str());
+        return Err(UsageError(unknown("preset", rules, presets)).into());
+    };
+    // The small playfield of the literature is for the literature's rules.
+    let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
+    let chosen = |field| args.rules.changes.count(field);
+    let (width, height) = (chosen("width").unwrap_or(size.0), chosen("height").unwrap_or(size.1));
 
-        let name = args.features.as_deref().unwrap_or(defaults.features);
-        let info = client.server_info(width).await?;
-        let (set, feature_names) = features::resolve(name, width, &info.feature_sets)?;
-        let generations = args.generations.unwrap_or(defaults.generations);
-        let optimizer = method(&feature_names, (width, height), generations)?;
-        let games = args.games.unwrap_or(defaults.games);
-        let mut changes = args.rules.changes.clone();
-        for noted_apart in ["width", "height"] {
-            changes.remove(noted_apart);
-        }
-        Ok(Settings {
-            seed: args.seed,
-            generations,
-            games,
-            game_seeds: args.game_seeds.unwrap_or(defaults.game_seeds),
-            second_games: games.saturating_mul(SECOND_LOOK),
-            check_games: args.check_games,
-            final_games: args.final_games,
-            max_pieces: args.max_pieces,
-            max_steps: args.max_steps.unwrap_or(defaults.max_steps),
-            loss_trials: args.loss_trials.unwrap_or(0),
-            unit: args.unit.unwrap_or(defaults.unit),
-            score_terminal: defaults.score_terminal,
-            expectation: args.expectation.note(),
-            rules: rules.to_owned(),
-            rules_version: info.rules_version,
-            width,
-            height,
-            features: set.name,
-            features_version: set.version,
-            feature_names,
-            changes,
-            optimizer,
-        })
+    let name = args.features.as_deref().unwrap_or(defaults.features);
+    let info = client.server_info(width).await?;
+    let (set, feature_names) = features::resolve(name, width, &info.feature_sets)?;
+    let generations = args.generations.unwrap_or(defaults.generations);
+    let optimizer = method(&feature_names, (width, height), generations)?;
+    let games = args.games.unwrap_or(defaults.games);
+    let mut changes = args.rules.changes.clone();
+    for noted_apart in ["width", "height"] {
+        changes.remove(noted_apart);
     }
-
-    /// Asks a server for a single step of one of the run's games, to see whether it would play them; returns what it plays.
-    ///
-    /// # Errors
-    /// Its refusal, or numbers beyond its limits.
-    pub async fn check_with(&self, client: &Client, policies: Policies) -> anyhow::Result<Started> {
-        let limits = client.server_info(self.width).await?.limits;
-        at_most("--check-games", self.check_games.into(), limits.max_games)?;
-        at_most("--final-games", self.final_games.into(), limits.max_games)?;
-        at_most("--max-pieces", self.max_pieces, limits.max_pieces)?;
-        at_most("--max-steps", self.max_steps, limits.max_steps)?;
-        let request = EvaluationRequest {
-            rules: self.rules_choice(),
-            rules_version: self.rules_version.clone(),
-            policies,
-            seeds: Seeds::Common { seed: self.seed, count: 1 },
-            max_pieces: self.max_pieces,
-            max_steps: 1,
-            loss_trials: self.loss_trials,
-        };
-        Ok(client.evaluate_all(&request, |_| {}).await?.started)
-    }
-
-    /// Whether generations made under other settings could have been made under these.
-    ///
-    /// # Errors
-    /// The first one that differs.
-    pub fn check_same(&self, others: &Settings<M>) -> anyhow::Result<()>
-    where
-        M: Clone + Serialize,
-    {
-        let table = |settings: &Settings<M>| toml::Table::try_from(settings);
-        let (ours, theirs) = (table(&self.of_a_generation())?, table(&others.of_a_generation())?);
-        let differs = ours.iter().find(|(name, value)| theirs.get(*name) != Some(value));
-        if let Some((name, value)) = differs {
-            let other = theirs.get(name).map_or("nothing".to_owned(), toml::Value::to_string);
-            bail!("it was made with {name} = {other}, the settings say {value}");
-        }
-        Ok(())
-    }
-
-    /// The settings that decide what a generation is like: all but their number.
-    pub fn of_a_generation(&self) -> Settings<M>
-    where
-        M: Clone,
-    {
-        Settings { generations: 0, ..self.clone() }
-    }
-
-    /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
-    ///
-    /// # Errors
-    /// If more have been played.
-    pub fn lengthen(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
-        if recorded > u64::from(generations) {
-            let recorded = count(recorded, "generation");
-            bail!("the run has {recorded} already, which is more than {generations}");
-        }
-        self.generations = generations;
-        Ok(())
-    }
-
-    /// What the seeds of the games for a purpose are drawn from.
-    pub fn games_seed(&self, purpose: Purpose) -> u64 {
-        purpose.games_seed(self.seed)
-    }
-
-    /// What the pieces of a generation that learns from every step are drawn from.
-    pub fn lessons_seed(&self, generation: u32) -> u64 {
-        word(self.seed, Tag::Game, 4 * u64::from(generation) + 11)
-    }
-
-    /// Games of each candidate for a purpose.
-    pub fn num_games(&self, purpose: Purpose) -> u32 {
-        match purpose {
-            Purpose::First(_) => self.games,
-            Purpose::Second(_) => self.second_games,
-            Purpose::Check(_) => self.check_games,
-            Purpose::Choice => self.final_games.div_ceil(2),
-            Purpose::Score => self.final_games,
-        }
-    }
-
-    /// The feature set, as `weights.json` notes it.
-    fn feature_set(&self) -> FeatureSetNote {
-        FeatureSetNote { name: self.features.clone(), version: self.features_version.clone() }
-    }
-
-    /// What the features are called, for people and for folders.
-    pub fn features_title(&self) -> &str {
-        if self.features.is_empty() { "custom" } else { &self.features }
-    }
-
-    /// The rules, as a request names them.
-    pub fn rules_choice(&self) -> RulesChoice {
-        let mut choice = RulesChoice { preset: self.rules.clone(), changes: self.changes.clone() };
-        choice.resize(self.width, self.height);
-        choice
-    }
-
-    /// The controllers with these weights, and this model beside them if there is one.
-    pub fn policies(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policies {
-        let features = self.feature_set().features(&self.feature_names);
-        let avoid_terminal = !self.score_terminal;
-        let expectation = self.expectation.map(|note| note.expectation());
-        Policies::Matrix { features, rows, model, avoid_terminal, lookahead: 0, expectation }
-    }
-
-    /// `weights.json` for these weights, this model and their score in games for a purpose.
-    pub fn weights(
-        &self,
-        weights: &[f64],
-        model: Option<ModelNote>,
-        started: &Started,
-        score: ScoreNote,
-        purpose: Purpose,
-    ) -> Weights {
-        Weights {
-            format: WEIGHTS_FORMAT,
-            feature_set: self.feature_set(),
-            feature_names: self.feature_names.clone(),
-            weights: weights.to_vec(),
-            model,
-            terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
-            expectation: self.expectation,
-            rules: RulesNote::of(started),
-            seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
-            generation: match purpose {
-                Purpose::Check(generation) => Some(generation + 1),
-                _ => None,
-            },
-            score: Some(score),
-        }
-    }
+    Ok(Settings {
+        seed: args.seed,
+        generations,
+        games,
+        game_seeds: args.game_seeds.unwrap_or(defaults.game_seeds),
+        second_games: games.saturating_mul(SECOND_LOOK),
+        check_games: args.check_games,
+        final_games: args.final_games,
+        max_pieces: args.max_pieces,
+        max_steps: args.max_steps.unwrap_or(defaults.max_steps),
+        loss_trials: args.loss_trials.unwrap_or(0),
+        unit: args.unit.unwrap_or(defaults.unit),
+        score_terminal: defaults.score_terminal,
+        expectation: args.expectation.note(),
+        rules: rules.to_owned(),
+        rules_version: info.rules_version,
+        width,
+        height,
+        features: set.name,
+        features_version: set.version,
+        feature_names,
+        changes,
+        optimizer,
+    })
 }
 
-impl Settings {
-    /// Settings of a search from flags; what the flags leave open, the preset and the server decide.
-    ///
-    /// # Errors
-    /// A name the server does not know, or a parameter no search can run with.
-    pub async fn new(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
-        let preset: CemPreset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
-        let defaults = if args.optimizer == Method::Genetic { GENETIC } else { defaults(preset) };
-        let search = |features: &[String], (width, _): (u32, u32), generations: u32| {
-            let mut optimizer = match args.optimizer {
-                Method::Genetic => Config::Genetic(genetic(args)),
-                _ => Config::preset(preset, generations),
-            };
-            if let Some(population) = args.population {
-                match &mut optimizer {
-                    Config::Cem(config) => config.population = population,
-                    Config::Genetic(config) => config.individuals = population,
-                }
-            }
-            if let Config::Cem(config) = &mut optimizer {
-                change(config, args, features, width)?;
-            }
-            if let Err(error) = optimizer.start(features.len() as u32, args.seed) {
-                let problem =
-                    format!("the search cannot begin; see --population and the flags of its method: {error}");
-                return Err(UsageError(problem).into());
-            }
-            Ok(optimizer)
+/// Settings of a search from flags; what the flags leave open, the preset and the server decide.
+///
+/// # Errors
+/// A name the server does not know, or a parameter no search can run with.
+pub async fn of_search(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
+    let preset: CemPreset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
+    let defaults = if args.optimizer == Method::Genetic { GENETIC } else { defaults(preset) };
+    let search = |features: &[String], (width, _): (u32, u32), generations: u32| {
+        let mut optimizer = match args.optimizer {
+            Method::Genetic => Config::Genetic(genetic(args)),
+            _ => Config::preset(preset, generations),
         };
-        Settings::with(args, defaults, client, search).await
-    }
-
-    /// Whether a server would play the run's games.
-    ///
-    /// # Errors
-    /// Its refusal, or numbers beyond its limits.
-    pub async fn check(&self, client: &Client) -> anyhow::Result<()> {
-        let limits = client.server_info(self.width).await?.limits;
-        let population = match &self.optimizer {
-            Config::Cem(config) => config.population,
-            Config::Genetic(config) => config.individuals,
-        };
-        let games = |candidates: u64, games: u32| candidates * u64::from(games);
-        let (first, second) =
-            (games(population.into(), self.games), games(self.num_second(), self.second_games));
-        at_most("candidates of a generation (--population)", population.into(), limits.max_policies.into())?;
-        at_most("games of a generation (--population times --games)", first, limits.max_games)?;
-        at_most("games of a second look (4 times --games each)", second, limits.max_games)?;
-        let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
-        at_most("games of the last choice (6 times --final-games)", choice, limits.max_games)?;
-        let row = vec![0.0; self.feature_names.len()];
-        self.check_with(client, self.policies(vec![row], None)).await.map(drop)
-    }
-
-    /// Candidates of a second look.
-    fn num_second(&self) -> u64 {
-        match &self.optimizer {
-            Config::Cem(config) => config.num_second_looks() as u64,
-            Config::Genetic(_) => 0,
-        }
-    }
-
-    /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
-    ///
-    /// # Errors
-    /// If more have been played, or if those that were would have been others.
-    pub fn extend(&mut self, generations: u32, recorded: u64) -> anyhow::Result<()> {
-        if recorded <= u64::from(generations) && self.optimizer.is_made_for(self.generations) {
-            bail!(
-                "the noise of this run ends with its {}, so one of {generations} is another run from the \
-                 start: begin a new one with --generations {generations}",
-                count(self.generations.into(), "generation")
-            );
-        }
-        self.lengthen(generations, recorded)
-    }
-
-    /// The seeds of the games of this many candidates for a purpose. Only those of a generation have games of their own: the
-    /// others are compared, or alone.
-    pub fn seeds(&self, purpose: Purpose, num_candidates: usize) -> Seeds {
-        let (seed, count) = (self.games_seed(purpose), self.num_games(purpose));
-        match (purpose, self.game_seeds) {
-            (Purpose::First(_) | Purpose::Second(_), GameSeeds::PerSlot) => {
-                let row = |slot| {
-                    let seed = word(seed, Tag::Game, slot);
-                    (0..u64::from(count)).map(|game| word(seed, Tag::Game, game)).collect()
-                };
-                Seeds::PerPolicy((0..num_candidates as u64).map(row).collect())
+        if let Some(population) = args.population {
+            match &mut optimizer {
+                Config::Cem(config) => config.population = population,
+                Config::Genetic(config) => config.individuals = population,
             }
-            _ => Seeds::Common { seed, count },
         }
-    }
-
-    /// Candidates whose mean is reported as the elite's.
-    pub fn num_elites(&self) -> usize {
-        match &self.optimizer {
-            Config::Cem(config) => config.num_elites(),
-            Config::Genetic(config) => config.keep.max(1) as usize,
+        if let Config::Cem(config) = &mut optimizer {
+            change(config, args, features, width)?;
         }
-    }
-}
-
-fn at_most(what: &str, number: u64, limit: u64) -> Result<(), UsageError> {
-    match number > limit {
-        true => Err(UsageError(format!("{what}: {number}, expected at most {limit} on this server"))),
-        false => Ok(()),
-    }
+        if let Err(error) = optimizer.start(features.len() as u32, args.seed) {
+            let problem =
+                format!("the search cannot begin; see --population and the flags of its method: {error}");
+            return Err(UsageError(problem).into());
+        }
+        Ok(optimizer)
+    };
+    with(args, defaults, client, search).await
 }

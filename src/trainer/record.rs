@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
+use super::weights::ScoreNote;
 use crate::optimizers::{Generation, State};
-use crate::trainer::weights::ScoreNote;
 
 /// A line of `generations.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,11 +25,15 @@ pub struct Record {
 }
 
 /// A line of `timing.jsonl`.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Timing {
+    /// Counted from 0.
     pub generation: u32,
+    /// When it ended.
     pub finished_unix_seconds: f64,
+    /// How long it took.
     pub seconds: f64,
+    /// Pieces landed per second.
     pub pieces_per_second: f64,
 }
 
@@ -48,8 +52,9 @@ impl Timing {
 }
 
 /// What a checkpoint holds beside the number of its generation.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Kept {
+    /// The state of the search.
     #[serde(flatten)]
     pub search: State,
     /// The settings it was made under.

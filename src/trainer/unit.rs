@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::client::GameResult;
 
 /// What a game is scored by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
 pub enum Unit {
     /// Lines cleared.
     #[default]

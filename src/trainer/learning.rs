@@ -9,33 +9,31 @@
 //! bytes of a run do not depend on how fast anybody is.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
-use super::args::TrainArgs;
-use super::display::{Display, News, result_so_far, title};
+use super::curve::title;
+use super::error::TrainError;
 use super::kept::Kept;
 use super::learner::{Learner, LearnerState};
-use super::lessons::{Lessons, check, new_settings};
+use super::lessons::{Lessons, check};
+use super::model::ModelNote;
 use super::record::Timing;
+use super::run::{Progress, Winner, keep_best, note};
+use super::run_folder::{Resumed, RunFolder, read_generations};
+use super::score::Score;
 use super::settings::{Purpose, Settings};
-use super::training::{Training, Winner, create, keep_best, mismatch, note, print_winner};
-use crate::cli::connection::Connection;
+use super::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, below, word};
 use crate::features::kernel::Kernel;
 use crate::plot::{Chart, Line, Point};
-use crate::text::numbers::{count, grouped, short};
-use crate::trainer::model::ModelNote;
-use crate::trainer::run_folder::{Resumed, RunFolder, read_generations};
-use crate::trainer::score::Score;
-use crate::trainer::weights::{ScoreNote, Weights};
 
 /// A game under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +87,17 @@ struct Learned {
     settings: Settings<Lessons>,
 }
 
+/// How long a generation took, and how its result played.
+#[derive(Debug)]
+pub struct Lesson {
+    /// To learn.
+    pub learned_in: Duration,
+    /// In all.
+    pub took: Duration,
+    /// Of the check.
+    pub score: Score,
+}
+
 /// What can follow in some games, as the server lists it.
 struct Successors {
     placements: PlacementList,
@@ -107,6 +116,7 @@ struct Tally {
 }
 
 /// A run under way that learns from every step.
+#[derive(Debug)]
 pub struct Learning {
     settings: Settings<Lessons>,
     model: Option<Arc<ModelShape>>,
@@ -116,37 +126,51 @@ pub struct Learning {
     kept: Kept,
     run: RunFolder,
     records: Vec<LearningRecord>,
-    display: Display,
 }
 
 impl Learning {
-    /// Begins a run, or opens one to go on with it. Before it makes or changes anything, it asks the server whether it would
-    /// play the games.
-    pub async fn open(args: &TrainArgs, connection: &Connection) -> anyhow::Result<Learning> {
-        let client = &connection.client;
-        let (settings, run, learned) = match &args.resume {
-            Some(folder) => {
-                let Resumed { run, mut config, state } =
-                    RunFolder::resume::<Settings<Lessons>, Learned>(folder)?;
-                check(&config, client).await?;
-                if let Some(Learned { settings: made_under, .. }) = &state {
-                    config.check_same(made_under).with_context(|| mismatch(folder))?;
-                }
-                if let Some(generations) = args.generations
-                    && generations != config.generations
-                {
-                    config.lengthen(generations, run.num_generations())?;
-                    run.write_config(&config)?;
-                }
-                (config, run, state)
-            }
-            None => {
-                let settings = new_settings(args, client).await?;
-                check(&settings, client).await?;
-                let run = create(args, &settings)?;
-                (settings, run, None)
-            }
-        };
+    /// Begins a run in a new folder.
+    ///
+    /// # Errors
+    /// Numbers out of their ranges.
+    pub fn begin(
+        settings: Settings<Lessons>,
+        client: &Client,
+        run: RunFolder,
+    ) -> Result<Learning, TrainError> {
+        Learning::open(settings, client, run, None)
+    }
+
+    /// Opens a run to go on with it, to this many generations if there is a number. Before it changes anything, it asks the server
+    /// whether it would play the games.
+    ///
+    /// # Errors
+    /// A folder that cannot be read or is not of one run, or games that the server does not play.
+    pub async fn resume(
+        folder: &Path,
+        generations: Option<u32>,
+        client: &Client,
+    ) -> Result<Learning, TrainError> {
+        let Resumed { run, mut config, state } = RunFolder::resume::<Settings<Lessons>, Learned>(folder)?;
+        check(&config, client).await?;
+        if let Some(Learned { settings: made_under, .. }) = &state {
+            config.check_same(made_under).map_err(|error| TrainError::mismatch(folder, error))?;
+        }
+        if let Some(generations) = generations
+            && generations != config.generations
+        {
+            config.lengthen(generations, run.num_generations())?;
+            run.write_config(&config)?;
+        }
+        Learning::open(config, client, run, state)
+    }
+
+    fn open(
+        settings: Settings<Lessons>,
+        client: &Client,
+        run: RunFolder,
+        learned: Option<Learned>,
+    ) -> Result<Learning, TrainError> {
         let model = settings.optimizer.shape()?.map(Arc::new);
         let num_entries = model.as_deref().and_then(ModelShape::tables).map_or(0, NTuple::num_entries);
         let sizes = (settings.feature_names.len(), num_entries);
@@ -156,27 +180,48 @@ impl Learning {
             None => (None, vec![Playing::new(height); settings.games as usize], Kept::default()),
         };
         let learner = Learner::open(&settings.optimizer, sizes, settings.seed, state)
-            .with_context(|| mismatch(run.folder()))?;
+            .map_err(|error| TrainError::mismatch(run.folder(), error))?;
         if games.len() != settings.games as usize
             || games.iter().any(|game| game.rows.len() != height)
             || !kept.are_of(height)
         {
-            bail!("{}: its games are not those of the settings", mismatch(run.folder()));
+            return Err(TrainError::mismatch(run.folder(), "its games are not those of the settings"));
         }
         let records = read_generations(run.folder())?;
-        let chart = curve(&settings, &records);
-        let display = Display::new(settings.generations, records.len(), &chart, connection);
         let client = client.clone();
-        Ok(Learning { settings, model, client, learner, games, kept, run, records, display })
+        Ok(Learning { settings, model, client, learner, games, kept, run, records })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings<Lessons> {
+        &self.settings
+    }
+
+    /// Its folder.
+    pub fn run(&self) -> &RunFolder {
+        &self.run
+    }
+
+    /// What came of its generations so far.
+    pub fn records(&self) -> &[LearningRecord] {
+        &self.records
+    }
+
+    /// Its learning curve so far.
+    pub fn curve(&self) -> Chart {
+        curve(&self.settings, &self.records)
     }
 
     /// Learns for one generation, and keeps it.
-    async fn generation(&mut self) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// What a server says, or a file that cannot be written.
+    pub async fn generation(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Lesson, TrainError> {
         let start = Instant::now();
         let generation = self.records.len() as u32;
-        let tally = self.learn(generation).await?;
+        let tally = self.learn(generation, report).await?;
         let learned_in = start.elapsed();
-        let (weights, score, _) = self.play(Purpose::Check(generation)).await?;
+        let (weights, score, _) = self.play(Purpose::Check(generation), report).await?;
         let timing = Timing::of(generation, tally.pieces, start.elapsed());
         let record = LearningRecord {
             generation,
@@ -187,7 +232,7 @@ impl Learning {
             pieces: tally.pieces,
             check: note(&score, self.settings.unit),
         };
-        let news = self.news(&record, &score, learned_in, start.elapsed());
+        let lesson = Lesson { learned_in, took: start.elapsed(), score };
         let learned = Learned {
             learner: self.learner.state(),
             games: self.games.clone(),
@@ -197,34 +242,17 @@ impl Learning {
         self.run.record(&record, &timing, &learned)?;
         self.records.push(record);
         self.run.write_weights(&weights)?;
-        let chart = curve(&self.settings, &self.records);
-        self.run.write_curve(&chart.to_svg())?;
-        self.display.generation(self.records.len(), news, &chart);
-        Ok(())
-    }
-
-    /// What there is to say of a generation: all of it took `took`, the games to learn from `learned_in`.
-    fn news(&self, record: &LearningRecord, score: &Score, learned_in: Duration, took: Duration) -> News {
-        let mut numbers = vec![result_so_far(&record.check)];
-        numbers.extend(record.lines.map(|lines| format!("while learning {}", grouped(lines))));
-        numbers.push(format!("error {:.3}", record.error));
-        let pieces = record.pieces as f64;
-        let seconds = learned_in.as_secs_f64();
-        let effort = format!(
-            "; {} in {seconds:.1} s, {} pieces/s",
-            count(record.pieces, "piece"),
-            short(pieces / seconds)
-        );
-        let to_come = self.settings.generations.saturating_sub(record.generation + 1);
-        let last_games =
-            score.pieces_played as f64 / score.games as f64 * f64::from(self.settings.final_games);
-        let end = Duration::try_from_secs_f64(last_games / score.pieces_per_second).unwrap_or_default();
-        News { numbers, effort, left: took.mul_f64(to_come.into()).saturating_add(end) }
+        self.run.write_curve(&self.curve().to_svg())?;
+        Ok(lesson)
     }
 
     /// Plays all games for as many pieces as a generation has, and learns from each.
-    async fn learn(&mut self, generation: u32) -> anyhow::Result<Tally> {
-        self.display.begin();
+    async fn learn(
+        &mut self,
+        generation: u32,
+        report: &mut dyn FnMut(Progress),
+    ) -> Result<Tally, TrainError> {
+        report(Progress::Begins);
         let seed = self.settings.lessons_seed(generation);
         let (count, rounds) = (self.games.len(), self.settings.optimizer.rounds);
         let halves = [0..count / 2, count / 2..count];
@@ -234,7 +262,8 @@ impl Learning {
         let mut asked = halves.clone().map(|half| self.ask(half));
         for round in 0..rounds {
             for (half, asked) in halves.iter().zip(&mut asked) {
-                let successors = (&mut *asked).await.context("the call for placements broke")??;
+                let broke = |error| TrainError::Settings(format!("the call for placements broke: {error}"));
+                let successors = (&mut *asked).await.map_err(broke)??;
                 for (at, game) in half.clone().enumerate() {
                     let draw = u64::from(round) * count as u64 + game as u64;
                     self.step(&successors, at, game, (seed, draw), &mut tally);
@@ -245,14 +274,14 @@ impl Learning {
             }
             self.learner.end_round();
             let pieces = u64::from(rounds) * count as u64;
-            self.display.pieces("learning", u64::from(round + 1) * count as u64, pieces);
+            report(Progress::Pieces(u64::from(round + 1) * count as u64, pieces));
         }
         Ok(tally)
     }
 
     /// Asks for the placements of all seven tetrominoes in some games, and finds the entries that their afterstates look up. That
     /// happens on another thread than the learner's, because nothing in it depends on what is learned.
-    fn ask(&self, games: Range<usize>) -> JoinHandle<anyhow::Result<Successors>> {
+    fn ask(&self, games: Range<usize>) -> JoinHandle<Result<Successors, TrainError>> {
         let (client, model) = (self.client.clone(), self.model.clone());
         let Settings { width, height, .. } = self.settings;
         let rules = self.settings.rules_choice();
@@ -390,45 +419,36 @@ impl Learning {
     }
 
     /// Plays whole games with a result.
-    async fn play(&mut self, purpose: Purpose) -> anyhow::Result<(Weights, Score, Evaluated)> {
+    async fn play(
+        &self,
+        purpose: Purpose,
+        report: &mut dyn FnMut(Progress),
+    ) -> Result<(Weights, Score, Evaluated), TrainError> {
         let (weights, model) = self.incumbent();
         let request = self.request((&weights, model.as_ref()), purpose);
-        self.display.begin();
-        let (start, display) = (Instant::now(), &self.display);
+        report(Progress::Begins);
+        let start = Instant::now();
         let evaluated =
-            self.client.evaluate_all(&request, |now| display.progress("the result so far", now)).await?;
+            self.client.evaluate_all(&request, |now| report(Progress::Games(purpose, now))).await?;
         let seconds = start.elapsed().as_secs_f64();
         let score = Score::of(self.settings.features_title(), &evaluated, seconds);
         let told = note(&score, self.settings.unit);
         Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score, evaluated))
     }
-}
 
-impl Training for Learning {
-    fn folder(&self) -> &RunFolder {
-        &self.run
-    }
-
-    fn display(&self) -> &Display {
-        &self.display
-    }
-
-    async fn train(&mut self) -> anyhow::Result<Winner> {
-        while self.run.num_generations() < self.settings.generations.into() {
-            self.generation().await?;
-        }
-        let (weights, score, evaluated) = self.play(Purpose::Score).await?;
+    /// Scores the result.
+    ///
+    /// # Errors
+    /// What a server says, or a file that cannot be written.
+    pub async fn finish(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Winner, TrainError> {
+        let (weights, score, evaluated) = self.play(Purpose::Score, report).await?;
         self.run.write_weights(&weights)?;
-        self.run.write_curve(&curve(&self.settings, &self.records).to_svg())?;
+        self.run.write_curve(&self.curve().to_svg())?;
         let (row, model) = self.incumbent();
         let request = self.request((&row, model.as_ref()), Purpose::Score);
         let name = self.settings.features_title();
-        let best = keep_best(&self.client, (&request, &evaluated), name, (&self.run, &self.display)).await?;
-        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best })
-    }
-
-    fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()> {
-        print_winner(&self.settings, &self.run, &curve(&self.settings, &self.records), winner, json)
+        let (best, warning) = keep_best(&self.client, (&request, &evaluated), name, &self.run).await?;
+        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best, warning })
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a run of temporal differences learns: a sum of weights and entries, or a network that reads them. It plays nothing.
 
-use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
+use super::error::TrainError;
 use super::lessons::{Lessons, Moves};
 use crate::optimizers::{Network, NetworkState, Td, TdState};
 
@@ -36,7 +36,7 @@ impl Learner {
         (num_features, num_entries): (usize, usize),
         seed: u64,
         state: Option<LearnerState>,
-    ) -> anyhow::Result<Learner> {
+    ) -> Result<Learner, TrainError> {
         let (features, entries) = (num_features as u32, num_entries as u32);
         Ok(match (lessons.moves.clone(), state) {
             (Moves::OfSum(config), None) => Learner::Sum(Td::new(config, features, entries)?),
@@ -49,8 +49,12 @@ impl Learner {
             (Moves::OfNetwork(config), Some(LearnerState::Network(state))) => {
                 Learner::Network(Box::new(Network::resume(config, state, features, entries)?))
             }
-            (Moves::OfSum(_), Some(_)) => bail!("its state is that of a network, not of a sum"),
-            (Moves::OfNetwork(_), Some(_)) => bail!("its state is that of a sum, not of a network"),
+            (Moves::OfSum(_), Some(_)) => {
+                return Err(TrainError::Settings("its state is that of a network, not of a sum".to_owned()));
+            }
+            (Moves::OfNetwork(_), Some(_)) => {
+                return Err(TrainError::Settings("its state is that of a sum, not of a network".to_owned()));
+            }
         })
     }
 

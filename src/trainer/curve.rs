@@ -1,0 +1,23 @@
+//! Learning curves of searches, for their folders and for people.
+
+use super::record::Record;
+use super::settings::Settings;
+use crate::plot::{Chart, Point, learning_curve};
+
+/// The learning curve of a search, for its folder and for the terminal.
+pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
+    let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
+    let point = |record: &Record| Point {
+        x: f64::from(record.generation.generation),
+        y: record.check.mean,
+        band: Some(record.check.ci95),
+    };
+    let checks: Vec<Point> = records.iter().map(point).collect();
+    learning_curve(&title(settings), &format!("{} a game", settings.unit.name()), &generations, &checks)
+}
+
+/// What a curve is called.
+pub fn title<M>(settings: &Settings<M>) -> String {
+    let Settings { width, height, seed, .. } = settings;
+    format!("{} on {width} x {height}, seed {seed}", settings.features_title())
+}

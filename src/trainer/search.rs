@@ -1,0 +1,278 @@
+//! A search under way. Here the optimiser, which knows only weights and scores, meets the client, which knows only games.
+//!
+//! A score means little on the games that chose its owner. So every use has seeds of its own: the generation's first look,
+//! its second look, the check of what the search would hand in, the choice at the end among the last of them, and
+//! the score of the one chosen. All of them follow from the seed of the run, so the files of a run depend on its
+//! settings and on nothing else: not on the servers, not on the time, not on how often it was stopped.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::curve::curve;
+use super::error::TrainError;
+use super::record::{Kept, Record, Timing};
+use super::run::{Progress, Winner, keep_best, note};
+use super::run_folder::{Resumed, RunFolder, read_generations};
+use super::score::{Score, statistics};
+use super::settings::{LAST_GENERATIONS, Purpose, Settings};
+use super::unit::Unit;
+use crate::client::{Client, Evaluated, EvaluationRequest};
+use crate::optimizers::{self, Look, Optimizer, State};
+use crate::plot::Chart;
+
+/// A search under way.
+pub struct Search {
+    settings: Settings,
+    client: Client,
+    optimizer: Box<dyn Optimizer>,
+    run: RunFolder,
+    records: Vec<Record>,
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("settings", &self.settings)
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Search {
+    /// Begins a run in a new folder.
+    ///
+    /// # Errors
+    /// Parameters that no search can run with.
+    pub fn begin(settings: Settings, client: &Client, run: RunFolder) -> Result<Search, TrainError> {
+        Search::open(settings, client, run, None)
+    }
+
+    /// Opens a run to go on with it, to this many generations if there is a number. Before it changes anything, it asks the server
+    /// whether it would play the games.
+    ///
+    /// # Errors
+    /// A folder that cannot be read or is not of one run, or games that the server does not play.
+    pub async fn resume(
+        folder: &Path,
+        generations: Option<u32>,
+        client: &Client,
+    ) -> Result<Search, TrainError> {
+        let Resumed { run, mut config, state } = RunFolder::resume::<Settings, Kept>(folder)?;
+        config.check(client).await?;
+        if let Some(Kept { settings: made_under, .. }) = &state {
+            config.check_same(made_under).map_err(|error| TrainError::mismatch(folder, error))?;
+        }
+        if let Some(generations) = generations
+            && generations != config.generations
+        {
+            config.extend(generations, run.num_generations())?;
+            run.write_config(&config)?;
+        }
+        Search::open(config, client, run, state)
+    }
+
+    fn open(
+        settings: Settings,
+        client: &Client,
+        run: RunFolder,
+        kept: Option<Kept>,
+    ) -> Result<Search, TrainError> {
+        let num_weights = settings.feature_names.len() as u32;
+        let optimizer = match kept {
+            Some(Kept { search, .. }) => settings.optimizer.resume(search),
+            None => settings.optimizer.start(num_weights, settings.seed),
+        };
+        let optimizer = optimizer.map_err(|error| TrainError::mismatch(run.folder(), error))?;
+        let records = read_generations(run.folder())?;
+        let search = Search { settings, client: client.clone(), optimizer, run, records };
+        search.check_checkpoint().map_err(|reason| TrainError::mismatch(search.run.folder(), reason))?;
+        Ok(search)
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Its folder.
+    pub fn run(&self) -> &RunFolder {
+        &self.run
+    }
+
+    /// What came of its generations so far.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Its learning curve so far.
+    pub fn curve(&self) -> Chart {
+        curve(&self.settings, &self.records)
+    }
+
+    /// Checks that the state of the search is the one that the record describes.
+    fn check_checkpoint(&self) -> Result<(), String> {
+        let (generations, seed) = match self.optimizer.state() {
+            State::Cem(state) => (state.generation, state.seed),
+            State::Genetic(state) => (state.generation, state.seed),
+        };
+        if u64::from(generations) != self.run.num_generations() {
+            let number = self.run.num_generations();
+            return Err(format!("its search is at generation {generations}, its number is {number}"));
+        }
+        if seed != self.settings.seed {
+            return Err(format!("its search has the seed {seed}, the settings {}", self.settings.seed));
+        }
+        let misplaced = self.records.iter().zip(0..).find(|(record, at)| record.generation.generation != *at);
+        if let Some((record, at)) = misplaced {
+            return Err(format!(
+                "line {} of the record is generation {}",
+                at + 1,
+                record.generation.generation
+            ));
+        }
+        let Some(Record { generation, .. }) = self.records.last() else { return Ok(()) };
+        // The mean of one method, the best individual of the other.
+        if !self.optimizer.incumbent().is_some_and(|last| last == generation.mean || last == generation.best)
+        {
+            let number = generation.generation + 1;
+            return Err(format!("its search has another result than generation {number} of the record"));
+        }
+        Ok(())
+    }
+
+    /// Plays one generation, and keeps it. Returns how long it took.
+    ///
+    /// # Errors
+    /// What a server says, or a file that cannot be written.
+    pub async fn generation(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Duration, TrainError> {
+        let start = Instant::now();
+        let (mut games, mut pieces) = (0, 0);
+        let (generation, elite_score) = loop {
+            let round = self.optimizer.ask();
+            let purpose = match round.look {
+                Look::First => Purpose::First(round.generation),
+                Look::Second => Purpose::Second(round.generation),
+            };
+            let evaluated = self.play(&round.candidates, purpose, report).await?;
+            count(&evaluated, &mut games, &mut pieces);
+            let scores = mean_scores(&evaluated, self.settings.unit);
+            if let Some(generation) = self.optimizer.tell(&scores)? {
+                break (generation, mean_of_best(scores, self.settings.num_elites()));
+            }
+        };
+        let incumbent = self.optimizer.incumbent().expect("a generation is complete");
+        let purpose = Purpose::Check(generation.generation);
+        let evaluated = self.play(std::slice::from_ref(&incumbent), purpose, report).await?;
+        count(&evaluated, &mut games, &mut pieces);
+        let check = note(&Score::of("", &evaluated, 1.0), self.settings.unit);
+        let weights = self.settings.weights(&incumbent, None, &evaluated.started, check.clone(), purpose);
+        let took = start.elapsed();
+        let timing = Timing::of(generation.generation, pieces, took);
+        let record = Record { generation, elite_score, check, games, pieces };
+        let kept = Kept { search: self.optimizer.state(), settings: self.settings.of_a_generation() };
+        self.run.record(&record, &timing, &kept)?;
+        self.records.push(record);
+        self.run.write_weights(&weights)?;
+        self.run.write_curve(&self.curve().to_svg())?;
+        Ok(took)
+    }
+
+    /// Chooses among the last results and candidates, and scores the chosen one on games that no choice has used.
+    ///
+    /// # Errors
+    /// What a server says, or a file that cannot be written.
+    pub async fn finish(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Winner, TrainError> {
+        let mut choices = choices(&self.records);
+        let scores = mean_scores(&self.play(&choices, Purpose::Choice, report).await?, self.settings.unit);
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
+        let chosen = choices.swap_remove(chosen);
+        let start = Instant::now();
+        let request = self.request(std::slice::from_ref(&chosen), Purpose::Score);
+        let evaluated = self.evaluate(&request, Purpose::Score, report).await?;
+        let score = Score::of(self.settings.features_title(), &evaluated, start.elapsed().as_secs_f64());
+        self.run.write_weights(&self.settings.weights(
+            &chosen,
+            None,
+            &evaluated.started,
+            note(&score, self.settings.unit),
+            Purpose::Score,
+        ))?;
+        self.run.write_curve(&self.curve().to_svg())?;
+        let name = self.settings.features_title();
+        let (best, warning) = keep_best(&self.client, (&request, &evaluated), name, &self.run).await?;
+        Ok(Winner { score, seed: self.settings.games_seed(Purpose::Score), best, warning })
+    }
+
+    async fn play(
+        &self,
+        candidates: &[Vec<f64>],
+        purpose: Purpose,
+        report: &mut dyn FnMut(Progress),
+    ) -> Result<Evaluated, TrainError> {
+        self.evaluate(&self.request(candidates, purpose), purpose, report).await
+    }
+
+    /// The games of candidates for a purpose.
+    fn request(&self, candidates: &[Vec<f64>], purpose: Purpose) -> EvaluationRequest {
+        EvaluationRequest {
+            rules: self.settings.rules_choice(),
+            rules_version: self.settings.rules_version.clone(),
+            policies: self.settings.policies(candidates.to_vec(), None),
+            seeds: self.settings.seeds(purpose, candidates.len()),
+            max_pieces: self.settings.max_pieces,
+            max_steps: self.settings.max_steps,
+            loss_trials: self.settings.loss_trials,
+        }
+    }
+
+    async fn evaluate(
+        &self,
+        request: &EvaluationRequest,
+        purpose: Purpose,
+        report: &mut dyn FnMut(Progress),
+    ) -> Result<Evaluated, TrainError> {
+        report(Progress::Begins);
+        Ok(self.client.evaluate_all(request, |now| report(Progress::Games(purpose, now))).await?)
+    }
+}
+
+/// What a run may hand in: the results and the best candidates of its last generations, and the means of the results of these
+/// and of its second half. The scores that move a result about are noisy; a mean of many lies nearer to where it moves around.
+fn choices(records: &[Record]) -> Vec<Vec<f64>> {
+    let mut choices: Vec<Vec<f64>> = Vec::new();
+    let mut add = |weights: Vec<f64>| {
+        if !choices.contains(&weights) {
+            choices.push(weights);
+        }
+    };
+    let last = &records[records.len().saturating_sub(LAST_GENERATIONS)..];
+    for Record { generation, .. } in last.iter().rev() {
+        add(generation.mean.clone());
+        add(generation.best.clone());
+    }
+    for records in [last, &records[records.len() / 2..]] {
+        let means: Vec<&[f64]> = records.iter().map(|record| record.generation.mean.as_slice()).collect();
+        add(optimizers::mean_vector(&means));
+    }
+    choices
+}
+
+fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
+    *games += evaluated.games.iter().map(|games| games.len() as u64).sum::<u64>();
+    *pieces += evaluated.pieces;
+}
+
+/// The scores of the candidates, added up in the order of the seeds.
+fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
+    (0..evaluated.games.len())
+        .map(|policy| statistics(evaluated, policy, |game| unit.of(game)).mean)
+        .collect()
+}
+
+fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let best = &scores[..count.min(scores.len())];
+    best.iter().sum::<f64>() / best.len() as f64
+}
