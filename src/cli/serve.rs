@@ -148,7 +148,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub access: AccessArgs,
 
-    /// Origin of web pages that may call the server, such as https://lab.example; repeat the flag for several, * allows all
+    /// Origin of web pages that may call the server, such as `https://lab.example`; repeat the flag for several, * allows all
     /// [default: pages on this machine]
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     pub allow_origin: Vec<String>,

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | [`search`], [`record`] | a search under way by the cross-entropy method or a genetic algorithm |
 //! | [`learning`], [`lessons`], [`learner`], [`kept`] | learning from every step, by temporal differences |
-//! | [`settings`], [`unit`] | what decides the results of a run |
+//! | [`settings`], [`unit`](mod@unit) | what decides the results of a run |
 //! | [`run`], [`run_folder`], [`curve`] | what every run has, and its files |
 //! | [`weights`], [`model`], [`expectation`], [`rules`], [`large_u64`] | `weights.json` |
 //! | [`score`], [`games`] | the results of games, and recordings of them |
