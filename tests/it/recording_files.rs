@@ -141,7 +141,7 @@ fn what_is_no_recording_is_refused() {
         let error = read(file).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
-    check(b"", "rules_version: is required");
+    check(b"", "the file is empty, expected a recording");
     check(b"{}", "rules_version: is required");
     check(b"{\"actions\": true}", "it is no recording in JSON: ");
     check(b"{\"actions\": \"A", "it is no recording in JSON: ");
