@@ -1125,6 +1125,7 @@ test("every field of the rules can be changed, and what the server does not play
     await page.getByLabel("Garbage: lines per piece").fill("0.5");
     await page.getByLabel("Garbage: lines per piece").press("Enter");
     await page.getByText("More rules (2 changed)").waitFor();
+    await until(() => hash().includes("&garbage.lines_per_piece=0.5&seed=") || hash(), "both in the address");
     await page.reload();
     await page.getByText("More rules (2 changed)").waitFor();
     assert.ok(hash().startsWith("#race?rules=guideline&clear_points=attack&garbage.lines_per_piece=0.5&seed="), hash());
