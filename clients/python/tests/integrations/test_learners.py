@@ -38,7 +38,7 @@ def run(example, *args):
 SHOWN = [
     {},
     {"rules": {"width": 6, "height": 8, "preview": 2}, "observe_mask": True},
-    {"observations": ["board_bits", "heights", "current"], "features": "bcts8"},
+    {"observations": ["board_bits", "heights", "current", "features"], "features": "bcts8"},
     {"render_mode": "rgb_array"},
 ]
 
