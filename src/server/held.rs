@@ -21,8 +21,6 @@ pub(super) struct Held {
     pub answers: Answers,
     /// Memory of the answer that left last.
     leaving: Option<Arc<Share>>,
-    /// Whether the client must read before the connection asks for more.
-    unread: bool,
     calling: Calling,
     _place: Share,
 }
@@ -36,20 +34,18 @@ impl Held {
         let full = |spent: Spent| Refusal::CallLimit { limit: spent.limit };
         let place = peer.calls().take(1).map_err(full)?;
         let answers = Answers::new(peer.answers(), room)?;
-        Ok(Held { answers, leaving: None, unread: false, calling: peer.begin(), _place: place })
+        Ok(Held { answers, leaving: None, calling: peer.begin(), _place: place })
     }
 
     /// Notes that the call waits until the client has read the answers sent so far.
     pub fn waits_for_reader(&mut self) {
-        self.unread = true;
         self.answers.waits_for_reader();
         self.calling.waits_for_reader();
     }
 
     /// Notes that the connection asks for more, so the client has read the answers sent so far.
     pub fn is_read(&mut self) {
-        if std::mem::take(&mut self.unread) {
-            self.answers.is_read();
+        if self.answers.is_read() {
             self.calling.is_read();
             self.leaving = None;
         }

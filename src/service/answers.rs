@@ -111,11 +111,9 @@ impl Answers {
         }
     }
 
-    /// Notes that the connection asks for more.
-    pub fn is_read(&self) {
-        if let Some(call) = &self.0 {
-            *call.unread_since() = None;
-        }
+    /// Records that the connection asks for more. Returns whether it waited for the client until now.
+    pub fn is_read(&self) -> bool {
+        self.0.as_ref().is_some_and(|call| call.unread_since().take().is_some())
     }
 
     /// Since when the client has left a message unread, if it has.
