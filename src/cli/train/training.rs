@@ -12,10 +12,12 @@ use crate::cli::evaluate::interval;
 use crate::cli::failure::fail;
 use crate::cli::interrupt::INTERRUPTED;
 use crate::cli::output::{print, print_drawing, say, shell_word};
+use crate::optimizers::Config;
 use crate::plot::Chart;
 use crate::text::numbers::{count, grouped};
 use crate::trainer::error::TrainError;
 use crate::trainer::learning::Learning;
+use crate::trainer::lessons::Lessons;
 use crate::trainer::run::{Winner, statistics};
 use crate::trainer::run_folder::{BEST, RunFolder, WEIGHTS};
 use crate::trainer::search::Search;
@@ -24,27 +26,30 @@ use crate::trainer::unit::Unit;
 
 /// A run under way, whatever its method is.
 pub trait Training {
-    /// Its folder.
+    /// Parameters of the search, or of learning.
+    type Method;
+
+    /// Settings of the run.
+    fn settings(&self) -> &Settings<Self::Method>;
+    /// Folder of the run.
     fn folder(&self) -> &RunFolder;
-    /// How many generations it will have.
-    fn planned(&self) -> u32;
-    /// Its learning curve.
+    /// Learning curve so far.
     fn chart(&self) -> Chart;
     /// Plays one generation; returns what there is to say of it.
     async fn next(&mut self, display: &mut Display) -> anyhow::Result<News>;
     /// Scores the result.
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner>;
-    /// Says what came of it.
-    fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()>;
 }
 
 impl Training for Search {
-    fn folder(&self) -> &RunFolder {
-        self.run()
+    type Method = Config;
+
+    fn settings(&self) -> &Settings<Config> {
+        self.settings()
     }
 
-    fn planned(&self) -> u32 {
-        self.settings().generations
+    fn folder(&self) -> &RunFolder {
+        self.run()
     }
 
     fn chart(&self) -> Chart {
@@ -59,19 +64,17 @@ impl Training for Search {
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner> {
         Ok(self.finish(&mut |progress| display.show(progress)).await?)
     }
-
-    fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()> {
-        print_winner(self.settings(), self.run(), &self.curve(), winner, json)
-    }
 }
 
 impl Training for Learning {
-    fn folder(&self) -> &RunFolder {
-        self.run()
+    type Method = Lessons;
+
+    fn settings(&self) -> &Settings<Lessons> {
+        self.settings()
     }
 
-    fn planned(&self) -> u32 {
-        self.settings().generations
+    fn folder(&self) -> &RunFolder {
+        self.run()
     }
 
     fn chart(&self) -> Chart {
@@ -86,15 +89,11 @@ impl Training for Learning {
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner> {
         Ok(self.finish(&mut |progress| display.show(progress)).await?)
     }
-
-    fn print(&self, winner: &Winner, json: bool) -> anyhow::Result<()> {
-        print_winner(self.settings(), self.run(), &self.curve(), winner, json)
-    }
 }
 
 /// Plays what is left of a run, and scores the result.
 async fn train(training: &mut impl Training, display: &mut Display) -> anyhow::Result<Winner> {
-    while training.folder().num_generations() < training.planned().into() {
+    while training.folder().num_generations() < training.settings().generations.into() {
         let news = training.next(display).await?;
         display.generation(training.folder().num_generations() as usize, news, &training.chart());
     }
@@ -113,7 +112,7 @@ pub async fn follow(
 ) -> anyhow::Result<ExitCode> {
     let folder = training.folder().folder().display().to_string();
     let done = training.folder().num_generations() as usize;
-    let mut display = Display::new(training.planned(), done, &training.chart(), connection);
+    let mut display = Display::new(training.settings().generations, done, &training.chart(), connection);
     display.say(&match (&args.resume, training.folder().num_generations()) {
         (None, _) => format!("the run is kept in {folder}"),
         (Some(_), 0) => format!("no generation of {folder} was complete: it begins again"),
@@ -136,7 +135,7 @@ pub async fn follow(
     match winner {
         Some(Ok(winner)) => {
             display.close();
-            training.print(&winner, args.json).map(|()| ExitCode::SUCCESS)
+            print_winner(&training, &winner, args.json).map(|()| ExitCode::SUCCESS)
         }
         Some(Err(error)) if error.downcast_ref().is_some_and(TrainError::is_refusal) => {
             Err(error.context(format!("the run in {folder} cannot go on with its settings")))
@@ -161,13 +160,12 @@ fn how_to_resume(run: &RunFolder) -> String {
 }
 
 /// Says what came of a run.
-pub fn print_winner<M>(
-    settings: &Settings<M>,
-    run: &RunFolder,
-    chart: &Chart,
+fn print_winner(
+    training: &impl Training,
     Winner { score, seed, best, .. }: &Winner,
     json: bool,
 ) -> anyhow::Result<()> {
+    let (settings, run, chart) = (training.settings(), training.folder(), training.chart());
     let Settings { width, height, unit, loss_trials, max_pieces, max_steps, .. } = settings;
     let features = settings.features_title();
     let folder = run.folder();
