@@ -1,7 +1,7 @@
 //! The flags for how controllers choose: how far they look ahead, what they weigh, how they value the end of a game.
 //!
-//! The same for every subcommand that lets a controller play. A flag that a player does not take does not concern it; who must be
-//! told so, says so itself.
+//! Every subcommand that lets a controller play has these flags. A player ignores the flags that it does not support; commands
+//! that should refuse them do.
 
 use clap::Args;
 
@@ -34,7 +34,7 @@ pub struct ThinkingArgs {
 /// Value of a game-ending placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Terminal {
-    /// Its features' score
+    /// The score of its features, as for any other placement
     Score,
     /// Lower than any other placement
     Avoid,

@@ -8,7 +8,7 @@ use crate::client::{Expectation, Terms};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TermsName {
-    /// Those of features of the landing, such as its height.
+    /// Terms of features of the landing, such as its height.
     Landing,
     /// All of them.
     All,

@@ -1,7 +1,7 @@
 //! What a run of `train` has found so far: the weights in its folder, which a training under way replaces after every
 //! generation; or the weights of a file by themselves.
 //!
-//! It only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. The file says which generation
+//! This file only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. The file says which generation
 //! its weights are of, so the number and the weights belong together even if the training goes on between two reads.
 
 use std::fmt;
@@ -79,7 +79,7 @@ impl Found {
     /// Reads it again, if the weights have been replaced.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_newer(&self) -> Result<Option<Found>, UsageError> {
         if mark(&self.file()) == self.mark {
             return Ok(None);

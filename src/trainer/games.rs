@@ -13,7 +13,7 @@ use crate::wire::limits::MAX_RECORDED_STEPS;
 /// Why a game cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It has more steps than a recording may have.
+    /// The game has more steps than a recording may have.
     #[error(
         "game {index} has {steps} steps, a recording at most {MAX_RECORDED_STEPS}; --max-pieces makes games shorter"
     )]

@@ -18,10 +18,10 @@ pub enum Learner {
 /// All that one knows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LearnerState {
-    /// Of a sum.
+    /// State of a learner whose scores are sums.
     #[serde(rename = "td")]
     Sum(TdState),
-    /// Of a network.
+    /// State of a learner whose scores come from a network.
     #[serde(rename = "network")]
     Network(NetworkState),
 }

@@ -92,9 +92,9 @@ struct Learned {
 pub struct Lesson {
     /// To learn.
     pub learned_in: Duration,
-    /// In all.
+    /// Time of the whole generation.
     pub took: Duration,
-    /// Of the check.
+    /// Score of the check.
     pub score: Score,
 }
 
@@ -192,22 +192,22 @@ impl Learning {
         Ok(Learning { settings, model, client, learner, games, kept, run, records })
     }
 
-    /// Its settings.
+    /// Settings of the run.
     pub fn settings(&self) -> &Settings<Lessons> {
         &self.settings
     }
 
-    /// Its folder.
+    /// Folder of the run.
     pub fn run(&self) -> &RunFolder {
         &self.run
     }
 
-    /// What came of its generations so far.
+    /// Results of the generations so far.
     pub fn records(&self) -> &[LearningRecord] {
         &self.records
     }
 
-    /// Its learning curve so far.
+    /// Learning curve so far.
     pub fn curve(&self) -> Chart {
         curve(&self.settings, &self.records)
     }

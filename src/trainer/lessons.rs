@@ -76,7 +76,7 @@ impl Lessons {
 /// Whether a server would play the run's games, and whether they are of the kind that can be learned from.
 ///
 /// # Errors
-/// Its refusal, numbers beyond its limits, or rules that cannot be learned from.
+/// The server's refusal, numbers beyond its limits, or rules that cannot be learned from.
 pub async fn check(settings: &Settings<Lessons>, client: &Client) -> Result<(), TrainError> {
     let model = settings.optimizer.shape()?;
     let num_features = settings.feature_names.len();

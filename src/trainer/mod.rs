@@ -1,6 +1,6 @@
 //! The reference agent: it trains controllers as a client of a server, and keeps what it finds in folders.
 //!
-//! It knows nothing of terminals and flags: who calls it says what it reports, and shows its progress.
+//! This room knows no terminals and no flags: its caller prints results and shows progress.
 //!
 //! | module | is |
 //! | --- | --- |

@@ -11,7 +11,7 @@ use crate::wire::limits::MAX_MODEL_PARAMETERS;
 pub struct ModelNote {
     /// What it is, in the words of the protocol.
     pub shape: ShapeNote,
-    /// Its parameters, in the order of the protocol.
+    /// Parameters of the model, in the order of the protocol.
     pub parameters: Vec<f32>,
 }
 

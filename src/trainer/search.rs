@@ -90,22 +90,22 @@ impl Search {
         Ok(search)
     }
 
-    /// Its settings.
+    /// Settings of the run.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Its folder.
+    /// Folder of the run.
     pub fn run(&self) -> &RunFolder {
         &self.run
     }
 
-    /// What came of its generations so far.
+    /// Results of the generations so far.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// Its learning curve so far.
+    /// Learning curve so far.
     pub fn curve(&self) -> Chart {
         curve(&self.settings, &self.records)
     }

@@ -61,7 +61,7 @@ pub struct Settings<M = Config> {
     pub height: u32,
     /// The feature set; empty for a list of the caller's own.
     pub features: String,
-    /// Its version; empty for such a list.
+    /// Version of the feature set; empty for a list of the caller's own.
     pub features_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
@@ -124,7 +124,7 @@ impl<M> Settings<M> {
     /// Asks a server for a single step of one of the run's games, to see whether it would play them; returns what it plays.
     ///
     /// # Errors
-    /// Its refusal, or numbers beyond its limits.
+    /// The server's refusal, or numbers beyond its limits.
     pub async fn check_with(&self, client: &Client, policies: Policies) -> Result<Started, TrainError> {
         let limits = client.server_info(self.width).await?.limits;
         at_most("check_games", self.check_games.into(), limits.max_games)?;
@@ -265,7 +265,7 @@ impl Settings {
     /// Whether a server would play the run's games.
     ///
     /// # Errors
-    /// Its refusal, or numbers beyond its limits.
+    /// The server's refusal, or numbers beyond its limits.
     pub async fn check(&self, client: &Client) -> Result<(), TrainError> {
         let limits = client.server_info(self.width).await?.limits;
         let population = match &self.optimizer {

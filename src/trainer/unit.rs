@@ -16,7 +16,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its name, as files and people have it.
+    /// Name of the unit, in files and for people.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Lines => "lines",

@@ -68,9 +68,9 @@ pub struct FeatureSetNote {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeedsNote {
-    /// Of the run that found the weights.
+    /// Seed of the run that found the weights.
     pub training: u64,
-    /// Of the games of the score.
+    /// Seed of the games that the score comes from.
     pub evaluation: u64,
 }
 
@@ -98,7 +98,7 @@ pub enum WeightsError {
     /// The file cannot be read.
     #[error("cannot read it: {0}")]
     Io(std::io::Error),
-    /// It is not JSON, or a field is missing, unknown or of another type.
+    /// The file is not JSON, or a field is missing, unknown or of another type.
     #[error("it is not a file of weights: {0}")]
     Json(serde_json::Error),
     /// Written by another version.
@@ -115,7 +115,7 @@ pub enum WeightsError {
     /// A weight no controller can use.
     #[error("the weight of {name} is {value:?}, not a number of at most 1e300")]
     Weight {
-        /// Its feature.
+        /// Name of the feature.
         name: String,
         /// The weight.
         value: f64,
@@ -173,11 +173,11 @@ impl Weights {
         Self::from_json(&read_text(path)?)
     }
 
-    /// The same for text at hand.
+    /// Reads weights from the text of a file.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn from_json(text: &str) -> Result<Self, WeightsError> {
         #[derive(Deserialize)]
         struct Format {

@@ -66,7 +66,7 @@ fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
     Ok(in_order(features, &names, &weights))
 }
 
-/// The same, without the weights of other features.
+/// The weights of these features in a controller or a file, without the weights of other features.
 pub fn common_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
     let (names, weights) = named_weights(start, features, width)?;
     Ok(in_order(features, &names, &weights))

@@ -105,10 +105,10 @@ pub(super) struct InvalidActions {
 /// Where a piece came to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
-    /// It was placed, by an action less that of holding a piece: 32 columns of 41 rows and three labels are the most. The
+    /// The piece was placed, by an action less that of holding a piece: 32 columns of 41 rows and three labels are the most. The
     /// piece has such a placement.
     Placed { piece: Piece, action: u16 },
-    /// It fell by keys, and could not fall any further from here.
+    /// The piece fell by keys, and could not fall any further from here.
     Fallen(FallingPiece),
     /// Keys steered it there.
     Steered { piece: Piece, resting: Resting },
@@ -156,7 +156,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         }
     }
 
-    /// The same landing on a playfield of another type.
+    /// This landing on a playfield of another type.
     pub fn resized<D: Column, const M: usize>(&self) -> LastLanding<D, M> {
         LastLanding { before: self.before.resized(), rest: self.rest }
     }
@@ -462,7 +462,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// The same where keys steer pieces.
+    /// Lets the current piece appear, in games where keys steer pieces.
     pub fn appear_steered(&mut self, config: &EnvConfig, i: usize) {
         if let Some(steered) = self.steered.get_mut(i) {
             let spawn = |piece| SteeredPiece::spawn(&config.rules, &self.playfields[i], piece);

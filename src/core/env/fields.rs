@@ -31,9 +31,9 @@ pub enum DataType {
 pub enum Role {
     /// The agent sees it.
     Observation,
-    /// It says which actions exist.
+    /// The field says which actions exist.
     Mask,
-    /// It tells the caller about the episode so far.
+    /// The field tells the caller about the episode so far.
     Info,
 }
 
@@ -51,13 +51,13 @@ pub struct Needs {
 pub struct FieldInfo {
     /// The field.
     pub field: Field,
-    /// Its name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
     /// Meaning and unit, in a sentence.
     pub description: &'static str,
     /// Element type and shape for one environment, in words.
     pub layout: &'static str,
-    /// Its number where a protocol numbers fields, as dm_env_rpc does. No other field ever gets the number.
+    /// Number of the field in protocols that number fields, such as dm_env_rpc. No other field ever gets the number.
     pub number: u64,
     /// Who looks at it.
     pub role: Role,
@@ -460,7 +460,7 @@ impl Values {
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldSpec {
-    /// Its name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
     /// The type of its numbers.
     pub dtype: DataType,

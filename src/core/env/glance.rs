@@ -24,7 +24,7 @@ pub struct LandedPiece {
 pub enum EpisodePhase {
     /// No episode has begun.
     NotStarted,
-    /// It goes on.
+    /// The episode goes on.
     Running,
     /// The rules, or an action that did not exist, have ended it.
     Terminated,

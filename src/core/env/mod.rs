@@ -197,10 +197,11 @@ impl EnvBatch {
         Ok(outcome)
     }
 
-    /// The same into an existing outcome, whose contents are replaced. After steps of as many rows it takes no new memory.
+    /// Steps environments like [`EnvBatch::step`], into an existing outcome, whose contents are replaced. After steps of as
+    /// many rows it takes no new memory.
     ///
     /// # Errors
-    /// As [`EnvBatch::step`]; the outcome has not changed either then.
+    /// The errors of [`EnvBatch::step`]; the outcome is unchanged then.
     pub fn step_into(
         &mut self,
         actions: &[i32],

@@ -15,7 +15,7 @@ pub enum EnvIdError {
         /// How many environments there are.
         num_envs: u32,
     },
-    /// The same environment twice.
+    /// An environment that is listed twice.
     #[error("env_ids[{row}] is {env_id}, which is already in the list")]
     Repeated {
         /// Where in the list the second one is.
@@ -106,7 +106,7 @@ pub enum ReadError {
 /// An action that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedAction {
-    /// Its place in the list of actions.
+    /// Index in the list of actions.
     pub row: u32,
     /// The action.
     pub action: i32,
@@ -160,7 +160,7 @@ pub enum PositionError {
     /// A playfield of another size.
     #[error("the playfield is {} x {}, expected {} x {}", got.0, got.1, expected.0, expected.1)]
     Size {
-        /// Its width and height.
+        /// Width and height of the playfield.
         got: (u8, u8),
         /// The width and height of the rules.
         expected: (u8, u8),

@@ -16,7 +16,7 @@ use super::{EnvConfig, PositionError, Restored};
 
 /// Everything that decides the future of an environment, and its statistics.
 ///
-/// It leaves out what belongs to the batch: the autoreset mode, the invalid-action policy, the limit of steps, the features.
+/// The state leaves out what belongs to the batch: the autoreset mode, the invalid-action policy, the limit of steps, the features.
 /// So it can be put into any batch of the same rules. [`EnvState::to_bytes`] makes a snapshot of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvState {

@@ -26,7 +26,7 @@ impl EnvState {
     /// The state of a snapshot whose explicit sequence is one of `shared`.
     ///
     /// # Errors
-    /// As [`EnvState::from_bytes`].
+    /// The errors of [`EnvState::from_bytes`].
     pub fn from_bytes_sharing(bytes: &[u8], shared: &SharedSequences) -> Result<EnvState, SnapshotError> {
         EnvState::decode(bytes, shared)
     }

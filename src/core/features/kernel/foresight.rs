@@ -49,7 +49,7 @@ pub struct Expectation {
 /// The terms of a placement's score that count when more pieces follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Terms {
-    /// Those of features of the landing, such as its height: the playfield is judged once, when the last piece has landed.
+    /// Terms of features of the landing, such as its height: the playfield is judged once, when the last piece has landed.
     #[default]
     Landing,
     /// All of them, so that every playfield on the way counts.
