@@ -49,7 +49,7 @@ pub struct Weights {
     /// Generations after which a run wrote the weights; absent for the result of a run and for weights of no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<u32>,
-    /// Their score; absent if it was not measured.
+    /// Score of the weights; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreNote>,
 }

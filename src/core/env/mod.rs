@@ -108,7 +108,7 @@ pub struct FinalBatch {
 }
 
 impl FinalBatch {
-    /// Their rows in the call that ended them, ascending.
+    /// Rows of these environments in the call that ended their episodes, ascending.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
