@@ -62,7 +62,7 @@ pub enum Command {
     /// Repeat published experiments and compare the results
     Reproduce(reproduce::ReproduceArgs),
     /// Run a controller as a Tetris Bot Protocol bot, or measure a bot
-    Tbp(Box<tbp::TbpArgs>),
+    Tbp(tbp::TbpArgs),
     /// Replay, check and print a recorded game
     Replay(replay::ReplayArgs),
     /// Render a recorded game as GIF, SVG, PNG, MP4 or text
@@ -181,7 +181,7 @@ const SECRETS: [&str; 1] = ["token"];
 fn is_token_visible(matches: &clap::ArgMatches) -> bool {
     let Some((_, options)) = matches.subcommand() else { return false };
     let is_typed = |id| options.value_source(id) == Some(ValueSource::CommandLine);
-    SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id))
+    SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id)) || is_token_visible(options)
 }
 
 /// The file is needed before the flags can be parsed, so it is looked for by hand.
@@ -198,27 +198,33 @@ fn config_path(args: &[OsString]) -> Option<PathBuf> {
     std::env::var_os("TETRION_CONFIG").map(PathBuf::from)
 }
 
-/// Gives each flag of each subcommand its environment variable, and takes `-1` after a flag for its value.
+/// Gives each flag of each subcommand its environment variable, and reads `-1` after a flag as the flag's value.
 fn with_environment(command: clap::Command) -> clap::Command {
     command.mut_arg("config", |arg| arg.env("TETRION_CONFIG").hide_env_values(true)).mut_subcommands(
         |subcommand| {
-            let prefix = format!("TETRION_{}_", subcommand.get_name().to_uppercase().replace('-', "_"));
-            subcommand.mut_args(|arg| {
-                // A variable has one value.
-                if arg.is_positional() || arg.get_num_args().is_some_and(|values| values.min_values() > 1) {
-                    return arg;
-                }
-                let name = prefix.clone() + &arg.get_id().as_str().to_uppercase();
-                let arg = match arg.get_action() {
-                    // `1` and `yes` are fine too in the environment.
-                    ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
-                    // A flag that takes no such number says so, which is clearer than that there is no flag `-1`.
-                    _ => arg.allow_negative_numbers(true),
-                };
-                arg.env(name).hide_env_values(true) // one of them is a token
-            })
+            let name = subcommand.get_name().to_uppercase().replace('-', "_");
+            with_variables(subcommand, &format!("TETRION_{name}_"))
         },
     )
+}
+
+/// Gives each flag of a subcommand its variable. The forms of a subcommand, such as `train td`, share the variables.
+fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
+    let subcommand = subcommand.mut_args(|arg| {
+        // A variable has one value.
+        if arg.is_positional() || arg.get_num_args().is_some_and(|values| values.min_values() > 1) {
+            return arg;
+        }
+        let name = prefix.to_owned() + &arg.get_id().as_str().to_uppercase();
+        let arg = match arg.get_action() {
+            // `1` and `yes` are fine too in the environment.
+            ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
+            // A flag that takes no such number says so, which is clearer than "there is no flag `-1`".
+            _ => arg.allow_negative_numbers(true),
+        };
+        arg.env(name).hide_env_values(true) // one of them is a token
+    });
+    subcommand.mut_subcommands(|form| with_variables(form, prefix))
 }
 
 /// Makes the values of a TOML text the defaults of the flags.
@@ -232,10 +238,13 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
             bail!("{name} is a value, expected the table [{name}]");
         };
         let mut defaults = Vec::new();
+        let known = with_forms(subcommand);
         for (key, value) in options {
             let id = key.replace('-', "_");
-            if !subcommand.get_arguments().any(|arg| arg.get_id().as_str() == id) {
-                let known = subcommand.get_arguments().filter_map(clap::Arg::get_long);
+            let mut args = known.iter().flat_map(|form| form.get_arguments());
+            if !args.any(|arg| arg.get_id().as_str() == id) {
+                let known =
+                    known.iter().flat_map(|form| form.get_arguments().filter_map(clap::Arg::get_long));
                 bail!("[{name}]: {}", unknown("option", key, known));
             }
             let values = match value {
@@ -244,19 +253,29 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
             };
             defaults.push((id, values.with_context(|| format!("[{name}] {key} is not a plain value"))?));
         }
-        command = command.mut_subcommand(name, |mut subcommand| {
-            for (id, values) in defaults {
-                // The help shows the others.
-                let is_hidden = SECRETS.contains(&id.as_str())
-                    || values.iter().any(|value: &String| visible(value) != value.as_str());
-                subcommand = subcommand.mut_arg(id, |arg| {
-                    arg.required(false).default_values(values).hide_default_value(is_hidden)
-                });
-            }
-            subcommand
-        });
+        command = command.mut_subcommand(name, |subcommand| with_defaults(subcommand, &defaults));
     }
     Ok(command)
+}
+
+/// A subcommand and its forms, such as `train` and `train td`.
+fn with_forms(subcommand: &clap::Command) -> Vec<&clap::Command> {
+    std::iter::once(subcommand).chain(subcommand.get_subcommands()).collect()
+}
+
+/// Makes these values the defaults of a subcommand and its forms, where these have the flags.
+fn with_defaults(mut subcommand: clap::Command, defaults: &[(String, Vec<String>)]) -> clap::Command {
+    for (id, values) in defaults {
+        if !subcommand.get_arguments().any(|arg| arg.get_id().as_str() == id) {
+            continue;
+        }
+        // The help shows the others.
+        let is_hidden = SECRETS.contains(&id.as_str())
+            || values.iter().any(|value: &String| visible(value) != value.as_str());
+        subcommand = subcommand
+            .mut_arg(id, |arg| arg.required(false).default_values(values).hide_default_value(is_hidden));
+    }
+    subcommand.mut_subcommands(|form| with_defaults(form, defaults))
 }
 
 /// Where a text is not TOML, and why. The error's own words show the line, which may hold a token.

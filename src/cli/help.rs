@@ -44,13 +44,13 @@ const FEW: usize = 12;
 /// The headings. Of several rows with a flag, the first applies.
 const HEADINGS: [Heading; 24] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
-    Heading::new("Training", &["optimizer", "features", "generations", "start"]).only("train"),
+    Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
     Heading::new(
         "Games and scores",
         &[
             "games",
             "game_seeds",
-            "unit",
+            "score_by",
             "check_games",
             "final_games",
             "max_pieces",
@@ -59,35 +59,29 @@ const HEADINGS: [Heading; 24] = [
         ],
     )
     .only("train"),
+    Heading::new("Cross-entropy method", &["initial_std", "noise", "covariance", "elites", "second_look"]),
     Heading::new(
-        "Cross-entropy method (cem)",
-        &["preset", "initial_std", "noise", "covariance", "elites", "second_look"],
-    ),
-    Heading::new("Cross-entropy method and genetic algorithm", &["population"]),
-    Heading::new(
-        "Genetic algorithm (genetic)",
+        "Genetic algorithm",
         &["tournament", "crossover", "blend", "mutation", "mutation_std", "keep"],
     ),
     Heading::new(
-        "Temporal differences (td)",
+        "Temporal differences",
         &[
+            "parallel_games",
             "rounds",
-            "exploration",
-            "td_discount",
-            "feature_step",
-            "entry_step",
-            "step_half",
-            "step_tuple",
-            "step_clip",
-            "height_tuple",
-            "units",
-            "unit_share",
-            "start_scale",
             "stretch",
+            "exploration",
+            "gamma",
+            "feature_rate",
+            "table_rate",
+            "rate_half_life",
         ],
     ),
-    Heading::new("Bot to host", &["host", "program", "games", "pieces", "jobs", "think", "timeout"])
-        .only("tbp"),
+    Heading::new(
+        "Tables and network",
+        &["slope_tuple", "slope_clip", "height_tuple", "hidden_units", "rate_ratio", "start_scale"],
+    ),
+    Heading::new("Games", &["games", "pieces", "jobs", "think", "timeout", "seed"]).only("tbp"),
     Heading::new("Experiments", &["name", "list", "quick", "row", "games", "seed"]).only("reproduce"),
     Heading::new(
         "Players",
@@ -169,7 +163,10 @@ const HEADINGS: [Heading; 24] = [
 
 /// The command line with its subcommands in groups and their flags under headings.
 pub fn arranged(command: Command) -> Command {
-    command.mut_subcommands(with_headings)
+    command.mut_subcommands(|subcommand| {
+        let name = subcommand.get_name().to_owned();
+        with_headings(subcommand, &name)
+    })
 }
 
 /// Lists the subcommands in groups. Call it when they have their final help.
@@ -190,12 +187,13 @@ pub fn with_groups(command: Command) -> Command {
         .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
 }
 
-fn with_headings(command: Command) -> Command {
+/// Puts the flags of a subcommand and of its forms, such as `train td`, under their headings.
+fn with_headings(command: Command, subcommand: &str) -> Command {
+    let command = command.mut_subcommands(|form| with_headings(form, subcommand));
     if command.get_arguments().count() < FEW {
         return command;
     }
-    let subcommand = command.get_name().to_owned();
-    command.mut_args(|arg| match heading(&subcommand, arg.get_id().as_str()) {
+    command.mut_args(|arg| match heading(subcommand, arg.get_id().as_str()) {
         Some(title) => arg.help_heading(title),
         None => arg,
     })

@@ -1,8 +1,8 @@
-//! `tetrion man`: the manual, a page for the program and one for each subcommand, from the same definition as `--help`.
+//! `tetrion man`: the manual, one page for the program and one per subcommand and form of it, such as `train td`, from the
+//! definition of `--help`.
 
 use std::fs;
-use std::iter::once;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -25,14 +25,18 @@ pub fn run(args: &ManArgs, program: clap::Command) -> anyhow::Result<ExitCode> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     let mut program = program.disable_help_subcommand(true);
     program.build(); // names the subcommands `tetrion-serve` and so on
-    for command in once(&program).chain(program.get_subcommands()) {
-        let page = Man::new(with_variables(command.clone()))
-            .source(concat!("tetrion ", env!("CARGO_PKG_VERSION")))
-            .manual("Tetrion");
-        let path = dir.join(page.get_filename());
-        page.generate_to(dir).with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    write_pages(&program, dir)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of a command, and those of its subcommands.
+fn write_pages(command: &clap::Command, dir: &Path) -> anyhow::Result<()> {
+    let page = Man::new(with_variables(command.clone()))
+        .source(concat!("tetrion ", env!("CARGO_PKG_VERSION")))
+        .manual("Tetrion");
+    let path = dir.join(page.get_filename());
+    page.generate_to(dir).with_context(|| format!("cannot write {}", path.display()))?;
+    command.get_subcommands().try_for_each(|subcommand| write_pages(subcommand, dir))
 }
 
 /// Names the environment variable of each option in its help, as `--help` does; clap_mangen leaves them out.

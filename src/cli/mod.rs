@@ -62,7 +62,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Play(args) => play::run(args),
         args::Command::Watch(args) => watch::run(args),
         args::Command::Reproduce(args) => reproduce::run(args),
-        args::Command::Tbp(args) => tbp::run(*args),
+        args::Command::Tbp(args) => tbp::run(args),
         args::Command::Replay(args) => replay::run(&args),
         args::Command::Export(args) => export::run(&args),
         args::Command::Perft(args) => perft::run(args),

@@ -20,6 +20,9 @@ pub struct RulesArgs {
 /// Name of the group of these flags.
 const GROUP: &str = "RulesArgs";
 
+/// Fields that `-h` shows; `--help` shows all.
+const SHORT_HELP: [&str; 2] = ["width", "height"];
+
 /// Id of the flag for a field, such as `garbage_delay` for `garbage.delay`. The flag has hyphens: `--garbage-delay`.
 fn id(field: &RulesField) -> String {
     field.name.replace('.', "_")
@@ -83,6 +86,7 @@ fn arg(field: &'static RulesField) -> Arg {
         .value_name(value_name)
         .value_parser(value_parser(field))
         .allow_hyphen_values(matches!(field.kind, FieldKind::Numbers { .. }))
+        .hide_short_help(!SHORT_HELP.contains(&field.name))
         .help(format!("{}{bounds} [default: {}]", field.about, field.default))
 }
 

@@ -136,11 +136,14 @@ fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
     }
     let fields = RULES_FIELDS.iter().map(|field| field.name.replace('.', "_"));
     let flags: Vec<String> = fields.chain(["rules".to_owned()]).collect();
-    for name in ["evaluate", "train", "perft", "play", "watch", "tbp"] {
+    for path in
+        ["evaluate", "train", "train genetic", "train td", "perft", "play", "watch", "tbp bot", "tbp host"]
+    {
         let command = tetrion::cli::args::command();
-        let subcommand = command.find_subcommand(name).unwrap();
+        let subcommand =
+            path.split(' ').fold(&command, |command, name| command.find_subcommand(name).unwrap());
         for flag in &flags {
-            assert!(subcommand.get_arguments().any(|arg| arg.get_id() == flag), "{name} has no {flag}");
+            assert!(subcommand.get_arguments().any(|arg| arg.get_id() == flag), "{path} has no {flag}");
         }
         check::<Randomizer>(subcommand);
         check::<ActionModel>(subcommand);
@@ -187,6 +190,36 @@ fn what_a_file_says_is_checked() {
     refused("[serve]\nlisten = {a = 1}", "[serve] listen is not a plain value");
     refused("[serve]\nlisten = 'nowhere'", "'nowhere' for '--listen");
     refused("[serve]\ndrain-timeout = 'soon'", "'soon' for '--drain-timeout");
+}
+
+/// The forms of a subcommand, such as `train genetic`, share its variables and its table.
+#[test]
+fn a_form_of_a_subcommand_reads_the_variables_and_the_table_of_the_subcommand() {
+    let file = std::env::temp_dir().join(format!("tetrion-forms-{}.toml", std::process::id()));
+    let check = |args: &[&str], environment: &[(&str, &str)], text: &str, why: &str| {
+        std::fs::write(&file, text).unwrap();
+        let output = tetrion(&[&["--config", file.to_str().unwrap()], args].concat(), environment);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(why), "{stderr}");
+    };
+    let crossover = "crossover_probability is 2";
+    check(&["train", "genetic"], &[("TETRION_TRAIN_CROSSOVER", "2")], "", crossover);
+    check(&["train", "genetic"], &[], "[train]\ncrossover = 2", crossover);
+    check(&["train", "genetic", "--crossover", "3"], &[], "[train]\ncrossover = 2", "probability is 3");
+    check(&["train"], &[("TETRION_TRAIN_ELITES", "2")], "[train]\ncrossover = 2", "elite_fraction is 2");
+    check(&["train", "cem"], &[], "[train]\nelites = 2", "elite_fraction is 2");
+    check(&["train"], &[], "[train]\ncorssover = 2", "called \"corssover\", did you mean \"crossover\"?");
+    check(&["tbp", "host", "--", "sh"], &[("TETRION_TBP_GAMES", "0")], "", "expected 1 to 1048576");
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn rules_are_in_the_long_help_only() {
+    let help = |flag| stdout(&tetrion(&["train", "td", flag], &[])).to_owned();
+    let (short, long) = (help("-h"), help("--help"));
+    assert!(long.contains("--spawn-row <N>") && !short.contains("--spawn-row"), "{short}");
+    assert!(short.contains("--height <N>") && short.contains("--hidden-units <N>"), "{short}");
 }
 
 #[test]

@@ -375,7 +375,10 @@ fn words<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
 #[test]
 fn every_variable_and_every_key_of_a_file_is_a_flag() {
     let program = args::command();
-    let flags = program.get_subcommands().flat_map(clap::Command::get_arguments);
+    let forms = |command| -> Vec<&clap::Command> {
+        std::iter::once(command).chain(clap::Command::get_subcommands(command)).collect()
+    };
+    let flags = program.get_subcommands().flat_map(forms).flat_map(clap::Command::get_arguments);
     let mut variables: BTreeSet<&str> =
         flags.filter_map(|flag| flag.get_env()).map(|variable| variable.to_str().unwrap()).collect();
     // Of the program itself, of the clients' tests, and of the build of the wheel.
@@ -392,7 +395,8 @@ fn every_variable_and_every_key_of_a_file_is_a_flag() {
                 let Some(subcommand) = program.find_subcommand(name) else { continue };
                 for key in options.as_table().unwrap().keys() {
                     count += 1;
-                    if !subcommand.get_arguments().any(|flag| flag.get_long() == Some(key)) {
+                    let mut flags = forms(subcommand).into_iter().flat_map(clap::Command::get_arguments);
+                    if !flags.any(|flag| flag.get_long() == Some(key)) {
                         wrong.push(format!("{document}: [{name}] {key}"));
                     }
                 }

@@ -1,4 +1,4 @@
-//! `tetrion train --optimizer td`: it learns, and ends with the same bytes whatever happens to it.
+//! `tetrion train td`: it learns, and ends with the same bytes whatever happens to it.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,15 +12,14 @@ use crate::evaluate::tetrion;
 use crate::train::{Running, empty_folder, files, resume, start, succeeded};
 
 /// A run of some seconds.
-const SMALL: [&str; 19] = [
+const SMALL: [&str; 18] = [
     "train",
-    "--optimizer",
     "td",
     "--height",
     "8",
     "--generations",
     "4",
-    "--games",
+    "--parallel-games",
     "12",
     "--rounds",
     "150",
@@ -120,7 +119,7 @@ fn its_weights_have_a_model_and_play_as_it_says() {
 #[test]
 fn without_tables_it_learns_weights_alone() {
     let folder = empty_folder("td_linear");
-    let args = ["--step-tuple", "0", "--height-tuple", "0", "--features", "bcts8", "--generations", "1"];
+    let args = ["--slope-tuple", "0", "--height-tuple", "0", "--features", "bcts8", "--generations", "1"];
     let args: Vec<&str> =
         SMALL.iter().filter(|arg| !["--generations", "4"].contains(arg)).chain(&args).copied().collect();
     succeeded(tetrion(&args).arg("--out").arg(&folder).output().unwrap());
@@ -135,7 +134,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     let (one, other) = (empty_folder("td_one"), empty_folder("td_other"));
     let args: Vec<&str> = SMALL.iter().map(|&arg| if arg == "4" { "1" } else { arg }).collect();
     for (folder, seed) in [(&one, "5"), (&other, "6")] {
-        let args: Vec<&str> = args[..17].iter().chain(&["--seed", seed]).copied().collect();
+        let args: Vec<&str> = args[..16].iter().chain(&["--seed", seed]).copied().collect();
         succeeded(tetrion(&args).arg("--out").arg(folder).output().unwrap());
     }
     std::fs::copy(one.join(CHECKPOINT), other.join(CHECKPOINT)).unwrap();
@@ -145,11 +144,10 @@ fn a_checkpoint_of_another_run_is_refused() {
 }
 
 /// A run of some seconds that learns a network.
-const NETWORK: [&str; 21] = [
+const NETWORK: [&str; 20] = [
     "train",
-    "--optimizer",
     "td",
-    "--units",
+    "--hidden-units",
     "4",
     "--width",
     "6",
@@ -157,7 +155,7 @@ const NETWORK: [&str; 21] = [
     "6",
     "--generations",
     "3",
-    "--games",
+    "--parallel-games",
     "12",
     "--rounds",
     "200",
@@ -204,17 +202,17 @@ fn a_network_ends_with_the_same_bytes_whatever_happens() {
 #[test]
 fn what_a_network_cannot_be_learned_with_is_refused() {
     for (args, problem) in [
-        (&["--units", "4", "--height", "20"][..], "--units: 4, expected 0 on 10 x 20"),
-        (&["--units", "65"], "expected 0 to 64"),
-        (&["--units", "1"], "units is 1, not between 2 and 64"),
-        (&["--units", "64"], "expected at most 1048576"),
-        (&["--units", "4", "--feature-step", "0.1"], "--feature-step is of sums"),
-        (&["--units", "4", "--entry-step", "2"], "step is 2.0, not between 0.0 and 1.9"),
-        (&["--units", "4", "--start", "nobody"], "nobody"),
-        (&["--start", "dt-10"], "--start is of the cross-entropy method"),
-        (&["--unit-share", "3"], "--unit-share is of a network; leave it out, or add --units"),
+        (&["--hidden-units", "4", "--height", "20"][..], "--hidden-units: 4, expected none on 10 x 20"),
+        (&["--hidden-units", "65"], "expected 2 to 64"),
+        (&["--hidden-units", "1"], "expected 2 to 64"),
+        (&["--hidden-units", "64"], "expected at most 1048576"),
+        (&["--hidden-units", "4", "--feature-rate", "0.1"], "'--feature-rate <RATE>'"),
+        (&["--hidden-units", "4", "--table-rate", "2"], "table_rate is 2.0, not between 0.0 and 1.9"),
+        (&["--hidden-units", "4", "--start", "nobody"], "nobody"),
+        (&["--start", "dt-10"], "--hidden-units <N>"),
+        (&["--rate-ratio", "3"], "--hidden-units <N>"),
     ] {
-        let refused = tetrion(&["train", "--optimizer", "td"]).args(args).output().unwrap();
+        let refused = tetrion(&["train", "td"]).args(args).output().unwrap();
         let stderr = String::from_utf8_lossy(&refused.stderr);
         assert!(!refused.status.success() && stderr.contains(problem), "{args:?}: {stderr}");
     }

@@ -19,7 +19,7 @@ struct Twin {
 
 impl Twin {
     fn of(config: &NetworkConfig, state: &NetworkState) -> Twin {
-        let units = config.units as usize;
+        let units = config.hidden_units as usize;
         let rows = state.weights.chunks(units).chain(state.entries.chunks(units));
         let rows: Vec<&[f32]> = rows.collect();
         let wide = |numbers: &[f32]| numbers.iter().map(|number| f64::from(*number)).collect::<Vec<_>>();
@@ -56,7 +56,7 @@ impl Twin {
 
     fn learn(&mut self, inputs: &[f64], target: f64) -> f64 {
         let error = (target - self.score(inputs)).clamp(-LARGEST_ERROR, LARGEST_ERROR);
-        let fall = 1.0 + self.seen.len() as f64 / self.config.half;
+        let fall = 1.0 + self.seen.len() as f64 / self.config.rate_half_life;
         self.seen.push(inputs[..self.num_features].to_vec());
         // Welford's moments of all that was seen.
         let (mut means, mut variances) = (vec![0.0; self.num_features], vec![0.0; self.num_features]);
@@ -80,13 +80,13 @@ impl Twin {
         let length: f64 = apart.iter().map(|distance| distance * distance).sum();
         let sums = self.sums(inputs);
         let slope = |unit: usize| self.outputs[unit] * if sums[unit] > 0.0 { 1.0 } else { f64::from(SLOPE) };
-        let share = |unit: usize| if unit == 0 { 1.0 } else { self.config.share };
+        let share = |unit: usize| if unit == 0 { 1.0 } else { self.config.rate_ratio };
         // How much the score would change if every number moved by its slope times its share.
         let mut gain = length;
         for (unit, sum) in sums.iter().enumerate().skip(1) {
             gain += share(unit) * (length * slope(unit).powi(2) + sum.powi(2));
         }
-        let correction = self.config.step * error / (fall * fall) / gain;
+        let correction = self.config.table_rate * error / (fall * fall) / gain;
         let moves: Vec<f64> = (0..sums.len())
             .map(|unit| correction * share(unit) * if unit == 0 { 1.0 } else { slope(unit) })
             .collect();
@@ -104,7 +104,7 @@ impl Twin {
             if unit > 0 {
                 self.biases[unit] += 0.3 * by;
                 self.outputs[unit] +=
-                    0.3 * correction * self.config.share * sums[unit].max(f64::from(SLOPE) * sums[unit]);
+                    0.3 * correction * self.config.rate_ratio * sums[unit].max(f64::from(SLOPE) * sums[unit]);
             }
         }
         error
@@ -122,7 +122,13 @@ const START: [f64; 4] = [-0.1, 0.5, 0.0, 0.02];
 
 #[test]
 fn learns_as_its_formulas_say() {
-    let config = NetworkConfig { units: 6, step: 0.7, share: 3.0, half: 90.0, ..NetworkConfig::default() };
+    let config = NetworkConfig {
+        hidden_units: 6,
+        table_rate: 0.7,
+        rate_ratio: 3.0,
+        rate_half_life: 90.0,
+        ..NetworkConfig::default()
+    };
     let mut network = Network::new(config.clone(), &START, 6, 11).unwrap();
     let mut twin = Twin::of(&config, network.state());
     let mut counted = 0;
@@ -141,7 +147,7 @@ fn learns_as_its_formulas_say() {
 
 #[test]
 fn begins_with_the_weights_it_is_given() {
-    let config = NetworkConfig { units: 4, ..NetworkConfig::default() };
+    let config = NetworkConfig { hidden_units: 4, ..NetworkConfig::default() };
     let mut network = Network::new(config.clone(), &START, 3, 1).unwrap();
     // Without the other units it is their sum, on a playfield that is fairly safe.
     let alone = NetworkState { outputs: vec![1.0, 0.0, 0.0, 0.0], ..network.state().clone() };
@@ -167,14 +173,14 @@ fn begins_with_the_weights_it_is_given() {
 fn finds_the_values_of_a_chain() {
     // From state k a step leads to k + 1, but with one event of three to k - 1; 0 is the loss, and 5 stays where it is.
     let next = |k: usize| [(k + 1).min(5), (k + 1).min(5), k - 1];
-    let discount = 0.8;
+    let gamma = 0.8;
     let mut exact = [1.0f64; 6];
     for _ in 0..2000 {
         for k in 1..6 {
-            exact[k] = discount * next(k).map(|to| exact[to]).iter().sum::<f64>() / 3.0;
+            exact[k] = gamma * next(k).map(|to| exact[to]).iter().sum::<f64>() / 3.0;
         }
     }
-    let config = NetworkConfig { discount, units: 4, half: 3000.0, ..NetworkConfig::default() };
+    let config = NetworkConfig { gamma, hidden_units: 4, rate_half_life: 3000.0, ..NetworkConfig::default() };
     let mut network = Network::new(config, &[], 6, 5).unwrap();
     for n in 0..20_000 {
         let k = 1 + (word(6, n, 0) % 5) as usize;
@@ -190,7 +196,7 @@ fn finds_the_values_of_a_chain() {
 
 #[test]
 fn goes_on_from_a_state_and_refuses_others() {
-    let config = NetworkConfig { units: 4, half: 50.0, ..NetworkConfig::default() };
+    let config = NetworkConfig { hidden_units: 4, rate_half_life: 50.0, ..NetworkConfig::default() };
     let mut network = Network::new(config.clone(), &START, 6, 7).unwrap();
     let learn = |network: &mut Network, range: std::ops::Range<u64>| {
         for n in range {
@@ -214,15 +220,12 @@ fn goes_on_from_a_state_and_refuses_others() {
     let infinite = NetworkState { biases: vec![0.0, 1.0, f32::INFINITY, 0.0], ..state.clone() };
     assert_eq!(refused(config.clone(), infinite, 4, 6), "biases holds inf");
     for (config, problem) in [
-        (NetworkConfig { units: 1, ..config.clone() }, "units is 1, not between 2 and 64"),
-        (NetworkConfig { step: 2.0, ..config.clone() }, "step is 2.0, not between 0.0 and 1.9"),
+        (NetworkConfig { hidden_units: 1, ..config.clone() }, "hidden_units is 1, not between 2 and 64"),
+        (NetworkConfig { table_rate: 2.0, ..config.clone() }, "table_rate is 2.0, not between 0.0 and 1.9"),
+        (NetworkConfig { gamma: 1.0, ..config.clone() }, "gamma is 1.0, not between 0.001 and 0.999999"),
         (
-            NetworkConfig { discount: 1.0, ..config.clone() },
-            "discount is 1.0, not between 0.001 and 0.999999",
-        ),
-        (
-            NetworkConfig { half: f64::NAN, ..config.clone() },
-            "half is NaN, not between 1.0 and 1000000000000000.0",
+            NetworkConfig { rate_half_life: f64::NAN, ..config.clone() },
+            "rate_half_life is NaN, not between 1.0 and 1000000000000000.0",
         ),
     ] {
         assert_eq!(refused(config, state.clone(), 4, 6), problem);

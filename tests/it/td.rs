@@ -34,7 +34,7 @@ impl Twin {
 
     fn learn(&mut self, inputs: &[f64], target: f64) -> f64 {
         let error = (target - self.score(inputs)).clamp(-LARGEST_ERROR, LARGEST_ERROR);
-        let step = error / (1.0 + self.seen.len() as f64 / self.config.half);
+        let step = error / (1.0 + self.seen.len() as f64 / self.config.rate_half_life);
         let (features, counts) = inputs.split_at(self.num_features);
         self.seen.push(features.to_vec());
         let n = self.seen.len() as f64;
@@ -54,13 +54,13 @@ impl Twin {
             .collect();
         let z = |at: usize| (features[at] - moments[at].0) / (moments[at].1 + 0.01);
         let distance: f64 = (0..self.num_features).map(|at| z(at) * (features[at] - moments[at].0)).sum();
-        let norm = (self.num_features as f64 + 1.0).max(2.0 * self.config.feature_step * distance);
-        let share = self.config.feature_step * step / norm;
+        let norm = (self.num_features as f64 + 1.0).max(2.0 * self.config.feature_rate * distance);
+        let share = self.config.feature_rate * step / norm;
         let counts_squared: f64 = counts.iter().map(|count| count * count).sum();
         for (at, count) in counts.iter().enumerate() {
             if *count > 0.0 {
                 self.numbers[self.num_features + at] +=
-                    self.config.entry_step * step * count / counts_squared;
+                    self.config.table_rate * step * count / counts_squared;
             }
         }
         self.constant += share;
@@ -96,7 +96,7 @@ fn close(one: f64, other: f64) -> bool {
 
 #[test]
 fn learns_as_its_formulas_say() {
-    let config = TdConfig { feature_step: 0.3, entry_step: 0.2, half: 40.0, ..TdConfig::default() };
+    let config = TdConfig { feature_rate: 0.3, table_rate: 0.2, rate_half_life: 40.0, ..TdConfig::default() };
     let mut td = Td::new(config.clone(), 4, 6).unwrap();
     let mut twin =
         Twin { config, constant: 0.0, numbers: vec![0.0; 10], num_features: 4, seen: vec![], rounds: vec![] };
@@ -124,7 +124,7 @@ fn learns_as_its_formulas_say() {
 
 #[test]
 fn a_target_is_the_logarithm_of_an_exact_mean() {
-    let td = Td::new(TdConfig { discount: 0.5, ..TdConfig::default() }, 1, 1).unwrap();
+    let td = Td::new(TdConfig { gamma: 0.5, ..TdConfig::default() }, 1, 1).unwrap();
     let check = |best: &[Option<f64>], loss: f64| {
         let target = td.target(best.iter().copied());
         assert!(close(target, -(0.5 * loss).ln()), "{best:?}: {target}");
@@ -142,14 +142,14 @@ fn a_target_is_the_logarithm_of_an_exact_mean() {
 fn finds_the_values_of_a_chain() {
     // From state k a step leads to k + 1, but with one event of three to k - 1; 0 is the loss, and 5 stays where it is.
     let next = |k: usize| [(k + 1).min(5), (k + 1).min(5), k - 1];
-    let discount = 0.8;
+    let gamma = 0.8;
     let mut exact = [1.0f64; 6];
     for _ in 0..2000 {
         for k in 1..6 {
-            exact[k] = discount * next(k).map(|to| exact[to]).iter().sum::<f64>() / 3.0;
+            exact[k] = gamma * next(k).map(|to| exact[to]).iter().sum::<f64>() / 3.0;
         }
     }
-    let mut td = Td::new(TdConfig { discount, half: 1e6, ..TdConfig::default() }, 1, 6).unwrap();
+    let mut td = Td::new(TdConfig { gamma, rate_half_life: 1e6, ..TdConfig::default() }, 1, 6).unwrap();
     for n in 0..40_000 {
         let k = 1 + (word(9, n, 0) % 5) as usize;
         let best = next(k).map(|to| (to > 0).then(|| td.score(&[1.0], &[to as u32])));
@@ -188,10 +188,13 @@ fn refuses_parameters_and_states() {
         change(&mut config, &mut state);
         assert_eq!(Td::resume(config, state, 2, 3).unwrap_err().to_string(), expected);
     }
-    check(|config, _| config.discount = 1.0, "discount is 1.0, not between 0.001 and 0.999999");
-    check(|config, _| config.feature_step = f64::NAN, "feature_step is NaN, not between 0.0 and 1.0");
-    check(|config, _| config.entry_step = -0.5, "entry_step is -0.5, not between 0.0 and 1.0");
-    check(|config, _| config.half = 0.0, "half is 0.0, not between 1.0 and 1000000000000000.0");
+    check(|config, _| config.gamma = 1.0, "gamma is 1.0, not between 0.001 and 0.999999");
+    check(|config, _| config.feature_rate = f64::NAN, "feature_rate is NaN, not between 0.0 and 1.0");
+    check(|config, _| config.table_rate = -0.5, "table_rate is -0.5, not between 0.0 and 1.0");
+    check(
+        |config, _| config.rate_half_life = 0.0,
+        "rate_half_life is 0.0, not between 1.0 and 1000000000000000.0",
+    );
     check(|_, state| state.weights.push(0.0), "weights has 3 numbers, not 2");
     check(|_, state| state.mean_entries[1] = f64::INFINITY, "mean_entries holds inf");
     check(|_, state| state.constant = f64::NAN, "constant holds NaN");

@@ -293,7 +293,8 @@ fn what_cannot_be_watched_is_refused() {
 /// A run of these flags, and its folder.
 fn train(test: &str, flags: &[&str]) -> PathBuf {
     let folder = empty_folder(&format!("watched_{test}"));
-    let few = ["--games", "2", "--check-games", "2", "--final-games", "2", "--max-pieces", "300"];
+    let games = if flags.first() == Some(&"td") { "--parallel-games" } else { "--games" };
+    let few = [games, "2", "--check-games", "2", "--final-games", "2", "--max-pieces", "300"];
     succeeded(tetrion(&["train"]).args(flags).args(few).arg("--out").arg(&folder).output().unwrap());
     folder
 }
@@ -340,7 +341,7 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
     check("search", &search, ", the result");
     let weighs = ["--expectation", "--expectation-pieces", "2", "--preview", "1"];
     check("expectation", &[&search[..], &weighs].concat(), " + expectation, the result");
-    let td = ["--optimizer", "td", "--width", "8", "--height", "6", "--generations", "1", "--rounds", "40"];
+    let td = ["td", "--width", "8", "--height", "6", "--generations", "1", "--rounds", "40"];
     check("td", &td, ", the result");
 }
 

@@ -62,7 +62,7 @@ def test_follows_the_golden_paths(name, config):
 def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
     """The same run by the server program: generation by generation the same numbers, and the same state at the end."""
     arguments = "--generations 4 --population 20 --games 2 --check-games 6 --final-games 2 --max-pieces 2000 --seed 5"
-    command = [find_binary(), "train", "--preset", preset, "--rules", "simplified", "--features", "dellacherie6"]
+    command = [find_binary(), "train", "cem", "--settings", preset, "--rules", "simplified", "--features", "dellacherie6"]
     size = ["--width", "8", "--height", "8", "--server", client.address, "--out", tmp_path / "run"]
     subprocess.run([*command, *arguments.split(), *size], check=True, capture_output=True, timeout=60)
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]

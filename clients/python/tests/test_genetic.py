@@ -36,7 +36,7 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, settings):
     arguments = "--generations 4 --population 15 --games 2 --check-games 6 --final-games 2 --max-pieces 300 --seed 5"
     flags = {"crossover_probability": "crossover", "mutation_std": "mutation-std"}
     chosen = [text for name, value in settings.items() for text in (f"--{flags.get(name, name)}", str(value))]
-    command = [find_binary(), "train", "--optimizer", "genetic", *arguments.split(), *chosen]
+    command = [find_binary(), "train", "genetic", *arguments.split(), *chosen]
     subprocess.run(
         [*command, "--server", client.address, "--out", tmp_path / "run"], check=True, capture_output=True, timeout=60
     )

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::args::TbpArgs;
+use super::args::BotArgs;
 use super::rules::rules;
 use crate::cli::output::{print, say};
 use crate::input::UsageError;
@@ -18,7 +18,7 @@ use crate::trainer::found::{self, Found};
 ///
 /// # Errors
 /// A player or rules that cannot be played, or a pipe that breaks.
-pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
     let mut bot = Bot::new(setup(args)?);
     let mut stdin = std::io::stdin().lock();
     print(&write(&bot.info()))?;
@@ -50,15 +50,15 @@ pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The player of the flags, and its rules.
-fn setup(args: &TbpArgs) -> Result<BotSetup, UsageError> {
-    let player = args.player.as_deref().expect("it is required");
+fn setup(args: &BotArgs) -> Result<BotSetup, UsageError> {
+    let player = args.player.as_str();
     let thinking = &args.thinking;
     let (name, agent, rules) = if !found::is_place(player) {
-        let rules = rules(args, None)?.rules;
+        let rules = rules(&args.rules, None)?.rules;
         (thinking.title(player), thinking.agent(player, &rules)?, rules)
     } else {
         let found = Found::read(Path::new(player))?;
-        let rules = rules(args, Some(found.rules()))?.rules;
+        let rules = rules(&args.rules, Some(found.rules()))?.rules;
         let name = thinking.title_of_weights(found.name(), found.expectation());
         (name, thinking.agent_of(&found, &rules)?, rules)
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::args::TbpArgs;
+use super::args::HostArgs;
 use super::report::Report;
 use super::rules::rules;
 use crate::cli::interrupt::Interrupt;
@@ -23,8 +23,8 @@ use crate::text::numbers::count;
 ///
 /// # Errors
 /// Rules that cannot be played, a program that cannot be started, or a file that cannot be written.
-pub fn run(args: &TbpArgs) -> anyhow::Result<ExitCode> {
-    let rules = rules(args, None)?;
+pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
+    let rules = rules(&args.rules, None)?;
     let (path, words) = args.program.split_first().expect("it is required");
     let hosting = Hosting {
         program: Program { path: path.clone(), args: words.to_vec() },

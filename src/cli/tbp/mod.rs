@@ -1,4 +1,5 @@
-//! `tetrion tbp`: the Tetris Bot Protocol on stdin and stdout, as a bot; or its other side, for any bot. It needs no server.
+//! `tetrion tbp`: both sides of the Tetris Bot Protocol: our agents as bots on stdin and stdout, and games for any bot. Neither
+//! needs a server.
 
 mod args;
 mod bot;
@@ -10,10 +11,15 @@ pub use args::TbpArgs;
 
 use std::process::ExitCode;
 
+use self::args::Side;
+
 /// Talks to a front end until it says quit, or plays games with a bot and prints how they went.
 ///
 /// # Errors
 /// A name or rules that cannot be played, a program that cannot be started, or a file that cannot be written.
 pub fn run(args: TbpArgs) -> anyhow::Result<ExitCode> {
-    if args.host { host::run(&args) } else { bot::run(&args) }
+    match args.side {
+        Side::Bot(args) => bot::run(&args),
+        Side::Host(args) => host::run(&args),
+    }
 }

@@ -1,6 +1,6 @@
 //! The rules of a game with a bot: those of the flags, if the protocol has words for them.
 
-use super::args::TbpArgs;
+use super::args::GuidelineArgs;
 use crate::client::RulesChoice;
 use crate::input::UsageError;
 use crate::tbp::check_rules;
@@ -14,7 +14,7 @@ const PRESET: &str = "guideline";
 ///
 /// # Errors
 /// [`UsageError`] for rules that cannot be played, or that the protocol has no words for.
-pub fn rules(args: &TbpArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
+pub fn rules(args: &GuidelineArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
     let wrong = |error: String| UsageError(format!("rules: {error}"));
     let choice = match noted.filter(|noted| noted.preset == PRESET) {
         Some(noted) => args.rules.completed_by(noted),

@@ -1,70 +1,79 @@
-//! `tetrion train`: the search for a good controller, for the person who waits: flags, a display, a result that can be believed.
+//! `tetrion train`: a training run for the person who waits for it: flags, a display, a result with its interval.
 //!
-//! The [`trainer`](crate::trainer) trains.
+//! The [`trainer`](crate::trainer) trains. One file per method has its flags.
 
 mod args;
+mod cem;
 mod display;
 mod features;
-mod lessons;
-mod searches;
+mod genetic;
+mod run;
 mod settings;
+mod start;
+mod td;
 mod training;
 
 pub use args::{Method, TrainArgs};
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use self::run::RunArgs;
 use self::training::follow;
 use super::connection::Connection;
 use crate::client::Client;
 use crate::trainer::learning::Learning;
+use crate::trainer::lessons;
 use crate::trainer::run::create;
 use crate::trainer::search::Search;
+use crate::trainer::settings::Settings;
 
 /// Trains to the end, or until it is interrupted.
 ///
 /// # Errors
-/// Options that do not go together, what a server refuses, or a folder that cannot be opened. What stops a search under
-/// way is said here, with the way to go on.
+/// Options that exclude each other, what a server refuses, or a folder that cannot be opened. Whatever stops a run in progress
+/// is reported with the command that resumes it.
 pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
-    if args.resume.is_none() {
-        searches::check_options(&args)?;
-    }
+    let method = args.method.unwrap_or(Method::Cem(Box::new(args.cem)));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
-        let connection = Connection::open(&args.connection, &args.computing).await?.with_page().await?;
-        let learns = match &args.resume {
-            Some(folder) => crate::trainer::lessons::is_learning(folder),
-            None => args.optimizer == Method::Td,
-        };
-        if learns {
-            follow(learning(&args, &connection.client).await?, &args, &connection).await
-        } else {
-            follow(search(&args, &connection.client).await?, &args, &connection).await
+        let run = method.run();
+        let connection = Connection::open(&run.connection, &run.computing).await?.with_page().await?;
+        let client = &connection.client;
+        match (&args.resume, &method) {
+            (Some(folder), _) => resume(folder, run, &connection).await,
+            (None, Method::Cem(cem)) => search(cem.settings(client).await?, run, &connection).await,
+            (None, Method::Genetic(genetic)) => {
+                search(genetic.settings(client).await?, run, &connection).await
+            }
+            (None, Method::Td(td)) => {
+                let settings = td.settings(client).await?;
+                // Before anything is made, the server is asked whether it would play the games.
+                lessons::check(&settings, client).await?;
+                let folder = create(run.out.as_deref(), &settings)?;
+                follow(Learning::begin(settings, client, folder)?, false, run, &connection).await
+            }
         }
     });
     runtime.shutdown_background();
     code
 }
 
-/// Begins or opens a search. Before anything is made or changed, the server is asked whether it would play the games.
-async fn search(args: &TrainArgs, client: &Client) -> anyhow::Result<Search> {
-    if let Some(folder) = &args.resume {
-        return Ok(Search::resume(folder, args.generations, client).await?);
-    }
-    let settings = settings::of_search(args, client).await?;
+/// Begins a search. Before anything is made, the server is asked whether it would play the games.
+async fn search(settings: Settings, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
+    let client: &Client = &connection.client;
     settings.check(client).await?;
-    let run = create(args.out.as_deref(), &settings)?;
-    Ok(Search::begin(settings, client, run)?)
+    let folder = create(run.out.as_deref(), &settings)?;
+    follow(Search::begin(settings, client, folder)?, false, run, connection).await
 }
 
-/// Begins or opens a run that learns from every step, like [`search`].
-async fn learning(args: &TrainArgs, client: &Client) -> anyhow::Result<Learning> {
-    if let Some(folder) = &args.resume {
-        return Ok(Learning::resume(folder, args.generations, client).await?);
+/// Resumes the run in a folder, whatever its method.
+async fn resume(folder: &Path, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
+    let client = &connection.client;
+    if lessons::is_learning(folder) {
+        let learning = Learning::resume(folder, run.generations, client).await?;
+        follow(learning, true, run, connection).await
+    } else {
+        follow(Search::resume(folder, run.generations, client).await?, true, run, connection).await
     }
-    let settings = lessons::new_settings(args, client).await?;
-    crate::trainer::lessons::check(&settings, client).await?;
-    let run = create(args.out.as_deref(), &settings)?;
-    Ok(Learning::begin(settings, client, run)?)
 }

@@ -1,24 +1,23 @@
-//! Flags and defaults made into the settings of a run.
+//! From flags and defaults to the settings of a run.
 
-use super::args::{Method, TrainArgs};
 use super::features;
-use super::searches::{change, genetic};
+use super::run::{CandidateArgs, RunArgs};
 use crate::client::Client;
 use crate::input::UsageError;
 use crate::names::unknown;
-use crate::optimizers::{CemPreset, Config};
+use crate::optimizers::Config;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
 
-/// How many times as many games a second look is worth.
+/// Games of a second look, as a multiple of the games of the first.
 const SECOND_LOOK: u32 = 4;
 
-/// What a preset means besides its optimiser: what its authors learned on, made small enough for one machine.
+/// Settings that are not the optimizer's: the games its authors trained on, made small enough for one machine.
 #[derive(Debug)]
 pub struct Defaults {
     pub features: &'static str,
     pub rules: &'static str,
-    /// `None` for the rules' own.
+    /// Columns and rows; `None` for the preset's.
     pub size: Option<(u32, u32)>,
     pub generations: u32,
     pub games: u32,
@@ -28,7 +27,7 @@ pub struct Defaults {
     pub score_terminal: bool,
 }
 
-/// The literature's.
+/// The settings of most publications.
 pub const LITERATURE: Defaults = Defaults {
     features: "thiery9",
     rules: "simplified",
@@ -41,45 +40,14 @@ pub const LITERATURE: Defaults = Defaults {
     score_terminal: false,
 };
 
-/// The report on a genetic algorithm: a full game for each individual, a point a piece and ten a line.
-const GENETIC: Defaults = Defaults {
-    features: "lab4",
-    rules: "genetic",
-    size: None,
-    generations: 15,
-    game_seeds: GameSeeds::PerSlot,
-    unit: Unit::Points,
-    score_terminal: true,
-    ..LITERATURE
-};
-
-fn defaults(preset: CemPreset) -> Defaults {
-    match preset {
-        CemPreset::Tetrion => Defaults { generations: 30, games: 5, ..LITERATURE },
-        CemPreset::ThieryScherrer => LITERATURE,
-        CemPreset::SzitaLorincz => Defaults { features: "bertsekas", ..LITERATURE },
-        CemPreset::Lab => Defaults {
-            features: "lab4",
-            rules: "lab",
-            size: None,
-            generations: 100,
-            // The notebook seeds the game of a candidate by its place in the generation, alike in all generations. Here the
-            // pieces of a place are others each time, so that no search can learn them by heart.
-            game_seeds: GameSeeds::PerSlot,
-            max_steps: 1000,
-            score_terminal: true,
-            ..LITERATURE
-        },
-    }
-}
-
-/// Settings from flags; what the flags leave open, the defaults and the server decide. The method is made last: for these
-/// features, this width and height, and this many generations.
+/// The settings of a run: flags first, then defaults, then what the server says. `method` gets the features, the width and
+/// height, and the number of generations.
 ///
 /// # Errors
 /// A name the server does not know, or what the method refuses.
-pub async fn with<M>(
-    args: &TrainArgs,
+pub async fn of_run<M>(
+    args: &RunArgs,
+    candidates: &CandidateArgs,
     defaults: Defaults,
     client: &Client,
     method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
@@ -100,7 +68,7 @@ pub async fn with<M>(
     let (set, feature_names) = features::resolve(name, width, &info.feature_sets)?;
     let generations = args.generations.unwrap_or(defaults.generations);
     let optimizer = method(&feature_names, (width, height), generations)?;
-    let games = args.games.unwrap_or(defaults.games);
+    let games = candidates.games.unwrap_or(defaults.games);
     let mut changes = args.rules.changes.clone();
     for noted_apart in ["width", "height"] {
         changes.remove(noted_apart);
@@ -109,14 +77,14 @@ pub async fn with<M>(
         seed: args.seed,
         generations,
         games,
-        game_seeds: args.game_seeds.unwrap_or(defaults.game_seeds),
+        game_seeds: candidates.game_seeds.unwrap_or(defaults.game_seeds),
         second_games: games.saturating_mul(SECOND_LOOK),
         check_games: args.check_games,
         final_games: args.final_games,
         max_pieces: args.max_pieces,
         max_steps: args.max_steps.unwrap_or(defaults.max_steps),
         loss_trials: args.loss_trials.unwrap_or(0),
-        unit: args.unit.unwrap_or(defaults.unit),
+        unit: args.score_by.unwrap_or(defaults.unit),
         score_terminal: defaults.score_terminal,
         expectation: args.expectation.note(),
         rules: rules.to_owned(),
@@ -131,33 +99,23 @@ pub async fn with<M>(
     })
 }
 
-/// Settings of a search from flags; what the flags leave open, the preset and the server decide.
+/// The settings of a search. `optimizer` gets the features, the width and the number of generations.
 ///
 /// # Errors
 /// A name the server does not know, or a parameter no search can run with.
-pub async fn of_search(args: &TrainArgs, client: &Client) -> anyhow::Result<Settings> {
-    let preset: CemPreset = args.preset.as_deref().unwrap_or("tetrion").parse()?;
-    let defaults = if args.optimizer == Method::Genetic { GENETIC } else { defaults(preset) };
-    let search = |features: &[String], (width, _): (u32, u32), generations: u32| {
-        let mut optimizer = match args.optimizer {
-            Method::Genetic => Config::Genetic(genetic(args)),
-            _ => Config::preset(preset, generations),
-        };
-        if let Some(population) = args.population {
-            match &mut optimizer {
-                Config::Cem(config) => config.population = population,
-                Config::Genetic(config) => config.individuals = population,
-            }
+pub async fn of_search(
+    args: &RunArgs,
+    candidates: &CandidateArgs,
+    defaults: Defaults,
+    client: &Client,
+    optimizer: impl FnOnce(&[String], u32, u32) -> anyhow::Result<Config>,
+) -> anyhow::Result<Settings> {
+    let search = |features: &[String], (width, _): (u32, u32), generations| {
+        let config = optimizer(features, width, generations)?;
+        if let Err(error) = config.start(features.len() as u32, args.seed) {
+            return Err(UsageError(format!("the search cannot begin with these options: {error}")).into());
         }
-        if let Config::Cem(config) = &mut optimizer {
-            change(config, args, features, width)?;
-        }
-        if let Err(error) = optimizer.start(features.len() as u32, args.seed) {
-            let problem =
-                format!("the search cannot begin; see --population and the flags of its method: {error}");
-            return Err(UsageError(problem).into());
-        }
-        Ok(optimizer)
+        Ok(config)
     };
-    with(args, defaults, client, search).await
+    of_run(args, candidates, defaults, client, search).await
 }

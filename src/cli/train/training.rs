@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::args::TrainArgs;
 use super::display::{Display, News, news, news_of_lesson};
+use super::run::RunArgs;
 use crate::cli::connection::Connection;
 use crate::cli::evaluate::interval;
 use crate::cli::failure::fail;
@@ -107,16 +107,17 @@ async fn train(training: &mut impl Training, display: &mut Display) -> anyhow::R
 /// Sees a run to its end, or until it is interrupted.
 pub async fn follow(
     mut training: impl Training,
-    args: &TrainArgs,
+    is_resumed: bool,
+    args: &RunArgs,
     connection: &Connection,
 ) -> anyhow::Result<ExitCode> {
     let folder = training.folder().folder().display().to_string();
     let done = training.folder().num_generations() as usize;
     let mut display = Display::new(training.settings().generations, done, &training.chart(), connection);
-    display.say(&match (&args.resume, training.folder().num_generations()) {
-        (None, _) => format!("the run is kept in {folder}"),
-        (Some(_), 0) => format!("no generation of {folder} was complete: it begins again"),
-        (Some(_), generations) => format!("going on with {folder} after generation {generations}"),
+    display.say(&match (is_resumed, training.folder().num_generations()) {
+        (false, _) => format!("the run is kept in {folder}"),
+        (true, 0) => format!("no generation of {folder} was complete: it begins again"),
+        (true, generations) => format!("going on with {folder} after generation {generations}"),
     });
     if let Some(own) = &connection.own {
         display.say(&format!("its learning curve grows at {}#training", own.page()));

@@ -1,7 +1,7 @@
 //! Temporal-difference learning of a small network: like [`td`](super::td), but the score is a sum over hidden units.
 //!
 //! As in [`td`](super::td), a state is described by numbers (its features) and by entries of tables that it looks up,
-//! and a score means `-ln E[discount^n]`, n steps before the loss. But an entry is a vector with one number per
+//! and a score means `-ln E[gamma^n]`, n steps before the loss. But an entry is a vector with one number per
 //! hidden unit, and a feature has one weight per unit. A unit adds up its bias, the features times their weights, and
 //! the entries' numbers; a negative sum is multiplied by [`SLOPE`]; and the score is the sum of the units times their
 //! output weights. So it is a multilayer perceptron with one hidden layer whose inputs are features and tables.
@@ -15,8 +15,8 @@
 //!
 //! By the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalized least
 //! mean squares). Features count by their distance from their mean so far, in units of their deviation. The share of
-//! the other units in a correction is [`NetworkConfig::share`] times that of the first; biases and output weights
-//! move at three tenths of the pace. Steps fall as 1 / (1 + n / half)^2 after n updates, so the last values are the
+//! the other units in a correction is [`NetworkConfig::rate_ratio`] times that of the first; biases and output weights
+//! move at three tenths of the pace. Steps fall as 1 / (1 + n / `rate_half_life`)^2 after n updates, so the last values are the
 //! result, and no mean is needed.
 //!
 //! Everything is computed in float32 with sums in a defined order, so a run has equal bytes on every machine.
@@ -56,20 +56,20 @@ const FURTHEST: f64 = 4.0;
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
     /// Discount per step; above 0, below 1.
-    pub discount: f64,
+    pub gamma: f64,
     /// Number of hidden units, including the first.
-    pub units: u32,
+    pub hidden_units: u32,
     /// Initial share of an error that one update corrects.
-    pub step: f64,
+    pub table_rate: f64,
     /// Learning rate of the other units relative to the first.
-    pub share: f64,
+    pub rate_ratio: f64,
     /// Updates after which steps are a quarter as large.
-    pub half: f64,
+    pub rate_half_life: f64,
 }
 
 impl Default for NetworkConfig {
     fn default() -> Self {
-        Self { discount: 0.97, units: 16, step: 1.0, share: 6.0, half: 2_000_000.0 }
+        Self { gamma: 0.97, hidden_units: 16, table_rate: 1.0, rate_ratio: 6.0, rate_half_life: 2_000_000.0 }
     }
 }
 
@@ -102,16 +102,16 @@ pub struct Network {
 
 impl NetworkConfig {
     fn check(&self) -> Result<(), InvalidParameter> {
-        check("discount", self.discount, 1e-3..=1.0 - 1e-6)?;
-        check_count("units", self.units as usize, 2..=MAX_UNITS)?;
-        check("step", self.step, 0.0..=1.9)?;
-        check("share", self.share, 0.0..=1e3)?;
-        check("half", self.half, 1.0..=1e15)
+        check("gamma", self.gamma, 1e-3..=1.0 - 1e-6)?;
+        check_count("hidden_units", self.hidden_units as usize, 2..=MAX_UNITS)?;
+        check("table_rate", self.table_rate, 0.0..=1.9)?;
+        check("rate_ratio", self.rate_ratio, 0.0..=1e3)?;
+        check("rate_half_life", self.rate_half_life, 1.0..=1e15)
     }
 
     fn check_size(&self, num_features: usize, num_entries: usize) -> Result<(), InvalidParameter> {
         self.check()?;
-        let numbers = (num_entries + num_features).saturating_mul(self.units as usize);
+        let numbers = (num_entries + num_features).saturating_mul(self.hidden_units as usize);
         if numbers > MAX_ENTRIES as usize {
             let problem = format!("and units make {numbers} numbers, expected at most {MAX_ENTRIES}");
             return Err(invalid("entries", problem));
@@ -135,7 +135,7 @@ impl Network {
         if let Some(weight) = start.iter().find(|weight| !(-1e6..=1e6).contains(*weight)) {
             return Err(invalid("start", format!("holds {weight:?}")));
         }
-        let units = config.units as usize;
+        let units = config.hidden_units as usize;
         let mut draws = Draws::new(seed, 0);
         let mut drawn = |count: usize, deviation: f32| -> Vec<f32> {
             (0..count).map(|_| draws.normal() as f32 * deviation).collect()
@@ -180,7 +180,7 @@ impl Network {
     ) -> Result<Network, InvalidParameter> {
         let (features, entries) = (num_features as usize, num_entries as usize);
         config.check_size(features, entries)?;
-        let units = config.units as usize;
+        let units = config.hidden_units as usize;
         let NetworkState { weights, biases, outputs, entries: table, means, variances, .. } = &state;
         check_vector("weights", weights, features * units)?;
         check_vector("biases", biases, units)?;
@@ -202,7 +202,7 @@ impl Network {
 
     /// The target score of a state, like [`Td::target`](super::Td::target).
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
-        target(self.config.discount, best)
+        target(self.config.gamma, best)
     }
 
     /// Moves the score of a state towards a target; returns the clipped error.
@@ -215,9 +215,9 @@ impl Network {
         let mut room = [0.0; MAX_UNITS as usize];
         let sums = self.add_up(features, entries, &mut room);
         let error = (target - f64::from(self.output(sums))).clamp(-LARGEST_ERROR, LARGEST_ERROR);
-        let fall = 1.0 + self.state.updates as f64 / self.config.half;
-        let step = (self.config.step * error / (fall * fall)) as f32;
-        let share = self.config.share as f32;
+        let fall = 1.0 + self.state.updates as f64 / self.config.rate_half_life;
+        let step = (self.config.table_rate * error / (fall * fall)) as f32;
+        let share = self.config.rate_ratio as f32;
         let state = &mut self.state;
         state.updates += 1;
 

@@ -6,7 +6,7 @@
 //!
 //! # Meaning of a score
 //!
-//! The score of a state stands for `-ln E[discount^n]`, where n is the number of steps until the loss: 0 for a lost
+//! The score of a state stands for `-ln E[gamma^n]`, where n is the number of steps until the loss: 0 for a lost
 //! state, and larger for safer states. The expectation itself, which is usually learned, lies near 0 for all states
 //! of a good player, and the differences that decide between two placements vanish in its noise. In the logarithm a
 //! feature multiplies the risk, whatever its size, which is how features of good controllers work.
@@ -19,7 +19,7 @@
 //!
 //! A score moves by a share of its error towards the target, where the error is clipped to [`LARGEST_ERROR`]. Entries
 //! share their part equally. Weights move by a feature's distance from its mean so far, in units of its variance, so
-//! the units of a feature do not matter. Steps fall as 1 / (1 + n / `half`) after n updates.
+//! the units of a feature do not matter. Steps fall as 1 / (1 + n / `rate_half_life`) after n updates.
 //!
 //! The result is not the current values: [`Td::incumbent`] is a mean over all rounds, in which later ones count more
 //! (polynomial-decay averaging: Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013,
@@ -48,19 +48,19 @@ const LATER_ROUNDS: f64 = 3.0;
 #[serde(deny_unknown_fields)]
 pub struct TdConfig {
     /// Discount per step; above 0, below 1.
-    pub discount: f64,
+    pub gamma: f64,
     /// Initial share of an error that the weights correct in one step, for a state whose distance from the mean is
     /// average.
-    pub feature_step: f64,
+    pub feature_rate: f64,
     /// Initial share of an error that the entries correct in one step, for any state.
-    pub entry_step: f64,
+    pub table_rate: f64,
     /// Updates after which steps are half as large.
-    pub half: f64,
+    pub rate_half_life: f64,
 }
 
 impl Default for TdConfig {
     fn default() -> Self {
-        Self { discount: 0.9, feature_step: 0.1, entry_step: 0.1, half: 100_000.0 }
+        Self { gamma: 0.9, feature_rate: 0.1, table_rate: 0.1, rate_half_life: 100_000.0 }
     }
 }
 
@@ -97,10 +97,10 @@ pub struct Td {
 
 impl TdConfig {
     fn check(&self) -> Result<(), InvalidParameter> {
-        check("discount", self.discount, 1e-3..=1.0 - 1e-6)?;
-        check("feature_step", self.feature_step, 0.0..=1.0)?;
-        check("entry_step", self.entry_step, 0.0..=1.0)?;
-        check("half", self.half, 1.0..=1e15)
+        check("gamma", self.gamma, 1e-3..=1.0 - 1e-6)?;
+        check("feature_rate", self.feature_rate, 0.0..=1.0)?;
+        check("table_rate", self.table_rate, 0.0..=1.0)?;
+        check("rate_half_life", self.rate_half_life, 1.0..=1e15)
     }
 }
 
@@ -169,7 +169,7 @@ impl Td {
     /// The target score of a state, from the best outcome of each event: the score of a state, or `None` for the
     /// loss. Events are equally likely; without any, the state counts as lost.
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
-        target(self.config.discount, best)
+        target(self.config.gamma, best)
     }
 
     /// Moves the score of a state towards a target; returns the clipped error.
@@ -179,14 +179,14 @@ impl Td {
     pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
         assert_eq!(features.len(), self.state.weights.len(), "one feature a weight");
         let error = (target - self.score(features, entries)).clamp(-LARGEST_ERROR, LARGEST_ERROR);
-        let TdConfig { feature_step, entry_step, half, .. } = self.config;
+        let TdConfig { feature_rate, table_rate, rate_half_life, .. } = self.config;
         let state = &mut self.state;
-        let step = error / (1.0 + state.updates as f64 / half);
+        let step = error / (1.0 + state.updates as f64 / rate_half_life);
         state.updates += 1;
 
         let shares = shares(entries);
         for entry in entries {
-            state.entries[*entry as usize] += entry_step * step / shares as f64;
+            state.entries[*entry as usize] += table_rate * step / shares as f64;
         }
 
         let follow = follow(state.updates);
@@ -197,7 +197,7 @@ impl Td {
         }
         // A state far from the others moves by half of the error at most.
         let on_average = features.len() as f64 + 1.0;
-        let share = feature_step * step / on_average.max(2.0 * feature_step * distance);
+        let share = feature_rate * step / on_average.max(2.0 * feature_rate * distance);
         state.constant += share;
         for (i, feature) in features.iter().enumerate() {
             let (mean, variance) = (state.means[i], state.variances[i]);
@@ -235,14 +235,14 @@ impl Td {
 }
 
 /// The target from the best outcome of each event, discounted by one step.
-pub(super) fn target(discount: f64, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
+pub(super) fn target(gamma: f64, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
     let (mut sum, mut events) = (0.0, 0.0);
     for score in best {
         sum += score.map_or(1.0, |score: f64| libm::exp(-score.clamp(0.0, LARGEST_SCORE)));
         events += 1.0;
     }
     let mean = if events == 0.0 { 1.0 } else { sum / events };
-    -libm::log(discount * mean)
+    -libm::log(gamma * mean)
 }
 
 /// Number of shares of a state's entries: an entry that is looked up n times has n shares, each of which counts n

@@ -43,7 +43,7 @@ fn all(hosting: &Hosting) -> Vec<HostedGame> {
 fn our_bot_plays_the_games_that_it_plays_alone() {
     #[track_caller]
     fn check(flags: &[&str], rules: Rules, agent: Agent) {
-        let args = [&["tbp"], flags].concat();
+        let args = [&["tbp", "bot"], flags].concat();
         let hosting = Hosting { rules, ..hosting(env!("CARGO_BIN_EXE_tetrion"), &args) };
         for (n, hosted) in all(&hosting).iter().enumerate() {
             let seed = word(7, Tag::Game, n as u64);
@@ -285,11 +285,11 @@ fn the_report_is_the_same_however_many_play_at_a_time() {
     let folder = folder("report");
     let program = env!("CARGO_BIN_EXE_tetrion");
     let host = |more: &[&str], bot: &[&str]| {
-        let args = [&["tbp", "--host", "--games", "4", "--pieces", "30", "--seed", "5"], more].concat();
+        let args = [&["tbp", "host", "--games", "4", "--pieces", "30", "--seed", "5"], more].concat();
         let output = tetrion(&args).arg("--").args(bot).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    let bot = [program, "tbp", "dt-10"];
+    let bot = [program, "tbp", "bot", "dt-10"];
     let record = ["--record", folder.to_str().unwrap()];
     let (code, text) = host(&record, &bot);
     assert_eq!(code, Some(0), "{text}");
@@ -327,24 +327,32 @@ fn the_report_is_the_same_however_many_play_at_a_time() {
 #[test]
 fn flags_that_make_no_sense_are_refused() {
     for (args, problem) in [
-        (vec![], "<NAME>"),
-        (vec!["dt-10", "--games", "3"], "--host"),
-        (vec!["dt-11"], "error: no agent or controller is called \"dt-11\", did you mean \"dt-10\"?"),
-        (vec!["dt-10", "--lookahead", "3"], "error: dt-10: lookahead: is 3, expected at most 2"),
-        (vec!["dt-10", "--rules", "simplified"], "rules: the protocol is for pieces that turn on their way"),
-        (vec!["dt-10", "--width", "9"], "boards of 10 columns, 20 rows of them visible; the rules have 9"),
-        (vec!["--host"], "<PROGRAM>"),
-        (vec!["--host", "dt-10", "--", "sh"], "cannot be used with"),
-        (vec!["--host", "--expectation", "--", "sh"], "cannot be used with"),
-        (vec!["--host", "--timeout", "0", "--", "sh"], "expected a number from 0.01 to 3600"),
-        (vec!["--host", "--games", "0", "--", "sh"], "expected 1 to 1048576"),
-        (vec!["--host", "--spins", "off", "--", "sh"], "the rules have off"),
+        (vec![], "Usage: tetrion tbp"),
+        (vec!["dt-10"], "unrecognized subcommand 'dt-10'"),
+        (vec!["bot"], "<NAME>"),
+        (vec!["bot", "dt-10", "--games", "3"], "unexpected argument '--games'"),
+        (vec!["bot", "dt-11"], "error: no agent or controller is called \"dt-11\", did you mean \"dt-10\"?"),
+        (vec!["bot", "dt-10", "--lookahead", "3"], "error: dt-10: lookahead: is 3, expected at most 2"),
+        (
+            vec!["bot", "dt-10", "--rules", "simplified"],
+            "rules: the protocol is for pieces that turn on their way",
+        ),
+        (
+            vec!["bot", "dt-10", "--width", "9"],
+            "boards of 10 columns, 20 rows of them visible; the rules have 9",
+        ),
+        (vec!["host"], "<PROGRAM>"),
+        (vec!["host", "dt-10", "--", "sh"], "unexpected argument 'dt-10'"),
+        (vec!["host", "--expectation", "--", "sh"], "unexpected argument '--expectation'"),
+        (vec!["host", "--timeout", "0", "--", "sh"], "expected a number from 0.01 to 3600"),
+        (vec!["host", "--games", "0", "--", "sh"], "expected 1 to 1048576"),
+        (vec!["host", "--spins", "off", "--", "sh"], "the rules have off"),
     ] {
         let output = tetrion(&["tbp"]).args(&args).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && stderr.contains(problem), "{args:?}: {stderr}");
     }
-    let output = tetrion(&["tbp", "--host", "--", "/nowhere/bot"]).output().unwrap();
+    let output = tetrion(&["tbp", "host", "--", "/nowhere/bot"]).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && stderr.contains("cannot start \"/nowhere/bot\""), "{stderr}");
     assert_eq!(Fault::Deaf.to_string(), "it leaves unread what it is told");
@@ -353,7 +361,7 @@ fn flags_that_make_no_sense_are_refused() {
 /// Lines to the program's stdin: long ones, ones that are no text, and the end of the pipe in the middle of one.
 #[test]
 fn the_program_answers_lines_of_any_kind() {
-    let mut command = tetrion(&["tbp", "dt-10"]);
+    let mut command = tetrion(&["tbp", "bot", "dt-10"]);
     let mut bot =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = bot.stdin.take().unwrap();

@@ -214,7 +214,7 @@ fn a_run_made_longer_ends_with_the_bytes_of_one_planned_that_long() {
 #[test]
 fn a_run_whose_noise_ends_with_it_cannot_be_made_longer() {
     let folder = empty_folder("noise_ends");
-    let args = ["--preset", "lab", "--rules", "simplified", "--height", "8", "--generations", "2"];
+    let args = ["--settings", "lab", "--rules", "simplified", "--height", "8", "--generations", "2"];
     let sizes = ["--population", "4", "--check-games", "2", "--final-games", "2", "--max-pieces", "100"];
     succeeded(tetrion(&["train"]).args(args).args(sizes).arg("--out").arg(&folder).output().unwrap());
     let before = files(&folder);

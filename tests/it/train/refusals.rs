@@ -22,10 +22,13 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
     let out = folder.to_str().unwrap();
     refused(&["--out", out, "--features", "all"], 2, &["all", "thiery9"]);
     refused(&["--out", out, "--rules", "chess"], 2, &["chess", "simplified"]);
-    refused(&["--out", out, "--preset", "lab", "--optimizer", "genetic"], 2, &["--preset", "cross-entropy"]);
-    refused(&["--out", out, "--optimizer", "genetic", "--mutation", "2"], 2, &["mutation_probability is 2"]);
-    refused(&["--out", out, "--crossover", "0.3"], 2, &["--crossover is of the genetic algorithm"]);
-    refused(&["--out", out, "--optimizer", "genetic", "--start", "bcts"], 2, &["--start", "cross-entropy"]);
+    refused(&["genetic", "--out", out, "--settings", "lab"], 2, &["unexpected argument '--settings'"]);
+    refused(&["genetic", "--out", out, "--mutation", "2"], 2, &["mutation_probability is 2"]);
+    refused(&["--out", out, "--crossover", "0.3"], 2, &["unexpected argument '--crossover'"]);
+    refused(&["cem", "--out", out, "--crossover", "0.3"], 2, &["unexpected argument '--crossover'"]);
+    refused(&["genetic", "--out", out, "--elites", "0.1"], 2, &["unexpected argument '--elites'"]);
+    refused(&["--out", out, "genetic"], 2, &["the subcommand 'genetic' cannot be used with '--out"]);
+    refused(&["tabu"], 2, &["unrecognized subcommand 'tabu'"]);
     let fewer = ["--out", out, "--features", "bcts8", "--start", "dt-10"];
     refused(&fewer, 2, &["--start", "dt-10 has a weight for pattern_diversity", "--features"]);
     refused(&["--out", out, "--features", "holes,hole"], 2, &["--features", "did you mean \"holes\""]);
@@ -53,28 +56,29 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
     refused(&["--out", out, "--games", "20000"], 2, &["population times games"]);
     refused(&["--out", out, "--population", "0"], 2, &["--population"]);
     refused(&["--out", out, "--population", "16385"], 2, &["--population", "16384"]);
-    refused(&["--out", out, "--preset", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
+    refused(&["--out", out, "--settings", "none"], 2, &["szita-lorincz", "thiery-scherrer", "tetrion"]);
     refused(&["--out", out, "--population", "1"], 2, &["population"]);
     refused(&["--out", out, "--server", "127.0.0.1:1"], 1, &["127.0.0.1:1", "tetrion serve"]);
     refused(&["--resume", out], 1, &["holds no run"]);
-    refused(&["--out", out, "--rounds", "3"], 2, &["--rounds", "add --optimizer td"]);
+    refused(&["--resume", out, "td"], 2, &["'--resume <RUN>'"]);
+    refused(&["--out", out, "--rounds", "3"], 2, &["unexpected argument '--rounds'"]);
     let td = |args: &[&str], parts: &[&str]| {
-        refused(&[&["--out", out, "--optimizer", "td"], args].concat(), 2, parts);
+        refused(&[&["td", "--out", out], args].concat(), 2, parts);
     };
-    td(&["--population", "9"], &["--population", "leave it out with --optimizer td"]);
-    td(&["--start", "bcts"], &["--start", "cross-entropy"]);
-    td(&["--keep", "1"], &["--keep", "genetic"]);
-    td(&["--games", "1"], &["--games: 1, expected 2 to 1024"]);
-    td(&["--td-discount", "1"], &["discount is 1.0, not between 0.001 and 0.999999"]);
+    td(&["--population", "9"], &["unexpected argument '--population'"]);
+    td(&["--start", "bcts"], &["not provided", "--hidden-units"]);
+    td(&["--keep", "1"], &["unexpected argument '--keep'"]);
+    td(&["--parallel-games", "1"], &["--parallel-games", "expected 2 to 1024"]);
+    td(&["--gamma", "1"], &["gamma is 1.0, not between 0.001 and 0.999999"]);
     td(&["--exploration", "2"], &["--exploration: 2, expected 0 to 1"]);
-    td(&["--step-tuple", "10"], &["--step-tuple: 10, expected at most 9 at width 10"]);
+    td(&["--slope-tuple", "10"], &["--slope-tuple: 10, expected at most 9 at width 10"]);
     td(
-        &["--step-tuple", "9", "--step-clip", "9"],
-        &["--step-clip", "tables of 322687697900", "at most 1048576"],
+        &["--slope-tuple", "9", "--slope-clip", "9"],
+        &["--slope-clip", "tables of 322687697900", "at most 1048576"],
     );
     td(&["--randomizer", "bag7"], &["randomizer: bag7, expected uniform"]);
     td(&["--action-model", "keypress", "--rules", "lab"], &["action_model: keypress, expected placement"]);
-    refused(&["--resume", out, "--step-half", "5"], 2, &["--resume", "--step-half"]);
+    refused(&["--resume", out, "--elites", "0.2"], 2, &["--resume", "--elites"]);
     refused(&["--resume", out, "--seed", "3"], 2, &["--resume", "--seed"]);
     refused(
         &["--resume", out, "--reach", "sideways_walk"],

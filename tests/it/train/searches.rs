@@ -15,8 +15,14 @@ use crate::evaluate::tetrion;
 #[test]
 fn a_genetic_search_leaves_the_same_files() {
     let folder = empty_folder("genetic");
-    let args = ["--optimizer", "genetic", "--features", "height4", "--max-pieces", "200"];
-    let run = tetrion(&SMALL[..13]).args(args).arg("--out").arg(&folder).output().unwrap();
+    let args = ["--features", "height4", "--max-pieces", "200"];
+    let run = tetrion(&["train", "genetic"])
+        .args(&SMALL[1..13])
+        .args(args)
+        .arg("--out")
+        .arg(&folder)
+        .output()
+        .unwrap();
     let text = succeeded(run);
     assert!(text.contains("height4 on 10 x 8 after 12 generations"), "{text}");
     assert_eq!(files(&folder)[1].1.lines().count(), 12);
@@ -26,8 +32,7 @@ fn a_genetic_search_leaves_the_same_files() {
 #[test]
 fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     let folder = empty_folder("report");
-    let args =
-        ["train", "--optimizer", "genetic", "--generations", "3", "--population", "8", "--check-games", "4"];
+    let args = ["train", "genetic", "--generations", "3", "--population", "8", "--check-games", "4"];
     let rates = ["--final-games", "4", "--tournament", "2", "--keep", "2", "--mutation-std", "0.3"];
     let short = ["--max-pieces", "300"];
     let run = tetrion(&args).args(rates).args(short).arg("--out").arg(&folder).output().unwrap();
@@ -58,7 +63,18 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
 #[test]
 fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
     let folder = empty_folder("lab");
-    let args = ["train", "--preset", "lab", "--generations", "3", "--population", "10", "--check-games", "4"];
+    let args = [
+        "train",
+        "cem",
+        "--settings",
+        "lab",
+        "--generations",
+        "3",
+        "--population",
+        "10",
+        "--check-games",
+        "4",
+    ];
     let short = ["--final-games", "6", "--max-steps", "200"];
     let text = succeeded(tetrion(&args).args(short).arg("--out").arg(&folder).output().unwrap());
     assert!(

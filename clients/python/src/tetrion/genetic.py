@@ -1,4 +1,4 @@
-"""A genetic algorithm for real numbers: the search of `tetrion train --optimizer genetic`, to the last bit.
+"""A genetic algorithm for real numbers: the search of `tetrion train genetic`, to the last bit.
 
 Tournament selection, blend crossover, Gaussian mutation, elitism. Survivors are scored again in every generation, on new
 games, so that a lucky score does not last.

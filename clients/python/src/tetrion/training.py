@@ -155,7 +155,7 @@ def train(
         evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
         config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`, for the
             cross-entropy method; a `GeneticConfig`, or `genetic`, for the genetic algorithm. The defaults below are those
-            of `tetrion train` and of `tetrion train --optimizer genetic`.
+            of `tetrion train` and of `tetrion train genetic`.
         features: The name of a feature set, see `Client.server_info().feature_sets`, or a list of features, one for each
             weight: families written out, as `height_difference[0]`. Default `thiery9`, genetic `lab4`.
         rules: A preset's name, or fields of the rules by name. Default `simplified` on 10 x 10, genetic `genetic`.
@@ -169,7 +169,7 @@ def train(
         check_games: Games after each generation that check the result so far, at least 2.
         max_pieces: Cuts a game after so many pieces; 0: the server's limit.
         max_steps: Cuts a game after so many steps, which are keys where the rules have keys; 0: the server's limit. The
-            notebook's search, which `tetrion train --preset lab` is, has 1000.
+            notebook's search, which `tetrion train --settings lab` is, has 1000.
         terminal: What a placement that ends the game is worth: `avoid`, or `score`, as in the notebook; genetic `score`.
         unit: What games are scored by: `lines`, or `points` under the rules' scoring; genetic `points`.
         seed: What weights and games are drawn from.
