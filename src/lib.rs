@@ -4,7 +4,9 @@
 //!
 //! | layer | is | refuses to know |
 //! | --- | --- | --- |
-//! | [`cli`] | the program that a person starts, its screens, and its files | how a game is decided: it asks a server, or the rooms below |
+//! | [`cli`] | the program that a person starts, and its files | how a game is decided: it asks a server, or the rooms below |
+//! | [`viewers`] | screens for a terminal: what they show, and what keys do | the terminal, the clock, the network |
+//! | [`players`] | agents and trained weights at games that are shown | flags, terminals, servers |
 //! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
 //! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
@@ -40,6 +42,10 @@ pub mod server;
 pub mod client;
 
 pub mod trainer;
+
+pub mod players;
+
+pub mod viewers;
 
 pub mod workloads;
 

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 use std::process::ExitCode;
 
 use super::output::print;
-use crate::agents::{AGENTS, CONTROLLERS};
+use crate::agents::{AGENTS, CONTROLLERS, Search};
 use crate::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
 
@@ -125,13 +125,15 @@ pub fn markdown() -> String {
     table(&mut page, "Parameters", PARAMETERS_HEAD, ["parameter", "meaning", "default"], parameters);
 
     let controllers = CONTROLLERS.iter().map(|controller| {
-        let pieces = match controller.expectation.map(|expectation| expectation.pieces) {
-            None => "",
-            Some(1) => ", expectation",
-            Some(_) => ", expectation, a next piece shown",
+        let search = match controller.play.search {
+            Search::Expectation(expectation) if expectation.pieces_shown() > 0 => {
+                ", expectation, a next piece shown"
+            }
+            Search::Expectation(_) => ", expectation",
+            Search::Greedy | Search::Lookahead(_) => "",
         };
         let made_for =
-            format!("`{}`, {} x {}{pieces}", controller.preset, controller.width, controller.height);
+            format!("`{}`, {} x {}{search}", controller.preset, controller.width, controller.height);
         [code(controller.name), code(controller.feature_set), made_for, controller.source.to_owned()]
     });
     let heads = ["controller", "features", "made for", "source"];

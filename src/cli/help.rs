@@ -42,7 +42,7 @@ const RULES: &str = "Rules";
 const FEW: usize = 12;
 
 /// The headings. Of several rows with a flag, the first applies.
-const HEADINGS: [Heading; 24] = [
+const HEADINGS: [Heading; 25] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
     Heading::new(
@@ -81,7 +81,8 @@ const HEADINGS: [Heading; 24] = [
         "Tables and network",
         &["slope_tuple", "slope_clip", "height_tuple", "hidden_units", "rate_ratio", "start_scale"],
     ),
-    Heading::new("Games", &["games", "pieces", "jobs", "think", "timeout", "seed"]).only("tbp"),
+    Heading::new("Bot", &["program", "think", "timeout"]).only("tbp"),
+    Heading::new("Games", &["games", "pieces", "jobs", "seed"]).only("tbp"),
     Heading::new("Experiments", &["name", "list", "quick", "row", "games", "seed"]).only("reproduce"),
     Heading::new(
         "Players",

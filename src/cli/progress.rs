@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::output::say;
 use crate::client::EvaluationProgress;
 use crate::text::escapes::visible;
+use crate::text::fitted;
 use crate::text::numbers::{count, grouped, short, time};
 
 /// How often a line is written where no bar can move.
@@ -26,26 +27,6 @@ pub fn terminal_columns() -> usize {
 /// Rows of the terminal that stderr is; 24 where that is unknown.
 pub fn terminal_rows() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(24, |(_, height)| height.0.into())
-}
-
-/// The first of these parts, with commas between them: as many as fit into these columns.
-///
-/// ```
-/// use tetrion::cli::progress::fitted;
-/// let parts = ["5 of 9 games".to_owned(), "2 s left".to_owned(), "3 M pieces/s".to_owned()];
-/// assert_eq!(fitted(&parts, 24), "5 of 9 games, 2 s left");
-/// ```
-pub fn fitted(parts: &[String], columns: usize) -> String {
-    let mut line = String::new();
-    for part in parts.iter().filter(|part| !part.is_empty()) {
-        let separator = if line.is_empty() { "" } else { ", " };
-        if line.chars().count() + separator.len() + part.chars().count() > columns {
-            break;
-        }
-        line += separator;
-        line += part;
-    }
-    line
 }
 
 /// A guess for the rest of a table, to be read behind the number of a row; the games of a row show their own time.

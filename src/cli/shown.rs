@@ -1,16 +1,22 @@
-//! The options of games that are shown in a terminal, the same for `play` and `watch`: which game it is, by which rules, in which
-//! colours, and where it is written down. And their course: the game is shown, then it is written down, then the report is printed.
+//! What `play` and `watch` share: options for the game, its rules, its colours and its recording; and the course: show the game,
+//! record it, print the report.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::options::check_writable;
-use super::output::print;
+use clap::builder::TypedValueParser;
+
+use super::options::{check_writable, one_of};
+use super::output::{is_without_colours, print};
 use super::recordings;
 use super::rules::RulesArgs;
-use super::screen::Palette;
-use super::screen::terminal::{self, Program};
+use super::terminal;
+use crate::agents::PlayChoice;
+use crate::client::RulesChoice;
+use crate::input::UsageError;
+use crate::players::{Contender, GameSeries};
 use crate::recording::Recording;
+use crate::viewers::{Palette, Program};
 
 /// The options of a game that is shown. What is special about a flag, a subcommand says of it.
 #[derive(Debug, clap::Args)]
@@ -28,7 +34,7 @@ pub struct ShownArgs {
     pub record: Option<PathBuf>,
 
     /// Colours of the pieces [default: usual, or ascii if NO_COLOR is set]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = palette())]
     pub palette: Option<Palette>,
 
     /// Rules of the games.
@@ -37,6 +43,30 @@ pub struct ShownArgs {
 }
 
 impl ShownArgs {
+    /// The games of these players: under the flags' rules, completed by those of the first run among the players unless the
+    /// flags name another preset. The rules show as many next pieces as the players use, unless a flag says how many.
+    ///
+    /// # Errors
+    /// [`UsageError`] for rules that cannot be played, or a run whose rules this program does not know.
+    pub fn series(
+        &self,
+        contenders: &[Contender],
+        choice: PlayChoice,
+        seed: u64,
+    ) -> Result<GameSeries, UsageError> {
+        let rules = match contenders.iter().find_map(Contender::rules) {
+            None => self.rules.choice(RulesChoice::default()),
+            Some(noted) => self.rules.completed_by(noted),
+        };
+        let shown = contenders.iter().map(|contender| choice.or(contender.play()).search.pieces_shown());
+        GameSeries::new(&self.rules.choice_that_shows(shown.max().unwrap_or(0), rules), seed)
+    }
+
+    /// The colours of the screen.
+    pub fn palette(&self) -> Palette {
+        Palette::wanted(self.palette, is_without_colours())
+    }
+
     /// Shows games until the person leaves, then writes the last one to the file of `--record`, then prints the report. The file is
     /// written even if the terminal has gone.
     ///
@@ -58,4 +88,21 @@ impl ShownArgs {
         }
         left?.exit_code(print(&report(program)))
     }
+}
+
+/// The parser of a palette.
+fn palette() -> impl TypedValueParser<Value = Palette> {
+    one_of(&[
+        (
+            "usual",
+            "The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange",
+            Palette::Usual,
+        ),
+        (
+            "colour-blind",
+            "Seven colours that people with any kind of colour blindness can tell apart (Okabe and Ito 2008)",
+            Palette::ColourBlind,
+        ),
+        ("ascii", "No colours, and no characters beyond ASCII", Palette::Ascii),
+    ])
 }

@@ -11,7 +11,8 @@ use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
 use crate::wire::policies::encode_terminal;
 use crate::wire::rules::ResolvedRules;
-use crate::wire::{duration, expectation, features, fields, limits, pb};
+use crate::wire::search::encode_search;
+use crate::wire::{duration, features, fields, limits, pb};
 
 use super::allotment::Allotment;
 use super::caller::CallerLimits;
@@ -266,11 +267,11 @@ fn controller(controller: &Controller) -> pb::Controller {
         feature_set_version: features::encode(&features_at(set, controller.width)).version,
         weights: controller.weights.to_vec(),
         width: if columns_change { controller.width.into() } else { 0 },
-        terminal: encode_terminal(controller.terminal).into(),
+        terminal: encode_terminal(controller.play.terminal).into(),
         rules_preset: controller.preset.to_owned(),
         source: controller.source.to_owned(),
         scores: controller.figures.iter().flat_map(scores).collect(),
-        expectation: controller.expectation.as_ref().map(expectation::encode),
+        expectation: encode_search(controller.play.search).1,
     }
 }
 

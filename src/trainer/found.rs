@@ -11,12 +11,10 @@ use std::time::SystemTime;
 use super::rules::RulesNote;
 use super::run_folder::{RunFolderError, WEIGHTS, num_generations_planned};
 use super::weights::Weights;
-use crate::agents::{Agent, AgentRow, Controller, Expectation, Kernel};
-use crate::client::{EvaluationRequest, Policies, RulesChoice, Seeds};
+use crate::agents::{Agent, AgentRow, Controller, Play};
+use crate::client::PlayChoice;
 use crate::engine::Rules;
 use crate::input::UsageError;
-use crate::wire::evaluation;
-use crate::wire::rules::ResolvedRules;
 
 /// The weights of a run.
 #[derive(Clone, Debug)]
@@ -116,27 +114,20 @@ impl Found {
         &self.weights.rules
     }
 
-    /// The controller that a server would play: how it values the end of a game, how far it looks ahead, and how it weighs what is
-    /// to come are its own choices only if the caller passes them on.
+    /// The controller that a server would play, playing as a caller chose, and else as the weights were trained.
     ///
     /// # Errors
     /// [`UsageError`] if it cannot play by these rules.
-    pub fn agent(
-        &self,
-        rules: &Rules,
-        avoid_terminal: Option<bool>,
-        lookahead: u32,
-        expectation: Option<Expectation>,
-    ) -> Result<Agent, UsageError> {
+    pub fn agent(&self, rules: &Rules, choice: PlayChoice) -> Result<Agent, UsageError> {
         let wrong = |error: String| UsageError(format!("{}: {error}", self.file().display()));
-        let policies = self.weights.policies(avoid_terminal, lookahead, expectation);
-        let policies = policies.map_err(|error| wrong(error.to_string()))?;
-        agent(policies, rules).map_err(|UsageError(error)| wrong(error))
+        let policies = self.weights.policies(choice).map_err(|error| wrong(error.to_string()))?;
+        let agents = policies.agents(rules).map_err(|error| wrong(error.to_string()))?;
+        Ok(agents.into_iter().next().expect("one agent per row"))
     }
 
-    /// How the weights were found to weigh what is to come, if they were.
-    pub fn expectation(&self) -> Option<Expectation> {
-        self.weights.expectation.map(|note| note.expectation())
+    /// How the weights were trained to play.
+    pub fn play(&self) -> Play {
+        self.weights.play()
     }
 }
 
@@ -144,26 +135,6 @@ impl Found {
 pub fn is_place(player: &str) -> bool {
     let is_known = AgentRow::named(player).is_some() || Controller::named(player).is_ok();
     !is_known && (Path::new(player).exists() || player.contains(std::path::is_separator))
-}
-
-/// The agent that a server would play for the first of these policies.
-///
-/// # Errors
-/// [`UsageError`] if it cannot play by these rules.
-pub fn agent(policies: Policies, rules: &Rules) -> Result<Agent, UsageError> {
-    let request = EvaluationRequest {
-        rules: RulesChoice::from(&ResolvedRules::from(*rules)),
-        rules_version: String::new(),
-        policies,
-        seeds: Seeds::Common { seed: 0, count: 1 },
-        max_pieces: 0,
-        max_steps: 0,
-        loss_trials: 0,
-    };
-    let read = evaluation::decode(&request.message(), Kernel::best());
-    // There is one agent, and no list of them that a person has written.
-    let read = read.map_err(|error| UsageError(error.to_string().replacen("agents[0].", "", 1)))?;
-    Ok(read.evaluation.policies.into_iter().next().expect("at least one policy"))
 }
 
 fn read_weights(path: &Path) -> Result<Weights, UsageError> {

@@ -8,13 +8,12 @@
 //! | [`learning`], [`lessons`], [`learner`], [`kept`] | learning from every step, by temporal differences |
 //! | [`settings`], [`unit`](mod@unit) | what decides the results of a run |
 //! | [`run`], [`run_folder`], [`curve`] | what every run has, and its files |
-//! | [`weights`], [`model`], [`expectation`], [`rules`], [`large_u64`] | `weights.json` |
+//! | [`weights`], [`model`], [`rules`], [`large_u64`] | `weights.json` |
 //! | [`score`], [`games`] | the results of games, and recordings of them |
 //! | [`found`] | weights of a run or a file, to play with |
 
 pub mod curve;
 pub mod error;
-pub mod expectation;
 pub mod found;
 pub mod games;
 pub mod kept;

@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
-use super::expectation::ExpectationNote;
 use super::large_u64;
 use super::model::ModelNote;
 use super::rules::RulesNote;
 use super::rules::{read_changes, write_changes};
 use super::unit::Unit;
 use super::weights::{FeatureSetNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
-use crate::client::{Client, EvaluationRequest, ModelShape, Policies, RulesChoice, Seeds, Started};
+use crate::client::{
+    Client, EvaluationRequest, ModelShape, Play, Policies, RulesChoice, Search, Seeds, Started,
+    TerminalPolicy, WeightedPolicies,
+};
 use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
 use crate::input::UsageError;
@@ -49,8 +51,8 @@ pub struct Settings<M = Config> {
     pub loss_trials: u32,
     /// What candidates are scored by.
     pub unit: Unit,
-    /// Whether placements that end the game are scored like any other, rather than the last choice.
-    pub score_terminal: bool,
+    /// Value of a placement that ends the game.
+    pub terminal: TerminalPolicy,
     /// The rules preset.
     pub rules: String,
     /// The rules version that every game must belong to.
@@ -65,9 +67,8 @@ pub struct Settings<M = Config> {
     pub features_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
-    /// How candidates weigh what the next pieces can reach, if they do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expectation: Option<ExpectationNote>,
+    /// How candidates use the next pieces.
+    pub search: Search,
     /// What else is changed of the preset's rules.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     #[serde(serialize_with = "write_changes", deserialize_with = "read_changes")]
@@ -228,9 +229,8 @@ impl<M> Settings<M> {
     /// The controllers with these weights, and this model beside them if there is one.
     pub fn policies(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policies {
         let features = self.feature_set().features(&self.feature_names);
-        let avoid_terminal = !self.score_terminal;
-        let expectation = self.expectation.map(|note| note.expectation());
-        Policies::Matrix { features, rows, model, avoid_terminal, lookahead: 0, expectation }
+        let play = Play { terminal: self.terminal, search: self.search };
+        Policies::Weighted(WeightedPolicies { features, rows, model, play })
     }
 
     /// `weights.json` for these weights, this model and their score in games for a purpose.
@@ -248,8 +248,8 @@ impl<M> Settings<M> {
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
             model,
-            terminal: if self.score_terminal { "score" } else { "avoid" }.to_owned(),
-            expectation: self.expectation,
+            terminal: self.terminal,
+            search: self.search,
             rules: RulesNote::of(started),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },
             generation: match purpose {

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::expectation::ExpectationNote;
 use super::model::ModelNote;
 use super::rules::RulesNote;
-use crate::client::{Expectation, Features, Policies};
+use crate::client::{Features, Play, PlayChoice, Search, TerminalPolicy, WeightedPolicies};
 use crate::input::{UsageError, read_utf8};
 use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
@@ -37,11 +36,10 @@ pub struct Weights {
     /// What is added to the sum of weight times feature, if anything is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelNote>,
-    /// How a game-ending placement is valued: `avoid` (last choice) or `score` (by its features).
-    pub terminal: String,
-    /// How they weigh what the next pieces can reach, if they do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expectation: Option<ExpectationNote>,
+    /// Value of a placement that ends the game: `avoid` (last choice) or `score` (by its features).
+    pub terminal: TerminalPolicy,
+    /// How the controller uses the next pieces: `greedy` (not at all), `lookahead` or `expectation`.
+    pub search: Search,
     /// What was played.
     pub rules: RulesNote,
     /// Where the weights, and the games of the score, come from.
@@ -228,24 +226,22 @@ impl Weights {
         }
     }
 
-    /// The controller as a request takes it: it weighs the pieces to come by this expectation, or looks ahead.
+    /// How the controller plays.
+    pub fn play(&self) -> Play {
+        Play { terminal: self.terminal, search: self.search }
+    }
+
+    /// The controller as a request names it, playing as a caller chose, and else as the file says.
     ///
     /// # Errors
     /// A model that has no shape.
-    pub fn policies(
-        &self,
-        avoid_terminal: Option<bool>,
-        lookahead: u32,
-        expectation: Option<Expectation>,
-    ) -> Result<Policies, WeightsError> {
+    pub fn policies(&self, choice: PlayChoice) -> Result<WeightedPolicies, WeightsError> {
         let model = self.model.as_ref().map(ModelNote::shape).transpose().map_err(WeightsError::Model)?;
-        Ok(Policies::Matrix {
+        Ok(WeightedPolicies {
             features: self.feature_set.features(&self.feature_names),
             rows: vec![self.row()],
             model,
-            avoid_terminal: avoid_terminal.unwrap_or(self.terminal != "score"),
-            lookahead,
-            expectation,
+            play: choice.or(self.play()),
         })
     }
 

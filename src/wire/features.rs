@@ -9,6 +9,41 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
+/// Features selected by a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Features {
+    /// A named set, with the version that weights were made for; an empty version accepts any.
+    Set {
+        /// Name of the set.
+        name: String,
+        /// Version of the set.
+        version: String,
+    },
+    /// A list of features.
+    List(Vec<String>),
+}
+
+impl Features {
+    /// Reads the name of a set or, with a comma, a list. So `holes,` is a list of one.
+    pub fn parse(text: &str) -> Features {
+        if !text.contains(',') {
+            return Features::Set { name: text.to_owned(), version: String::new() };
+        }
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        Features::List(names.map(str::to_owned).collect())
+    }
+
+    /// The selection as a message.
+    pub fn encode(&self) -> pb::FeatureSelection {
+        match self.clone() {
+            Features::Set { name, version } => {
+                pb::FeatureSelection { set: name, version, features: Vec::new() }
+            }
+            Features::List(features) => pb::FeatureSelection { features, ..Default::default() },
+        }
+    }
+}
+
 /// Reads a selection under some rules; `None` if it is absent.
 ///
 /// # Errors

@@ -4,19 +4,219 @@ use std::sync::Arc;
 
 use crate::agents::{
     AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LINEAR, LinearAgent,
-    ModelShape, MonteCarlo, Parameter, Parameters, TerminalPolicy, WeightError, expected_weights,
+    ModelShape, MonteCarlo, Parameter, Parameters, Search, WeightError, expected_weights,
 };
+pub use crate::agents::{Play, PlayChoice, TerminalPolicy};
 use crate::engine::Rules;
 use crate::features::FeatureSet;
 use crate::names;
 
 use super::error::{DecodeError, Fault, InField};
-use super::limits::{
-    MAX_LOOKAHEAD, MAX_MODEL_WORK, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name,
-};
+use super::features::Features;
+use super::limits::{MAX_MODEL_WORK, MAX_PLAYOUTS, MAX_POLICIES, MAX_REQUEST_PARAMETERS, check_name};
 use super::pb;
+use super::search::{self, encode_search};
 use super::tensor::{self, Dim, Element};
-use super::{expectation, features, models};
+use super::{features, models};
+
+/// A named agent or controller, with the parameters that a caller chose; the others are its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedPolicy {
+    /// Name of the agent or controller.
+    pub name: String,
+    /// Random games per placement, for agents that play them.
+    pub playouts: Option<u32>,
+    /// How a controller plays.
+    pub play: PlayChoice,
+}
+
+/// Controllers as rows of weights over the same features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedPolicies {
+    /// The features of the weights.
+    pub features: Features,
+    /// One signed weight per feature, then the parameters of the model; all rows of one length.
+    pub rows: Vec<Vec<f64>>,
+    /// Model that is added to the weighted sums.
+    pub model: Option<ModelShape>,
+    /// How the controllers play.
+    pub play: Play,
+}
+
+impl NamedPolicy {
+    /// The policy of a name, with its own parameters.
+    pub fn new(name: &str) -> NamedPolicy {
+        NamedPolicy { name: name.to_owned(), ..NamedPolicy::default() }
+    }
+
+    /// The agent that plays under these rules.
+    ///
+    /// # Errors
+    /// [`DecodeError`] with the fields of `Agent`: an unknown name, one that needs weights, a parameter that the agent does
+    /// not take or that is out of range, or rules that it cannot play.
+    pub fn agent(&self, rules: &Rules) -> Result<Agent, DecodeError> {
+        let found = Named::find(&self.name)?;
+        self.refuse_what_is_not_taken(&found)?;
+        if let Some(needed) =
+            found.row.parameters.iter().find(|parameter| parameter.default_value().is_empty())
+            && found.controller.is_none()
+        {
+            return Err(DecodeError::missing(needed.name()));
+        }
+        if let Some(search) = &self.play.search {
+            search::check(search, rules)?;
+        }
+        found.build(self.parameters(&found, rules)?, rules)
+    }
+
+    /// The policy as a message.
+    pub fn encode(&self) -> pb::Agent {
+        let (lookahead, expectation) = self.play.search.map_or((None, None), |search| {
+            let (lookahead, expectation) = encode_search(search);
+            (Some(lookahead).filter(|_| expectation.is_none()), expectation)
+        });
+        pb::Agent {
+            name: self.name.clone(),
+            playouts: self.playouts,
+            lookahead,
+            expectation,
+            terminal: self.play.terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
+            ..Default::default()
+        }
+    }
+
+    /// Reads the name and the parameters that named agents take, and checks the search.
+    fn decode(message: &pb::Agent, rules: &Rules) -> Result<NamedPolicy, DecodeError> {
+        let search = search::decode_search(message.lookahead, message.expectation.as_ref(), rules)?;
+        let play = PlayChoice { terminal: decode_terminal(message.terminal)?, search };
+        Ok(NamedPolicy { name: message.name.clone(), playouts: message.playouts, play })
+    }
+
+    fn refuse_what_is_not_taken(&self, found: &Named) -> Result<(), DecodeError> {
+        let search = match self.play.search {
+            None => None,
+            Some(Search::Greedy | Search::Lookahead(_)) => Some(Parameter::Lookahead),
+            Some(Search::Expectation(_)) => Some(Parameter::Expectation),
+        };
+        let terminal = self.play.terminal.map(|_| Parameter::Terminal);
+        let playouts = self.playouts.map(|_| Parameter::Playouts);
+        found.check_taken(&self.name, [playouts, search, terminal].into_iter().flatten())
+    }
+
+    /// Fills in the defaults; for a named controller, its features and weights too.
+    fn parameters(&self, found: &Named, rules: &Rules) -> Result<Parameters, DecodeError> {
+        let own = found.controller.map_or(Play::default(), |controller| controller.play);
+        let (features, weights) = match found.controller {
+            None => (None, Vec::new()),
+            Some(controller) => {
+                let set = controller.features(rules.width);
+                let set = set.map_err(|error| DecodeError::field("name", error.to_string()))?;
+                set.check_pieces(&rules.pieces)
+                    .map_err(|error| DecodeError::field("name", format!("{}: {error}", controller.name)))?;
+                (Some(set), controller.weights.to_vec())
+            }
+        };
+        if self.play.search.is_none() && own.search.pieces_shown() > rules.preview.into() {
+            let problem = format!(
+                "{} needs rules that show at least {} of the next pieces, these show {}",
+                self.name,
+                own.search.pieces_shown(),
+                rules.preview
+            );
+            return Err(DecodeError::field("name", problem));
+        }
+        Ok(Parameters {
+            width: rules.width,
+            features,
+            weights,
+            model: None,
+            play: self.play.or(own),
+            playouts: decode_playouts(self.playouts)?,
+        })
+    }
+}
+
+impl WeightedPolicies {
+    /// The agents that play under these rules, one per row.
+    ///
+    /// # Errors
+    /// [`DecodeError`] with the fields of `WeightMatrix`.
+    pub fn agents(self, rules: &Rules) -> Result<Vec<Agent>, DecodeError> {
+        let set = features::decode(Some(&self.features.encode()), rules).in_field("features")?;
+        let set = set.ok_or_else(|| DecodeError::missing("features"))?;
+        search::check(&self.play.search, rules)?;
+        let (mlp, n_tuple) = self.model.as_ref().map_or((None, None), models::encode);
+        let model = models::decode(mlp.as_ref(), n_tuple.as_ref(), set.len(), rules)?;
+        let build = |weights| {
+            let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, self.play.terminal);
+            let agent = agent.map_err(|error| DecodeError::field("weights", error.to_string()))?;
+            let agent = Agent::linear(agent, self.play.search);
+            check_work(&agent, rules).map(|()| agent)
+        };
+        self.rows.into_iter().map(build).collect()
+    }
+
+    /// The policies as a message.
+    pub fn encode(&self) -> pb::WeightMatrix {
+        let (mlp, n_tuple) = self.model.as_ref().map_or((None, None), models::encode);
+        let shape = vec![self.rows.len() as u32, self.rows.first().map_or(0, Vec::len) as u32];
+        let (lookahead, expectation) = encode_search(self.play.search);
+        pb::WeightMatrix {
+            features: Some(self.features.encode()),
+            weights: Some(tensor::encode(shape, &self.rows.concat())),
+            terminal: encode_terminal(self.play.terminal).into(),
+            lookahead,
+            expectation,
+            mlp,
+            n_tuple,
+        }
+    }
+}
+
+/// What a name stands for: a row of the table of agents, or a controller.
+struct Named {
+    row: &'static AgentRow,
+    controller: Option<&'static Controller>,
+}
+
+impl Named {
+    fn find(name: &str) -> Result<Named, DecodeError> {
+        check_name("name", name)?;
+        if name.is_empty() {
+            return Err(DecodeError::missing("name"));
+        }
+        match (AgentRow::named(name), Controller::named(name)) {
+            (Some(row), _) => Ok(Named { row, controller: None }),
+            (None, Ok(controller)) => Ok(Named { row: &LINEAR, controller: Some(controller) }),
+            (None, Err(_)) => Err(unknown(name)),
+        }
+    }
+
+    /// Refuses the first parameter that the agent does not take.
+    fn check_taken(&self, name: &str, mut given: impl Iterator<Item = Parameter>) -> Result<(), DecodeError> {
+        let taken = if self.controller.is_some() { CONTROLLER_PARAMETERS } else { self.row.parameters };
+        let takes = |given: &Parameter| taken.iter().any(|parameter| parameter.name() == given.name());
+        match given.find(|parameter| !takes(parameter)) {
+            Some(parameter) => {
+                Err(DecodeError::field(parameter.name(), format!("is not a parameter of the agent {name}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn build(&self, parameters: Parameters, rules: &Rules) -> Result<Agent, DecodeError> {
+        let agent = (self.row.build)(parameters).map_err(|error| match error {
+            AgentError::Missing(parameter) => DecodeError::missing(parameter.name()),
+            AgentError::Weights(error) => DecodeError::field("weights", error.to_string()),
+            AgentError::Controller(error) => DecodeError::field("name", error.to_string()),
+        })?;
+        if !agent.plays(rules) {
+            let problem = format!("{} presses keys: the rules have placements", self.row.name);
+            return Err(DecodeError::field("name", problem));
+        }
+        Ok(agent)
+    }
+}
 
 /// The policies of a request, and how the answer reports them.
 pub(super) struct Policies {
@@ -79,13 +279,14 @@ impl Policies {
         let set = features::decode(matrix.features.as_ref(), rules).in_field("features")?;
         let set = set.ok_or_else(|| DecodeError::missing("features"))?;
         let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
-        check_lookahead(matrix.lookahead, rules)?;
-        let expectation = expectation::decode(matrix.expectation.as_ref(), rules, matrix.lookahead)?;
+        let lookahead = Some(matrix.lookahead);
+        let search =
+            search::decode_search(lookahead, matrix.expectation.as_ref(), rules)?.unwrap_or_default();
         let model = models::decode(matrix.mlp.as_ref(), matrix.n_tuple.as_ref(), set.len(), rules)?;
         let weights = matrix.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
         let build = |weights: Vec<f64>| {
             let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, terminal)?;
-            Ok(Agent::linear(agent, matrix.lookahead, expectation))
+            Ok(Agent::linear(agent, search))
         };
         let parameters = model.as_ref().map_or(0, |model| model.num_parameters(set.len()));
         check_columns(weights, set.len(), parameters).in_field("weights")?;
@@ -170,109 +371,8 @@ fn check_columns(weights: &pb::Tensor, features: usize, parameters: usize) -> Re
 
 /// Reads an agent; also returns its message with every parameter filled in.
 fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent), DecodeError> {
-    let name = message.name.as_str();
-    check_name("name", name)?;
+    let found = Named::find(&message.name)?;
     check_name("label", &message.label)?;
-    if name.is_empty() {
-        return Err(DecodeError::missing("name"));
-    }
-    let (row, taken, controller) = match (AgentRow::named(name), Controller::named(name)) {
-        (Some(row), _) => (row, row.parameters, None),
-        (None, Ok(controller)) => (&LINEAR, CONTROLLER_PARAMETERS, Some(controller)),
-        (None, Err(_)) => return Err(unknown(name)),
-    };
-    refuse_what_is_not_taken(message, taken)?;
-    let parameters = decode_parameters(message, rules, controller)?;
-    let mut echo = pb::Agent { name: name.to_owned(), label: message.label.clone(), ..Default::default() };
-    for parameter in row.parameters {
-        match parameter {
-            Parameter::Features => echo.features = parameters.features.as_ref().map(features::encode),
-            Parameter::Weights => echo.weights.clone_from(&parameters.weights),
-            Parameter::Mlp | Parameter::NTuple | Parameter::MlpTables => {
-                if let Some(model) = &parameters.model {
-                    (echo.mlp, echo.n_tuple) = models::encode(model);
-                }
-            }
-            Parameter::Lookahead => echo.lookahead = Some(parameters.lookahead),
-            Parameter::Expectation => {
-                echo.expectation = parameters.expectation.as_ref().map(expectation::encode)
-            }
-            Parameter::Terminal => echo.terminal = encode_terminal(parameters.terminal).into(),
-            Parameter::Playouts => echo.playouts = Some(parameters.playouts),
-        }
-    }
-    let agent = (row.build)(parameters).map_err(|error| match error {
-        AgentError::Missing(parameter) => DecodeError::missing(parameter.name()),
-        AgentError::Weights(error) => DecodeError::field("weights", error.to_string()),
-        AgentError::Controller(error) => DecodeError::field("name", error.to_string()),
-    })?;
-    if let Agent::Expectation(agent) = &agent {
-        echo.expectation = Some(expectation::encode(agent.expectation()));
-    }
-    if !agent.plays(rules) {
-        let problem = format!("{name} presses keys: the rules have placements");
-        return Err(DecodeError::field("name", problem));
-    }
-    Ok((agent, echo))
-}
-
-/// Fills in the defaults; for a named controller, its features and weights too.
-fn decode_parameters(
-    message: &pb::Agent,
-    rules: &Rules,
-    controller: Option<&Controller>,
-) -> Result<Parameters, DecodeError> {
-    let lookahead = message.lookahead.unwrap_or(0);
-    check_lookahead(lookahead, rules)?;
-    let mut expectation = expectation::decode(message.expectation.as_ref(), rules, lookahead)?;
-    if let (None, None, Some(own)) =
-        (expectation, message.lookahead, controller.and_then(|controller| controller.expectation))
-    {
-        if own.pieces_shown() > rules.preview {
-            let problem = format!(
-                "{} takes {} pieces after the current one into account, expected rules that show at least {} of them",
-                message.name,
-                own.pieces,
-                own.pieces_shown()
-            );
-            return Err(DecodeError::field("name", problem));
-        }
-        expectation = Some(own);
-    }
-    let terminal = decode_terminal(message.terminal)?;
-    let (features, weights, default_terminal) = match controller {
-        None => {
-            let set = features::decode(message.features.as_ref(), rules).in_field("features")?;
-            (set, message.weights.clone(), TerminalPolicy::Avoid)
-        }
-        Some(controller) => {
-            let set = controller.features(rules.width);
-            let set = set.map_err(|error| DecodeError::field("name", error.to_string()))?;
-            set.check_pieces(&rules.pieces)
-                .map_err(|error| DecodeError::field("name", format!("{}: {error}", controller.name)))?;
-            (Some(set), controller.weights.to_vec(), controller.terminal)
-        }
-    };
-    let num_features = features.as_ref().map_or(0, FeatureSet::len);
-    Ok(Parameters {
-        width: rules.width,
-        features,
-        weights,
-        model: models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), num_features, rules)?,
-        lookahead,
-        expectation,
-        terminal: terminal.unwrap_or(default_terminal),
-        playouts: decode_playouts(message.playouts)?,
-    })
-}
-
-fn unknown(name: &str) -> DecodeError {
-    let agents = AGENTS.iter().map(|row| row.name);
-    let known = agents.chain(CONTROLLERS.iter().map(|controller| controller.name));
-    DecodeError::invalid(Fault::UnknownName, "name", names::unknown("agent or controller", name, known))
-}
-
-fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<(), DecodeError> {
     let given = [
         (Parameter::Playouts, message.playouts.is_some()),
         (Parameter::Lookahead, message.lookahead.is_some()),
@@ -283,14 +383,42 @@ fn refuse_what_is_not_taken(message: &pb::Agent, taken: &[Parameter]) -> Result<
         (Parameter::Mlp, message.mlp.is_some()),
         (Parameter::NTuple, message.n_tuple.is_some()),
     ];
-    let taken = |name| taken.iter().any(|parameter| parameter.name() == name);
-    match given.iter().find(|(parameter, given)| *given && !taken(parameter.name())) {
-        Some((parameter, _)) => {
-            let problem = format!("is not a parameter of the agent {}", message.name);
-            Err(DecodeError::field(parameter.name(), problem))
-        }
-        None => Ok(()),
+    let given = given.into_iter().filter_map(|(parameter, given)| given.then_some(parameter));
+    found.check_taken(&message.name, given)?;
+    let mut parameters = NamedPolicy::decode(message, rules)?.parameters(&found, rules)?;
+    if found.controller.is_none() {
+        parameters.features = features::decode(message.features.as_ref(), rules).in_field("features")?;
+        parameters.weights.clone_from(&message.weights);
+        let num_features = parameters.features.as_ref().map_or(0, FeatureSet::len);
+        parameters.model =
+            models::decode(message.mlp.as_ref(), message.n_tuple.as_ref(), num_features, rules)?;
     }
+    let mut echo =
+        pb::Agent { name: message.name.clone(), label: message.label.clone(), ..Default::default() };
+    for parameter in found.row.parameters {
+        match parameter {
+            Parameter::Features => echo.features = parameters.features.as_ref().map(features::encode),
+            Parameter::Weights => echo.weights.clone_from(&parameters.weights),
+            Parameter::Mlp | Parameter::NTuple | Parameter::MlpTables => {
+                if let Some(model) = &parameters.model {
+                    (echo.mlp, echo.n_tuple) = models::encode(model);
+                }
+            }
+            Parameter::Lookahead => echo.lookahead = Some(encode_search(parameters.play.search).0),
+            Parameter::Expectation => {} // from the agent, which has a default
+            Parameter::Terminal => echo.terminal = encode_terminal(parameters.play.terminal).into(),
+            Parameter::Playouts => echo.playouts = Some(parameters.playouts),
+        }
+    }
+    let agent = found.build(parameters, rules)?;
+    echo.expectation = agent.search().and_then(|search| encode_search(search).1);
+    Ok((agent, echo))
+}
+
+fn unknown(name: &str) -> DecodeError {
+    let agents = AGENTS.iter().map(|row| row.name);
+    let known = agents.chain(CONTROLLERS.iter().map(|controller| controller.name));
+    DecodeError::invalid(Fault::UnknownName, "name", names::unknown("agent or controller", name, known))
 }
 
 fn decode_playouts(playouts: Option<u32>) -> Result<u32, DecodeError> {
@@ -300,17 +428,6 @@ fn decode_playouts(playouts: Option<u32>) -> Result<u32, DecodeError> {
             Err(DecodeError::field("playouts", format!("is {playouts}, expected 1 to {MAX_PLAYOUTS}")))
         }
     }
-}
-
-fn check_lookahead(lookahead: u32, rules: &Rules) -> Result<(), DecodeError> {
-    let wrong = |problem: String| Err(DecodeError::field("lookahead", problem));
-    if lookahead > MAX_LOOKAHEAD {
-        return wrong(format!("is {lookahead}, expected at most {MAX_LOOKAHEAD}"));
-    }
-    if lookahead > rules.preview.into() {
-        return wrong(format!("is {lookahead}, expected at most the {} next pieces shown", rules.preview));
-    }
-    Ok(())
 }
 
 fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{
     AGENTS, Agent, Controller, Expectation, ExpectationAgent, Kernel, KeyAgent, LookaheadAgent, MonteCarlo,
-    Parameter, Terms,
+    Parameter, Search, Terms,
 };
 use tetrion::engine::{Randomizer, Rules};
 use tetrion::rollout::{Deal, Evaluation, GameResult};
@@ -260,7 +260,7 @@ async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
     let (mut client, _guard) = start(2).await;
     for (name, pieces) in [("tetrion-10x10-expectation", 1), ("tetrion-10x10-preview", 2)] {
         let controller = Controller::named(name).unwrap();
-        let own = controller.expectation.unwrap();
+        let Search::Expectation(own) = controller.play.search else { panic!("{name} is greedy") };
         assert_eq!(u32::from(own.pieces), pieces);
         let with_weights = pb::Agent {
             features: Some(pb::FeatureSelection {
@@ -304,8 +304,7 @@ async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
             let refusal = ask(status.client, asked(0, vec![named(name)])).await.unwrap_err();
             assert_eq!(
                 refusal.message(),
-                "agents[0].name: tetrion-10x10-preview takes 2 pieces after the current one into account, expected \
-                 rules that show at least 1 of them"
+                "agents[0].name: tetrion-10x10-preview needs rules that show at least 1 of the next pieces, these show 0"
             );
         }
     }

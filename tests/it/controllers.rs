@@ -25,7 +25,7 @@ fn choose(
     piece: Tetromino,
 ) -> Choice {
     assert_eq!(
-        controller.terminal,
+        controller.play.terminal,
         TerminalPolicy::Avoid,
         "the recorded games are of controllers that avoid the end"
     );

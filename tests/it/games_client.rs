@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::Controller;
 use tetrion::client::{
-    Client, ClientError, ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds,
+    Client, ClientError, ConnectOptions, EvaluationRequest, Features, Play, Policies, RulesChoice, Seeds,
+    WeightedPolicies,
 };
 use tetrion::server::ServerConfig;
 use tetrion::service::EvaluationCapacity;
@@ -17,14 +18,12 @@ fn request(seeds: Seeds) -> EvaluationRequest {
     EvaluationRequest {
         rules: RulesChoice::of_size(6, 8),
         rules_version: String::new(),
-        policies: Policies::Matrix {
+        policies: Policies::Weighted(WeightedPolicies {
             features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
             rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
             model: None,
-            avoid_terminal: true,
-            lookahead: 0,
-            expectation: None,
-        },
+            play: Play::default(),
+        }),
         seeds,
         max_pieces: 2_000,
         max_steps: 0,

@@ -79,6 +79,11 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client",
         ],
     ),
+    (
+        "players",
+        &["names", "text", "input", "engine", "features", "agents", "recording", "wire", "client", "trainer"],
+    ),
+    ("viewers", &["text", "input", "engine", "agents", "recording", "client", "players"]),
     // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "exercises", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
@@ -106,6 +111,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "server",
             "client",
             "trainer",
+            "players",
+            "viewers",
             "workloads",
         ],
     ),

@@ -53,11 +53,16 @@ fn the_help_of_the_program_lists_every_subcommand_in_one_group_and_on_one_line()
     assert_eq!(grouped, all);
 }
 
+/// A subcommand and its forms, such as `train td`.
+fn forms(subcommand: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    std::iter::once(subcommand).chain(subcommand.get_subcommands())
+}
+
 /// Flags without a heading are listed first, as options of the subcommand, or as its arguments.
 #[test]
 fn every_flag_of_a_subcommand_with_many_has_a_heading() {
     let command = args::command();
-    for subcommand in command.get_subcommands() {
+    for subcommand in command.get_subcommands().flat_map(forms) {
         let headings: Vec<(&str, Option<&str>)> = subcommand
             .get_arguments()
             .map(|arg| (arg.get_id().as_str(), arg.get_help_heading()))
@@ -130,6 +135,8 @@ fn the_program_and_every_subcommand_have_a_page() {
             .collect();
         let mut expected: BTreeSet<String> =
             subcommands().iter().map(|name| format!("tetrion-{name}.1")).collect();
+        let forms = ["train-cem", "train-genetic", "train-td", "tbp-bot", "tbp-host"];
+        expected.extend(forms.map(|form| format!("tetrion-{form}.1")));
         expected.insert("tetrion.1".to_owned());
         assert_eq!(pages, expected);
     }

@@ -131,7 +131,7 @@ fn a_slow_plain_solver_finds_the_same_values_of_controllers() {
         let row = Controller::named(name).unwrap();
         let features = row.features(4).unwrap().names();
         let features: Vec<&str> = features.iter().map(String::as_str).collect();
-        let losing = if row.terminal == TerminalPolicy::Avoid { Losing::Avoid } else { Losing::Score };
+        let losing = if row.play.terminal == TerminalPolicy::Avoid { Losing::Avoid } else { Losing::Score };
         let choose =
             |before: &TwinPlayfield, piece| vec![twin::greedy(before, piece, &features, row.weights, losing)];
         let plain = Plain::new(4, 4, choose);

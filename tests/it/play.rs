@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ratatui::crossterm::event::KeyCode;
-use tetrion::cli::play::{Play, PlayArgs};
-use tetrion::cli::screen::terminal::Program;
+use tetrion::cli::play::{PlayArgs, begin};
 use tetrion::engine::{ActionModel, MovingPiece, PRESETS, PieceCells, Rules, placements};
 use tetrion::recording::Scene;
+use tetrion::viewers::{Play, Program};
 
 use crate::watch::{parsed, press, refused, screen};
 
@@ -23,7 +23,7 @@ const HINT: KeyCode = KeyCode::Char('h');
 
 fn play(flags: &[&str]) -> Play {
     let flags = [flags, &["--palette", "ascii"]].concat();
-    Play::new(&parsed::<PlayArgs>(&flags), 5).unwrap()
+    begin(&parsed::<PlayArgs>(&flags), 5).unwrap()
 }
 
 fn wait(play: &mut Play, seconds: f64) {

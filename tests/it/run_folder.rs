@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tetrion::agents::{Search, TerminalPolicy};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use tetrion::engine::Rules;
 use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State};
@@ -307,8 +308,8 @@ pub fn bcts_like() -> Weights {
         feature_names: vec!["holes".into(), "landing_height".into()],
         weights: vec![-0.1 - 0.2, 5e-324],
         model: None,
-        terminal: "avoid".into(),
-        expectation: None,
+        terminal: TerminalPolicy::Avoid,
+        search: Search::Greedy,
         rules: RulesNote {
             preset: "simplified".into(),
             rules_version: "tetrion-rules-1".into(),

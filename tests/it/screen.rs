@@ -7,12 +7,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Color;
 use ratatui::widgets::Widget;
 use tetrion::agents::{Controller, Kernel};
-use tetrion::cli::reasons::Reasons;
-use tetrion::cli::screen::{Board, CellSize, Palette, Seat, Show};
 use tetrion::engine::{
     ActionModel, Garbage, OrientationTable, PRESETS, PieceCells, Reach, Rules, Tetromino, parse_sequence,
 };
+use tetrion::players::Reasons;
 use tetrion::recording::{Course, CurrentPiece, Pieces, Scene, Setup};
+use tetrion::viewers::{Board, CellSize, Palette, Seat, Show};
 
 /// A buffer as lines, without the blanks at their ends.
 pub fn text(buffer: &Buffer) -> String {

@@ -10,9 +10,10 @@ use clap::{Args, FromArgMatches};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
-use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, TerminalPolicy};
-use tetrion::cli::screen::terminal::Program;
-use tetrion::cli::watch::{Watch, WatchArgs};
+use tetrion::agents::{
+    Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, Search, TerminalPolicy,
+};
+use tetrion::cli::watch::{WatchArgs, begin};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{ActionModel, Rules, Timing};
 use tetrion::features::FeatureSet;
@@ -20,6 +21,7 @@ use tetrion::recording::Scene;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::trainer::run_folder::{CONFIG, WEIGHTS, write_atomically};
 use tetrion::trainer::weights::Weights;
+use tetrion::viewers::{Program, Watch};
 use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 
 use crate::evaluate::tetrion;
@@ -37,7 +39,7 @@ pub fn parsed<A: Args + FromArgMatches>(flags: &[&str]) -> A {
 
 fn watch(flags: &[&str]) -> Watch {
     let flags = [flags, &["--seed", "5", "--palette", "ascii"]].concat();
-    Watch::new(&parsed::<WatchArgs>(&flags)).unwrap()
+    begin(&parsed::<WatchArgs>(&flags)).unwrap()
 }
 
 /// Presses keys; none of them ends the program.
@@ -95,15 +97,15 @@ fn games_are_those_of_evaluations() {
     let rules = Rules::simplified(10, 6);
     let linear = |name: &str| Controller::named(name).unwrap().agent(10).unwrap();
     check("bcts", &small, Agent::Linear(linear("bcts")), rules);
-    let expectation = Agent::linear(linear("lab-uniform"), 0, Some(Expectation::default()));
+    let expectation = Agent::linear(linear("lab-uniform"), Search::Expectation(Expectation::default()));
     check("lab-uniform", &[&small[..], &["--expectation"]].concat(), expectation, rules);
     // How a controller chooses by itself can be changed, and as many pieces are shown as it looks at.
     let own = Controller::named("tetrion-10x10-expectation").unwrap();
     let weights = || own.agent(10).unwrap();
-    check(own.name, &small, Agent::linear(weights(), 0, own.expectation), rules);
+    check(own.name, &small, Agent::linear(weights(), own.play.search), rules);
     check(own.name, &[&small[..], &["--lookahead", "0"]].concat(), Agent::Linear(weights()), rules);
     let shown = Rules { preview: 1, ..rules };
-    let ahead = Agent::linear(linear("lab-uniform"), 1, None);
+    let ahead = Agent::linear(linear("lab-uniform"), Search::Lookahead(1));
     check("lab-uniform", &[&small[..], &["--lookahead", "1"]].concat(), ahead, shown);
     check("random", &small, Agent::Random, rules);
     let monte_carlo = Agent::MonteCarlo(tetrion::agents::MonteCarlo::new(50));
@@ -312,8 +314,7 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
     fn check(test: &str, flags: &[&str], end: &str) {
         let folder = train(test, flags);
         let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-        let expectation = weights.expectation.map(|note| note.expectation());
-        let agent = Agent::linear(agent_of(&weights, 8), 0, expectation);
+        let agent = Agent::linear(agent_of(&weights, 8), weights.search);
         let mut watch = watch(&[folder.to_str().unwrap(), "--height", "6"]);
         press(&mut watch, &[KeyCode::Char('n'), KeyCode::Char('e')]);
         (0..2_000).for_each(|_| second(&mut watch));
@@ -417,7 +418,11 @@ fn folders_that_are_no_runs_are_refused() {
     std::fs::write(folder.join(CONFIG), "seed: 1\n").unwrap();
     check(&folder, &[], "config.toml is not what this program writes");
     let run = train("by_columns", &["--features", "bertsekas", "--generations", "1", "--population", "8"]);
-    check(&run, &["--width", "8"], "weights.json: weights.weights: has shape");
+    check(
+        &run,
+        &["--width", "8"],
+        "weights.json: weights: 21 weights were given, expected one for each of 17 features",
+    );
     check(&run.join(CONFIG), &[], "config.toml: it is not a file of weights");
     check(&run, &["--session", "sessions/1"], "cannot be used with");
 }

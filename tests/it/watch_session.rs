@@ -6,11 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratatui::crossterm::event::KeyCode;
-use tetrion::cli::screen::Palette;
-use tetrion::cli::screen::terminal::Program;
-use tetrion::cli::watch::{Kept, Link, Viewer};
 use tetrion::client::session::{Session, SessionRequest, Start};
 use tetrion::client::{Client, ClientError, ConnectOptions, RulesChoice, WatchedFrame, WatchedSession};
+use tetrion::viewers::{Kept, Link, Palette, Program, SessionViewer};
 use tokio_util::sync::DropGuard;
 
 use crate::evaluate::tetrion;
@@ -45,9 +43,9 @@ impl Learner {
 }
 
 /// A viewer of what a session looks like now, and where its frames are kept.
-fn viewer((session, frame): (WatchedSession, WatchedFrame)) -> (Viewer, Arc<Mutex<Kept>>) {
+fn viewer((session, frame): (WatchedSession, WatchedFrame)) -> (SessionViewer, Arc<Mutex<Kept>>) {
     let kept = Arc::new(Mutex::new(Kept::new(frame)));
-    (Viewer::new(session, kept.clone(), Palette::Ascii, false), kept)
+    (SessionViewer::new(session, kept.clone(), Palette::Ascii, false), kept)
 }
 
 #[tokio::test]
@@ -104,7 +102,7 @@ async fn a_viewer_goes_back_and_on_again() {
     }
     assert_eq!(kept.lock().unwrap().newest(), 5);
     #[track_caller]
-    fn check(viewer: &Viewer, expected: &str) {
+    fn check(viewer: &SessionViewer, expected: &str) {
         let drawn = screen(viewer, 80, 24);
         assert!(drawn.contains(&format!("\n{expected}, episode 0, ")), "{expected}: {drawn}");
     }
@@ -159,7 +157,7 @@ async fn only_the_newest_frames_are_kept() {
     assert!(newest == 6 && (3..6).contains(&oldest), "{oldest} to {newest}");
     assert_eq!(kept.get(0), kept.get(oldest));
     assert_eq!(kept.get(newest).frame.sequence, 7);
-    let mut viewer = Viewer::new(session, Arc::new(Mutex::new(kept)), Palette::Ascii, true);
+    let mut viewer = SessionViewer::new(session, Arc::new(Mutex::new(kept)), Palette::Ascii, true);
     assert_eq!(viewer.number(), oldest, "it was paused at a frame that is gone");
     press(&mut viewer, &[KeyCode::Left]);
     assert_eq!(viewer.number(), oldest);
@@ -170,7 +168,7 @@ async fn many_environments_are_paged() {
     let learner = Learner::new(8, (8, 8), 0).await;
     let (mut viewer, _) = viewer(learner.frame().await);
     #[track_caller]
-    fn check(viewer: &Viewer, envs: std::ops::Range<u32>) {
+    fn check(viewer: &SessionViewer, envs: std::ops::Range<u32>) {
         let drawn = screen(viewer, 80, 24);
         let shown = (0..8).filter(|env| drawn.contains(&format!("+ env {env} -"))).collect::<Vec<u32>>();
         assert_eq!(shown, envs.clone().collect::<Vec<u32>>(), "{drawn}");

@@ -6,7 +6,7 @@ use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::options::{games_range, loss_trials_range};
 use crate::cli::rules::RulesArgs;
-use crate::cli::thinking::ThinkingArgs;
+use crate::cli::search::SearchArgs;
 
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
@@ -33,9 +33,9 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     pub playouts: Option<u32>,
 
-    /// Search and expectation.
+    /// How the players play.
     #[command(flatten)]
-    pub thinking: ThinkingArgs,
+    pub search: SearchArgs,
 
     /// Rules of the games.
     #[command(flatten)]

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::args::EvaluateArgs;
-use crate::agents::{Controller, Parameter};
-use crate::cli::thinking::takes;
-use crate::client::{Features, NamedPolicy, Policies, RulesChoice};
+use crate::agents::{AgentRow, Controller, Parameter, Play};
+use crate::client::{Features, NamedPolicy, Policies, RulesChoice, WeightedPolicies};
 use crate::input::UsageError;
+use crate::players::{named_policy, title, title_of_weights};
 use crate::trainer::rules::RulesNote;
 use crate::trainer::weights::{Weights, plain_numbers, read_text};
 use crate::wire::limits::MAX_GAMES;
@@ -63,34 +63,43 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         None => RulesChoice::default(),
     };
     others.preset = preset;
-    let own = args.controller.iter().map(|name| Controller::named(name).ok()?.expectation);
-    let shown = own.chain([None]).map(|own| args.thinking.pieces_shown(own)).max().unwrap_or(0);
+    let named = args.controller.iter().filter_map(|name| Controller::named(name).ok());
+    let own = named.map(|controller| controller.play).chain([Play::default()]);
+    let shown = own.map(|own| args.search.choice().or(own).search.pieces_shown()).max().unwrap_or(0);
     Ok((contestants, args.rules.choice_that_shows(shown, others)))
 }
 
 /// The contestant of this name, with those of the flags that apply to it.
 fn named(name: &str, args: &EvaluateArgs) -> Contestant {
-    let playouts = args.playouts.filter(|_| takes(name, Parameter::Playouts));
-    let policy = NamedPolicy { playouts, ..args.thinking.policy(name) };
-    Contestant { name: args.thinking.title(name), policies: Policies::Named(vec![policy]) }
+    let choice = args.search.choice();
+    let playouts = args.playouts.filter(|_| plays_out(name));
+    let policy = NamedPolicy { playouts, ..named_policy(name, choice) };
+    Contestant { name: title(name, choice), policies: Policies::Named(vec![policy]) }
 }
 
-/// Refuses parameters that none of the contestants takes.
+/// Whether an agent plays random games.
+fn plays_out(name: &str) -> bool {
+    AgentRow::named(name).is_some_and(|row| row.parameters.contains(&Parameter::Playouts))
+}
+
+/// Refuses flags that apply to none of the contestants.
 fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
-    let linear = "linear controllers; name one with --controller, or give --weights";
-    for (flag, given, parameter, whose) in [
-        (
-            "--playouts",
-            args.playouts.is_some(),
-            Parameter::Playouts,
-            "the agents monte_carlo and monte_carlo_coded; name one with --controller",
-        ),
-        ("--lookahead", args.thinking.lookahead.is_some(), Parameter::Lookahead, linear),
-        ("--expectation", args.thinking.expectation.expectation, Parameter::Expectation, linear),
-        ("--terminal", args.thinking.terminal.is_some(), Parameter::Terminal, linear),
+    if args.playouts.is_some() && !args.controller.iter().any(|name| plays_out(name)) {
+        let whose = "the agents monte_carlo and monte_carlo_coded; name one with --controller";
+        return Err(UsageError(format!("--playouts is for {whose}")));
+    }
+    let has_controller = args.controller.iter().any(|name| Controller::named(name).is_ok());
+    if has_controller || !args.weights.is_empty() {
+        return Ok(());
+    }
+    let search = &args.search;
+    for (flag, given) in [
+        ("--lookahead", search.lookahead.is_some()),
+        ("--expectation", search.expectation),
+        ("--terminal", search.terminal.is_some()),
     ] {
-        let of_weights = !args.weights.is_empty() && parameter != Parameter::Playouts;
-        if given && !of_weights && !args.controller.iter().any(|name| takes(name, parameter)) {
+        if given {
+            let whose = "linear controllers; name one with --controller, or give --weights";
             return Err(UsageError(format!("{flag} is for {whose}")));
         }
     }
@@ -101,15 +110,11 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
 fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant, Option<RulesNote>)> {
     let text = read_text(path)?;
     let name = path.display().to_string();
-    let thinking = &args.thinking;
-    let lookahead = thinking.lookahead.unwrap_or(0);
+    let choice = args.search.choice();
     if text.trim_start().starts_with('{') {
         let weights = Weights::from_json(&text)?;
-        // The way of playing that the weights were found for, unless the flags ask for another one.
-        let own = weights.expectation.map(|note| note.expectation());
-        let name = thinking.title_of_weights(&name, own);
-        let policies =
-            weights.policies(thinking.avoid_terminal(), lookahead, thinking.expectation_or(own))?;
+        let name = title_of_weights(&name, choice, weights.play());
+        let policies = Policies::Weighted(weights.policies(choice)?);
         return Ok((Contestant { name, policies }, Some(weights.rules)));
     }
     let rows = vec![plain_numbers(&text)?];
@@ -118,9 +123,9 @@ fn read_weights(path: &Path, args: &EvaluateArgs) -> anyhow::Result<(Contestant,
             "it holds plain numbers: say with --features what they belong to, such as --features bcts8";
         return Err(UsageError(problem.to_owned()).into());
     };
-    let avoid_terminal = thinking.avoid_terminal().unwrap_or(true);
-    let (features, expectation) = (Features::parse(features), thinking.expectation());
-    let name = thinking.title_of_weights(&name, None);
-    let policies = Policies::Matrix { features, rows, model: None, avoid_terminal, lookahead, expectation };
+    let features = Features::parse(features);
+    let name = title_of_weights(&name, choice, Play::default());
+    let play = choice.or(Play::default());
+    let policies = Policies::Weighted(WeightedPolicies { features, rows, model: None, play });
     Ok((Contestant { name, policies }, None))
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::super::output::say;
-use super::super::progress::{LINE_INTERVAL, fitted, terminal_columns};
+use super::super::progress::{LINE_INTERVAL, terminal_columns};
+use crate::text::fitted;
 use crate::text::numbers::{short, time};
 
 /// How far a sequence is, on stderr: a line that moves on a terminal, one now and then elsewhere.

@@ -28,7 +28,9 @@ use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
 use super::output::{print, say};
 use super::progress::{GamesProgress, rows_left};
-use crate::client::{Client, EvaluationRequest, Expectation, NamedPolicy, Policies, Seeds};
+use crate::client::{
+    Client, EvaluationRequest, Expectation, NamedPolicy, PlayChoice, Policies, Search, Seeds,
+};
 use crate::input::UsageError;
 use crate::names::unknown;
 
@@ -142,15 +144,15 @@ async fn play_row(
     let (policies, steps) = match &row.player {
         Player::Named(name) => (Policies::named(name), Vec::new()),
         Player::MonteCarlo { name, playouts } => {
-            let name = (*name).to_owned();
-            let playouts = Some(*playouts);
-            (Policies::Named(vec![NamedPolicy { name, playouts, ..NamedPolicy::default() }]), Vec::new())
+            let policy = NamedPolicy { playouts: Some(*playouts), ..NamedPolicy::new(name) };
+            (Policies::Named(vec![policy]), Vec::new())
         }
         Player::Expectation { name, pieces, placements } => {
             let expectation =
                 Expectation { pieces: *pieces, placements: *placements, ..Expectation::default() };
-            let (name, expectation) = ((*name).to_owned(), Some(expectation));
-            (Policies::Named(vec![NamedPolicy { name, expectation, ..NamedPolicy::default() }]), Vec::new())
+            let search = Some(Search::Expectation(expectation));
+            let play = PlayChoice { search, ..PlayChoice::default() };
+            (Policies::Named(vec![NamedPolicy { play, ..NamedPolicy::new(name) }]), Vec::new())
         }
         Player::Linear(linear) => (linear.policies(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,

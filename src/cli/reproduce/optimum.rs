@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::args::ReproduceArgs;
 use super::forms::{Forms, Table};
 use super::verdict::{Cuts, Judgement, Origin, Printed, Said};
-use crate::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel};
+use crate::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel, PlayChoice, Search};
 use crate::cli::options::Size;
 use crate::cli::output::say;
 use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
@@ -52,8 +52,8 @@ const QUICK_GAMES: u32 = 1_000;
 #[derive(Clone, Copy, Debug)]
 enum Player {
     Optimum,
-    /// A controller, greedy or weighing what the next piece can reach.
-    Controller(&'static Controller, Option<Expectation>),
+    /// A controller with a search.
+    Controller(&'static Controller, Search),
     Random,
 }
 
@@ -113,7 +113,7 @@ impl Player {
     fn name(self) -> String {
         match self {
             Player::Optimum => "optimum".to_owned(),
-            Player::Controller(controller, expectation) if expectation == controller.expectation => {
+            Player::Controller(controller, search) if search == controller.play.search => {
                 controller.name.to_owned()
             }
             Player::Controller(controller, _) => format!("{} + expectation", controller.name),
@@ -124,9 +124,9 @@ impl Player {
     /// The same as a request names it; the best player cannot be named.
     fn policies(self) -> Policies {
         match self {
-            Player::Controller(controller, expectation) => {
-                let name = controller.name.to_owned();
-                Policies::Named(vec![NamedPolicy { name, expectation, ..NamedPolicy::default() }])
+            Player::Controller(controller, search) => {
+                let play = PlayChoice { search: Some(search), ..PlayChoice::default() };
+                Policies::Named(vec![NamedPolicy { play, ..NamedPolicy::new(controller.name) }])
             }
             Player::Optimum | Player::Random => Policies::named(&self.name()),
         }
@@ -136,8 +136,7 @@ impl Player {
 /// All players: those that can play a playfield are in its rows.
 fn players() -> impl Iterator<Item = Player> {
     // No next piece is shown here, and none of the two that some controllers weigh.
-    let of_one_piece =
-        |controller: &&Controller| controller.expectation.is_none_or(|own| own.pieces_shown() == 0);
+    let of_one_piece = |controller: &&Controller| controller.play.search.pieces_shown() == 0;
     // Those of modern Tetris live on spins and on holding pieces, and there are none here.
     let of_drops =
         |controller: &&Controller| Rules::preset(controller.preset).is_some_and(|rules| !rules.names_spots());
@@ -145,11 +144,11 @@ fn players() -> impl Iterator<Item = Player> {
         .iter()
         .filter(of_drops)
         .filter(of_one_piece)
-        .map(|controller| Player::Controller(controller, controller.expectation));
+        .map(|controller| Player::Controller(controller, controller.play.search));
     let weighing = CONTROLLERS
         .iter()
         .filter(|controller| WEIGHING.contains(&controller.name))
-        .map(|controller| Player::Controller(controller, Some(Expectation::default())));
+        .map(|controller| Player::Controller(controller, Search::Expectation(Expectation::default())));
     [Player::Optimum].into_iter().chain(controllers).chain(weighing).chain([Player::Random])
 }
 
@@ -197,8 +196,8 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Opti
         let exact = match row.player {
             Player::Optimum => of_size.optimum,
             Player::Random => of_size.random,
-            Player::Controller(controller, expectation) => {
-                let agent = Agent::linear(controller.agent(row.size.width)?, 0, expectation);
+            Player::Controller(controller, search) => {
+                let agent = Agent::linear(controller.agent(row.size.width)?, search);
                 let solve = move |pool: &Pool, progress: &mut WorkProgress| {
                     let watch = |found| show_found(progress, found);
                     let process = Process::of_agent(&row.rules(), &agent, Kernel::best(), watch)?;

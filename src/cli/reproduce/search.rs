@@ -4,7 +4,10 @@ use anyhow::Context;
 
 use super::experiments::{Row, SearchPlan};
 use crate::cli::progress::GamesProgress;
-use crate::client::{Client, Evaluated, EvaluationRequest, Features, GameResult, Policies, Seeds};
+use crate::client::{
+    Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policies, Seeds, TerminalPolicy,
+    WeightedPolicies,
+};
 use crate::engine::rng::{Tag, word};
 
 /// What was known after a generation.
@@ -37,18 +40,15 @@ pub async fn search(
     let config = plan.config(generations);
     let mut optimizer = config.start(num_weights as u32, seed)?;
     let mut steps = Vec::new();
-    let players = |rows: Vec<Vec<f64>>, score_terminal: bool| Policies::Matrix {
-        features: Features::Set { name: plan.features.to_owned(), version: String::new() },
-        rows,
-        model: None,
-        avoid_terminal: !score_terminal,
-        lookahead: 0,
-        expectation: None,
+    let players = |rows: Vec<Vec<f64>>, terminal: TerminalPolicy| {
+        let features = Features::Set { name: plan.features.to_owned(), version: String::new() };
+        let play = Play { terminal, ..Play::default() };
+        Policies::Weighted(WeightedPolicies { features, rows, model: None, play })
     };
     let mut number = 0;
     while optimizer.generation() < generations {
         let round = optimizer.ask();
-        let candidates = players(round.candidates, plan.candidates_score_the_end);
+        let candidates = players(round.candidates, plan.candidates_terminal);
         let mut play = async |policies: Policies, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
             // Games of their own for each generation, and for each purpose.
             let seed = word(seed, Tag::Game, number);
@@ -75,8 +75,7 @@ pub async fn search(
             games => {
                 let incumbent = optimizer.incumbent().context("a generation is complete")?;
                 let checked =
-                    play(players(vec![incumbent], plan.result_scores_the_end), games, "the result so far")
-                        .await?;
+                    play(players(vec![incumbent], plan.result_terminal), games, "the result so far").await?;
                 checked.games[0].iter().map(|game| game.lines as f64).collect()
             }
         };
@@ -84,5 +83,5 @@ pub async fn search(
         steps.push(Step { best, mean, std, lines });
     }
     let result = optimizer.incumbent().context("no generation was played")?;
-    Ok((players(vec![result], plan.result_scores_the_end), steps))
+    Ok((players(vec![result], plan.result_terminal), steps))
 }

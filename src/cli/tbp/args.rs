@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::options::games_range;
 use crate::cli::rules::RulesArgs;
-use crate::cli::thinking::ThinkingArgs;
+use crate::cli::search::SearchArgs;
 use crate::wire::limits::MAX_RECORDED_STEPS;
 
 /// Most games at a time: each has its own process, and some threads here.
@@ -50,9 +50,9 @@ pub struct BotArgs {
     #[arg(value_name = "NAME")]
     pub player: String,
 
-    /// Search and expectation.
+    /// How the players play.
     #[command(flatten)]
-    pub thinking: ThinkingArgs,
+    pub search: SearchArgs,
 
     /// Seed of an agent's random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]

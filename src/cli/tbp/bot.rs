@@ -9,6 +9,7 @@ use super::args::BotArgs;
 use super::rules::rules;
 use crate::cli::output::{print, say};
 use crate::input::UsageError;
+use crate::players::{agent, title, title_of_weights};
 use crate::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
 use crate::tbp::messages::write;
 use crate::tbp::{Bot, BotSetup, Heard};
@@ -52,15 +53,15 @@ pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
 /// The player of the flags, and its rules.
 fn setup(args: &BotArgs) -> Result<BotSetup, UsageError> {
     let player = args.player.as_str();
-    let thinking = &args.thinking;
+    let choice = args.search.choice();
     let (name, agent, rules) = if !found::is_place(player) {
         let rules = rules(&args.rules, None)?.rules;
-        (thinking.title(player), thinking.agent(player, &rules)?, rules)
+        (title(player, choice), agent(player, choice, &rules)?, rules)
     } else {
         let found = Found::read(Path::new(player))?;
         let rules = rules(&args.rules, Some(found.rules()))?.rules;
-        let name = thinking.title_of_weights(found.name(), found.expectation());
-        (name, thinking.agent_of(&found, &rules)?, rules)
+        let name = title_of_weights(found.name(), choice, found.play());
+        (name, found.agent(&rules, choice)?, rules)
     };
     Ok(BotSetup::new(name, agent, rules, args.seed))
 }

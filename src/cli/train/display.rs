@@ -8,11 +8,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::connection::Connection;
 use crate::cli::output::say;
-use crate::cli::progress::{fitted, pieces_a_second, terminal_columns, terminal_rows};
+use crate::cli::progress::{pieces_a_second, terminal_columns, terminal_rows};
 use crate::client::EvaluationProgress;
 use crate::plot::Chart;
 use crate::server::TrainingCurve;
 use crate::text::escapes::visible;
+use crate::text::fitted;
 use crate::text::numbers::{count, grouped, short, time};
 use crate::trainer::learning::{Learning, Lesson};
 use crate::trainer::record::Record;

@@ -7,9 +7,9 @@ use clap::builder::{RangedI64ValueParser, TypedValueParser};
 
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
-use crate::cli::expectation::ExpectationArgs;
 use crate::cli::options::{games_range, loss_trials_range, one_of};
 use crate::cli::rules::RulesArgs;
+use crate::cli::search::SearchArgs;
 use crate::trainer::settings::GameSeeds;
 use crate::trainer::unit::Unit;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
@@ -63,9 +63,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "TRIALS", value_parser = loss_trials_range())]
     pub loss_trials: Option<u32>,
 
-    /// Expectation of the candidates.
+    /// How the candidates play.
     #[command(flatten)]
-    pub expectation: ExpectationArgs,
+    pub search: SearchArgs,
 
     /// Seed for the whole run; equal seeds give equal files
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -2,7 +2,7 @@
 
 use super::features;
 use super::run::{CandidateArgs, RunArgs};
-use crate::client::Client;
+use crate::client::{Client, Play, Search, TerminalPolicy};
 use crate::input::UsageError;
 use crate::names::unknown;
 use crate::optimizers::Config;
@@ -24,7 +24,7 @@ pub struct Defaults {
     pub game_seeds: GameSeeds,
     pub max_steps: u64,
     pub unit: Unit,
-    pub score_terminal: bool,
+    pub terminal: TerminalPolicy,
 }
 
 /// The settings of most publications.
@@ -37,7 +37,7 @@ pub const LITERATURE: Defaults = Defaults {
     game_seeds: GameSeeds::Common,
     max_steps: 0,
     unit: Unit::Lines,
-    score_terminal: false,
+    terminal: TerminalPolicy::Avoid,
 };
 
 /// The settings of a run: flags first, then defaults, then what the server says. `method` gets the features, the width and
@@ -69,6 +69,8 @@ pub async fn of_run<M>(
     let generations = args.generations.unwrap_or(defaults.generations);
     let optimizer = method(&feature_names, (width, height), generations)?;
     let games = candidates.games.unwrap_or(defaults.games);
+    let own = Play { terminal: defaults.terminal, search: Search::Greedy };
+    let play = args.search.choice().or(own);
     let mut changes = args.rules.changes.clone();
     for noted_apart in ["width", "height"] {
         changes.remove(noted_apart);
@@ -85,8 +87,8 @@ pub async fn of_run<M>(
         max_steps: args.max_steps.unwrap_or(defaults.max_steps),
         loss_trials: args.loss_trials.unwrap_or(0),
         unit: args.score_by.unwrap_or(defaults.unit),
-        score_terminal: defaults.score_terminal,
-        expectation: args.expectation.note(),
+        terminal: play.terminal,
+        search: play.search,
         rules: rules.to_owned(),
         rules_version: info.rules_version,
         width,

@@ -1,8 +1,8 @@
 //! The options of `tetrion watch`.
 
 use crate::cli::connection::ConnectionArgs;
+use crate::cli::search::SearchArgs;
 use crate::cli::shown::ShownArgs;
-use crate::cli::thinking::ThinkingArgs;
 
 /// The options of `tetrion watch`.
 #[derive(Debug, clap::Args)]
@@ -42,9 +42,9 @@ pub struct WatchArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub envs: Vec<u32>,
 
-    /// Search and expectation.
+    /// How the players play.
     #[command(flatten)]
-    pub thinking: ThinkingArgs,
+    pub search: SearchArgs,
 
     /// Steps per second; keys on the screen change it [default: 4, or 12 if keys move the pieces]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

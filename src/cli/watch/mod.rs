@@ -6,19 +6,15 @@
 //! shows what its learner does; the person can stop the picture and go back, and the learner does not notice.
 
 mod args;
-mod kept;
 mod session;
-mod state;
-mod viewer;
 
 pub use args::WatchArgs;
-pub use kept::{Kept, Link};
-pub use state::Watch;
-pub use viewer::Viewer;
 
 use std::process::ExitCode;
 
 use crate::input::UsageError;
+use crate::players::Contender;
+use crate::viewers::{Watch, WatchSetup};
 
 /// Shows the games, or a session, until the person leaves, and prints how they stand then.
 ///
@@ -33,6 +29,25 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if let Some((flag, _)) = of_sessions.into_iter().find(|(_, is_absent)| !is_absent) {
         return Err(UsageError(format!("{flag} is of --session; leave it out, or name a session")).into());
     }
-    let mut watch = Watch::new(&args)?;
+    let mut watch = begin(&args)?;
     args.shown.show(&mut watch, Watch::recording, Watch::report)
+}
+
+/// The players before their first step.
+///
+/// # Errors
+/// [`UsageError`] for an unknown player, or rules that cannot be played.
+pub fn begin(args: &WatchArgs) -> Result<Watch, UsageError> {
+    let contenders = args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
+    let choice = args.search.choice();
+    let seed = args.shown.seed.expect("it has a default");
+    Watch::new(WatchSetup {
+        series: args.shown.series(&contenders, choice, seed)?,
+        game: args.shown.game,
+        contenders,
+        choice,
+        speed: args.speed,
+        paused: args.paused,
+        palette: args.shown.palette(),
+    })
 }

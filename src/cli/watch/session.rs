@@ -10,15 +10,14 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use super::args::WatchArgs;
-use super::kept::{Kept, Link};
-use super::viewer::Viewer;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::Connection;
-use crate::cli::output::{is_without_colours, print};
-use crate::cli::screen::{Palette, terminal};
+use crate::cli::output::print;
+use crate::cli::terminal;
 use crate::client::{Client, ClientError, ListedSession, WatchedSession, Watching};
 use crate::input::UsageError;
 use crate::text::numbers::count;
+use crate::viewers::{Kept, Link, SessionViewer};
 
 /// How many sessions are listed at most.
 const MOST_LISTED: usize = 20;
@@ -38,7 +37,7 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
         return Err(UsageError(problem).into());
     }
     terminal::check()?;
-    let palette = Palette::wanted(args.shown.palette, is_without_colours());
+    let palette = args.shown.palette();
     let patience = Duration::from_secs_f64(args.connection.patience);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let begun = runtime.block_on(async {
@@ -54,7 +53,7 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     let (client, watching, kept) = begun?;
     let watched = watching.session().clone();
     runtime.spawn(read(client, watching, kept.clone(), patience));
-    let mut viewer = Viewer::new(watched, kept, palette, args.paused);
+    let mut viewer = SessionViewer::new(watched, kept, palette, args.paused);
     let left = terminal::run(&mut viewer);
     runtime.shutdown_background();
     left?.exit_code(print(&viewer.report()))

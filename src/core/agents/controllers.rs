@@ -8,7 +8,7 @@
 //! `measured` that of other programs: MDPTetris itself, or independent re-implementations. If the two differ, this
 //! engine is expected to meet the measured one.
 
-use super::{Expectation, LinearAgent, TerminalPolicy};
+use super::{Expectation, LinearAgent, Play, Search, TerminalPolicy};
 use crate::features::{FeatureError, FeatureSet};
 use crate::names::unknown;
 
@@ -21,10 +21,8 @@ pub struct Controller {
     pub feature_set: &'static str,
     /// One weight per feature, in the order of the set at `width`.
     pub weights: &'static [f64],
-    /// Score of a placement that ends the game.
-    pub terminal: TerminalPolicy,
-    /// How the controller evaluates coming pieces, if its weights were trained for that; else it is greedy.
-    pub expectation: Option<Expectation>,
+    /// How the controller plays. It searches if its weights were trained for that; else it is greedy.
+    pub play: Play,
     /// The preset that the controller was made for.
     pub preset: &'static str,
     /// Columns of the playfield that the controller was made for.
@@ -108,12 +106,12 @@ impl Controller {
         found.ok_or_else(|| ControllerError::Unknown(name.to_owned()))
     }
 
-    /// The controller, ready to play greedily at a width, whatever its expectation.
+    /// The controller, ready to play greedily at a width, whatever its own search.
     ///
     /// # Errors
     /// Returns the errors of [`Controller::features`].
     pub fn agent(&self, width: u8) -> Result<LinearAgent, ControllerError> {
-        let agent = LinearAgent::new(self.features(width)?, self.weights.into(), self.terminal);
+        let agent = LinearAgent::new(self.features(width)?, self.weights.into(), self.play.terminal);
         Ok(agent.expect("the weights of the table are numbers, and as many as the features"))
     }
 
@@ -134,6 +132,11 @@ impl Controller {
         }
         Ok(features)
     }
+}
+
+/// A controller that avoids the end of the game and searches with this expectation.
+const fn searching(expectation: Expectation) -> Play {
+    Play { terminal: TerminalPolicy::Avoid, search: Search::Expectation(expectation) }
 }
 
 /// Every named controller.
@@ -291,7 +294,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "tetrion-10x10-expectation",
         feature_set: "steps16",
         weights: UNDER_THE_MEAN,
-        expectation: Some(Expectation::DEFAULT),
+        play: searching(Expectation::DEFAULT),
         height: 10,
         source: "this project, by the cross-entropy method under the exact mean over the hidden piece, from dt-10 on; \
                  docs/players.md has the command",
@@ -302,7 +305,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "tetrion-10x10-preview",
         feature_set: "steps16",
         weights: UNDER_THE_MEAN,
-        expectation: Some(Expectation { pieces: 2, placements: 4, ..Expectation::DEFAULT }),
+        play: searching(Expectation { pieces: 2, placements: 4, ..Expectation::DEFAULT }),
         height: 10,
         source: "this project: the weights of tetrion-10x10-expectation, for rules that show the next piece",
         figures: &[],
@@ -396,7 +399,7 @@ pub static CONTROLLERS: &[Controller] = &[
             0.293676034709285,
             0.4774186757733609,
         ],
-        expectation: Some(Expectation::DEFAULT),
+        play: searching(Expectation::DEFAULT),
         preset: "guideline",
         height: 24,
         source: "this project, from tetrion-guideline on, by games that weigh the next piece; docs/modern.md has the commands",
@@ -455,7 +458,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab-uniform",
         feature_set: "lab4",
         weights: &[-1.0, 1.0, -1.0, -1.0],
-        terminal: TerminalPolicy::Score,
+        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
         preset: "lab",
         source: "course notebook, all weights 1; its formula subtracts height, holes and bumpiness",
         figures: &[under("lab", 10, 20).cut_at(1_000).published(58.0).measured_roughly(200, 39.0)],
@@ -465,7 +468,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab-optimised",
         feature_set: "lab4",
         weights: &[-0.434, 0.238, -0.247, -0.081],
-        terminal: TerminalPolicy::Score,
+        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
         preset: "lab",
         source: "course notebook, by its cross-entropy search; its formula subtracts height, holes and bumpiness",
         figures: &[under("lab", 10, 20).cut_at(1_000).measured_roughly(200, 71.0)],
@@ -475,7 +478,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab8",
         feature_set: "lab8",
         weights: &[-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04],
-        terminal: TerminalPolicy::Score,
+        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
         preset: "lab",
         source: "course notebook: the weights of bcts-rounded on its own features; its formula holds the signs",
         figures: &[under("lab", 10, 20).cut_at(5_000).measured_roughly(40, 481.0)],
@@ -485,7 +488,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "genetic",
         feature_set: "lab4",
         weights: &[0.06346301632540774, 0.2653280714475912, -1.2246601893643692, -0.27134621659306046],
-        terminal: TerminalPolicy::Score,
+        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
         preset: "genetic",
         height: 22,
         source: "genetic-algorithm write-up, the weights handed in; height is rewarded, as it remarks itself",
@@ -547,8 +550,7 @@ const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",
     weights: &[],
-    terminal: TerminalPolicy::Avoid,
-    expectation: None,
+    play: Play { terminal: TerminalPolicy::Avoid, search: Search::Greedy },
     preset: "simplified",
     width: 10,
     height: 20,

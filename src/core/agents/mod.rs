@@ -20,6 +20,7 @@ mod mlp;
 mod model;
 pub mod monte_carlo;
 mod n_tuple;
+mod play;
 mod random;
 mod sight;
 mod table;
@@ -36,6 +37,7 @@ pub use mlp::{Activation, Mlp};
 pub use model::{Model, ModelShape};
 pub use monte_carlo::MonteCarlo;
 pub use n_tuple::{NTuple, TupleKind, TuplePattern};
+pub use play::{Play, PlayChoice, Search};
 pub use sight::Sight;
 pub use table::{
     AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, Decision, KeyAgent, LINEAR, Parameter,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::worth::Worth;
 use super::{
     AgentRng, Controller, ControllerError, Expectation, ExpectationAgent, Kernel, LinearAgent,
-    LookaheadAgent, ModelShape, MonteCarlo, Sight, TerminalPolicy, Thought, WeightError, random,
+    LookaheadAgent, ModelShape, MonteCarlo, Play, Search, Sight, Thought, WeightError, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
@@ -97,12 +97,8 @@ pub struct Parameters {
     pub weights: Vec<f64>,
     /// [`Parameter::Mlp`] with its [`Parameter::MlpTables`], or [`Parameter::NTuple`], if there is a model.
     pub model: Option<Arc<ModelShape>>,
-    /// [`Parameter::Lookahead`].
-    pub lookahead: u32,
-    /// [`Parameter::Expectation`], if present.
-    pub expectation: Option<Expectation>,
-    /// [`Parameter::Terminal`].
-    pub terminal: TerminalPolicy,
+    /// [`Parameter::Lookahead`], [`Parameter::Expectation`] and [`Parameter::Terminal`].
+    pub play: Play,
     /// [`Parameter::Playouts`], at least 1.
     pub playouts: u32,
 }
@@ -136,8 +132,8 @@ pub const LINEAR: AgentRow = AgentRow {
     parameters: &[Parameter::Features, Parameter::Weights, Parameter::Lookahead, Parameter::Terminal],
     build: |given| {
         let features = given.features.ok_or(AgentError::Missing(Parameter::Features))?;
-        let agent = LinearAgent::with_model(features, given.model, given.weights, given.terminal)?;
-        Ok(Agent::linear(agent, given.lookahead, given.expectation))
+        let agent = LinearAgent::with_model(features, given.model, given.weights, given.play.terminal)?;
+        Ok(Agent::linear(agent, given.play.search))
     },
 };
 
@@ -149,8 +145,11 @@ const EXPECTATION: AgentRow = AgentRow {
     source: "chance nodes: Michie 1966, Ballard 1983; the terms are this project's",
     parameters: &[Parameter::Features, Parameter::Weights, Parameter::Expectation, Parameter::Terminal],
     build: |given| {
-        let expectation = given.expectation.unwrap_or_default();
-        (LINEAR.build)(Parameters { expectation: Some(expectation), ..given })
+        let search = match given.play.search {
+            Search::Greedy => Search::Expectation(Expectation::DEFAULT),
+            search => search,
+        };
+        (LINEAR.build)(Parameters { play: Play { search, ..given.play }, ..given })
     },
 };
 
@@ -318,12 +317,24 @@ const MODEL_WORK: u64 = 2048;
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// A linear controller with a lookahead over this many shown pieces or, instead, an expectation.
-    pub fn linear(agent: LinearAgent, lookahead: u32, expectation: Option<Expectation>) -> Agent {
-        match (expectation, lookahead) {
-            (Some(expectation), _) => Agent::Expectation(ExpectationAgent::new(agent, expectation)),
-            (None, 0) => Agent::Linear(agent),
-            (None, pieces) => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
+    /// A linear controller with this search.
+    pub fn linear(agent: LinearAgent, search: Search) -> Agent {
+        match search {
+            Search::Greedy => Agent::Linear(agent),
+            Search::Lookahead(pieces) => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
+            Search::Expectation(expectation) => Agent::Expectation(ExpectationAgent::new(agent, expectation)),
+        }
+    }
+
+    /// The search of a linear controller; `None` for other agents.
+    pub fn search(&self) -> Option<Search> {
+        match self {
+            Agent::Linear(_) => Some(Search::Greedy),
+            Agent::Lookahead(agent) => Some(Search::Lookahead(agent.pieces())),
+            Agent::Expectation(agent) => Some(Search::Expectation(*agent.expectation())),
+            Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
+                None
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! A linear controller that plays on one core.
 
 use crate::agents::{
-    Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape,
+    Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, Search,
 };
 use crate::engine::Rules;
 use crate::rollout::{Bounds, Episode};
@@ -63,7 +63,7 @@ pub fn network(kernel: Kernel) -> Play {
     let set = dt_10.features(10).expect("a set of the table");
     let parameters = (0..shape.num_parameters(set.len())).map(|n| (n % 101) as f64 / 1e4);
     let weights = dt_10.weights.iter().copied().chain(parameters).collect();
-    let agent = LinearAgent::with_model(set, Some(shape.into()), weights, dt_10.terminal);
+    let agent = LinearAgent::with_model(set, Some(shape.into()), weights, dt_10.play.terminal);
     let agent = Agent::Linear(agent.expect("as many parameters as the shape has"));
     Play { rules: Rules::simplified(10, 10), agent, kernel }
 }
@@ -73,7 +73,7 @@ pub fn under_guideline(controller: &str, kernel: Kernel) -> Play {
     let controller = Controller::named(controller).expect("a controller");
     let rules = guideline();
     let agent = controller.agent(rules.width).expect("it plays this size");
-    Play { rules, agent: Agent::linear(agent, 0, controller.expectation), kernel }
+    Play { rules, agent: Agent::linear(agent, controller.play.search), kernel }
 }
 
 impl Case {
@@ -90,7 +90,8 @@ impl Case {
     pub fn on(&self, kernel: Kernel) -> Play {
         let agent = self.named().agent(self.width).expect("the table names sizes that they play");
         let expectation = Expectation { placements: self.looked_at, ..Expectation::default() };
-        let agent = Agent::linear(agent, 0, (self.looked_at > 0).then_some(expectation));
+        let search = if self.looked_at > 0 { Search::Expectation(expectation) } else { Search::Greedy };
+        let agent = Agent::linear(agent, search);
         Play { rules: Rules::simplified(self.width, self.height), agent, kernel }
     }
 }

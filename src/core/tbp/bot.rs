@@ -3,7 +3,7 @@
 //! It takes lines and answers with messages. It reads no stream and prints nothing; it explains what was wrong with a
 //! line, for the author of the front end.
 
-use crate::agents::{Agent, AgentRng, Kernel, Sight};
+use crate::agents::{Agent, AgentRng, Kernel, Search, Sight};
 use crate::engine::{Placement, Randomizer, Rules, Tetromino, is_blocked};
 
 use super::lines::{SHOWN, shown};
@@ -188,10 +188,10 @@ fn moves(
         Move::of(rules, playfield, placed, *placement)
     };
     let moves = placements.iter().filter(|placement| has_words(placement)).take(*max_moves).map(to_move);
-    let depth = match agent {
-        Agent::Lookahead(agent) => agent.pieces(),
-        Agent::Expectation(agent) => agent.expectation().pieces.into(),
-        _ => 0,
+    let depth = match agent.search() {
+        Some(Search::Lookahead(pieces)) => pieces,
+        Some(Search::Expectation(expectation)) => expectation.pieces.into(),
+        Some(Search::Greedy) | None => 0,
     };
     let (nodes, depth) = (Some(placements.len().into()), Some((1 + depth).into()));
     let move_info = MoveInfo { nodes, depth, ..MoveInfo::default() };

@@ -1,6 +1,8 @@
 //! How models are sent, repeated and refused, and how large they may be.
 
-use tetrion::client::{ConnectOptions, EvaluationRequest, Features, Policies, RulesChoice, Seeds};
+use tetrion::client::{
+    ConnectOptions, EvaluationRequest, Features, Play, Policies, RulesChoice, Seeds, WeightedPolicies,
+};
 use tetrion::server::ServerConfig;
 use tetrion::wire::limits::{
     MAX_HIDDEN_LAYERS, MAX_HIDDEN_UNITS, MAX_MODEL_PARAMETERS, MAX_MODEL_WORK, MAX_REQUEST_PARAMETERS,
@@ -95,14 +97,12 @@ async fn our_own_client_sends_them_too() {
         let request = EvaluationRequest {
             rules: RulesChoice::of_size(6, 6),
             rules_version: String::new(),
-            policies: Policies::Matrix {
+            policies: Policies::Weighted(WeightedPolicies {
                 features: Features::List(FEATURES.map(str::to_owned).into()),
                 rows: vec![case.row()],
                 model: Some(shape(&case.model)),
-                avoid_terminal: true,
-                lookahead: 0,
-                expectation: None,
-            },
+                play: Play::default(),
+            }),
             seeds: Seeds::PerPolicy(vec![vec![1, 2, 3]]),
             max_pieces: 50,
             max_steps: 0,

@@ -4,7 +4,7 @@ mod messages;
 
 use tetrion::agents::{
     Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, NTuple,
-    TerminalPolicy, Terms, TupleKind, TuplePattern,
+    Search, TerminalPolicy, Terms, TupleKind, TuplePattern,
 };
 use tetrion::engine::{Dealer, Placement, Playfield, Reach, Rules, Tetromino, placements};
 use tetrion::features::FeatureSet;
@@ -12,6 +12,7 @@ use tetrion::rollout::{Bounds, Episode, SLICE};
 use tetrion::wire::limits::MAX_HIDDEN_UNITS;
 use tetrion::wire::pb;
 use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::search::encode_search;
 use tetrion::wire::{models, tensor};
 
 use crate::evaluation::{Answer, ask, start};
@@ -525,7 +526,7 @@ async fn so_are_those_that_weigh_the_next_piece() {
         let expectation = Expectation { placements: 3, terms, ..default };
         let case = Case::new(&FEATURES, model, scale, number as u64);
         let mut agent = case.message();
-        agent.expectation = Some(tetrion::wire::expectation::encode(&expectation));
+        agent.expectation = encode_search(Search::Expectation(expectation)).1;
         let mut matrix = case.matrix(&[case.row()]);
         matrix.expectation = agent.expectation;
         let asked = request(size, Some(matrix), vec![agent], &seeds, 20);
@@ -613,8 +614,9 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
         (both(&[16], "leaky_relu", lines(10, 10)), 0.25),
     ] {
         let case = Case::new(&FEATURES, model, scale, 1);
-        for expectation in [None, Some(Expectation { placements: 4, ..Expectation::default() })] {
-            let agent = Agent::linear(case.agent(10, TerminalPolicy::Avoid), 0, expectation);
+        let expectation = Expectation { placements: 4, ..Expectation::default() };
+        for search in [Search::Greedy, Search::Expectation(expectation)] {
+            let agent = Agent::linear(case.agent(10, TerminalPolicy::Avoid), search);
             let mut whole = begin();
             whole.play(&rules, &agent, Kernel::Portable, bounds(40));
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
@@ -623,13 +625,13 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
                     sliced.advance(&rules, &agent, kernel, bounds(40), 13 * slice);
                     slice = slice % 5 + 1;
                 }
-                assert_eq!(sliced.game, whole.game, "{kernel:?}, {:?}, {expectation:?}", case.model);
+                assert_eq!(sliced.game, whole.game, "{kernel:?}, {:?}, {search:?}", case.model);
             }
         }
     }
     // The largest network multiplies as often for a piece as the kernels do for thousands of pieces.
     let largest = Case::new(&FEATURES, mlp(&[MAX_HIDDEN_UNITS as usize; 4], "relu"), 0.01, 1);
-    let agent = Agent::linear(largest.agent(10, TerminalPolicy::Avoid), 0, None);
+    let agent = Agent::linear(largest.agent(10, TerminalPolicy::Avoid), Search::Greedy);
     let mut episode = begin();
     episode.advance(&rules, &agent, Kernel::best(), bounds(u64::MAX), SLICE);
     assert!(episode.game.pieces < 10, "{} pieces in a slice", episode.game.pieces);

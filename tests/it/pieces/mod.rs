@@ -7,7 +7,7 @@ mod sets;
 /// The ground into which a stack sinks.
 mod sinking;
 
-use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalPolicy};
 use tetrion::engine::{
     Dealer, NamedChoice, Odds, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules,
     Scoring, TopOut, perft,
@@ -343,6 +343,6 @@ fn a_controller_chooses_the_best_of_all_placements() {
                 Placement::from_action(all.actions[best] as u32, &rules),
             );
         }
-        assert!(Agent::linear(agent, 0, None).plays(&rules));
+        assert!(Agent::linear(agent, Search::Greedy).plays(&rules));
     }
 }

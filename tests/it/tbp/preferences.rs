@@ -1,6 +1,8 @@
 //! What an agent would choose in place of its choice.
 
-use tetrion::agents::{Agent, AgentRng, Controller, Decision, Expectation, Kernel, LookaheadAgent, Sight};
+use tetrion::agents::{
+    Agent, AgentRng, Controller, Decision, Expectation, Kernel, LookaheadAgent, Search, Sight,
+};
 use tetrion::engine::{Odds, Placement, Playfield, Tetromino};
 
 use super::moves::guideline;
@@ -46,7 +48,8 @@ fn placements_are_ranked_by_what_they_are_worth() {
         assert_eq!(ranked.len(), sight.placements().len());
         assert!(ranked.is_sorted_by(|one, other| value(one) >= value(other)));
         // Among those that it looked at.
-        let ranked = preferences(&Agent::linear(linear.clone(), 0, Some(Expectation::default())), sight);
+        let ranked =
+            preferences(&Agent::linear(linear.clone(), Search::Expectation(Expectation::default())), sight);
         assert_eq!(ranked.len(), usize::from(Expectation::default().placements));
     });
 }

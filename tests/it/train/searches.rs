@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tetrion::agents::Controller;
+use tetrion::agents::{Controller, Search, TerminalPolicy};
 use tetrion::engine::{ActionModel, FieldValue, Randomizer, TopOut};
 use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::trainer::weights::Weights;
@@ -57,7 +57,7 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     }
     assert!(fs::read_to_string(folder.join(CURVE)).unwrap().contains("points a game"));
     let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-    assert_eq!((weights.terminal.as_str(), weights.weights.len()), ("score", 4));
+    assert_eq!((weights.terminal, weights.weights.len()), (TerminalPolicy::Score, 4));
 }
 
 #[test]
@@ -188,8 +188,10 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     succeeded(run.unwrap());
     succeeded(resume(&folder, &["--generations", "2"]).output());
     let path = folder.join(WEIGHTS);
-    let Weights { seeds, score, expectation, weights, .. } = Weights::read(&path).unwrap();
-    let expectation = expectation.expect("the file says how they are played");
+    let Weights { seeds, score, search, weights, .. } = Weights::read(&path).unwrap();
+    let Search::Expectation(expectation) = search else {
+        panic!("the file does not say how they are played")
+    };
     assert_eq!((expectation.placements, expectation.discount, expectation.pieces), (3, 0.9, 1));
     assert_eq!(expectation.caution, 0.4);
     let dt_10 = Controller::named("dt-10").unwrap().weights;

@@ -4,7 +4,7 @@ use super::row::{
     Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan, cut_off, document, give_or_take,
     mean_of, one_game, rerun,
 };
-use crate::agents::Controller;
+use crate::agents::{Controller, TerminalPolicy};
 use crate::cli::reproduce::verdict::{Decimals, Printed};
 use crate::client::Features;
 use crate::engine::Randomizer;
@@ -157,8 +157,8 @@ pub fn lab() -> Experiment {
         generations,
         quick_generations,
         by_points: false,
-        candidates_score_the_end: true,
-        result_scores_the_end: true,
+        candidates_terminal: TerminalPolicy::Score,
+        result_terminal: TerminalPolicy::Score,
         check_games: 0,
     };
     let searched = |label: &str, plan, said, lines| Row {
@@ -230,7 +230,7 @@ pub fn lab() -> Experiment {
 pub fn genetic() -> Experiment {
     let handed_in = Controller::named("genetic").expect("a controller of the table");
     let weights = handed_in.weights.to_vec();
-    let after_clearing = Player::Linear(Linear::of_set("height4", weights, true));
+    let after_clearing = Player::Linear(Linear::of_set("height4", weights, TerminalPolicy::Score));
     let plan = SearchPlan {
         method: SearchMethod::Genetic,
         features: "lab4",
@@ -238,8 +238,8 @@ pub fn genetic() -> Experiment {
         generations: 12,
         quick_generations: 8,
         by_points: true,
-        candidates_score_the_end: true,
-        result_scores_the_end: true,
+        candidates_terminal: TerminalPolicy::Score,
+        result_terminal: TerminalPolicy::Score,
         check_games: 0,
     };
     let row = |label: &str, player| Row::new(label, "genetic", 10, 22, player).games(1000, 200);
@@ -286,7 +286,7 @@ pub fn survey() -> Experiment {
             .to_vec(),
         ),
         weights: Controller::named("el-tetris-coded").expect("a controller of the table").weights.to_vec(),
-        score_terminal: false,
+        terminal: TerminalPolicy::Avoid,
     };
     let capped = |row: Row, quick_games| Row { cut: 100_000, quick_cut: 100_000, quick_games, ..row };
     Experiment {

@@ -1,7 +1,7 @@
 //! The tables of the literature.
 
 use super::row::{Experiment, Player, Quantity, Row, SearchMethod, SearchPlan, give_or_take, mean_of, rerun};
-use crate::agents::{CONTROLLERS, TerminalPolicy};
+use crate::agents::{CONTROLLERS, Search, TerminalPolicy};
 use crate::cli::reproduce::verdict::{Origin, Printed, Said};
 use crate::optimizers::CemPreset;
 use crate::optimizers::cem::Noise;
@@ -31,12 +31,12 @@ fn paper(controller: &str, height: u8, published: Option<f64>) -> Option<Said> {
 /// The controllers of the table with figures of this height.
 pub fn controllers(name: &'static str, height: u8) -> Experiment {
     // Greedy players alone: those that weigh the next piece are a class of their own.
-    let greedy = CONTROLLERS.iter().filter(|controller| controller.expectation.is_none());
+    let greedy = CONTROLLERS.iter().filter(|controller| controller.play.search == Search::Greedy);
     let rows = greedy.flat_map(|controller| {
         let figure = controller.figures.iter().find(|figure| {
             (figure.preset, figure.width, figure.height, figure.max_steps) == ("simplified", 10, height, 0)
         })?;
-        debug_assert_eq!(controller.terminal, TerminalPolicy::Avoid);
+        debug_assert_eq!(controller.play.terminal, TerminalPolicy::Avoid);
         let document = paper(controller.name, height, figure.published);
         let since = figure.measured.and_then(|measured| {
             rerun(match measured.interval {
@@ -80,8 +80,8 @@ pub fn cem_szita_lorincz() -> Experiment {
             by_points: false,
             // The candidates of the program whose means these are score the end by the heights of what sticks out of the
             // playfield. Here it is cut off, so that its score says nothing, and candidates avoid the end.
-            candidates_score_the_end: false,
-            result_scores_the_end: false,
+            candidates_terminal: TerminalPolicy::Avoid,
+            result_terminal: TerminalPolicy::Avoid,
             check_games: 30,
         };
         let mut row = Row::new(label, "simplified", 10, 20, Player::Search(plan)).games(30, 30);

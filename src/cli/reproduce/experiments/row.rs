@@ -1,7 +1,7 @@
 //! What an experiment is made of: rows, their players, and the figures that are compared.
 
 use crate::cli::reproduce::verdict::{Decimals, Origin, Printed, Said};
-use crate::client::{Features, Policies, RulesChoice};
+use crate::client::{Features, Play, Policies, RulesChoice, TerminalPolicy, WeightedPolicies};
 use crate::engine::{FieldValue, Randomizer};
 use crate::optimizers::cem::Noise;
 use crate::optimizers::{CemPreset, Config, GeneticConfig};
@@ -78,7 +78,7 @@ pub enum Player {
 pub struct Linear {
     pub(super) features: Features,
     pub(super) weights: Vec<f64>,
-    pub(super) score_terminal: bool,
+    pub(super) terminal: TerminalPolicy,
 }
 
 /// A search for a player.
@@ -96,10 +96,10 @@ pub struct SearchPlan {
     pub quick_generations: u32,
     /// Whether candidates are scored by points rather than by lines.
     pub by_points: bool,
-    /// Whether a placement that ends the game is scored like any other by the candidates.
-    pub candidates_score_the_end: bool,
-    /// The same of the result.
-    pub result_scores_the_end: bool,
+    /// Value of a game-ending placement for the candidates.
+    pub candidates_terminal: TerminalPolicy,
+    /// Value of a game-ending placement for the result.
+    pub result_terminal: TerminalPolicy,
     /// Games of the result so far after each generation.
     pub check_games: u32,
 }
@@ -151,21 +151,19 @@ pub enum Quantity {
 
 impl Linear {
     /// A controller on a set with a name.
-    pub fn of_set(set: &str, weights: Vec<f64>, score_terminal: bool) -> Linear {
+    pub fn of_set(set: &str, weights: Vec<f64>, terminal: TerminalPolicy) -> Linear {
         let features = Features::Set { name: set.to_owned(), version: String::new() };
-        Linear { features, weights, score_terminal }
+        Linear { features, weights, terminal }
     }
 
     /// The controller, as a request names it.
     pub fn policies(&self) -> Policies {
-        Policies::Matrix {
+        Policies::Weighted(WeightedPolicies {
             features: self.features.clone(),
             rows: vec![self.weights.clone()],
             model: None,
-            avoid_terminal: !self.score_terminal,
-            lookahead: 0,
-            expectation: None,
-        }
+            play: Play { terminal: self.terminal, ..Play::default() },
+        })
     }
 }
 

@@ -16,6 +16,8 @@
 //! that they could be it: nearly always there is one, and then there is nothing to work out. So the choice is the same on
 //! every machine.
 
+use serde::{Deserialize, Serialize};
+
 use super::candidates::{Candidates, index};
 use super::clearing::Clearing;
 use super::ground::Ground;
@@ -28,7 +30,8 @@ use crate::engine::{
 };
 
 /// How a controller weighs the pieces after the one it places.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// How many of them it takes into account, 1 to [`Expectation::MAX_PIECES`]. Those that are shown are used as they are
     /// shown; a hidden one is the last.
@@ -47,7 +50,8 @@ pub struct Expectation {
 }
 
 /// The terms of a placement's score that count when more pieces follow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Terms {
     /// Terms of features of the landing, such as its height: the playfield is judged once, when the last piece has landed.
     #[default]

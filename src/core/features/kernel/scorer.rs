@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::candidates::{Candidates, index};
 use super::ground::{Basis, Ground, LaneBounds};
 use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
@@ -27,8 +29,9 @@ use crate::engine::{
 };
 use crate::features::sets::FeatureSet;
 
-/// What a placement that ends the game is worth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// Value of a placement that ends the game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TerminalPolicy {
     /// Minus infinity; if every placement ends the game, the first one is chosen.
     #[default]

@@ -17,27 +17,16 @@ use ratatui::crossterm::terminal::EnterAlternateScreen;
 use ratatui::layout::Rect;
 use ratatui::{DefaultTerminal, TerminalOptions, Viewport};
 
-use crate::cli::interrupt::{INTERRUPTED, Interrupt};
+use super::interrupt::{INTERRUPTED, Interrupt};
 use crate::input::UsageError;
 use crate::text::escapes::is_obeyed;
+use crate::viewers::Program;
 
 /// How long a picture stays at least, unless a key is pressed.
 const FRAME: Duration = Duration::from_millis(33);
 /// The most columns and lines that are drawn, in the corner of a larger terminal: some say that they have 65,535 of either, which
 /// would take hundreds of gigabytes.
 const MOST: (u16, u16) = (1_000, 500);
-
-/// What is shown on a terminal.
-pub trait Program {
-    /// Draws the screen; the buffer is empty and as large as the terminal.
-    fn draw(&self, buffer: &mut Buffer);
-
-    /// A key was pressed; `Break` ends the program.
-    fn press(&mut self, key: KeyCode) -> ControlFlow<()>;
-
-    /// Time has passed.
-    fn pass(&mut self, time: Duration);
-}
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,5 @@
-//! What the games on a screen have in common: the rules, the pieces, the colours.
+//! A series of games under the same rules, numbered from 0, whose pieces follow from one seed.
 
-use super::output::is_without_colours;
-use super::screen::Palette;
 use crate::client::RulesChoice;
 use crate::engine::Rules;
 use crate::engine::rng::{Tag, word};
@@ -11,7 +9,7 @@ use crate::text::numbers::count;
 use crate::trainer::rules::in_words;
 use crate::wire::rules::ResolvedRules;
 
-/// Rules, a seed and colours.
+/// Rules and a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct GameSeries {
     /// The preset that the rules began with.
@@ -20,19 +18,17 @@ pub struct GameSeries {
     pub rules: Rules,
     /// The seed from which those of the games are drawn.
     pub seed: u64,
-    /// The colours.
-    pub palette: Palette,
 }
 
 impl GameSeries {
-    /// Rules, a seed, and the colours that were asked for, if any were.
+    /// The games with these rules and this seed.
     ///
     /// # Errors
     /// [`UsageError`] for rules that cannot be played.
-    pub fn new(rules: &RulesChoice, seed: u64, palette: Option<Palette>) -> Result<GameSeries, UsageError> {
+    pub fn new(rules: &RulesChoice, seed: u64) -> Result<GameSeries, UsageError> {
         let resolved = ResolvedRules::try_from(rules);
         let ResolvedRules { preset, rules } = resolved.map_err(|error| UsageError(error.to_string()))?;
-        Ok(GameSeries { preset, rules, seed, palette: Palette::wanted(palette, is_without_colours()) })
+        Ok(GameSeries { preset, rules, seed })
     }
 
     /// The seed of the episode that a game is: that of the same game in an evaluation.

@@ -1,4 +1,4 @@
-//! What is watched, and what the keys do. It knows no terminal and no clock: time is handed to it.
+//! Games of controllers, agents and training runs.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -6,16 +6,11 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
-use super::args::WatchArgs;
-use crate::cli::contender::Contender;
-use crate::cli::game_series::{GameSeries, result};
-use crate::cli::player::Player;
-use crate::cli::reasons::Reasons;
-use crate::cli::screen::terminal::Program;
-use crate::cli::screen::{Seat, Show};
-use crate::cli::thinking::ThinkingArgs;
+use super::{Palette, Program, Seat, Show};
+use crate::agents::PlayChoice;
 use crate::engine::ActionModel;
 use crate::input::UsageError;
+use crate::players::{Contender, GameSeries, Player, Reasons, result};
 use crate::recording::Recording;
 use crate::text::numbers::{count, grouped};
 
@@ -48,7 +43,7 @@ const KEYS: [&str; 9] = [
 pub struct Watch {
     series: GameSeries,
     contenders: Vec<Contender>,
-    thinking: ThinkingArgs,
+    choice: PlayChoice,
     game: u64,
     players: Vec<Player>,
     /// The step that all of them are at, or are going to.
@@ -68,36 +63,49 @@ pub struct Watch {
     since_look: Duration,
     /// Why a run that has gone on cannot be taken up.
     problem: Option<String>,
+    palette: Palette,
+}
+
+/// What is watched.
+#[derive(Clone, Debug)]
+pub struct WatchSetup {
+    /// The games.
+    pub series: GameSeries,
+    /// Number of the first game.
+    pub game: u64,
+    /// The players, at most 16, on the same pieces.
+    pub contenders: Vec<Contender>,
+    /// How the players play.
+    pub choice: PlayChoice,
+    /// Steps per second; `None` for the usual speed of the rules.
+    pub speed: Option<u32>,
+    /// Whether the first game starts paused.
+    pub paused: bool,
+    /// Colours of the screen.
+    pub palette: Palette,
 }
 
 impl Watch {
     /// Players before their first step.
     ///
     /// # Errors
-    /// [`UsageError`] for a player that there is not, or that cannot play by these rules.
-    pub fn new(args: &WatchArgs) -> Result<Watch, UsageError> {
-        let players = args.players.len();
+    /// [`UsageError`] for too many players, an unknown one, or one that cannot play by these rules.
+    pub fn new(setup: WatchSetup) -> Result<Watch, UsageError> {
+        let WatchSetup { series, game, contenders, choice, speed, paused, palette } = setup;
+        let players = contenders.len();
         if players > MAX_PLAYERS {
             return Err(UsageError(format!("{players} players, expected at most {MAX_PLAYERS}")));
         }
-        let contenders =
-            args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
-        let seed = args.shown.seed.expect("it has a default");
-        let series = GameSeries::new(
-            &Contender::rules(&contenders, &args.shown.rules, &args.thinking)?,
-            seed,
-            args.shown.palette,
-        )?;
         let by_keys = series.rules.action_model == ActionModel::Keypress;
         let mut watch = Watch {
             series,
             contenders,
-            thinking: args.thinking.clone(),
-            game: args.shown.game,
+            choice,
+            game,
             players: Vec::new(),
             step: 0,
-            speed: args.speed.unwrap_or(if by_keys { 12 } else { 4 }),
-            is_paused: args.paused,
+            speed: speed.unwrap_or(if by_keys { 12 } else { 4 }),
+            is_paused: paused,
             is_hurried: false,
             due: 0.0,
             focus: 0,
@@ -105,15 +113,16 @@ impl Watch {
             reasons_of: None,
             since_look: Duration::ZERO,
             problem: None,
+            palette,
         };
-        watch.begin(args.shown.game)?;
+        watch.begin(game)?;
         Ok(watch)
     }
 
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
-        let player = |contender: &Contender| contender.player(&setup, &self.thinking, seed);
+        let player = |contender: &Contender| contender.player(&setup, self.choice, seed);
         self.players = self.contenders.iter().map(player).collect::<Result<_, _>>()?;
         (self.game, self.step, self.due, self.is_hurried) = (game, 0, 0.0, false);
         self.work();
@@ -130,8 +139,8 @@ impl Watch {
     /// Looks whether the runs have gone on.
     fn look(&mut self) {
         self.since_look = Duration::ZERO;
-        let (rules, thinking) = (self.series.rules, &self.thinking);
-        let looks = self.contenders.iter_mut().map(|contender| contender.look(&rules, thinking));
+        let (rules, choice) = (self.series.rules, self.choice);
+        let looks = self.contenders.iter_mut().map(|contender| contender.look(&rules, choice));
         self.problem = looks.filter_map(Result::err).last().map(|error| error.to_string());
     }
 
@@ -282,7 +291,7 @@ impl Program for Watch {
             reasons: self.reasons.as_ref().map(|reasons| (reasons, None)),
             words,
             keys: &KEYS,
-            palette: self.series.palette,
+            palette: self.palette,
         }
         .render(buffer);
     }

@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
+use super::named::{agent, title, title_of_weights};
 use super::pilot::Pilot;
 use super::player::Player;
-use super::rules::RulesArgs;
-use super::thinking::ThinkingArgs;
-use crate::agents::Controller;
-use crate::client::RulesChoice;
+use crate::agents::{Controller, Play, PlayChoice};
 use crate::engine::Rules;
 use crate::input::UsageError;
 use crate::recording::Setup;
 use crate::trainer::found::{self, Found};
+use crate::trainer::rules::RulesNote;
 
 /// A player before its game.
 #[derive(Clone, Debug)]
@@ -43,43 +42,33 @@ impl Contender {
         Ok(Contender::Run(Box::new(Run { found: Found::read(Path::new(name))?, newer: None })))
     }
 
-    /// The rules of flags, completed by those of the first run among these players, unless the flags name another preset; with as
-    /// many pieces shown as the players look at, unless the flags say how many.
-    ///
-    /// # Errors
-    /// [`UsageError`] for a run whose rules this program does not know.
-    pub fn rules(
-        contenders: &[Contender],
-        flags: &RulesArgs,
-        thinking: &ThinkingArgs,
-    ) -> Result<RulesChoice, UsageError> {
-        let mut runs = contenders.iter().filter_map(|contender| match contender {
+    /// The rules that a run was trained under; `None` for a name.
+    pub fn rules(&self) -> Option<&RulesNote> {
+        match self {
             Contender::Named(_) => None,
             Contender::Run(run) => Some(run.found.rules()),
-        });
-        let choice = match runs.next() {
-            None => flags.choice(RulesChoice::default()),
-            Some(noted) => flags.completed_by(noted),
-        };
-        let own = contenders.iter().map(|contender| match contender {
-            Contender::Named(name) => Controller::named(name).ok()?.expectation,
-            Contender::Run(run) => run.found.expectation(),
-        });
-        let shown = own.map(|own| thinking.pieces_shown(own)).max().unwrap_or(0);
-        Ok(flags.choice_that_shows(shown, choice))
+        }
+    }
+
+    /// How the contender plays unless a caller chose otherwise.
+    pub fn play(&self) -> Play {
+        match self {
+            Contender::Named(name) => Controller::named(name).map_or(Play::default(), |named| named.play),
+            Contender::Run(run) => run.found.play(),
+        }
     }
 
     /// The player at the beginning of a game, whose seed is that of its draws too.
     ///
     /// # Errors
     /// [`UsageError`] if there is none of that name, or it cannot play by these rules.
-    pub fn player(&self, setup: &Setup, thinking: &ThinkingArgs, seed: u64) -> Result<Player, UsageError> {
+    pub fn player(&self, setup: &Setup, choice: PlayChoice, seed: u64) -> Result<Player, UsageError> {
         let (name, agent) = match self {
-            Contender::Named(name) => (thinking.title(name), thinking.agent(name, &setup.rules)?),
+            Contender::Named(name) => (title(name, choice), agent(name, choice, &setup.rules)?),
             Contender::Run(run) => {
                 let found = &run.found;
-                let name = thinking.title_of_weights(found.name(), found.expectation());
-                (name, thinking.agent_of(found, &setup.rules)?)
+                let name = title_of_weights(found.name(), choice, found.play());
+                (name, found.agent(&setup.rules, choice)?)
             }
         };
         Player::new(Pilot::new(name, agent, seed), setup)
@@ -111,11 +100,11 @@ impl Contender {
     ///
     /// # Errors
     /// Files that cannot be read any more, or that hold what cannot play by these rules; what there was stands.
-    pub fn look(&mut self, rules: &Rules, thinking: &ThinkingArgs) -> Result<(), UsageError> {
+    pub fn look(&mut self, rules: &Rules, choice: PlayChoice) -> Result<(), UsageError> {
         let Contender::Run(run) = self else { return Ok(()) };
         let last = run.newer.as_ref().unwrap_or(&run.found);
         if let Some(newer) = last.read_newer()? {
-            thinking.agent_of(&newer, rules)?;
+            newer.agent(rules, choice)?;
             run.newer = Some(newer);
         }
         Ok(())

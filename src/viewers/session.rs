@@ -1,5 +1,4 @@
-//! A session of a server on the screen: what is drawn of the frames that are kept, and what the keys do. It knows no network
-//! and no clock: another thread adds frames, and time is handed to it.
+//! A session of a server: another thread adds frames, which a person can stop and walk back through.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -10,8 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::kept::{Kept, KeptFrame, Link};
-use crate::cli::screen::terminal::Program;
-use crate::cli::screen::{Palette, Seat, Show};
+use super::{Palette, Program, Seat, Show};
 use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
 use crate::engine::Rules;
 use crate::text::numbers::{count, grouped};
@@ -32,7 +30,7 @@ const KEYS: [&str; 8] = [
 
 /// A session that is watched.
 #[derive(Debug)]
-pub struct Viewer {
+pub struct SessionViewer {
     session: WatchedSession,
     kept: Arc<Mutex<Kept>>,
     palette: Palette,
@@ -48,12 +46,27 @@ pub struct Viewer {
     shown: Cell<usize>,
 }
 
-impl Viewer {
+impl SessionViewer {
     /// A viewer of these frames.
-    pub fn new(session: WatchedSession, kept: Arc<Mutex<Kept>>, palette: Palette, is_paused: bool) -> Viewer {
+    pub fn new(
+        session: WatchedSession,
+        kept: Arc<Mutex<Kept>>,
+        palette: Palette,
+        is_paused: bool,
+    ) -> SessionViewer {
         let at = is_paused.then_some(0);
         let shown = Cell::new(1);
-        Viewer { session, kept, palette, at, is_paused, time: Duration::ZERO, first: 0, most: None, shown }
+        SessionViewer {
+            session,
+            kept,
+            palette,
+            at,
+            is_paused,
+            time: Duration::ZERO,
+            first: 0,
+            most: None,
+            shown,
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -175,7 +188,7 @@ fn phase(env: &WatchedEnv) -> &'static str {
     }
 }
 
-impl Program for Viewer {
+impl Program for SessionViewer {
     fn draw(&self, buffer: &mut Buffer) {
         let rules = &self.session.rules;
         let kept = self.kept();

@@ -2,20 +2,19 @@
 //!
 //! Colours are those of the 256 that practically every terminal has, over ssh too.
 
-use clap::ValueEnum;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
 use crate::engine::{Piece, Tetromino};
 
 /// A set of colours, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Palette {
-    /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange
+    /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange.
     Usual,
-    /// Seven colours that people with any kind of colour blindness can tell apart (Okabe and Ito 2008)
+    /// Seven colours that people with any kind of colour blindness can tell apart (Okabe and Ito 2008).
     ColourBlind,
-    /// No colours, and no characters beyond ASCII
+    /// No colours, and no characters beyond ASCII.
     Ascii,
 }
 
@@ -37,7 +36,7 @@ pub enum ScreenCell {
 }
 
 impl Palette {
-    /// The one that is asked for; where none is, the usual one, unless colours are unwanted.
+    /// The palette that a person asked for, else the usual one, or ASCII if colours are unwanted.
     pub fn wanted(asked: Option<Palette>, is_without_colours: bool) -> Palette {
         asked.unwrap_or(if is_without_colours { Palette::Ascii } else { Palette::Usual })
     }

@@ -2,9 +2,8 @@
 //!
 //! It does what the same agent does in an evaluation of the same game: `tests/it/watch.rs` compares the two.
 
-use crate::agents::{Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, Sight, Thought};
-use crate::engine::{MovingPiece, Piece, Placement, Rules};
-use crate::input::UsageError;
+use crate::agents::{Agent, AgentRng, Decision, Kernel, LinearAgent, Sight, Thought};
+use crate::engine::{MovingPiece, Piece, Placement};
 use crate::recording::Course;
 
 /// An agent that plays one game.
@@ -96,13 +95,4 @@ impl Pilot {
     pub fn landed(&mut self) {
         self.turn = Turn::Thinking(Thought::default());
     }
-}
-
-/// The controller of a name, which explains itself: linear controllers do.
-///
-/// # Errors
-/// [`UsageError`] if there is none of that name, or it cannot play by these rules.
-pub fn controller(name: &str, rules: &Rules) -> Result<LinearAgent, UsageError> {
-    let named = Controller::named(name).and_then(|controller| controller.agent(rules.width));
-    named.map_err(|error| UsageError(error.to_string()))
 }

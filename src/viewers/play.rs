@@ -1,4 +1,4 @@
-//! A person's game, and what the keys do. It knows no terminal and no clock: time is handed to it.
+//! A person's game.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -7,18 +7,11 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
 use super::aim::Aim;
-use super::args::{MAX_SPEED, PlayArgs};
-use crate::agents::LinearAgent;
-use crate::cli::contender::Contender;
-use crate::cli::game_series::{GameSeries, result};
-use crate::cli::pilot;
-use crate::cli::player::Player;
-use crate::cli::reasons::Reasons;
-use crate::cli::screen::terminal::Program;
-use crate::cli::screen::{Seat, Show};
-use crate::cli::thinking::ThinkingArgs;
+use super::{Palette, Program, Seat, Show};
+use crate::agents::{LinearAgent, PlayChoice};
 use crate::engine::{ActionModel, HalfTurns, Key, Rules};
 use crate::input::UsageError;
+use crate::players::{Contender, GameSeries, Player, Reasons, controller, result};
 use crate::recording::{
     ActionRefused, Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
 };
@@ -84,7 +77,7 @@ pub struct Play {
     /// What the person points at, where a step is a placement.
     aim: Option<Aim>,
     against: Option<Contender>,
-    thinking: ThinkingArgs,
+    choice: PlayChoice,
     rival: Option<Player>,
     adviser: LinearAgent,
     adviser_name: String,
@@ -95,47 +88,65 @@ pub struct Play {
     due: f64,
     is_paused: bool,
     message: String,
+    palette: Palette,
+}
+
+/// The largest speed at which a piece falls, in rows per second.
+pub const MAX_FALL_SPEED: f64 = 100.0;
+
+/// What a person plays.
+#[derive(Clone, Debug)]
+pub struct PlaySetup {
+    /// The games.
+    pub series: GameSeries,
+    /// Number of the first game.
+    pub game: u64,
+    /// Opponent on the same pieces.
+    pub against: Option<Contender>,
+    /// How the opponent plays.
+    pub choice: PlayChoice,
+    /// Name of the controller that gives hints.
+    pub hint: String,
+    /// Rows per second that a piece falls, 0 to [`MAX_FALL_SPEED`]; `None` for the usual speed of the rules.
+    pub speed: Option<f64>,
+    /// Colours of the screen.
+    pub palette: Palette,
 }
 
 impl Play {
     /// A game before the first key.
     ///
     /// # Errors
-    /// [`UsageError`] for a controller that there is not, or that cannot play by these rules.
-    pub fn new(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
-        let against: Vec<Contender> =
-            args.against.iter().map(|name| Contender::new(name)).collect::<Result<_, _>>()?;
-        let series = GameSeries::new(
-            &Contender::rules(&against, &args.shown.rules, &args.thinking)?,
-            seed,
-            args.shown.palette,
-        )?;
+    /// [`UsageError`] for an unknown controller, or one that cannot play by these rules.
+    pub fn new(setup: PlaySetup) -> Result<Play, UsageError> {
+        let PlaySetup { series, game, against, choice, hint, speed, palette } = setup;
         let mut play = Play {
             series,
-            game: args.shown.game,
-            recorder: recorder(&series, args.shown.game)?,
+            game,
+            recorder: recorder(&series, game)?,
             landings: Vec::new(),
             aim: None,
-            against: against.into_iter().next(),
-            thinking: args.thinking.clone(),
+            against,
+            choice,
             rival: None,
-            adviser: pilot::controller(&args.hint, &series.rules)?,
-            adviser_name: args.hint.clone(),
+            adviser: controller(&hint, &series.rules)?,
+            adviser_name: hint,
             hint: None,
-            // A row a second is level 1, and gives the time to move a piece that is on the ground.
-            speed: args.speed.unwrap_or(if series.rules.steers() { 1.0 } else { 2.0 }),
+            // A row per second is level 1, and gives the time to move a piece that is on the ground.
+            speed: speed.unwrap_or(if series.rules.steers() { 1.0 } else { 2.0 }),
             due: 0.0,
             is_paused: false,
             message: String::new(),
+            palette,
         };
-        play.begin(args.shown.game)?;
+        play.begin(game)?;
         Ok(play)
     }
 
     /// Begins a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
-        let rival = self.against.as_ref().map(|contender| contender.player(&setup, &self.thinking, seed));
+        let rival = self.against.as_ref().map(|contender| contender.player(&setup, self.choice, seed));
         self.rival = rival.transpose()?;
         self.recorder = recorder(&self.series, game)?;
         self.game = game;
@@ -147,7 +158,7 @@ impl Play {
     /// Begins the next game, against what a run has found by now.
     fn begin_next(&mut self) {
         let rules = self.series.rules;
-        let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, &self.thinking));
+        let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, self.choice));
         self.against.iter_mut().for_each(Contender::take_up);
         self.begin(self.game + 1).expect("a game by the same rules");
         if let Err(error) = looked {
@@ -359,7 +370,7 @@ impl Program for Play {
             reasons: self.hint.as_ref().map(|hint| (hint, yours)),
             words: self.words(),
             keys: &keys(&self.series.rules),
-            palette: self.series.palette,
+            palette: self.palette,
         }
         .render(buffer);
     }
@@ -378,7 +389,7 @@ impl Program for Play {
                 }
             }
             KeyCode::Char('p') if self.is_by_keys() => self.is_paused = !self.is_paused,
-            KeyCode::Char('+') => self.speed = (self.speed + 0.5).min(MAX_SPEED),
+            KeyCode::Char('+') => self.speed = (self.speed + 0.5).min(MAX_FALL_SPEED),
             KeyCode::Char('-') => self.speed = (self.speed - 0.5).max(0.0),
             key => self.steer(key),
         }

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::palette::Palette;
-use crate::cli::reasons::Reasons;
 use crate::engine::{Placement, Rules};
+use crate::players::Reasons;
 
 /// The fewest columns in which they make sense.
 pub const LEAST_WIDTH: u16 = 36;

@@ -1,0 +1,85 @@
+//! `tetrion play`: a person plays in the terminal. It needs no server.
+//!
+//! Under every preset: where a step is a placement, the person moves and turns the piece at leisure and drops it; where a step
+//! is a key, the piece falls in time. A controller can play beside, on the same pieces, one for one; another one says what it
+//! would do, and why.
+
+use std::process::ExitCode;
+
+use super::search::SearchArgs;
+use super::shown::ShownArgs;
+use crate::input::UsageError;
+use crate::players::Contender;
+use crate::viewers::{MAX_FALL_SPEED, Play, PlaySetup};
+
+/// The options of `tetrion play`.
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("lookahead", |arg| arg.requires("against")),
+    mut_arg("expectation", |arg| arg.requires("against")),
+    mut_arg("terminal", |arg| arg.requires("against")),
+    mut_arg("rules", |arg| arg.help("Rules preset; under lab and guideline you steer falling pieces by keys [default: the rules of a run in --against, or simplified]")),
+    mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
+    mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the preset's]")),
+    mut_arg("seed", |arg| arg.help("Seed for the games, as in `evaluate` [default: random]")),
+)]
+pub struct PlayArgs {
+    /// Opponent that gets the same pieces and moves after each of yours: a controller, an agent, a training run, or a
+    /// weights.json
+    #[arg(long, value_name = "NAME")]
+    pub against: Option<String>,
+
+    /// How the opponent plays.
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    /// Controller that gives hints
+    #[arg(long, value_name = "NAME", default_value = "dt-10")]
+    pub hint: String,
+
+    /// Rows per second that a piece falls, 0 to 100; 0 advances time only with each key [default: 2, or 1 under rules such
+    /// as guideline]
+    #[arg(long, value_name = "N", value_parser = speed)]
+    pub speed: Option<f64>,
+
+    /// The game, its rules and its colours.
+    #[command(flatten)]
+    pub shown: ShownArgs,
+}
+
+/// Shows the game until the person leaves, and prints how it stands then.
+///
+/// # Errors
+/// A name or rules that cannot be played, a terminal that is none, or a file that cannot be written.
+pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
+    let seed = match args.shown.seed {
+        Some(seed) => seed,
+        // Short enough to be read out.
+        None => getrandom::u32()?.into(),
+    };
+    let mut play = begin(&args, seed)?;
+    args.shown.show(&mut play, Play::recording, Play::report)
+}
+
+/// The game before the first key.
+///
+/// # Errors
+/// [`UsageError`] for an unknown name, or rules that cannot be played.
+pub fn begin(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
+    let against: Option<Contender> = args.against.as_deref().map(Contender::new).transpose()?;
+    let choice = args.search.choice();
+    Play::new(PlaySetup {
+        series: args.shown.series(against.as_slice(), choice, seed)?,
+        game: args.shown.game,
+        against,
+        choice,
+        hint: args.hint.clone(),
+        speed: args.speed,
+        palette: args.shown.palette(),
+    })
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.0..=MAX_FALL_SPEED).contains(speed));
+    speed.ok_or_else(|| format!("expected a number from 0 to {MAX_FALL_SPEED}"))
+}

@@ -1,0 +1,70 @@
+//! How a linear controller plays: the value of a game-ending placement, and how far it searches.
+//!
+//! Requests, flags, files of weights and settings of runs all say it with these types.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Expectation, TerminalPolicy};
+
+/// How a linear controller uses the pieces after the current one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Search {
+    /// Not at all: the placement with the largest score is chosen.
+    #[default]
+    Greedy,
+    /// Adds up scores over this many shown pieces, at least 1.
+    Lookahead(u32),
+    /// The best that the next pieces can reach, the exact mean for a hidden piece.
+    Expectation(Expectation),
+}
+
+/// How a linear controller plays.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Play {
+    /// Value of a placement that ends the game.
+    pub terminal: TerminalPolicy,
+    /// The search.
+    pub search: Search,
+}
+
+/// The parts of a [`Play`] that a caller chose; the controller decides the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlayChoice {
+    /// Value of a placement that ends the game.
+    pub terminal: Option<TerminalPolicy>,
+    /// The search.
+    pub search: Option<Search>,
+}
+
+impl Search {
+    /// Number of next pieces that the rules must show.
+    pub fn pieces_shown(&self) -> u32 {
+        match self {
+            Search::Greedy => 0,
+            Search::Lookahead(pieces) => *pieces,
+            Search::Expectation(expectation) => expectation.pieces_shown().into(),
+        }
+    }
+
+    /// The search with this expectation, if present.
+    pub const fn with(expectation: Option<Expectation>) -> Search {
+        match expectation {
+            Some(expectation) => Search::Expectation(expectation),
+            None => Search::Greedy,
+        }
+    }
+}
+
+impl PlayChoice {
+    /// The choice completed by the controller's own way of playing.
+    pub fn or(self, own: Play) -> Play {
+        Play { terminal: self.terminal.unwrap_or(own.terminal), search: self.search.unwrap_or(own.search) }
+    }
+}
+
+impl From<Play> for PlayChoice {
+    fn from(Play { terminal, search }: Play) -> PlayChoice {
+        PlayChoice { terminal: Some(terminal), search: Some(search) }
+    }
+}

@@ -1,0 +1,19 @@
+//! Players: agents, controllers and trained weights at games that are shown, on this machine.
+//!
+//! A [`Contender`] is a name, a training run or a file of weights before its game; a [`Player`] plays one game, which can be
+//! walked back and forth, through a [`Pilot`]. [`Reasons`] explain a choice. This room knows no terminal, no flag and no clock,
+//! and calls no server: `tests/it/watch.rs` compares its games with those of evaluations.
+
+mod contender;
+mod game_series;
+mod named;
+mod pilot;
+mod player;
+mod reasons;
+
+pub use contender::Contender;
+pub use game_series::{GameSeries, result};
+pub use named::{agent, controller, named_policy, title, title_of_weights};
+pub use pilot::Pilot;
+pub use player::Player;
+pub use reasons::{Reasons, Term};

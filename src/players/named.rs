@@ -1,0 +1,66 @@
+//! Agents and controllers by name: what a server would play for the name, and how a player is called.
+
+use crate::agents::{Agent, AgentRow, Controller, LinearAgent, Play, PlayChoice, Search};
+use crate::engine::Rules;
+use crate::input::UsageError;
+use crate::wire::DecodeError;
+use crate::wire::policies::NamedPolicy;
+
+/// The policy of a name. A controller plays as a caller chose; other agents do not search.
+pub fn named_policy(name: &str, choice: PlayChoice) -> NamedPolicy {
+    let play = if Controller::named(name).is_ok() { choice } else { PlayChoice::default() };
+    NamedPolicy { play, ..NamedPolicy::new(name) }
+}
+
+/// The agent that a server would play for a name, with its default parameters.
+///
+/// # Errors
+/// [`UsageError`] for an unknown name, an agent that needs weights, or rules that it cannot play.
+pub fn agent(name: &str, choice: PlayChoice, rules: &Rules) -> Result<Agent, UsageError> {
+    let parameters = AgentRow::named(name).map_or(&[][..], |row| row.parameters);
+    let needed = parameters.iter().filter(|parameter| parameter.default_value().is_empty());
+    let needed: Vec<&str> = needed.map(|parameter| parameter.name()).collect();
+    if !needed.is_empty() {
+        let problem = format!("{name} needs {}", needed.join(" and "));
+        return Err(UsageError(format!("{problem}, expected an agent or a controller that needs nothing")));
+    }
+    named_policy(name, choice).agent(rules).map_err(|error| match error {
+        DecodeError::Invalid { field, problem, .. } if field == "name" => UsageError(problem),
+        error => UsageError(format!("{name}: {error}")),
+    })
+}
+
+/// The controller of a name, which scores placements one by one.
+///
+/// # Errors
+/// [`UsageError`] for an unknown name, or rules that the controller cannot play.
+pub fn controller(name: &str, rules: &Rules) -> Result<LinearAgent, UsageError> {
+    let named = Controller::named(name).and_then(|controller| controller.agent(rules.width));
+    named.map_err(|error| UsageError(error.to_string()))
+}
+
+/// Name of a player: the name of the agent or controller, and the search that a caller chose.
+pub fn title(name: &str, choice: PlayChoice) -> String {
+    match Controller::named(name) {
+        Ok(controller) => match choice.search {
+            Some(search) => format!("{name}{}", in_words(search, controller.play)),
+            None => name.to_owned(),
+        },
+        Err(_) => name.to_owned(),
+    }
+}
+
+/// Name of a player with weights from a file, which says nothing about how they play: the file's name and the search.
+pub fn title_of_weights(name: &str, choice: PlayChoice, own: Play) -> String {
+    format!("{name}{}", in_words(choice.or(own).search, own))
+}
+
+/// The search after a player's name; empty for a greedy player that is greedy by itself.
+fn in_words(search: Search, own: Play) -> String {
+    match search {
+        Search::Greedy if own.search == Search::Greedy => String::new(),
+        Search::Greedy => " (greedy)".to_owned(),
+        Search::Lookahead(pieces) => format!(" + lookahead {pieces}"),
+        Search::Expectation(_) => " + expectation".to_owned(),
+    }
+}
