@@ -25,10 +25,10 @@ import gymnasium
 import numpy as np
 
 import tetrion
+from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
-from tetrion.server import find_binary
-from tetrion.tensors import from_numpy
+from tetrion._transport.server import find_binary
 
 # Columns that take every piece in its first orientation on the default playfield.
 COLUMNS = 7

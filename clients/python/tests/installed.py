@@ -7,7 +7,7 @@ from importlib.metadata import metadata
 import gymnasium
 
 import tetrion
-from tetrion.server import find_binary
+from tetrion._transport.server import find_binary
 
 about = metadata("tetrion")
 assert about["License-Expression"] == "MIT OR Apache-2.0"

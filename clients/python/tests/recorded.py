@@ -8,8 +8,8 @@ import zlib
 import numpy as np
 
 import tetrion
-from tetrion import pictures
-from tetrion.server import find_binary
+from tetrion._pictures import pictures
+from tetrion._transport.server import find_binary
 
 
 def program(*arguments):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import tetrion
-from tetrion import addresses
+from tetrion._transport import addresses
 
 VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy")
 NOWHERE = "http://127.0.0.1:1"

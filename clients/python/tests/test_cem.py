@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion.cem import Cem, CemConfig, Noise
-from tetrion.draws import normals, word
-from tetrion.server import find_binary
+from tetrion._training.cem import Cem, CemConfig, Noise
+from tetrion._training.draws import normals, word
+from tetrion._transport.server import find_binary
 
 PATHS = Path(__file__).parents[3] / "tests/data/optimizer_paths.txt"
 SUMMIT = np.array([1.0, -2.0, 0.5])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion.placements import KEYS
-from tetrion.requests import enum_value, rules_message
-from tetrion.summary import summarize
+from tetrion._evaluations.summary import summarize
+from tetrion._messages.placements import KEYS
+from tetrion._messages.requests import enum_value, rules_message
 
 RULES = {"width": 10, "height": 6}
 

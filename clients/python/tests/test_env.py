@@ -14,7 +14,7 @@ from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
 import tetrion
-from tetrion import pictures
+from tetrion._pictures import pictures
 
 OPTIONS = [
     {},

@@ -8,9 +8,9 @@ import pytest
 from test_cem import PATHS, advance, toy
 
 import tetrion
-from tetrion.draws import Draws, normals
-from tetrion.genetic import Genetic, GeneticConfig
-from tetrion.server import find_binary
+from tetrion._training.draws import Draws, normals
+from tetrion._training.genetic import Genetic, GeneticConfig
+from tetrion._transport.server import find_binary
 
 
 def test_draws_one_by_one_are_those_drawn_at_once():

@@ -10,7 +10,7 @@ from test_env import check
 from test_vector_env import assert_follows
 
 import tetrion
-from tetrion import pictures
+from tetrion._pictures import pictures
 
 PLAYTHROUGH = Path(__file__).parents[3] / "tests/data/playthroughs/lab_5x7.txt"
 SMALL = {"width": 5, "height": 7}

@@ -1,4 +1,4 @@
-"""Which file of the package imports which: layers whose imports go down only, and no circles within a layer."""
+"""Which folder of the package imports which: each is a layer whose imports go down only, and files form no circles."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter
@@ -6,21 +6,25 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 
-# From the lowest layer up. A file imports files of its own layer and of those below.
-LAYERS = {
-    "values": ["errors", "names", "arguments", "addresses", "draws", "font", "scenes", "tls", "versions"],
-    "messages": ["tensors", "requests", "evaluation", "placements", "models", "answers", "games", "summary", "progress"],
-    "pictures": ["pictures", "frames", "replay", "viewer"],
-    "connection": ["server", "connection", "keywords"],
-    "sessions": ["journal", "link", "calls", "stream", "session", "watching"],
-    "recordings": ["episode_log", "replayer", "recording", "recorder"],
-    "evaluations": ["results", "expected_games", "evaluation_run", "evaluation_recordings", "sharding"],
-    "clients": ["client", "servers", "ray"],
-    "searches": ["search", "cem", "genetic", "training"],
-    "environments": ["spaces", "flat", "rendering", "remote", "env", "vector_env", "keypress", "record_games", "sb3"],
-    "package": ["__init__", "__main__"],
-}
-LAYER_OF = {name: number for number, names in enumerate(LAYERS.values()) for name in names}
+# From the lowest layer up: the private folders, and the public files at the top of the package.
+LAYERS = [
+    ["errors"],
+    ["_checks"],
+    ["_messages"],
+    ["_pictures"],
+    ["_transport"],
+    ["_sessions"],
+    ["_watching"],
+    ["_recordings"],
+    ["models"],
+    ["_evaluations"],
+    ["_clients"],
+    ["_training"],
+    ["_envs"],
+    ["sb3", "ray"],
+    ["__init__", "__main__"],
+]
+LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 
 
 def imports(source, files):
@@ -31,14 +35,15 @@ def imports(source, files):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports name the whole path"
-            # `from tetrion import tls` imports a file, `from tetrion import Tls` a name of the package itself.
+            # `from tetrion._transport import tls` imports a file, `from tetrion import Tls` a name of the package itself.
             named = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
         for name in named:
-            top, file, *_ = [*name.split("."), ""]
-            if top == "tetrion" and file != "_pb":
-                found.add(file if file in files else "__init__")
+            top, *path = name.split(".")
+            if top == "tetrion" and path[:1] != ["_pb"]:
+                known = [".".join(path[:length]) for length in (1, 2) if ".".join(path[:length]) in files]
+                found.add(known[-1] if known else "__init__")
     return found
 
 
@@ -53,8 +58,9 @@ def circle(graph):
 
 
 def read_package():
-    files = {path.stem: path.read_text() for path in PACKAGE.glob("*.py")}
-    return {name: imports(source, files) for name, source in files.items()}
+    paths = [*PACKAGE.glob("*.py"), *(path for path in PACKAGE.glob("_*/*.py") if path.parent.name != "_pb")]
+    files = {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path.read_text() for path in paths}
+    return {name: imports(source, files) for name, source in files.items() if not name.endswith(".__init__")}
 
 
 def test_imports_go_round_in_no_circle():
@@ -63,14 +69,21 @@ def test_imports_go_round_in_no_circle():
 
 def test_imports_go_down():
     graph = read_package()
-    assert sorted(graph) == sorted(LAYER_OF), "every file has a place in LAYERS"
-    wrong = [f"{name} imports {other}" for name in graph for other in graph[name] if LAYER_OF[other] > LAYER_OF[name]]
+    layers = {name: name.partition(".")[0] for name in graph}
+    assert sorted(set(layers.values())) == sorted(LAYER_OF), "every folder has a place in LAYERS"
+    wrong = [
+        f"{name} imports {other}"
+        for name in graph
+        for other in graph[name]
+        if LAYER_OF[layers[other]] > LAYER_OF[layers[name]]
+    ]
     assert not wrong
 
 
 def test_hidden_imports_are_found():
-    files = {"a", "b", "c", "d"}
+    files = {"a", "b", "c", "d", "_e.f"}
     assert imports("import tetrion.a\nfrom tetrion import b, Name", files) == {"a", "b", "__init__"}
+    assert imports("from tetrion._e import f\nfrom tetrion._e.f import g", files) == {"_e.f"}
     assert imports("def f():\n    from tetrion.c import x", files) == {"c"}
     assert imports("if TYPE_CHECKING:\n    from tetrion.d import X", files) == {"d"}
     assert imports("from tetrion._pb import rules_pb2\nimport numpy", files) == set()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion import flat
+from tetrion._envs import flat
 
 NUM_PLACEMENTS = 4 * 10 * 24 * 3
 # A T fits into the notch only by a turn.

@@ -9,8 +9,8 @@ from gymnasium.utils.env_checker import check_env
 from recorded import check_file
 
 import tetrion
-from tetrion.env import TetrisEnv
-from tetrion.flat import Planes
+from tetrion._envs.flat import Planes
+from tetrion._envs.single import TetrisEnv
 
 RULES = {"piece_set": "melax", "width": 6, "height": 8, "preview": 2}
 

@@ -12,7 +12,7 @@ import gymnasium
 import pytest
 
 import tetrion
-from tetrion.draws import word
+from tetrion._training.draws import word
 
 FILE = Path(__file__).parents[3] / "tests/data/reference_games.txt"
 

@@ -9,10 +9,10 @@ import pytest
 from recorded import check_file, program, random_actions, read_png
 
 import tetrion
-from tetrion import font, pictures, scenes
+from tetrion._messages.tensors import to_numpy
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
-from tetrion.tensors import to_numpy
+from tetrion._pictures import font, pictures, scenes
 
 REPOSITORY = Path(__file__).parents[3]
 PRESETS = ["simplified", "survey", "genetic", "leiden"]
@@ -176,7 +176,7 @@ def test_snapshots_of_its_own_keep_their_colours(client, kind, monkeypatch):
     env.restore_state(taken[-1][0], reseed=1)
     assert set(env._renderer.scenes([0])[0].cells.ravel()) <= {-1, 7}
     # What was forgotten is grey again.
-    monkeypatch.setattr("tetrion.episode_log._MAX_REMEMBERED", 1)
+    monkeypatch.setattr("tetrion._recordings.episode_log._MAX_REMEMBERED", 1)
     env.clone_state()
     env.restore_state(taken[-1][0])
     assert set(env._renderer.scenes([0])[0].cells.ravel()) <= {-1, 7}
@@ -334,7 +334,7 @@ def test_copies_show_what_they_know(client):
 
 
 def test_a_game_not_rendered_for_long_is_shown_from_where_it_is(client, monkeypatch):
-    monkeypatch.setattr("tetrion.rendering._MAX_BEHIND", 3)
+    monkeypatch.setattr("tetrion._envs.rendering._MAX_BEHIND", 3)
     env = tetrion.TetrisEnv(client, render_mode="rgb_array")
     env.reset(options={"piece_sequence": "OOOOOOOO"})
     env.step(0)
@@ -386,7 +386,7 @@ def test_texts_cannot_leave_their_place(client, tmp_path):
 
 
 def test_a_long_game_is_shown_in_part(client, monkeypatch):
-    monkeypatch.setattr("tetrion.recording._MAX_SHOWN", 10)
+    monkeypatch.setattr("tetrion._recordings.recording._MAX_SHOWN", 10)
     page = game(client, max_pieces=25).html(speed=0.25, palette="colour-blind")
     assert "15 more steps are not shown" in page
     assert '"speed":0.25' in page

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 import tetrion
-from tetrion.server import find_binary, shared_server
+from tetrion._transport.server import find_binary, shared_server
 
 
 def test_ends_when_closed():
@@ -40,7 +40,7 @@ def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_pa
         program.parent.mkdir(parents=True)
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
-    monkeypatch.setattr("tetrion.server.__file__", str(tmp_path / "package/server.py"))
+    monkeypatch.setattr("tetrion._transport.server.__file__", str(tmp_path / "package/_transport/server.py"))
     monkeypatch.setenv("PATH", str(programs[2].parent))
     monkeypatch.setenv("TETRION_SERVER", str(programs[0]))
     assert find_binary() == programs[0]
@@ -56,7 +56,7 @@ def test_server_not_found_says_what_to_do(monkeypatch):
         find_binary()
     monkeypatch.delenv("TETRION_SERVER")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("tetrion.server.__file__", "/nowhere/server.py")
+    monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
     with pytest.raises(tetrion.ServerNotFound, match="cargo build --release"):
         find_binary()
 

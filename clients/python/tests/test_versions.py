@@ -13,7 +13,7 @@ import pytest
 
 import tetrion
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion.versions import RULES_VERSION, VERSION, is_compatible
+from tetrion._transport.versions import RULES_VERSION, VERSION, is_compatible
 
 ROOT = Path(__file__).parents[3]
 

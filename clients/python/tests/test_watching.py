@@ -11,7 +11,7 @@ import pytest
 from recorded import random_actions, read_png
 
 import tetrion
-from tetrion.pictures import PALETTES
+from tetrion._pictures.pictures import PALETTES
 
 # Seconds for what comes at last on a busy machine.
 PATIENCE = 60.0

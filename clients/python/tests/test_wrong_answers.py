@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tetrion
+from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2, evaluation_service_pb2_grpc
-from tetrion.tensors import from_numpy
 
 UNARY = ["GetServerInfo", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render", "SaveState"]
 UNARY += ["RestoreState", "EnumeratePlacements"]

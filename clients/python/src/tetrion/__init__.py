@@ -34,16 +34,41 @@ or games, A of actions, P of policies, F of features.
 This package holds no rules of the game. It asks the server for what it needs to know.
 """
 
-from gymnasium.envs.registration import register
+import gymnasium as _gymnasium
 
+from tetrion._clients.client import Client
+from tetrion._clients.servers import Servers
+from tetrion._envs.flat import Flattener, Planes
+from tetrion._envs.keypress import KeypressEnv, KeypressVectorEnv
+from tetrion._envs.single import TetrisEnv
+from tetrion._envs.vector import TetrisVectorEnv
+from tetrion._evaluations.games import Games
+from tetrion._evaluations.request import EvaluationOptions, SeedRange
+from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.run import EvaluationRun
+from tetrion._messages.answers import Observed, Stepped
+from tetrion._messages.placements import Placements
+from tetrion._messages.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
 from tetrion._pb.evaluation_service_pb2 import Agent
 from tetrion._pb.features_pb2 import Expectation
 from tetrion._pb.fields import GarbageFields, RulesFields, ScoringFields
-from tetrion.answers import Observed, Stepped
-from tetrion.cem import Cem, CemConfig
-from tetrion.client import Client
-from tetrion.connection import ConnectionSettings
-from tetrion.env import TetrisEnv
+from tetrion._pictures.scenes import Scene
+from tetrion._recordings.record_games import RecordGames, RecordVectorGames
+from tetrion._recordings.recorder import Recorder
+from tetrion._recordings.recording import Recording
+from tetrion._recordings.replay import Replay
+from tetrion._sessions.session import Session
+from tetrion._sessions.stream import StepStream
+from tetrion._training.cem import Cem, CemConfig
+from tetrion._training.genetic import Genetic, GeneticConfig
+from tetrion._training.training import TrainedGeneration, train
+from tetrion._transport import versions as _versions
+from tetrion._transport.connection import ConnectionSettings
+from tetrion._transport.server import Server, ServerNotFound, ServerNotStarted
+from tetrion._transport.tls import Tls
+from tetrion._transport.versions import VersionWarning
+from tetrion._watching.frames import WatchedEnv, WatchedEpisode, WatchedFrame
+from tetrion._watching.watching import Watching
 from tetrion.errors import (
     DeadlineExceeded,
     EpisodeEnded,
@@ -68,33 +93,9 @@ from tetrion.errors import (
     UnknownHost,
     VersionMismatch,
 )
-from tetrion.evaluation import EvaluationOptions, SeedRange
-from tetrion.evaluation_run import EvaluationRun
-from tetrion.flat import Flattener, Planes
-from tetrion.frames import WatchedEnv, WatchedEpisode, WatchedFrame
-from tetrion.games import Games
-from tetrion.genetic import Genetic, GeneticConfig
-from tetrion.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion.models import Mlp, NTuple, TuplePattern
-from tetrion.placements import Placements
-from tetrion.record_games import RecordGames, RecordVectorGames
-from tetrion.recorder import Recorder
-from tetrion.recording import Recording
-from tetrion.replay import Replay
-from tetrion.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
-from tetrion.results import Evaluation
-from tetrion.scenes import Scene
-from tetrion.server import Server, ServerNotFound, ServerNotStarted
-from tetrion.servers import Servers
-from tetrion.session import Session
-from tetrion.stream import StepStream
-from tetrion.tls import Tls
-from tetrion.training import TrainedGeneration, train
-from tetrion.vector_env import TetrisVectorEnv
-from tetrion.versions import VERSION, VersionWarning
-from tetrion.watching import Watching
 
-__version__ = VERSION
+__version__ = _versions.VERSION
 
 __all__ = [
     "Agent",
@@ -174,14 +175,7 @@ __all__ = [
     "train",
 ]
 
-register(
-    id="tetrion/Placement-v0",
-    entry_point="tetrion.env:TetrisEnv",
-    vector_entry_point="tetrion.vector_env:TetrisVectorEnv",
-)
-
-register(
-    id="tetrion/Keypress-v0",
-    entry_point="tetrion.keypress:KeypressEnv",
-    vector_entry_point="tetrion.keypress:KeypressVectorEnv",
+_gymnasium.register(id="tetrion/Placement-v0", entry_point="tetrion:TetrisEnv", vector_entry_point="tetrion:TetrisVectorEnv")
+_gymnasium.register(
+    id="tetrion/Keypress-v0", entry_point="tetrion:KeypressEnv", vector_entry_point="tetrion:KeypressVectorEnv"
 )

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 
-from tetrion.server import ServerNotFound, find_binary
-from tetrion.versions import RULES_VERSION, VERSION
+from tetrion._transport.server import ServerNotFound, find_binary
+from tetrion._transport.versions import RULES_VERSION, VERSION
 
 
 def print_versions() -> None:

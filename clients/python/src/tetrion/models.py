@@ -15,11 +15,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tetrion import arguments
+from tetrion._checks import arguments
+from tetrion._messages.placements import Placements
+from tetrion._messages.requests import enum_value
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.errors import InvalidArgument
-from tetrion.placements import Placements
-from tetrion.requests import enum_value
 
 Floats: TypeAlias = "npt.NDArray[np.float32]"
 

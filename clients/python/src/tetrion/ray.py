@@ -12,7 +12,7 @@ cut into shards, pairs of a policy and a seed, and each free node gets the next 
 its seed, so the shard of a node that died is simply sent to another, and the results are those of a single machine, to the
 last bit of the summary.
 
-Every node needs this package and a server program that it finds (`tetrion.server.find_binary`); the simplest way is a wheel
+Every node needs this package and a server program that it finds (see `Server`); the simplest way is a wheel
 that contains the program. Nodes need not reach each other's servers.
 
 If your process starts Ray's own processes (`ray.init()` without an address), do so before you make a `Client`, or set
@@ -41,19 +41,19 @@ except ModuleNotFoundError as error:
 from ray.exceptions import NodeDiedError, ObjectLostError, RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from tetrion import keywords
+from tetrion._checks import keywords
+from tetrion._clients.client import Client
+from tetrion._evaluations.games import COLUMNS, Games
+from tetrion._evaluations.progress import Progress, listener
+from tetrion._evaluations.recordings import with_recordings, words_of
+from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
+from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.client import Client
+from tetrion._recordings.recording import Recording
+from tetrion._transport.server import Server
 from tetrion.errors import ServerUnavailable
-from tetrion.evaluation import Controllers, EvaluationOptions, evaluation_request
-from tetrion.evaluation_recordings import with_recordings, words_of
-from tetrion.games import COLUMNS, Games
-from tetrion.progress import Progress, listener
-from tetrion.recording import Recording
-from tetrion.results import Evaluation
-from tetrion.server import Server
-from tetrion.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

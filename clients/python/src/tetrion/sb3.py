@@ -26,12 +26,13 @@ except ModuleNotFoundError as error:
     message = "tetrion.sb3 needs Stable-Baselines3: pip install 'tetrion[sb3]'"
     raise ModuleNotFoundError(message, name="stable_baselines3") from error
 
-from tetrion import arguments, spaces
-from tetrion.client import Client
+from tetrion._checks import arguments
+from tetrion._clients.client import Client
+from tetrion._envs import spaces
+from tetrion._envs.flat import Flattener, Planes
+from tetrion._envs.keypress import KeypressVectorEnv
+from tetrion._envs.vector import GAME_METHODS, TetrisVectorEnv
 from tetrion.errors import InvalidArgument
-from tetrion.flat import Flattener, Planes
-from tetrion.keypress import KeypressVectorEnv
-from tetrion.vector_env import GAME_METHODS, TetrisVectorEnv
 
 # Observations for SB3: one array, or one for each field.
 Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]

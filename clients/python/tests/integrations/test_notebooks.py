@@ -10,7 +10,7 @@ import pytest
 from recorded import read_png
 
 import tetrion
-from tetrion.pictures import PALETTES
+from tetrion._pictures.pictures import PALETTES
 
 CELLS = [
     "import tetrion",
@@ -29,7 +29,7 @@ class Frame(tetrion.WatchedFrame):
         drawn = super()._repr_png_()
         [session.reset, lambda: session.step([0, 2]), session.close][self.sequence]()
         return drawn
-tetrion.watching.WatchedFrame = Frame
+tetrion._watching.watching.WatchedFrame = Frame
 client.watch(session, fps=60).show()
 """,
     """

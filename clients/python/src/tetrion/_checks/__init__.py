@@ -1,0 +1,1 @@
+"""Checks of arguments, before anything is sent."""

@@ -1,0 +1,158 @@
+"""Arguments, checked before anything is sent: an error names the argument, the value and what was expected.
+
+The server decides what the game allows; these checks refuse what no message could hold. They accept numpy's numbers, and
+whole numbers written as floats, such as `max_pieces=1e6`. True and False are not numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.duration_pb2 import Duration
+
+from tetrion._checks.names import expected as expected_names
+from tetrion._checks.names import plain
+from tetrion.errors import InvalidArgument
+
+U32, U64 = 2**32 - 1, 2**64 - 1
+# The smallest integer of 64 bits with a sign.
+I64 = -(2**63)
+PIECES = "a string of the letters IOTZSJL"
+
+
+def wrong(field: str, value: object, expected: str) -> InvalidArgument:
+    """The error for a wrong value."""
+    # A numpy number is shown as Python shows its own.
+    shown = value.item() if isinstance(value, np.generic) else value
+    return InvalidArgument(field, f"is {reprlib.repr(shown)}, expected {expected}")
+
+
+def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str = "") -> int:
+    """An integer from `low` to `high`. An error says that this was expected, or `expected`."""
+    number = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+        raise wrong(field, value, expected or f"an integer from {low} to {high}")
+    return number
+
+
+def field_integer(field: str, value: Any, high: int) -> int:
+    """An integer that a field of a message can hold. What the game allows is much less, and for the server to say."""
+    is_large = isinstance(value, (int, float, np.number)) and value > high
+    return integer(field, value, 0, high, "a smaller integer" if is_large else "an integer, 0 or more")
+
+
+def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number", high: float = math.inf) -> float:
+    """A number from `low` to `high`, not NaN."""
+    given = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
+        raise wrong(field, value, expected)
+    return float(given)
+
+
+def flag(field: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise wrong(field, value, "True or False")
+    return bool(value)
+
+
+def string(field: str, value: Any, expected: str = "a string") -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise wrong(field, value, expected)
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # Half of a surrogate pair, as in the names of files that are not UTF-8.
+        raise wrong(field, value, f"{expected} in Unicode") from None
+    return str(value)
+
+
+def choice(field: str, value: Any, known: Iterable[str]) -> str:
+    """One of the known names, however it is spelled: `SameStep` and `same-step` are `same_step`."""
+    names = list(known)
+    given = string(field, value, f"one of {', '.join(names)}")
+    for name in names:
+        if plain(name) == plain(given):
+            return name
+    raise InvalidArgument(field, f"is {given!r}{expected_names(given, names)}")
+
+
+def duration(field: str, seconds: Any) -> Duration:
+    """Seconds as messages hold them."""
+    expected = "seconds, 0 or more"
+    message = Duration()
+    try:
+        message.FromTimedelta(timedelta(seconds=number(field, seconds, 0, expected)))
+    except OverflowError:
+        raise wrong(field, seconds, expected) from None
+    return message
+
+
+def items(field: str, value: Any, expected: str) -> list[Any]:
+    """A list of anything. Strings and bytes are refused, though Python could make lists of their letters."""
+    if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or not isinstance(value, Iterable):
+        raise wrong(field, value, expected)
+    try:
+        return list(value)
+    except TypeError:  # An array without dimensions.
+        raise wrong(field, value, expected) from None
+
+
+def names(field: str, value: Any, example: str) -> list[str]:
+    """A list of names."""
+    listed = items(field, value, f"a list of names such as [{example!r}]")
+    return [string(f"{field}[{place}]", name, f"a name such as {example!r}") for place, name in enumerate(listed)]
+
+
+def integers(field: str, value: Any, expected: str, high: int, low: int = 0) -> list[int]:
+    """A list of integers from `low` to `high`."""
+    listed = value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else items(field, value, expected)
+    if all(type(number) is int and low <= number <= high for number in listed):
+        return list(listed)
+    return [integer(f"{field}[{place}]", number, low, high) for place, number in enumerate(listed)]
+
+
+def seed(field: str, value: Any) -> int:
+    """The seed of an episode, 64 bits. A negative number means the same bits without a sign: `infos["seed"]` is int64."""
+    return integer(field, value, I64, U64) & U64
+
+
+def seeds(field: str, value: Any) -> list[int]:
+    """A list of seeds of episodes."""
+    return [number & U64 for number in integers(field, value, "a list of seeds", U64, I64)]
+
+
+def pieces(field: str, value: Any) -> list[str]:
+    """Piece sequences, a string for each environment or game; a string alone is one sequence."""
+    if isinstance(value, str):
+        return [value]
+    listed = items(field, value, f"a list, each {PIECES}")
+    return [string(f"{field}[{place}]", letters, PIECES) for place, letters in enumerate(listed)]
+
+
+def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Weights as float64, one row of them or several.
+
+    Raises:
+        InvalidArgument: They are not rows of one length, or one is not a finite number.
+    """
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        given = np.empty(0, object)
+    if given.ndim not in (1, 2) or given.size == 0 or given.dtype.kind not in "iuf":
+        raise wrong(field, value, "numbers, one row of them or several of one length")
+    matrix = given.astype(np.float64)
+    if not np.isfinite(matrix).all():
+        index = tuple(np.argwhere(~np.isfinite(matrix))[0])
+        place = ", ".join(map(str, index))
+        raise wrong(f"{field}[{place}]", float(matrix[index]), "a finite number")
+    return matrix

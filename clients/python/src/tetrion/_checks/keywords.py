@@ -1,0 +1,72 @@
+"""Keyword arguments that do not exist: the error says which one was meant, and where it belongs.
+
+Python's own error for a constructor comes out of `gymnasium.make` without a hint, and fields of the rules are the arguments
+that callers try first.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable, Iterator
+from typing import Any, ParamSpec, TypeVar
+
+from tetrion._checks.names import closest
+from tetrion._pb import rules_pb2
+from tetrion.errors import InvalidArgument
+
+# TorchRL's GymEnv gives this to every environment, and goes on without it after Python's own TypeError.
+_OFFERED = "frameskip"
+
+# Arguments of vector environments that single ones lack.
+_OF_VECTORS = ("num_envs", "autoreset_mode", "copy")
+# Arguments of clients, see `ConnectionSettings`.
+_OF_CLIENTS = ("token", "tls", "timeout", "patience", "options", "any_version")
+
+_P = ParamSpec("_P")
+_Result = TypeVar("_Result")
+
+
+def checked(call: Callable[_P, _Result]) -> Callable[_P, _Result]:
+    """A function, a method or a constructor that refuses unknown keyword arguments with an `InvalidArgument`."""
+    known = list(_parameters(call))
+
+    @functools.wraps(call)
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _Result:
+        for name, value in kwargs.items():
+            if name not in known and name != _OFFERED:
+                what = type(args[0]).__name__ if call.__name__ == "__init__" else call.__name__
+                meant = _meant(name, value, known)
+                raise InvalidArgument(name, f"is not an argument of {what}{meant} expected one of {', '.join(known)}")
+        return call(*args, **kwargs)
+
+    return wrapper
+
+
+def _parameters(call: Callable[..., Any]) -> Iterator[str]:
+    """The names of the arguments, with the keys of a TypedDict for `**options: Unpack[...]`."""
+    for name, parameter in inspect.signature(call).parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            # A string, because annotations are not evaluated.
+            yield from call.__globals__[parameter.annotation.removeprefix("Unpack[").removesuffix("]")].__annotations__
+        elif name != "self":
+            yield name
+
+
+def _meant(name: str, value: Any, known: list[str]) -> str:
+    """The argument that was probably meant, written as a caller would."""
+    shown = reprlib.repr(value)
+    written: dict[str, str] = {}
+    if "rules" in known:
+        written |= {field: f"rules={{{field!r}: {shown}}}" for field in rules_pb2.Rules.DESCRIPTOR.fields_by_name}
+    if "address" in known and "rules" in known:  # an environment
+        written |= {setting: f"address=tetrion.Client(..., {setting}=...)" for setting in _OF_CLIENTS}
+        written["seed"] = f"reset(seed={shown})"
+        sequences = "piece_sequences" if "num_envs" in known else "piece_sequence"
+        written[sequences] = f"reset(options={{{sequences!r}: {shown}}})"
+        written |= {argument: f"gymnasium.make_vec(..., {argument}={shown})" for argument in _OF_VECTORS}
+        written["action_mask"] = "'observe_mask'"
+    written |= {argument: repr(argument) for argument in known}
+    close = closest(name, written)
+    return f", did you mean {written[close]}?" if close else ","

@@ -1,0 +1,1 @@
+"""Clients of one server and of several."""

@@ -1,0 +1,334 @@
+"""The client: the calls that need no session, and the way to those that do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from gymnasium.vector import AutoresetMode
+
+from tetrion._checks import arguments, keywords
+from tetrion._evaluations.expected_games import checked
+from tetrion._evaluations.progress import Progress, listener
+from tetrion._evaluations.recordings import with_recordings, words_of
+from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
+from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.run import EvaluationRun
+from tetrion._messages import requests
+from tetrion._messages.placements import Placements
+from tetrion._messages.requests import (
+    FeaturesLike,
+    PlacementsOptions,
+    PositionsLike,
+    RulesLike,
+    enum_value,
+    features_message,
+    num_positions,
+    placements_request,
+    positions_message,
+    rules_message,
+)
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import evaluation_service_pb2 as evaluation_pb
+from tetrion._sessions.calls import EnvIds
+from tetrion._sessions.session import Session, Source, session_of
+from tetrion._transport.connection import Connection, ConnectionSettings
+from tetrion._transport.server import Server
+from tetrion._watching.watching import Watching
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Client:
+    """A client of one server. Threads may share it; sessions made from it belong to one thread each.
+
+    Attributes:
+        connection: The connection that its calls, its sessions and its evaluations share.
+    """
+
+    @keywords.checked
+    def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
+        """Connects to a server, at the first call, and compares versions.
+
+        Versions of the program fit if they have the same major number, and while that is 0 the same minor number. A server
+        with another `rules_version` than this package is made for is used, after a `VersionWarning`.
+
+        Args:
+            address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this process.
+            **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`, see `ConnectionSettings`.
+
+        Raises:
+            InvalidArgument: The address is malformed, or a setting does not exist or is out of range.
+        """
+        self.connection = Connection(address, **settings)
+        # What makes another client like this one, in another process too.
+        self._arguments = self.connection.settings
+
+    @property
+    def address(self) -> str:
+        """Where the server listens."""
+        return self.connection.address
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that a call may take."""
+        return self.connection.timeout
+
+    @property
+    def patience(self) -> float:
+        """Seconds to wait for a server that went away to come back."""
+        return self.connection.patience
+
+    @property
+    def request_id(self) -> str:
+        """The id of this client's calls from now on: the server's log, its traces and `TetrionError.request_id` show it.
+
+        At most 128 visible ASCII characters. Empty, as it is at first: the server makes an id for each call.
+
+        Raises:
+            InvalidArgument: It is set to something that cannot be an id.
+        """
+        return self.connection.request_id
+
+    @request_id.setter
+    def request_id(self, request_id: str) -> None:
+        self.connection.request_id = request_id
+
+    def __repr__(self) -> str:
+        """Where the server listens, without the token."""
+        return f"<tetrion.{type(self).__name__} of {self.address}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the arguments, the token included. Without an address, the copy starts a server of its own."""
+        if isinstance(self.connection.settings["tls"], grpc.ChannelCredentials):
+            raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
+        return _remade, (type(self), self._arguments)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Client:
+        """The client itself: copies of an environment share its connection."""
+        return self
+
+    def server_info(self, width: int = 0) -> pb.GetServerInfoResponse:
+        """Describes the server: its version, presets, features, controllers and limits.
+
+        Args:
+            width: The width of the playfield for which the columns of feature sets are listed; 0 means 10.
+
+        Raises:
+            ServerUnavailable: Nothing answers at the address.
+            ForeignServer: Something other than a Tetrion server answers there.
+            IncompatibleServer: The version of the server does not fit this package.
+        """
+        return self.connection.server_info(width)
+
+    @keywords.checked
+    def create_session(
+        self,
+        num_envs: int = 1,
+        *,
+        rules: RulesLike = None,
+        observations: Sequence[str] = (),
+        infos: Sequence[str] = (),
+        features: FeaturesLike = None,
+        autoreset_mode: str | AutoresetMode = "next_step",
+        invalid_action: str = "reject",
+        invalid_action_reward: float = 0.0,
+        seed: int | None = None,
+        env_seeds: Sequence[int] = (),
+        piece_sequences: Sequence[str] = (),
+        max_episode_steps: int = 0,
+        action_mask: bool = True,
+        ttl: float | None = None,
+        snapshot_every: int = 256,
+    ) -> Session:
+        """Makes a session of environments that step together. Reset it first.
+
+        Args:
+            num_envs: How many environments.
+            rules: A preset's name, or fields of the message `Rules` by name, such as `{"width": 6, "height": 12}`.
+            observations: The observation fields, in order. None given: the server's default.
+            infos: The info fields, in order. None given: all.
+            features: The name of a feature set or a list of features, for the observation `features` and for placements.
+            autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
+            invalid_action: What happens when the mask forbids an action: `reject` the call, `terminate` the episode, or
+                `ignore` the action, which takes a step and leaves the game as it is.
+            invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
+            seed: The session seed. Left out: the server draws one, and `Session.message.config.seed` holds it.
+            env_seeds: Instead of `seed`, a seed for each environment.
+            piece_sequences: Instead of seeds, the pieces: a string of the letters IOTZSJL for each environment, or one for
+                all.
+            max_episode_steps: Truncates episodes after so many steps; 0: never.
+            action_mask: Whether answers hold action masks.
+            ttl: Seconds that the server keeps the session without a call. Left out: the server's default.
+            snapshot_every: After how many calls the client takes snapshots. If the server is lost, the session continues
+                from the last ones and from the calls since. 0: the session is lost with its server.
+        """
+        config = pb.SessionConfig(
+            num_envs=arguments.integer("num_envs", num_envs),
+            rules=rules_message(rules),
+            observation_fields=arguments.names("observations", observations, "board"),
+            info_fields=arguments.names("infos", infos, "lines"),
+            features=features_message(features),
+            autoreset_mode=enum_value(pb.AutoresetMode, requests.autoreset_mode(autoreset_mode).name),
+            invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action, "invalid_action"),
+            invalid_action_reward=arguments.number("invalid_action_reward", invalid_action_reward),
+            seed=arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None,
+            env_seeds=arguments.seeds("env_seeds", env_seeds),
+            piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
+            max_episode_steps=arguments.integer("max_episode_steps", max_episode_steps),
+            action_mask=arguments.flag("action_mask", action_mask),
+        )
+        snapshot_every = arguments.integer("snapshot_every", snapshot_every)
+        lease = arguments.duration("ttl", ttl) if ttl is not None else None
+        config.max_response_bytes = self.server_info().limits.max_response_bytes
+        return self._create(pb.CreateSessionRequest(config=config, ttl=lease), snapshot_every)
+
+    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
+        return Session.create(self.connection, request, snapshot_every)
+
+    @keywords.checked
+    def watch(
+        self,
+        session: str | Source,
+        env_ids: EnvIds = None,
+        *,
+        fps: int = 0,
+        scale: float = 1.0,
+        palette: str = "usual",
+    ) -> Watching:
+        """Watches a session while its learner steps it: the newest state of its games, again and again, with pictures.
+
+        The learner may be in this process, in another one or on another machine; its calls never wait for a viewer.
+
+        Args:
+            session: The session's name, such as `Session.name` on the learner's side; or a session or an environment of this
+                process.
+            env_ids: Which environments, at most `max_watched_envs` of `Client.server_info().limits`. Left out: all, or as
+                many as may be.
+            fps: Frames a second at most; 0: 20.
+            scale: 1.0 is 16 pixels a cell's side.
+            palette: `usual` or `colour-blind`.
+
+        Raises:
+            SessionNotFound: This server has no such session, or the client's token has not.
+            ServerFull: As many watch already as may, the session or all sessions.
+        """
+        source = session if isinstance(session, str) else session_of("session", session)
+        return Watching(self._connection_for(source), source, env_ids, fps=fps, scale=scale, palette=palette)
+
+    def _connection_for(self, session: str | Session) -> Connection:
+        """The connection over which a session is watched: this client's own, which outlives that of the learner."""
+        return self.connection
+
+    @keywords.checked
+    def enumerate_placements(
+        self, positions: PositionsLike, *, rules: RulesLike = None, **options: Unpack[PlacementsOptions]
+    ) -> Placements:
+        """Lists every placement in positions of your own; for those of a session, see `Session.enumerate_placements`.
+
+        Args:
+            positions: Snapshots, `Drawing`s or `Packed` playfields.
+            rules: Their rules, by default `simplified`. Snapshots hold their own.
+            **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
+        """
+        request = placements_request(**options)
+        request.positions.CopyFrom(positions_message(positions, rules))
+        request.max_response_bytes = self.server_info().limits.max_response_bytes
+        answer = self.connection.call_patiently("EnumeratePlacements", request)
+        return Placements.from_message(answer, num_positions(request.positions))
+
+    @keywords.checked
+    def evaluate(
+        self,
+        controllers: Controllers = (),
+        *,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        record: str | Sequence[str] | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> Evaluation:
+        """Plays many games and waits for all of them.
+
+        Args:
+            controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
+            progress: Whether to draw a bar on stderr, tqdm's if it is installed.
+            on_progress: Called with the progress, once every `progress_interval`.
+            record: Which games of each policy are in `Evaluation.recordings`: `best`, `worst`, `median`, `all=N` for the
+                first N, or several of these; by default none. The server plays them again for their actions.
+            **options: What is played, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more, see
+                `EvaluationOptions`.
+
+        Raises:
+            InvalidArgument: There is no such option, or a value has the wrong type or is out of range; an option would have
+                no effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
+        """
+        words = words_of(record, options)
+        request = evaluation_request(controllers, **options)
+        result = EvaluationRun(self.connection, request, listener(progress, on_progress)).result()
+        return with_recordings(self.connection, self._create, request, result, words)
+
+    @keywords.checked
+    def start_evaluation(
+        self,
+        controllers: Controllers = (),
+        *,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> EvaluationRun:
+        """Starts to play many games and iterates over them as they finish.
+
+            run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 1000), rules={"height": 10})
+            for games in run:
+                print(run.games_done, "of", run.num_games, games.lines.mean())
+            run.result().summary
+
+        The arguments are those of `evaluate`. The server starts to play when the first game is asked for.
+        """
+        request = evaluation_request(controllers, **options)
+        return EvaluationRun(self.connection, request, listener(progress, on_progress))
+
+    @keywords.checked
+    def evaluate_stream(
+        self,
+        controllers: Controllers = (),
+        *,
+        timeout: float | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
+        """Plays many games and yields the server's messages: `started`, then `results` and `progress`, and last `summary`.
+
+        It is a single call: if the server is lost, so are the games that are missing. Leaving the iteration early ends
+        the games on the server. The arguments are those of `evaluate`.
+
+        Args:
+            controllers: See `evaluate`.
+            timeout: Seconds that the whole call may take; None: no limit.
+            **options: See `EvaluationOptions`.
+
+        Raises:
+            InvalidAnswer: While iterating: a message does not fit what was asked.
+        """
+        request = evaluation_request(controllers, **options)
+        if timeout is not None:
+            timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
+        return checked(self.connection.evaluate(request, timeout), request)
+
+    def close(self) -> None:
+        """Closes the connection. Sessions live on until they are closed or their lease runs out."""
+        self.connection.close()
+
+    def __enter__(self) -> Client:
+        """The client itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Closes the connection."""
+        self.close()
+
+
+def _remade(kind: type[Client], arguments: dict[str, Any]) -> Client:
+    return kind(**arguments)

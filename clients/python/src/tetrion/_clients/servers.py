@@ -1,0 +1,220 @@
+"""Several equal servers as one client, by gRPC's own load balancing and without a scheduler.
+
+Calls that need no session (`server_info`, `enumerate_placements`, `evaluate`) go to one server after the other. All give
+the same answer, so if one server does not answer, another does. A session lives on one server, where all its calls go:
+`create_session` makes each session on the next server, over a connection of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+from tetrion._checks import arguments, keywords
+from tetrion._clients.client import Client
+from tetrion._evaluations.expected_games import ExpectedGames
+from tetrion._evaluations.games import Games
+from tetrion._evaluations.progress import Progress, listener
+from tetrion._evaluations.recordings import with_recordings, words_of
+from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
+from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.run import EvaluationRun
+from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
+from tetrion._messages.tensors import from_numpy, to_numpy
+from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._sessions.session import Session
+from tetrion._transport.connection import Connection, ConnectionSettings, Patience, checked_options
+from tetrion._transport.server import Server
+from tetrion.errors import InvalidArgument, ServerUnavailable
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+# If one server fails, gRPC tries another. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
+# the others are numbered. Streams are left out: their readers open them again where they broke off.
+_RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{"service": "tetrion.v1.EnvironmentService"}],
+            "retryPolicy": {
+                "maxAttempts": 4,
+                "initialBackoff": "0.05s",
+                "maxBackoff": "1s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        },
+        {"name": [{"service": "tetrion.v1.EnvironmentService", "method": "StepStream"}]},
+    ]
+}
+
+# For gRPC: calls go in turn to all servers that can be reached, instead of all to the first.
+_CONFIG = json.dumps({**_RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
+
+
+class Servers(Client):
+    """A `Client` of several servers of the same version. Threads may share one."""
+
+    @keywords.checked
+    def __init__(
+        self,
+        addresses: str | Sequence[str | Server],
+        *,
+        num_servers: int | None = None,
+        **settings: Unpack[ConnectionSettings],
+    ) -> None:
+        """Connects to the servers, at the first call.
+
+        Args:
+            addresses: `host:port` of each; or one name that stands for all, such as `dns:///tetrion:50451`, which only
+                takes calls without sessions.
+            num_servers: How many servers a name stands for; a guess is good enough.
+            **settings: See `ConnectionSettings`. With `tls` and a list of addresses the option
+                `grpc.ssl_target_name_override` says which name their certificates have. `patience` is how long to wait
+                when none of the servers answers any more.
+        """
+        if num_servers is not None:
+            num_servers = arguments.integer("num_servers", num_servers, 1)
+        self._single: list[Connection] = []
+        if isinstance(addresses, str):
+            target = addresses
+        else:
+            listed = arguments.items("addresses", addresses, "a list of addresses")
+            if not listed:
+                raise arguments.wrong("addresses", addresses, "at least one address")
+            self._single = [Connection(address, **settings) for address in listed]
+            addresses = [connection.address for connection in self._single]
+            try:
+                target = "ipv4:" + ",".join(_numeric(connection.address) for connection in self._single)
+            except BaseException:
+                for connection in self._single:
+                    connection.close()
+                raise
+        self._num_servers = num_servers or len(self._single) or 4
+        self._next = 0
+        made_from = {"addresses": addresses, "num_servers": num_servers, **settings}
+        balanced = [("grpc.enable_retries", 1), ("grpc.service_config", _CONFIG)]
+        settings["options"] = [*balanced, *checked_options(settings.get("options", ()))]
+        super().__init__(target, **settings)
+        self._arguments = made_from
+
+    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
+        """Makes a session on the next server, or on the one after it if that cannot be reached."""
+        if not self._single:
+            raise InvalidArgument(
+                f"a session lives on one server, and {self.address!r} may be several; give their addresses"
+            )
+        first, self._next = self._next, self._next + 1
+        failure: ServerUnavailable | None = None
+        for number in range(first, first + len(self._single)):
+            connection = self._single[number % len(self._single)]
+            try:
+                return Session.create(connection, request, snapshot_every, patient=False)
+            except ServerUnavailable as error:
+                failure = error
+        assert failure is not None, "there is a server"
+        raise failure
+
+    def _connection_for(self, session: str | Session) -> Connection:
+        if isinstance(session, str):
+            raise arguments.wrong("session", session, "a session or an environment; a Client of its server takes names")
+        return session.connection
+
+    @keywords.checked
+    def evaluate(
+        self,
+        controllers: Controllers = (),
+        *,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        record: str | Sequence[str] | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> Evaluation:
+        """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
+
+        It cuts the evaluation into shards, one call each. `start_evaluation` and `evaluate_stream` are single calls, to one
+        server.
+        """
+        words = words_of(record, options)
+        hears = listener(progress, on_progress)
+        request = evaluation_request(controllers, **options)
+        request.rules_version = request.rules_version or self.server_info().rules_version
+        started = self._started(request)
+        pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
+        shards = dict(enumerate(cut(started, pairs, self._num_servers)))
+        interval = options.get("progress_interval")
+        watched = ShardProgress(started, 1.0 if interval is None else interval, hears)
+        stop = threading.Event()
+
+        def play(shard: int) -> Games:
+            def hear(now: pb.EvaluationProgress) -> None:
+                watched.hear(shard, counts(now))
+                if stop.is_set():
+                    raise Stopped
+
+            if stop.is_set():
+                raise Stopped
+            part = pb.EvaluatePoliciesRequest()
+            part.CopyFrom(request)
+            part.pairs.CopyFrom(from_numpy(shards[shard]))
+            part.omit_results = False
+            return EvaluationRun(self.connection, part, hear).result()
+
+        parts = []
+        with ThreadPoolExecutor(IN_FLIGHT * self._num_servers) as pool:
+            running = {pool.submit(play, shard): shard for shard in shards}
+            try:
+                while running:
+                    done, _ = wait(running, timeout=watched.interval, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        shard = running.pop(future)
+                        parts.append(future.result())
+                        watched.finish(shard, parts[-1])
+                    watched.report_if_due(set(running.values()))
+            except BaseException:
+                stop.set()
+                raise
+        watched.end()
+        result = joined(started, parts, omit_results=request.omit_results)
+        return with_recordings(self.connection, self._create, request, result, words)
+
+    def _started(self, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
+        """What the whole request comes to. A server checks it, and stops when the call ends."""
+        patience = Patience(self.connection)
+        while True:
+            messages = self.connection.evaluate(request)
+            try:
+                started = next(messages, pb.EvaluatePoliciesResponse()).started
+                ExpectedGames(request).check_started(started)
+                return started
+            except ServerUnavailable as error:
+                patience.wait(error)
+            finally:
+                messages.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        for connection in self._single:
+            connection.close()
+        super().close()
+
+
+def _numeric(address: str) -> str:
+    """The address with its host as a number, the only form that a list of addresses takes.
+
+    Raises:
+        InvalidArgument: It has a scheme, or its host is a number of IPv6.
+        ServerUnavailable: Its host is not known.
+    """
+    host, _, port = address.rpartition(":")
+    if ":" in host or "/" in port:
+        raise arguments.wrong("addresses", address, "each to be 'host:port', with a name or a number of IPv4")
+    try:
+        return f"{socket.gethostbyname(host)}:{port}"
+    except OSError as error:
+        raise ServerUnavailable(f"the host of {address!r} is not known: {error}", code="UNAVAILABLE") from None

@@ -1,0 +1,252 @@
+"""What single and vector environments have in common: a session on a server, its snapshots, and its end.
+
+An environment can be pickled and copied. The copy carries the configuration of the session, with every default and the seed
+filled in, and a snapshot of each game that has begun. From these it makes a session of its own, on the server that it
+reaches from where it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import queue
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments
+from tetrion._clients.client import Client
+from tetrion._envs import rendering
+from tetrion._envs.spaces import Fields
+from tetrion._messages import requests
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion._pictures import pictures
+from tetrion._sessions.session import Session
+from tetrion._sessions.stream import StepStream
+from tetrion.errors import InvalidArgument, ServerFull, TetrionError
+
+# After so many episodes it shows whether the agent follows the mask.
+_ENOUGH_ENDINGS = 100
+
+
+class RemoteEnv:
+    """The part of an environment that holds its session.
+
+    Attributes:
+        client: The connection to the server.
+        session: The environment's session there.
+        closed: Whether the session has ended.
+    """
+
+    closed = True  # until the session is made: Gymnasium also closes environments whose constructor failed
+    client: Client
+    session: Session
+    render_mode: str | None
+    metadata: dict[str, Any]
+
+    # What a step is, and the environments for the other kind of rules.
+    _action_model: int = rules_pb2.ACTION_MODEL_PLACEMENT
+    _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
+
+    def _render_with(self, render_mode: str | None, scale: float, palette: str) -> None:
+        """Chooses how games are shown, before the session is made.
+
+        Raises:
+            InvalidArgument: There is no such render mode or palette, or the scale is out of range.
+        """
+        self.render_mode = rendering.checked_mode(render_mode)
+        self._render_options = (
+            pictures.checked_scale("render_scale", scale),
+            pictures.checked_palette("render_palette", palette),
+        )
+
+    def _make(self, address: str | Client | None, token: str | None, observe_mask: bool, **config: Any) -> None:
+        """Makes the session.
+
+        Args:
+            address: The address of the server, or a client, or None for a server of this process.
+            token: The bearer token that the server wants.
+            observe_mask: Whether observations hold the action mask.
+            **config: What `Client.create_session` takes.
+
+        Raises:
+            InvalidArgument: The rules belong to the other kind of environments, or features are selected and not observed.
+        """
+        selected = requests.features_message(config["features"])
+        shown = arguments.names("observations", config["observations"], "board")
+        if selected is not None and selected.ByteSize() and shown and "features" not in shown:
+            raise InvalidArgument("features", f"are selected, and observations is {shown}, expected 'features' among them")
+        self._observe_mask = observe_mask
+        self._owns_client = not isinstance(address, Client)
+        self.client = address if isinstance(address, Client) else Client(address, token=token)
+        try:
+            self._hold(_with_room(lambda: self.client.create_session(**config)))
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _hold(self, session: Session) -> None:
+        """Adopts a session that was just made for this environment."""
+        self.session = session
+        if session.message.config.rules.action_model != self._action_model:
+            name = rules_pb2.ActionModel.Name(session.message.config.rules.action_model)
+            model = name.removeprefix("ACTION_MODEL_").lower()
+            raise InvalidArgument("rules", f"have the action model {model!r}, which is played by {self._other}")
+        self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
+        self._stream: StepStream = session.stream()
+        self._begun = np.zeros(session.num_envs, np.bool_)
+        # How many episodes have ended by the rules and by invalid actions, until there are enough to warn.
+        self._endings = [0, 0]
+        self._renderer: rendering.Renderer | None = None
+        if self.render_mode is not None:
+            scale, palette = self._render_options
+            self._renderer = rendering.Renderer(session, self._stream, self.render_mode, scale=scale, palette=palette)
+        self.closed = False
+
+    def _count_endings(self, invalid: npt.NDArray[np.bool_]) -> None:
+        """Warns once if most of the first episodes have ended by invalid actions.
+
+        Args:
+            invalid: Of each episode that has ended in this step, whether an invalid action ended it.
+        """
+        if sum(self._endings) >= _ENOUGH_ENDINGS:
+            return
+        self._endings[0] += int(np.count_nonzero(~invalid))
+        self._endings[1] += int(np.count_nonzero(invalid))
+        if sum(self._endings) >= _ENOUGH_ENDINGS and self._endings[1] > self._endings[0]:
+            warnings.warn(
+                f"actions that the mask forbids ended {self._endings[1]} of the first {sum(self._endings)} episodes; let "
+                "the agent choose among the actions of info['action_mask'] or action_masks(), as MaskablePPO of "
+                "sb3-contrib does, or let it learn them: with a scoring that pays for pieces, or with "
+                "invalid_action='ignore', invalid_action_reward=-0.1 and max_episode_steps",
+                stacklevel=3,
+            )
+
+    def _let_go(self) -> None:
+        """Ends the session, and the connection if it is this environment's own."""
+        if getattr(self, "_renderer", None) is not None:
+            self._renderer.close()  # type: ignore[union-attr]
+        if hasattr(self, "_stream"):
+            self._stream.close()
+        if hasattr(self, "session"):
+            self.session.close()
+        if self._owns_client:
+            self.client.close()
+
+    def _check_open(self, what: str) -> None:
+        """Refuses calls after the session has ended.
+
+        Raises:
+            gymnasium.error.ClosedEnvironmentError: `close` was called.
+        """
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError(
+                f"{what} after close(): the environment has ended its session; make a new one"
+            )
+
+    def _draw(self) -> None:
+        """Draws the new state in the render mode `human`."""
+        if self.render_mode == "human" and self._renderer is not None:
+            self._renderer.show(self.metadata["render_fps"])
+
+    def _frames(self) -> list[str] | list[npt.NDArray[np.uint8]] | None:
+        """What `render` returns for each environment; None for `human`, which has drawn it already."""
+        return self._renderer.frames() if self._renderer is not None and self.render_mode != "human" else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state for pickle and copy."""
+        self._check_open("pickle or copy")
+        state = self.__dict__.copy()
+        for name in ("session", "_stream", "_fields", "_renderer", "_begun", "closed"):
+            del state[name]
+        if self._owns_client:
+            # A copy gets a connection of its own. A client of the caller is shared, or pickled on its own terms.
+            state["client"] = self.client.connection.settings
+        begun = np.flatnonzero(self._begun).tolist()
+        creation = pb.CreateSessionRequest(config=self.session.message.config, ttl=self.session.message.ttl)
+        state["_saved"] = (
+            creation.SerializeToString(),
+            self.session.snapshot_every,
+            begun,
+            self._stream.save(begun) if begun else [],
+        )
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Makes a session like the original's, in the same state."""
+        creation, snapshot_every, begun, states = state.pop("_saved")
+        self.__dict__.update(state)
+        if self._owns_client:
+            self.client = Client(**state["client"])
+        try:
+            request = pb.CreateSessionRequest.FromString(creation)
+            self._hold(_with_room(lambda: self.client._create(request, snapshot_every)))
+            if begun:
+                self._stream.restore(states, begun)
+                self._begun[begun] = True
+        except BaseException:
+            self._let_go()
+            raise
+
+    def __del__(self) -> None:
+        """Leaves the session of an environment that was dropped for the next environment to end.
+
+        The garbage collector may run this at any moment, even while gRPC holds a lock, so it makes no call.
+        """
+        if not self.closed:
+            self.closed = True
+            _dropped.put((self._renderer, self._stream, self.session, self.client if self._owns_client else None))
+
+
+# A SimpleQueue, whose `put` may be interrupted by another `put`, as the garbage collector does.
+_dropped: queue.SimpleQueue[tuple[rendering.Renderer | None, StepStream, Session, Client | None]] = queue.SimpleQueue()
+
+
+def _with_room(make: Callable[[], Session]) -> Session:
+    """Makes a session, after ending those of dropped environments: the room on a server is limited."""
+    _end_dropped()
+    try:
+        return make()
+    except ServerFull:
+        # Environments in reference cycles, such as those of a learner, wait for the garbage collector.
+        _collect_garbage()
+        _end_dropped()
+        return make()
+
+
+class _Garbage:
+    """An object in a reference cycle with itself."""
+
+    def __init__(self) -> None:
+        self.cycle = self
+
+
+def _collect_garbage() -> None:
+    """Collects all garbage. `gc.collect` returns at once, with nothing done, while another thread is collecting."""
+    garbage = weakref.ref(_Garbage())
+    deadline = time.monotonic() + 10.0
+    gc.collect()
+    # Our own garbage is gone after a collection that began after it was made.
+    while garbage() is not None and time.monotonic() < deadline:
+        time.sleep(0.001)
+        gc.collect()
+
+
+def _end_dropped() -> None:
+    with contextlib.suppress(queue.Empty):
+        while True:
+            renderer, stream, session, client = _dropped.get_nowait()
+            with contextlib.suppress(TetrionError):
+                if renderer is not None:
+                    renderer.close()
+                stream.close()
+                session.close()
+            if client is not None:
+                client.close()

@@ -1,0 +1,140 @@
+"""The game key by key, as people play it: a `gymnasium.Env` and a `VectorEnv`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tetrion._envs.single import TetrisEnv
+from tetrion._envs.vector import TetrisVectorEnv
+from tetrion._messages.requests import RulesLike, rules_message
+from tetrion._pb import rules_pb2
+from tetrion._pb.fields import RulesFields
+from tetrion.errors import InvalidArgument
+
+# The fields that make pieces fall; the preset `lab` has them.
+_FALLING: RulesFields = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
+
+_STEERED: RulesFields = {"action_model": "keypress"}
+
+# Arrow keys have SDL's numbers, which are pygame's.
+_RIGHT, _LEFT, _DOWN, _UP = range(0x4000004F, 0x40000053)
+_KEYBOARD: dict[str | int, int] = {
+    _LEFT: 1, "a": 1, _RIGHT: 2, "d": 2, "z": 3, "y": 3, _UP: 4, "x": 4, "w": 4, " ": 5, "\r": 5, _DOWN: 0, "s": 0,
+}  # fmt: skip
+_MODERN_KEYBOARD: dict[str | int, int] = {_DOWN: 6, "s": 6, "f": 7, "r": 8, "c": 9}
+
+
+class KeypressEnv(TetrisEnv):
+    """One game of Tetris in which a piece falls, and a step is a key.
+
+    ## Description
+
+    The rules are those of the server's preset `lab`, a course notebook's game, unless `rules` says otherwise: 10 columns
+    and 20 rows, each tetromino drawn with probability 1/7. A piece appears in the middle of the top row and falls one
+    row a step, after the key. Where it can fall no further it locks in that same step, full rows clear, and the next piece
+    appears.
+
+    ## Action Space
+
+    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 turn_left, 4 turn_right, 5 hard_drop. All keys are allowed at any
+    time; a key that would push the piece out of the playfield or into a full cell does nothing.
+
+    With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`gravity`,
+    `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft_drop,
+    7 sonic_drop, 8 turn_half and 9 hold. The mask says whether the last two exist. A step or a turn on the ground
+    begins the lock delay again, `lock_resets` times; after that, a piece locks when the rest of the delay is over, not at
+    once.
+
+    ## Observation Space
+
+    As in `TetrisEnv`, and
+
+    - `falling`: uint8 (height, width), 1 where the falling piece is; its cells above the playfield do not show
+    - `piece_state`: uint8 (8,), in the modern game: what the cells of the piece do not say, such as how many steps it has
+      before it falls or locks; the server's `SessionConfig.observation_fields` lists them
+
+    `observations=[...]` chooses among those of `TetrisEnv` and `falling_cells`, int8 (4, 2), row and column of its cells,
+    those above the playfield included.
+
+    ## Starting State
+
+    An empty playfield and a piece at its top; seeds work as in `TetrisEnv`.
+
+    ## Rewards
+
+    The points of the rules' scoring when a piece locks, by default 1 a line; 0 for other steps.
+
+    ## Episode End
+
+    ### Termination
+
+    By the rules: by default when a cell is left full in the top row, or a piece appears where the playfield is full.
+
+    ### Truncation
+
+    After `max_episode_steps` keys, or at the end of an explicit piece sequence.
+
+    ## Information
+
+    As in `TetrisEnv`; `length` counts keys, `pieces` those that have locked.
+
+    ## Arguments
+
+    As in `TetrisEnv`. `rules` may name any preset or fields; here pieces fall in all of them: under `guideline`, or with the
+    reach `srs`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is `TetrisEnv`.
+    """
+
+    _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
+
+    def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
+        """Makes a session of one environment; the arguments are those of `TetrisEnv`."""
+        super().__init__(*args, rules=_falling(rules), **kwargs)
+
+    def get_keys_to_action(self) -> dict[tuple[int, ...], int]:
+        """The keys of a keyboard for `gymnasium.utils.play`, as pygame numbers them. `tetrion play` has the same keys.
+
+        Play with `invalid_action="ignore"`: by default holding a piece twice ends the episode.
+        """
+        rules = self.session.message.config.rules
+        keys = _KEYBOARD if self.session.num_actions == 6 else _KEYBOARD | _MODERN_KEYBOARD
+        missing = {"r"} if rules.half_turns == rules_pb2.HALF_TURNS_OFF else set()
+        missing |= set() if rules.hold else {"c"}
+        return {(ord(key) if isinstance(key, str) else key,): action for key, action in keys.items() if key not in missing}
+
+
+class KeypressVectorEnv(TetrisVectorEnv):
+    """N games of Tetris key by key, like N `KeypressEnv`, in one session; see `TetrisVectorEnv`."""
+
+    _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
+
+    def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
+        """Makes a session of environments; the arguments are those of `TetrisVectorEnv`."""
+        super().__init__(*args, rules=_falling(rules), **kwargs)
+
+
+def _falling(rules: RulesLike) -> RulesLike:
+    """The same rules, with pieces that fall; `lab` if no preset is named.
+
+    Raises:
+        InvalidArgument: The rules ask for placements.
+    """
+    message = rules_message(rules)
+    if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:
+        raise InvalidArgument(
+            "rules",
+            "have the action model 'placement', which is played by 'tetrion/Placement-v0' (TetrisEnv, TetrisVectorEnv)",
+        )
+    if message is None or not message.preset:
+        named = rules_message("lab")
+        assert named is not None
+        if message is not None:
+            named.MergeFrom(message)
+        return named
+    # In the modern game pieces keep their turns and their way.
+    is_named = message.preset == "guideline" and not message.HasField("reach")
+    is_modern = is_named or message.reach == rules_pb2.REACH_SRS
+    fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}
+    falling = rules_message(fields)
+    assert falling is not None
+    falling.MergeFrom(message)
+    return falling

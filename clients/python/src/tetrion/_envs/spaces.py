@@ -1,0 +1,140 @@
+"""Gymnasium spaces for the server's tensors, and the values that belong in them.
+
+A tetromino is a name and not an amount. The server sends it as a number with -1 for "none", which the `Discrete` spaces of
+the learning libraries cannot hold. So in `current`, `queue` and `held` the largest value means "none" here: 0 to 6 are
+I O T Z S J L, and 7 is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from tetrion._checks import arguments
+from tetrion._checks.names import expected
+from tetrion._messages.tensors import DTYPES
+from tetrion._pb import tensor_pb2 as pb
+from tetrion.errors import InvalidArgument
+
+# The observation fields whose entries are tetrominoes.
+TETROMINO_FIELDS = ("current", "queue", "held")
+
+
+def box(spec: pb.TensorSpec) -> spaces.Box:
+    """The space of a tensor for one environment. Its bounds are those that the server reports, or those of the type."""
+    dtype: Any = _signed(np.empty(0, DTYPES[spec.dtype])).dtype
+    low, high = -np.inf, np.inf
+    if np.issubdtype(dtype, np.integer):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    low = spec.low if spec.HasField("low") else low
+    high = spec.high if spec.HasField("high") else high
+    return spaces.Box(dtype.type(low), dtype.type(high), tuple(spec.shape), dtype.type)
+
+
+def tetrominoes(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
+    """The space of one tetromino, or of a row of them, with one more value for "none"."""
+    values = int(spec.high) + 2
+    if not spec.shape:
+        return spaces.Discrete(values)
+    return spaces.MultiDiscrete(np.full(tuple(spec.shape), values))
+
+
+class Fields:
+    """The observation fields of a session, in the types that Gymnasium and learners expect.
+
+    Attributes:
+        space: The space of one environment's observation, a `Dict`.
+    """
+
+    def __init__(self, specs: Sequence[pb.TensorSpec], num_actions: int = 0) -> None:
+        """For the observations of a session.
+
+        Args:
+            specs: The server's specs of them. Fields without entries, such as a queue with a preview of 0, are left out.
+            num_actions: The length of `action_mask`, if the observation holds one; 0: it does not.
+
+        Raises:
+            InvalidArgument: No field has entries.
+        """
+        shown = [spec for spec in specs if 0 not in spec.shape]
+        if not shown:
+            names = [spec.name for spec in specs]
+            raise InvalidArgument(
+                "observations", f"is {names}, which shows nothing under these rules: a preview of 0 has no queue"
+            )
+        fields: dict[str, spaces.Space[Any]] = {
+            spec.name: tetrominoes(spec) if spec.name in TETROMINO_FIELDS else box(spec) for spec in shown
+        }
+        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.name in TETROMINO_FIELDS}
+        self._names = list(fields)
+        if num_actions:
+            fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
+        self.space = spaces.Dict(fields)
+
+    def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        """The fields of an answer, a row for each environment. Only those of other types than the server's are copied."""
+        return {
+            name: self._pieces(name, arrays[name]) if name in self._none else _signed(arrays[name]) for name in self._names
+        }
+
+    def _pieces(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        values = numbers.astype(np.int64)
+        values[values < 0] = self._none[name]
+        return values
+
+
+def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The infos of an answer in types that differences do not wrap in and PyTorch computes with.
+
+    Counts become int64. So does `seed`, bit for bit: seeds of 2**63 and more are negative, and `arguments.seed` takes them.
+    """
+    return {name: _signed(array) for name, array in arrays.items()}
+
+
+def info(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    """The infos of a single environment as Python's numbers."""
+    return {name: _signed(array[:1]).item() for name, array in arrays.items()}
+
+
+def _signed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array without unsigned numbers of more than eight bits, which PyTorch hardly computes with."""
+    return array.astype(np.int64) if array.dtype.kind == "u" and array.itemsize > 1 else array
+
+
+def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
+    """The space of one action."""
+    return spaces.Discrete(int(spec.high) + 1)
+
+
+def ended_mask(num_actions: int) -> npt.NDArray[np.int8]:
+    """The mask of an episode that is over: action 0 alone, so that there is a distribution over what it allows."""
+    mask = np.zeros(num_actions, np.int8)
+    mask[0] = 1
+    return mask
+
+
+def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Mapping[str, Any]:
+    """The options of a reset, checked.
+
+    Raises:
+        InvalidArgument: They are not a dictionary, or there is no option of that name.
+    """
+    if not isinstance(options or {}, Mapping):
+        raise arguments.wrong("options", options, "options by name")
+    for name in options or {}:
+        if name not in known:
+            raise InvalidArgument("options", f"has {name!r}, which is not an option of reset{expected(name, known)}")
+    return options or {}
+
+
+def checked_seed(seed: Any, field: str = "seed") -> int | None:
+    """A seed from 0 to 2**64 - 1, or None.
+
+    Raises:
+        InvalidArgument: It does not fit into 64 bits.
+    """
+    return arguments.seed(field, seed) if seed is not None else None

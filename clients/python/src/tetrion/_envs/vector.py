@@ -1,0 +1,433 @@
+"""Many games as one `gymnasium.vector.VectorEnv`: one session, one call a step."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tetrion._checks import arguments, keywords
+from tetrion._checks.names import expected
+from tetrion._clients.client import Client
+from tetrion._envs import rendering, spaces
+from tetrion._envs.base import RemoteEnv
+from tetrion._messages import requests
+from tetrion._messages.answers import Arrays, Final, Observed
+from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
+from tetrion.errors import InvalidArgument
+
+Observations = dict[str, npt.NDArray[np.generic]]
+
+# The methods that return a row for each game.
+GAME_METHODS = ("action_masks", "clone_state", "render")
+
+
+class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
+    """N games of Tetris on a Tetrion server, like N `TetrisEnv`, in one session.
+
+    Actions, observations, rewards and infos are those of `TetrisEnv`, one row a game.
+
+    ## Seeds
+
+    `reset(seed=s)` gives game i the seed s + i, and plays with it what `TetrisEnv` plays with that seed.
+    `reset(seed=[...])` gives each game its own, or None to begin its next episode. Autoreset begins the next episode of
+    each seed.
+
+    ## Autoreset
+
+    As `autoreset_mode` says, with Gymnasium's meanings:
+
+    - `NEXT_STEP`: the step after the end of an episode ignores that game's action and begins the next episode.
+    - `SAME_STEP`: the ending step begins the next episode; the last observation is in `infos["final_obs"]`, the last
+      infos in `infos["final_info"]`.
+    - `DISABLED`: `reset(options={"reset_mask": ...})` begins new episodes where the mask, bool (num_envs,), is true;
+      stepping an ended game raises `EpisodeEnded`. The option works in the other modes too.
+
+    ## Information
+
+    Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,): which rows hold
+    a value. Counts are int64, so that differences do not wrap. So is `seed`: its 64 bits as a number with a sign, which
+    `reset` takes.
+
+    ## Snapshots and copies
+
+    `clone_state()` takes a snapshot of each game; `restore_state` returns to them, or puts all games into one of them.
+    `copy.deepcopy` and `pickle` make an environment that continues from where this one is, in a session of its own.
+    """
+
+    @keywords.checked
+    def __init__(
+        self,
+        num_envs: int = 1,
+        address: str | Client | None = None,
+        *,
+        rules: RulesLike = None,
+        observations: Sequence[str] = (),
+        features: FeaturesLike = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        infos: Sequence[str] = (),
+        invalid_action: str = "terminate",
+        invalid_action_reward: float = 0.0,
+        observe_mask: bool = False,
+        max_episode_steps: int | None = None,
+        action_mask: bool = True,
+        copy: bool = True,
+        token: str | None = None,
+        ttl: float = 3600.0,
+        snapshot_every: int = 256,
+        render_mode: str | None = None,
+        render_scale: float = 1.0,
+        render_palette: str = "usual",
+    ) -> None:
+        """Makes a session of `num_envs` environments.
+
+        Args:
+            num_envs: How many games.
+            address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
+            observations: The observation fields, in order. None given: the server's default.
+            features: The name of a feature set or a list of features, for the observation `features`.
+            autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
+            infos: The info fields. None given: the server's default, which lacks `landing_row`.
+            invalid_action: What happens when the mask forbids an action: `terminate` ends the episode of that game; `ignore`
+                takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole step
+                with an `IllegalAction`.
+            invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
+            observe_mask: Whether observations also hold the action masks, as `action_mask`, int8 (num_envs, A).
+            max_episode_steps: Truncates episodes after so many steps; None or 0: never.
+            action_mask: Whether infos hold action masks.
+            copy: Whether the caller may write into the arrays; if not, they are read-only views of the answer.
+            token: The bearer token that the server wants.
+            ttl: Seconds that the server keeps the session without a call.
+            snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
+            render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
+                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `TetrisEnv`.
+            render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
+            render_palette: `usual` or `colour-blind`.
+
+        Raises:
+            InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
+            InvalidArgument: There is no such argument, render mode, palette or autoreset mode, `observe_mask` comes without
+                `action_mask`, the rules belong to the other kind of environments, or nothing is left to observe.
+            ServerNotFound: There is no address, and no server program to start.
+            ServerUnavailable: No server answers at the address.
+            ServerFull: The server has no room for so many environments.
+        """
+        self._render_with(render_mode, render_scale, render_palette)
+        if arguments.flag("observe_mask", observe_mask) and not arguments.flag("action_mask", action_mask):
+            raise InvalidArgument("observe_mask", "is True, and action_mask is not, expected both or neither")
+        self.autoreset_mode = requests.autoreset_mode(autoreset_mode)
+        self.metadata = {
+            "render_modes": list(rendering.MODES),
+            "render_fps": 10,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self._make(
+            address,
+            token,
+            observe_mask,
+            num_envs=num_envs,
+            rules=rules,
+            observations=observations,
+            features=features,
+            autoreset_mode=self.autoreset_mode,
+            infos=infos,
+            invalid_action=invalid_action,
+            invalid_action_reward=invalid_action_reward,
+            max_episode_steps=0 if max_episode_steps is None else max_episode_steps,
+            action_mask=action_mask,
+            ttl=ttl,
+            snapshot_every=snapshot_every,
+        )
+        self.num_envs = num_envs = self.session.num_envs
+        self.single_observation_space = self._fields.space
+        self.single_action_space = spaces.action_space(self.session.message.action_spec)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._copy = arguments.flag("copy", copy)
+        # What `set_attr` has set, a value for each game.
+        self._attributes: dict[str, tuple[Any, ...]] = {}
+        self._observations: Arrays | None = None
+        self._mask: npt.NDArray[np.bool_] | None = None
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Begins episodes: all, or those of `options["reset_mask"]`.
+
+        Args:
+            seed: 0 to 2**64 - num_envs, or one for each game, as in `infos["seed"]`; see "Seeds".
+            options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL for each
+                game that is reset, or one for all.
+
+        Returns:
+            Observations and infos, arrays with a row a game; see "Information" for those that were not reset.
+
+        Raises:
+            InvalidArgument: The mask is not an array of bool or is false everywhere, there is not one seed or one entry of
+                the mask for each game, a seed does not fit into 64 bits, or there is no option of that name.
+        """
+        self._check_open("reset")
+        options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
+        chosen = self._chosen(options.get("reset_mask"))
+        sequences = options.get("piece_sequences", ())
+        seeds = self._seeds(seed)
+        # Gymnasium takes no negative seeds.
+        super().reset(seed=seeds[0])
+        # The protocol seeds all environments of a call or none of them.
+        seeded = chosen[[seeds[env] is not None for env in chosen]]
+        unseeded = chosen[[seeds[env] is None for env in chosen]]
+        parts = []
+        if seeded.size:
+            numbers = [seeds[env] or 0 for env in seeded]
+            parts.append((seeded, self._stream.reset(self._ids(seeded), seeds=numbers, piece_sequences=sequences)))
+        if unseeded.size:
+            parts.append((unseeded, self._stream.reset(self._ids(unseeded), piece_sequences=sequences)))
+        observed, present = self._whole(parts)
+        return self._seen(observed, present)
+
+    def _ids(self, envs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+        """The environments as a request names them: None for all."""
+        return None if envs.size == self.num_envs else envs
+
+    def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
+        """The environments to reset."""
+        if reset_mask is None:
+            return np.arange(self.num_envs)
+        field, wanted = "options['reset_mask']", f"a numpy array of bool of the shape ({self.num_envs},)"
+        if not isinstance(reset_mask, np.ndarray):
+            raise arguments.wrong(field, reset_mask, wanted)
+        if reset_mask.dtype != np.bool_ or reset_mask.shape != (self.num_envs,):
+            raise InvalidArgument(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
+        if not reset_mask.any():
+            raise InvalidArgument(field, "is false everywhere, expected at least one environment to reset")
+        return np.flatnonzero(reset_mask)
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        """A seed for each environment, None for those that begin their next episode."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)) or getattr(seed, "ndim", 1) == 0:
+            first = arguments.integer("seed", seed, arguments.I64, arguments.U64 + 1 - self.num_envs)
+            return [arguments.seed("seed", first + env) for env in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            wanted = f"one for each of {self.num_envs} environments, or an integer for all"
+            raise InvalidArgument("seed", f"has {len(seed)} seeds, expected {wanted}")
+        return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]
+
+    def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
+        """Merges answers for some environments into the state of all; also returns which environments they are."""
+        present = np.zeros(self.num_envs, np.bool_)
+        for envs, _ in parts:
+            present[envs] = True
+        if len(parts) == 1 and present.all():
+            return parts[0][1], present
+
+        def spread(before: npt.NDArray[Any] | None, rows: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+            """The rows of each answer at their environments; the others as they were, or 0."""
+            whole = np.zeros((self.num_envs, *rows[0].shape[1:]), rows[0].dtype) if before is None else before.copy()
+            for (envs, _), some in zip(parts, rows, strict=True):
+                whole[envs] = some
+            return whole
+
+        answers = [observed for _, observed in parts]
+        last = self._observations or {}
+        masks = [answer.action_mask for answer in answers if answer.action_mask is not None]
+        return Observed(
+            {
+                name: spread(last.get(name), [answer.observations[name] for answer in answers])
+                for name in answers[0].observations
+            },
+            spread(self._mask, masks) if masks else None,
+            {name: spread(None, [answer.infos[name] for answer in answers]) for name in answers[0].infos},
+        ), present
+
+    def step(
+        self, actions: npt.NDArray[np.integer]
+    ) -> tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+        """Takes one action in each game; see "Autoreset" for those whose episode has ended.
+
+        Args:
+            actions: Integers (num_envs,), 0 to A - 1.
+
+        Returns:
+            Observations; rewards, float64 (num_envs,); terminated and truncated, bool (num_envs,); infos.
+
+        Raises:
+            IllegalAction: An action is outside the action space, or, with `invalid_action="reject"`, forbidden by its
+                mask. No game has moved.
+            EpisodeEnded: With `DISABLED`, a game is over.
+            ResetNeeded: No episodes have begun.
+            gymnasium.error.ClosedEnvironmentError: `close` was called.
+            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+        """
+        self._check_open("step")
+        mask = self._mask
+        stepped = self._stream.step(actions)
+        ended = stepped.terminated
+        if ended.any():
+            if mask is not None:
+                self._count_endings(~mask[np.arange(self.num_envs), actions][ended])
+            elif "invalid_action" in stepped.infos:
+                infos = stepped.infos if stepped.final is None else stepped.final.infos
+                rows = ended if stepped.final is None else slice(None)
+                self._count_endings(infos["invalid_action"][rows].astype(np.bool_))
+        present = np.ones(self.num_envs, np.bool_)
+        observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), present)
+        if stepped.final is not None:
+            self._add_final(infos, stepped.final)
+        terminated, truncated = stepped.terminated, stepped.truncated
+        if self._copy:
+            terminated, truncated = terminated.copy(), truncated.copy()
+        return observations, stepped.rewards.astype(np.float64), terminated, truncated, infos
+
+    def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
+        # Kept for the rows that a partial reset leaves as they are, and for action_masks.
+        self._observations = observed.observations
+        self._mask = observed.action_mask
+        self._begun |= present
+        infos: dict[str, Any] = spaces.infos(observed.infos)
+        if observed.action_mask is not None:
+            infos["action_mask"] = observed.action_mask.view(np.int8)
+        observations = self._fields.observations(observed.observations)
+        if self._observe_mask and observed.action_mask is not None:
+            observations["action_mask"] = observed.action_mask.view(np.int8)
+        self._draw()
+        if self._copy:
+            observations = {name: array.copy() for name, array in observations.items()}
+            infos = {name: array.copy() for name, array in infos.items()}
+        for name in list(infos):
+            infos[f"_{name}"] = present.copy()
+        return observations, infos
+
+    def _add_final(self, infos: dict[str, Any], final: Final) -> None:
+        """Adds the last states of the episodes that ended, in the form of Gymnasium's own vector environments."""
+        ended = np.zeros(self.num_envs, np.bool_)
+        ended[final.rows] = True
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        fields = self._fields.observations(final.observations)
+        for index, row in enumerate(final.rows):
+            final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
+            if self._observe_mask:
+                final_obs[row]["action_mask"] = spaces.ended_mask(self.session.num_actions)
+        final_info: dict[str, Any] = {}
+        for name, array in spaces.infos(final.infos).items():
+            whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
+            whole[final.rows] = array
+            final_info[name] = whole
+            final_info[f"_{name}"] = ended.copy()
+        infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
+
+    def clone_state(self) -> list[bytes]:
+        """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
+
+        Raises:
+            ResetNeeded: A game has not begun.
+        """
+        self._check_open("clone_state")
+        return self._stream.save()
+
+    def restore_state(
+        self, states: PositionsLike, env_ids: Sequence[int] | None = None, *, reseed: int | None = None
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Continues from snapshots.
+
+        Args:
+            states: A snapshot for each game, from `clone_state` of this environment or another with the same rules, or one
+                for all games. Or `Drawing`s or `Packed` playfields, which begin new episodes.
+            env_ids: Which games; None: all.
+            reseed: Deals other pieces from here on, different ones to each game; None: those of the snapshots.
+
+        Returns:
+            Observations and infos, as from `reset`.
+
+        Raises:
+            VersionMismatch: The snapshots are of other rules.
+            InvalidRequest: There are more or fewer than games, or one is not a snapshot.
+        """
+        self._check_open("restore_state")
+        restored = self._stream.restore(states, env_ids, reseed=reseed)  # which checks them
+        envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
+        observed, present = self._whole([(envs, restored)])
+        return self._seen(observed, present)
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Which actions are allowed now, bool (num_envs, A).
+
+        Raises:
+            gymnasium.error.ResetNeeded: No episode has begun, or there are no masks.
+        """
+        if self._mask is None:
+            raise gymnasium.error.ResetNeeded("there is no action mask before the first reset, or without action_mask")
+        return np.array(self._mask)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Calls a method of every game, or reads an attribute, like the vector environments of Gymnasium.
+
+        Args:
+            name: `action_masks`, `clone_state` or `render`; or an attribute, such as `action_space` or one of `set_attr`.
+            *args: The arguments of the method.
+            **kwargs: Its keyword arguments.
+
+        Returns:
+            What each game returns.
+
+        Raises:
+            AttributeError: The games have no such method or attribute.
+        """
+        if name in GAME_METHODS:
+            rows = getattr(self, name)(*args, **kwargs)
+            return tuple(rows) if rows is not None else (None,) * self.num_envs
+        if name in self._attributes:
+            return self._attributes[name]
+        value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
+        if callable(value):
+            raise AttributeError(f"the games of one session have no method {name!r}{expected(name, GAME_METHODS)}")
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Reads an attribute of every game, see `call`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Sets an attribute of every game. What the games are is fixed.
+
+        Args:
+            name: A name that is new here; `call` and `get_attr` read it.
+            values: A list or a tuple with a value for each game, or one value for all.
+
+        Raises:
+            InvalidArgument: The attribute belongs to the environment, or there is not one value for each game.
+        """
+        if hasattr(self, name) or name in inspect.signature(TetrisVectorEnv.__init__).parameters:
+            raise InvalidArgument("name", f"is {name!r}, which is fixed; make a new environment with another value")
+        if not isinstance(values, (list, tuple)):
+            values = [values] * self.num_envs
+        if len(values) != self.num_envs:
+            raise InvalidArgument(
+                "values", f"has {len(values)} values, expected one for each of {self.num_envs} environments"
+            )
+        self._attributes[name] = tuple(values)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already.
+
+        Returns:
+            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
+        """
+        self._check_open("render")
+        frames = self._frames()
+        return tuple(frames) if frames is not None else None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the session. `close` calls this once."""
+        self._let_go()

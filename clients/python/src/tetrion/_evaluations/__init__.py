@@ -1,0 +1,1 @@
+"""Whole games that the server plays, and what they come to."""

@@ -1,0 +1,177 @@
+"""The games of an evaluation that its answer must hold: each one that the request asks for, once, and no other."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._evaluations.games import Games
+from tetrion._messages.tensors import to_numpy
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.errors import invalid_answer
+
+WITHOUT_SUMMARY = "the evaluation ended without a summary"
+
+
+def checked(
+    messages: Generator[pb.EvaluatePoliciesResponse, None, None], request: pb.EvaluatePoliciesRequest
+) -> Iterator[pb.EvaluatePoliciesResponse]:
+    """The messages of an evaluation as they come, each compared with the request. Closing it closes `messages`.
+
+    Raises:
+        InvalidAnswer: One does not fit the request, or the summary is missing.
+    """
+    expected = ExpectedGames(request)
+    event = None
+    with contextlib.closing(messages):
+        for message in messages:
+            event = message.WhichOneof("event")
+            expected.check(message)
+            yield message
+    if event != "summary":
+        raise invalid_answer(WITHOUT_SUMMARY)
+
+
+class ExpectedGames:
+    """The games of one evaluation, and which of them have arrived.
+
+    Attributes:
+        num_policies: Rows of the weight matrix, and agents.
+        num_seeds: Seeds or piece sequences.
+        num_episodes: Episodes of each seed.
+        num_games: Games in all.
+    """
+
+    def __init__(self, request: pb.EvaluatePoliciesRequest) -> None:
+        """No game has arrived yet."""
+        weights = request.weights.weights.shape if request.HasField("weights") else ()
+        self.num_policies = (weights[0] if weights else 0) + len(request.agents)
+        kind = request.WhichOneof("games")
+        if kind == "seeds":
+            self.num_seeds = request.seeds.shape[-1]
+        else:
+            self.num_seeds = request.seed_range.count if kind == "seed_range" else len(request.piece_sequences.sequences)
+        self.num_episodes = max(request.episodes_per_seed, 1)
+        # The pairs that are played, each as one number, ascending; None for all of them.
+        self._pairs: npt.NDArray[np.int64] | None = None
+        if request.HasField("pairs"):
+            self._pairs = np.sort(self._as_numbers(*to_numpy(request.pairs).T))
+        num_pairs = self.num_policies * self.num_seeds if self._pairs is None else len(self._pairs)
+        self.num_games = num_pairs * self.num_episodes
+        # Made when the first answer shows that the server plays so many.
+        self._arrived: npt.NDArray[np.bool_] | None = None
+        self._omits_results = request.omit_results
+        self._has_started = False
+        # How many games the last request asked for, and which had arrived before it; None: it was the first.
+        self._asked = self.num_games
+        self._before: npt.NDArray[np.bool_] | None = None
+
+    def _as_numbers(self, policies: npt.NDArray[Any], seeds: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        return policies.astype(np.int64) * self.num_seeds + seeds.astype(np.int64)
+
+    def check(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
+        """Compares a message with the request; returns its games, if it has results, that had not arrived before.
+
+        Raises:
+            InvalidAnswer: It does not fit the request.
+        """
+        event = message.WhichOneof("event")
+        if event == "started":
+            self.check_started(message.started)
+            self._has_started = True
+        elif not self._has_started:
+            raise invalid_answer("the evaluation did not begin with a description of what is played")
+        elif event == "results":
+            return self._take(Games.from_message(message.results))
+        elif event == "summary":
+            if not self._omits_results:
+                self._check_complete()
+            # After a loss, the summary covers only the games of the last request.
+            if self._before is None:
+                self._check_summary(message.summary)
+        return None
+
+    def check_started(self, started: pb.EvaluationStarted) -> None:
+        """Compares what a server plays with what was asked for.
+
+        Raises:
+            InvalidAnswer: They differ.
+        """
+        for name, ours, theirs in (
+            ("policies", self.num_policies, started.num_policies),
+            ("seeds", self.num_seeds, started.num_seeds),
+            ("episodes of each seed", self.num_episodes, max(started.episodes_per_seed, 1)),
+            ("games", self._asked, started.num_games),
+        ):
+            if ours != theirs:
+                raise invalid_answer(f"the evaluation has {theirs} {name}, expected {ours}")
+
+    def _take(self, games: Games) -> Games:
+        """The games that had not arrived before the last request."""
+        places = self._places(games)
+        if self._before is not None:
+            is_new = ~self._before[places]
+            games, places = games.rows(is_new), places[is_new]
+        arrived = self._arrivals
+        if arrived[places].any() or np.unique(places).size < places.size:
+            raise invalid_answer("a game of the evaluation came twice")
+        arrived[places] = True
+        return games
+
+    @property
+    def _arrivals(self) -> npt.NDArray[np.bool_]:
+        """Whether each game has arrived."""
+        if self._arrived is None:
+            self._arrived = np.zeros(self.num_games, np.bool_)
+        return self._arrived
+
+    def _places(self, games: Games) -> npt.NDArray[np.int64]:
+        """The place of each game among those that were asked for."""
+        fits = (games.policy_indices < self.num_policies) & (games.seed_indices < self.num_seeds)
+        fits &= games.episode_indices < self.num_episodes
+        pairs = self._as_numbers(games.policy_indices, games.seed_indices)
+        if self._pairs is not None and self._pairs.size:
+            numbers, pairs = pairs, np.minimum(np.searchsorted(self._pairs, pairs), self._pairs.size - 1)
+            fits &= self._pairs[pairs] == numbers
+        if not fits.all():
+            row = int(np.argmin(fits))
+            indices = (games.policy_indices[row], games.seed_indices[row], games.episode_indices[row])
+            wrong = "policy {}, seed {}, episode {}".format(*indices)
+            raise invalid_answer(f"the evaluation has a game that was not asked for: {wrong}")
+        return pairs * self.num_episodes + games.episode_indices.astype(np.int64)
+
+    def _check_complete(self) -> None:
+        missing = self.num_games - np.count_nonzero(self._arrivals)
+        if missing:
+            raise invalid_answer(f"{missing} games of the evaluation are missing in its answer")
+
+    def resume(self) -> npt.NDArray[np.uint32]:
+        """The pairs of policy and seed of which games are missing, uint32 [G, 2]: what the next request asks for."""
+        # Of a seed with several episodes, some may have arrived before the loss.
+        before = self._before = self._arrivals.copy()
+        rows = np.flatnonzero(~before.reshape(-1, self.num_episodes).all(axis=1))
+        self._asked = len(rows) * self.num_episodes
+        numbers = rows if self._pairs is None else self._pairs[rows]
+        return np.stack(np.divmod(numbers, self.num_seeds), axis=1).astype(np.uint32)
+
+    def _check_summary(self, summary: pb.EvaluationSummary) -> None:
+        """Refuses a summary with other policies or other numbers of games."""
+        numbers = np.arange(self.num_policies) if self._pairs is None else self._pairs // self.num_seeds
+        policies, counts = np.unique(numbers, return_counts=True)
+        counts = counts * (self.num_episodes if self._pairs is not None else self.num_seeds * self.num_episodes)
+        expected = list(zip(policies.tolist(), counts.tolist(), strict=True))
+        given = [(policy.policy_index, policy.num_games) for policy in summary.policies]
+        if given != expected:
+            place = next((place for place, pair in enumerate(given) if pair != expected[min(place, len(expected) - 1)]), 0)
+            policy, num_games = given[place] if given else (None, 0)
+            shown = f"{len(given)} of {len(expected)} policies, and has policy {policy} with {num_games} games"
+            raise invalid_answer(f"the summary of the evaluation is of {shown}")
+        known = set(policies.tolist())
+        for difference in summary.paired_differences:
+            if not {difference.policy_index, difference.baseline_index} <= known:
+                pair = f"{difference.policy_index} and {difference.baseline_index}"
+                raise invalid_answer(f"the summary of the evaluation compares the policies {pair}")

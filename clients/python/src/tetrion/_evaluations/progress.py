@@ -1,0 +1,62 @@
+"""The progress of an evaluation: the callback that reports it, and a bar on the terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tetrion._checks import arguments
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion.errors import InvalidArgument
+
+Progress = Callable[[pb.EvaluationProgress], None]
+
+
+def listener(progress: bool, on_progress: Progress | None) -> Progress | None:
+    """What takes the reports of an evaluation: a new bar, the caller's function, or nothing.
+
+    Raises:
+        InvalidArgument: `progress` is not True or False, `on_progress` cannot be called, or both are given.
+    """
+    if on_progress is not None and not callable(on_progress):
+        raise arguments.wrong("on_progress", on_progress, "a function that takes a report")
+    if not arguments.flag("progress", progress):
+        return on_progress
+    if on_progress is not None:
+        raise InvalidArgument("on_progress", "is given with progress=True, expected one of the two")
+    return Bar()
+
+
+class Bar:
+    """Shows progress on stderr: with tqdm's bar if it is installed, else with a line every few seconds."""
+
+    def __init__(self) -> None:
+        """Nothing is drawn before the first report."""
+        self._bar: Any = None
+        self._next = 0.0
+
+    def __call__(self, progress: pb.EvaluationProgress) -> None:
+        """Draws a report."""
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            self._line(progress)
+            return
+        if self._bar is None:
+            self._bar = tqdm(total=progress.num_games, unit="game")
+        self._bar.set_postfix_str(f"{progress.pieces_done / 1e6:.1f} M pieces", refresh=False)
+        self._bar.update(progress.games_done - self._bar.n)
+        if progress.games_done == progress.num_games:
+            self._bar.close()
+
+    def _line(self, progress: pb.EvaluationProgress) -> None:
+        now = time.monotonic()
+        last = progress.games_done == progress.num_games
+        if now >= self._next or last:
+            self._next = now + 5.0
+            print(
+                f"{progress.games_done:,} of {progress.num_games:,} games, {progress.pieces_done / 1e6:.1f} M pieces",
+                file=sys.stderr,
+            )

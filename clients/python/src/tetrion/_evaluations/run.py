@@ -1,0 +1,146 @@
+"""An evaluation while it runs: games as they finish, the progress, and what happens when the server is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from tetrion._evaluations.expected_games import WITHOUT_SUMMARY, ExpectedGames
+from tetrion._evaluations.games import COLUMNS, Games
+from tetrion._evaluations.progress import Progress
+from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.summary import summarize
+from tetrion._messages.tensors import from_numpy
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._transport.connection import Connection, Patience
+from tetrion.errors import ServerUnavailable, VersionMismatch, invalid_answer
+
+
+class EvaluationRun:
+    """Iterates over the games of an evaluation as they finish; `result` waits for all of them.
+
+    If the server is lost, the run asks for the missing games when it is back. That changes no game and no result. Games
+    come in any order and in portions of any size.
+
+    Attributes:
+        started: What is played, with every default; None before the first answer.
+        progress: The last report of the server; None before the first.
+        games_done: Games received.
+    """
+
+    def __init__(self, connection: Connection, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None) -> None:
+        """See `Client.start_evaluation`."""
+        self._connection = connection
+        self._request = request
+        self._on_progress = on_progress
+        self._parts: list[Games] = []
+        self._summary: pb.EvaluationSummary | None = None
+        self._resumed = False
+        self._expected = ExpectedGames(request)
+        self._chunks = self._run()
+        self.started: pb.EvaluationStarted | None = None
+        self.progress: pb.EvaluationProgress | None = None
+        self.games_done = 0
+
+    @property
+    def num_games(self) -> int | None:
+        """Games in all; None before the first answer."""
+        return self.started.num_games if self.started is not None else None
+
+    def __iter__(self) -> Iterator[Games]:
+        """The games not yet taken, in portions as they come. Leaving the iteration ends nothing; `close` does."""
+        return self._chunks
+
+    def result(self) -> Evaluation:
+        """Waits for all games and sums them up, including those already taken.
+
+        Raises:
+            RuntimeError: It was closed before its end.
+            InvalidRequest: The server refuses the request; `violations` says which field and why.
+            InvalidAnswer: Games are missing in the answer, came twice or were not asked for.
+            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+        """
+        for _ in self._chunks:
+            pass
+        if self.started is None or self._summary is None:
+            raise RuntimeError("the evaluation was closed before its end, so there is no result")
+        games = Games.joined(self._parts)
+        summary = self._summary
+        if self._resumed and not self._request.omit_results:
+            # The server's own summary covers only the games of the last request.
+            baseline = self.started.baseline if self.started.HasField("baseline") else None
+            summary = summarize(games, baseline, loss_trials=self.started.loss_trials)
+        return Evaluation(**{name: getattr(games, name) for name in COLUMNS}, started=self.started, summary=summary)
+
+    def close(self) -> None:
+        """Ends the games on the server."""
+        self._chunks.close()
+
+    def _run(self) -> Generator[Games, None, None]:
+        patience = Patience(self._connection)
+        request: pb.EvaluatePoliciesRequest | None = self._request
+        while request is not None:
+            try:
+                for message in self._connection.evaluate(request):
+                    patience = Patience(self._connection)
+                    games = self._take(message)
+                    if games is not None and len(games):
+                        yield games
+                if self._summary is None:
+                    raise invalid_answer(WITHOUT_SUMMARY)
+            except ServerUnavailable as error:
+                patience.wait(error)
+                request = self._rest()
+            else:
+                return
+        # Every game had arrived; only the summary was lost with the server.
+        self._summary = pb.EvaluationSummary()
+
+    def _take(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
+        """Takes a message; returns the new games in it.
+
+        Raises:
+            InvalidAnswer: It does not fit the request.
+        """
+        games = self._expected.check(message)
+        event = message.WhichOneof("event")
+        if event == "started":
+            if self.started is None:
+                self.started = message.started
+            elif self.started.rules_version != message.started.rules_version:
+                raise VersionMismatch(
+                    f"the server that is there now has the rules version {message.started.rules_version!r} instead of "
+                    f"{self.started.rules_version!r}, so the missing games would not be comparable",
+                    code="FAILED_PRECONDITION",
+                    reason="RULES_VERSION_MISMATCH",
+                )
+        elif event == "summary":
+            self._summary = message.summary
+        elif event == "progress":
+            self._report(message.progress)
+        if games is not None:
+            self._parts.append(games)
+            self.games_done += len(games)
+        return games
+
+    def _report(self, progress: pb.EvaluationProgress) -> None:
+        if self._resumed and self.started is not None:
+            # The server counts the games of the last request.
+            done = self.started.num_games - progress.num_games
+            progress.games_done, progress.num_games = progress.games_done + done, self.started.num_games
+        self.progress = progress
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+    def _rest(self) -> pb.EvaluatePoliciesRequest | None:
+        """The request for what is missing; None if nothing is."""
+        self._resumed = True
+        if self.started is None or self._request.omit_results:
+            return self._request
+        missing = self._expected.resume()
+        if not len(missing):
+            return None
+        request = pb.EvaluatePoliciesRequest()
+        request.CopyFrom(self._request)
+        request.rules_version = self.started.rules_version
+        request.pairs.CopyFrom(from_numpy(missing))
+        return request

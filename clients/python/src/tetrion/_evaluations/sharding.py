@@ -1,0 +1,134 @@
+"""An evaluation in parts: cut into shards, played by several servers, put together as a single server would have done.
+
+A shard is some of the pairs of a policy and a seed. A game depends only on its policy and its seed, so it does not matter
+which server plays a shard, nor how often one is begun; and the summary is computed from all games in their order.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from datetime import timedelta
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.duration_pb2 import Duration
+
+from tetrion._evaluations.games import COLUMNS, Games
+from tetrion._evaluations.progress import Progress
+from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.summary import summarize
+from tetrion._pb import evaluation_service_pb2 as pb
+
+# Shards at a time for each server: while one ends, the other keeps the cores busy.
+IN_FLIGHT = 2
+# Shards for each server in all, so that long games spread evenly, and a lost shard costs little.
+_SHARDS_A_SERVER = 16
+
+# Games done, pieces landed, lines cleared.
+Counts = tuple[int, int, int]
+
+
+class Stopped(Exception):
+    """Raised in a shard whose games are no longer wanted."""
+
+
+def cut(
+    started: pb.EvaluationStarted, pairs: npt.ArrayLike | None, num_servers: int, num_cores: int = 1
+) -> list[npt.NDArray[np.uint32]]:
+    """The pairs of policy and seed to be played, in shards.
+
+    Args:
+        started: The server's description of the whole evaluation.
+        pairs: The pairs asked for; None for all.
+        num_servers: How many servers will play.
+        num_cores: Cores of the largest: its shards in flight should together have two games for each core.
+    """
+    if pairs is None:
+        indices = np.arange(started.num_policies * started.num_seeds)
+        pairs = np.stack(np.divmod(indices, started.num_seeds), axis=1)
+    whole = np.asarray(pairs, np.uint32)
+    size = max(math.ceil(len(whole) / (_SHARDS_A_SERVER * num_servers)), 2 * num_cores // IN_FLIGHT)
+    num_shards = math.ceil(len(whole) / size)
+    # Every n-th pair, because neighbours are alike: so a policy that plays long games is in all shards.
+    return [whole[shard::num_shards] for shard in range(num_shards)]
+
+
+def joined(started: pb.EvaluationStarted, parts: Iterable[Games], *, omit_results: bool) -> Evaluation:
+    """All games as one evaluation."""
+    games = Games.joined(list(parts))
+    baseline = started.baseline if started.HasField("baseline") else None
+    summary = summarize(games, baseline, loss_trials=started.loss_trials)
+    kept = Games.joined([]) if omit_results else games
+    return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=started, summary=summary)
+
+
+def counts(now: pb.EvaluationProgress) -> Counts:
+    """The progress of a shard."""
+    return now.games_done, now.pieces_done, now.lines_done
+
+
+class ShardProgress:
+    """The progress of an evaluation: the shards that have finished, and the last reports of the others.
+
+    Other threads may call `hear`.
+    """
+
+    def __init__(self, started: pb.EvaluationStarted, interval: float, on_progress: Progress | None) -> None:
+        """No game has been played yet.
+
+        Args:
+            started: What the whole evaluation comes to.
+            interval: Seconds between reports.
+            on_progress: Called with each report.
+        """
+        self._started = started
+        self._began = self._reported_at = time.monotonic()
+        self.interval = interval
+        self._on_progress = on_progress
+        self._finished: list[Counts] = []
+        self._heard: dict[int, Counts] = {}
+        self._reported: Counts = (0, 0, 0)
+
+    def hear(self, shard: int, counts: Counts) -> None:
+        """Records the progress of a shard."""
+        self._heard[shard] = counts
+
+    def finish(self, shard: int, games: Games) -> None:
+        """Records a shard that has finished: what was played in it, which is not what estimates are of."""
+        _, pieces, lines = self._heard.pop(shard, (0, 0, 0))
+        if not self._started.loss_trials:
+            pieces, lines = int(games.pieces.sum()), int(games.lines.sum())
+        self._finished.append((len(games), pieces, lines))
+
+    def report_if_due(self, running: set[int]) -> bool:
+        """Reports if it is time to, counting the running shards too; returns whether it did."""
+        if self._on_progress is None or time.monotonic() - self._reported_at < self.interval:
+            return False
+        self._heard = {shard: counts for shard, counts in list(self._heard.items()) if shard in running}
+        self._report([*self._finished, *self._heard.values()])
+        return True
+
+    def end(self) -> None:
+        """Reports that all games are done."""
+        if self._on_progress is not None:
+            self._report(self._finished)
+
+    def _report(self, counts: list[Counts]) -> None:
+        games, pieces, lines = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+        # The shards of a lost server begin again; the reported numbers wait until they have caught up.
+        self._reported = max(games, self._reported[0]), max(pieces, self._reported[1]), max(lines, self._reported[2])
+        self._reported_at = time.monotonic()
+        elapsed = Duration()
+        elapsed.FromTimedelta(timedelta(seconds=self._reported_at - self._began))
+        assert self._on_progress is not None
+        self._on_progress(
+            pb.EvaluationProgress(
+                games_done=self._reported[0],
+                num_games=self._started.num_games,
+                pieces_done=self._reported[1],
+                lines_done=self._reported[2],
+                elapsed=elapsed,
+            )
+        )

@@ -1,0 +1,1 @@
+"""Arguments as messages of the protocol, and answers as arrays."""

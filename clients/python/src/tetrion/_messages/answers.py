@@ -1,0 +1,168 @@
+"""The answers of a session as numpy arrays: read-only views of the message, without copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._messages.tensors import Specs, Tensors, column
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion.errors import invalid_answer
+
+Arrays = Mapping[str, npt.NDArray[np.generic]]
+
+
+class Observed(NamedTuple):
+    """What environments show after `reset` or `restore`. Arrays have a row for each environment of the call.
+
+    Attributes:
+        observations: By name, in the order of the session's observation fields.
+        action_mask: bool [B, A]; None if the session has no masks.
+        infos: By name.
+    """
+
+    observations: Arrays
+    action_mask: npt.NDArray[np.bool_] | None
+    infos: Arrays
+
+
+class Final(NamedTuple):
+    """The last state of episodes whose rows already show the next one.
+
+    Attributes:
+        rows: Their rows in the answer, ascending.
+        observations: As in `Observed`, a row for each of them.
+        infos: As in `Observed`, a row for each of them.
+    """
+
+    rows: npt.NDArray[np.int64]
+    observations: Arrays
+    infos: Arrays
+
+
+class Stepped(NamedTuple):
+    """The outcome of a step.
+
+    Attributes:
+        observations: As in `Observed`.
+        rewards: float32 [B].
+        terminated: bool [B], the rules ended the episode.
+        truncated: bool [B], a limit cut the episode.
+        action_mask: As in `Observed`.
+        infos: As in `Observed`.
+        final: Of the episodes that ended, in same-step autoreset; None where none did.
+    """
+
+    observations: Arrays
+    rewards: npt.NDArray[np.float32]
+    terminated: npt.NDArray[np.bool_]
+    truncated: npt.NDArray[np.bool_]
+    action_mask: npt.NDArray[np.bool_] | None
+    infos: Arrays
+    final: Final | None
+
+
+# Bytes of an answer, at most. The server refuses requests whose answers could be larger.
+MAX_BYTES = 64 << 20
+# Columns and rows of a playfield, far more than there are.
+_MAX_SIDE = 256
+
+
+class AnswerDecoder:
+    """Decodes the answers of one session, and compares them with what was asked."""
+
+    def __init__(self, session: pb.Session) -> None:
+        """Reads the session's specs, which name the tensors of its answers.
+
+        Raises:
+            InvalidAnswer: No session can have such specs, or so many environments.
+        """
+        self._num_envs = session.config.num_envs
+        self._observations = Specs(session.observation_specs)
+        self._infos = Specs(session.info_specs)
+        high = session.action_spec.high
+        if not 0 <= high < MAX_BYTES:
+            raise invalid_answer(f"the session has actions up to {high}")
+        self._num_actions = int(high) + 1
+        row_bytes = self._observations.row_bytes + self._infos.row_bytes + self._num_actions * session.config.action_mask
+        if self._num_envs * row_bytes > MAX_BYTES:
+            raise invalid_answer(f"the session has {self._num_envs} environments of {row_bytes} bytes each")
+
+    def rows(self, request: Any) -> int:
+        """How many environments a request names."""
+        return len(request.env_ids) or self._num_envs
+
+    def observed(self, request: Any, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
+        """The answer to a reset or a restore."""
+        rows = self.rows(request)
+        return Observed(
+            Tensors(self._observations, response.observations, rows),
+            self._action_mask(response, rows),
+            Tensors(self._infos, response.infos, rows),
+        )
+
+    def stepped(self, request: Any, response: pb.StepResponse) -> Stepped:
+        """The answer to a step."""
+        rows = self.rows(request)
+        final = None
+        if response.HasField("final_batch"):
+            last = response.final_batch
+            ended = np.fromiter(last.rows, np.int64, len(last.rows))
+            if (ended >= rows).any() or (ended[1:] <= ended[:-1]).any():
+                raise invalid_answer(f"the last states are of the rows {last.rows} of {rows}")
+            final = Final(
+                ended,
+                Tensors(self._observations, last.observations, ended.size),
+                Tensors(self._infos, last.infos, ended.size),
+            )
+        return Stepped(
+            Tensors(self._observations, response.observations, rows),
+            column(response.rewards, "rewards", np.float32, (rows,)),
+            column(response.terminated, "terminated", np.bool_, (rows,)),
+            column(response.truncated, "truncated", np.bool_, (rows,)),
+            self._action_mask(response, rows),
+            Tensors(self._infos, response.infos, rows),
+            final,
+        )
+
+    def listed(self, what: str, request: Any, items: Sequence[Any]) -> list[Any]:
+        """Snapshots or drawings, one for each environment."""
+        rows = self.rows(request)
+        if len(items) != rows:
+            raise invalid_answer(f"{len(items)} {what} of {rows} environments")
+        return list(items)
+
+    def _action_mask(
+        self, response: pb.ResetResponse | pb.RestoreStateResponse | pb.StepResponse, rows: int
+    ) -> npt.NDArray[np.bool_] | None:
+        """The action mask of an answer, if it has one."""
+        if not response.HasField("action_mask"):
+            return None
+        return column(response.action_mask, "action_mask", np.bool_, (rows, self._num_actions))
+
+
+def check_size(rules: rules_pb2.Rules) -> None:
+    """Checks the size of a playfield that a server tells of, for which pictures take memory.
+
+    Raises:
+        InvalidAnswer: It is far larger than any that a server has.
+    """
+    if max(rules.width, rules.height, rules.preview) > _MAX_SIDE:
+        size = f"{rules.width} columns and {rules.height} rows, and show {rules.preview} pieces"
+        raise invalid_answer(f"the rules have {size}, expected at most {_MAX_SIDE} of each")
+
+
+def check_session(config: pb.SessionConfig, session: pb.Session) -> None:
+    """Compares a session with the configuration that was asked for.
+
+    Raises:
+        InvalidAnswer: It has more environments, or fewer, or its playfield is larger than any.
+    """
+    check_size(session.config.rules)
+    wanted = config.num_envs if config.HasField("num_envs") else 1
+    if session.config.num_envs != wanted:
+        raise invalid_answer(f"the session has {session.config.num_envs} environments, expected {wanted}")

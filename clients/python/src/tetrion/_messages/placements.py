@@ -1,0 +1,232 @@
+"""Every placement of many positions, as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments
+from tetrion._messages.tensors import to_numpy
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2, tensor_pb2
+from tetrion.errors import InvalidArgument, invalid_answer
+
+#: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
+KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in rules_pb2.Key.DESCRIPTOR.values)
+
+
+@dataclass(frozen=True, repr=False)
+class Placements:
+    """R placements of B positions; the arrays are read-only views of the answer.
+
+    Attributes:
+        row_offsets: uint32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, none if its game
+            is over.
+        actions: int32 [R], for `step`.
+        placements: int32 [R], the number of the placement; equal to `actions` if a step is a placement.
+        rewards: float32 [R], the reward of playing it.
+        lines: uint8 [R], the lines it clears.
+        terminal: bool [R], whether it ends the game.
+        features: float32 [R, F], if asked for.
+        afterstates: uint16 or uint32 [R, height], if asked for: the playfield after it, bit c of a row is column c.
+        position_features: float32 [B, F], if asked for: features of the current playfields.
+        feature_names: The F columns.
+        sequence: The sequence number of the session that the rows belong to; 0 for positions.
+        spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
+        holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
+        attacks: uint8 [R], the lines it sends; None where the rules count neither these nor other points for clears.
+        anchors: int8 [R, 2], if asked for: row and column in which the anchor of the piece comes to rest.
+        cells: int8 [R, C, 2], if asked for: row and column of the cells in which the piece comes to rest, by row, then by
+            column. Rows from `height` on lie above the playfield. C is 4; with another `piece_set` the size of its largest
+            piece, with -1 for the cells that a piece lacks.
+        preclear_boards: uint16 or uint32 [R, height], if asked for: the playfield with the piece at rest, full rows still
+            there. Cells above the playfield do not show.
+        key_offsets: uint32 [R + 1], if asked for; the keys of row j are keys[key_offsets[j]] to
+            keys[key_offsets[j + 1] - 1].
+        keys: uint8 [K], if asked for: places in `KEYS`.
+    """
+
+    row_offsets: npt.NDArray[np.uint32]
+    actions: npt.NDArray[np.int32]
+    placements: npt.NDArray[np.int32]
+    rewards: npt.NDArray[np.float32]
+    lines: npt.NDArray[np.uint8]
+    terminal: npt.NDArray[np.bool_]
+    features: npt.NDArray[np.float32] | None
+    afterstates: npt.NDArray[np.unsignedinteger] | None
+    position_features: npt.NDArray[np.float32] | None
+    feature_names: tuple[str, ...]
+    sequence: int
+    spins: npt.NDArray[np.uint8] | None = None
+    holds: npt.NDArray[np.bool_] | None = None
+    attacks: npt.NDArray[np.uint8] | None = None
+    anchors: npt.NDArray[np.int8] | None = None
+    cells: npt.NDArray[np.int8] | None = None
+    preclear_boards: npt.NDArray[np.unsignedinteger] | None = None
+    key_offsets: npt.NDArray[np.uint32] | None = None
+    keys: npt.NDArray[np.uint8] | None = None
+
+    @classmethod
+    def from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
+        """Views of the message's bytes.
+
+        Args:
+            message: The answer.
+            num_positions: How many positions were asked for.
+
+        Raises:
+            InvalidAnswer: It is of more positions or of fewer, or its columns have different lengths.
+        """
+
+        def optional(name: str) -> npt.NDArray[np.generic] | None:
+            tensor: tensor_pb2.Tensor = getattr(message, name)
+            return to_numpy(tensor, name) if message.HasField(name) else None
+
+        found = cls(
+            row_offsets=to_numpy(message.row_offsets),  # type: ignore[arg-type]
+            actions=to_numpy(message.actions),  # type: ignore[arg-type]
+            placements=to_numpy(message.placements),  # type: ignore[arg-type]
+            rewards=to_numpy(message.rewards),  # type: ignore[arg-type]
+            lines=to_numpy(message.lines),  # type: ignore[arg-type]
+            terminal=to_numpy(message.terminal),  # type: ignore[arg-type]
+            features=optional("features"),  # type: ignore[arg-type]
+            afterstates=optional("afterstates"),  # type: ignore[arg-type]
+            position_features=optional("position_features"),  # type: ignore[arg-type]
+            feature_names=tuple(message.feature_columns.names),
+            sequence=message.sequence,
+            spins=optional("spins"),  # type: ignore[arg-type]
+            holds=optional("holds"),  # type: ignore[arg-type]
+            attacks=optional("attacks"),  # type: ignore[arg-type]
+            anchors=optional("anchors"),  # type: ignore[arg-type]
+            cells=optional("cells"),  # type: ignore[arg-type]
+            preclear_boards=optional("preclear_boards"),  # type: ignore[arg-type]
+            key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
+            keys=optional("keys"),  # type: ignore[arg-type]
+        )
+        found._check(num_positions)
+        return found
+
+    def __repr__(self) -> str:
+        """How many, of what, in a line."""
+        names = [name for name in _OPTIONAL if getattr(self, name) is not None]
+        held = f" with {', '.join(names)}" if names else ""
+        return f"<tetrion.Placements: {len(self.actions)} of {len(self.row_offsets) - 1} positions{held}>"
+
+    def _check(self, num_positions: int) -> None:
+        rows = self.actions.shape[0] if self.actions.ndim else 0
+        num_keys = len(self.keys) if self.keys is not None else 0
+        _check_offsets("row_offsets", self.row_offsets, num_positions, rows)
+        if self.key_offsets is not None:
+            _check_offsets("key_offsets", self.key_offsets, rows, num_keys)
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            if column is not None and column.shape[:1] != (rows,):
+                raise invalid_answer(f"{name} has the shape {column.shape}, expected {rows} rows")
+        widths = [(self.features, rows), (self.position_features, num_positions)]
+        for features, length in widths:
+            if features is not None and features.shape != (length, len(self.feature_names)):
+                names = f"{len(self.feature_names)} features of {length} rows"
+                raise invalid_answer(f"features have the shape {features.shape}, expected {names}")
+
+    def key_names(self, row: int) -> tuple[str, ...]:
+        """The names of the keys that take the piece of a row to its placement, in the order in which they are pressed.
+
+        There is no shorter list. The last key is `hard_drop`, the first one `hold` if the other piece is placed. Empty if it
+        would have more than `server_info().limits.max_keys`, as in a maze.
+
+        Args:
+            row: From 0 to R - 1.
+
+        Raises:
+            InvalidArgument: No keys were asked for, or there is no such row.
+        """
+        if self.keys is None or self.key_offsets is None:
+            raise InvalidArgument("keys", "were not asked for: enumerate_placements(..., keys=True)")
+        row = arguments.integer("row", row, 0, len(self.actions) - 1)
+        return tuple(KEYS[key] for key in self.keys[self.key_offsets[row] : self.key_offsets[row + 1]])
+
+    def linear_scores(
+        self, weights: Sequence[float] | npt.NDArray[np.float64], *, avoid_terminal: bool = True
+    ) -> npt.NDArray[np.float64]:
+        """The score of each row for a linear controller, equal to the server's to the last bit.
+
+        Columns are added one by one in float64. `features @ weights` may differ in the last bit, and so choose another
+        placement if two are nearly equal.
+
+        Args:
+            weights: One signed weight for each feature.
+            avoid_terminal: Whether a placement that ends the game scores minus infinity.
+
+        Raises:
+            InvalidArgument: There are no features, there is not one weight for each, or a weight is not a number.
+        """
+        weights = arguments.weights("weights", weights)
+        if self.features is None:
+            raise InvalidArgument("features", "were not asked for: enumerate_placements(..., features=...)")
+        if weights.shape != self.features.shape[1:]:
+            has = "x".join(map(str, weights.shape))
+            raise InvalidArgument("weights", f"are {has} weights for {len(self.feature_names)} features")
+        scores = np.zeros(len(self.actions), np.float64)
+        for weight, column in zip(weights, self.features.T.astype(np.float64), strict=True):
+            scores += weight * column
+        if avoid_terminal:
+            scores[self.terminal] = -np.inf
+        return scores
+
+    def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
+        """For each position the row with the largest score, the first of equals; -1 if it has no rows.
+
+        Args:
+            scores: A number for each row.
+
+        Raises:
+            InvalidArgument: There is not one number for each row, or one is NaN.
+        """
+        scores = np.asarray(scores)
+        if scores.shape != self.actions.shape:
+            raise InvalidArgument(
+                "scores", f"have the shape {scores.shape}, expected one for each of {len(self.actions)} rows"
+            )
+        if np.isnan(scores).any():
+            raise InvalidArgument(f"scores[{int(np.isnan(scores).argmax())}]", "is nan, expected a number")
+        starts = self.row_offsets.astype(np.int64)
+        counts = np.diff(starts)
+        best = np.full(len(counts), -1, np.int64)
+        # reduceat returns a wrong number for empty segments, so they are left out.
+        some = np.flatnonzero(counts)
+        if some.size:
+            largest = np.maximum.reduceat(scores, starts[some])
+            rows = np.flatnonzero(scores == np.repeat(largest, counts[some]))
+            owners = np.repeat(some, counts[some])[rows]
+            positions, first = np.unique(owners, return_index=True)
+            best[positions] = rows[first]
+        return best
+
+
+# Columns that are there if they were asked for.
+_OPTIONAL = ("features", "position_features", "afterstates", "anchors", "cells", "preclear_boards", "keys")
+
+_COLUMNS = (
+    "actions",
+    "placements",
+    "rewards",
+    "lines",
+    "terminal",
+    "afterstates",
+    "spins",
+    "holds",
+    "attacks",
+    "anchors",
+    "cells",
+    "preclear_boards",
+)
+
+
+def _check_offsets(name: str, offsets: npt.NDArray[np.uint32], length: int, end: int) -> None:
+    """Checks that offsets ascend from 0 to the number of rows that they divide."""
+    fits = offsets.shape == (length + 1,) and offsets[0] == 0 and offsets[-1] == end
+    if not fits or (offsets[1:] < offsets[:-1]).any():
+        raise invalid_answer(f"{name} have the shape {offsets.shape}, expected {length + 1} that ascend from 0 to {end}")

@@ -1,0 +1,306 @@
+"""From what callers write to messages: rules, features, expectations, positions and names of enum values.
+
+Callers that prefer to write a message themselves may pass it in place of its short form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from gymnasium.vector import AutoresetMode
+
+from tetrion._checks import arguments
+from tetrion._checks.names import expected
+from tetrion._messages.tensors import from_numpy
+from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._pb import features_pb2, rules_pb2
+from tetrion._pb.fields import RulesFields
+from tetrion.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+RulesLike: TypeAlias = "str | RulesFields | rules_pb2.Rules | None"
+FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection | None"
+ExpectationLike: TypeAlias = "bool | Mapping[str, Any] | features_pb2.Expectation | None"
+
+
+class Drawing(NamedTuple):
+    """A playfield as a drawing.
+
+    Attributes:
+        rows: The rows from the top down; `.` and blank are empty cells, all else is full. Missing rows at the top are empty.
+        piece: The current piece, one of IOTZSJL.
+        queue: The next pieces; the server deals the missing ones.
+        held: The piece that is held, where the rules let one be held.
+    """
+
+    rows: Sequence[str]
+    piece: str
+    queue: str = ""
+    held: str = ""
+
+
+class Packed(NamedTuple):
+    """Playfields as arrays of bits.
+
+    Attributes:
+        boards: Integers [B, height]; row 0 is the lowest, bit c is column c. `board_bits` and `afterstates` have this form.
+        pieces: Integers [B], the current pieces as numbers 0 to 6 in IOTZSJL.
+        queues: Integers [B, preview], the next pieces, -1 for one that the server deals.
+        held: Integers [B], the pieces that are held, -1 for none, where the rules let one be held.
+    """
+
+    boards: npt.ArrayLike
+    pieces: npt.ArrayLike
+    queues: npt.ArrayLike | None = None
+    held: npt.ArrayLike | None = None
+
+
+PositionsLike: TypeAlias = "environment_pb.Positions | Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing]"
+
+
+class PlacementsOptions(TypedDict, total=False):
+    """What a list of placements holds: keyword arguments of `Client.enumerate_placements` and of that of sessions.
+
+    Attributes:
+        features: The name of a feature set or a list of features. Left out: those of the session, if it has any; for
+            positions none.
+        afterstates: Whether to return the playfields after the placements.
+        position_features: Whether to return the features of the playfields as they stand.
+        anchors: Whether to return the cells in which the anchors of the pieces come to rest.
+        cells: Whether to return the cells in which the pieces come to rest.
+        preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
+        keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
+            found where pieces turn and are kicked on their way down, as under `guideline`.
+        actions: Integers [B], one for each position: lists nothing but the placement of this action, such as the one that
+            was chosen and whose keys are wanted. Left out: all placements.
+    """
+
+    features: FeaturesLike
+    afterstates: bool
+    position_features: bool
+    anchors: bool
+    cells: bool
+    preclear_boards: bool
+    keys: bool
+    actions: npt.ArrayLike | None
+
+
+def placements_request(**options: Unpack[PlacementsOptions]) -> environment_pb.EnumeratePlacementsRequest:
+    """The request for placements, without the positions that they are of.
+
+    Raises:
+        InvalidArgument: A value has the wrong type.
+    """
+    actions = options.get("actions")
+    return environment_pb.EnumeratePlacementsRequest(
+        features=features_message(options.get("features")),
+        include_afterstates=arguments.flag("afterstates", options.get("afterstates", False)),
+        include_position_features=arguments.flag("position_features", options.get("position_features", False)),
+        include_anchors=arguments.flag("anchors", options.get("anchors", False)),
+        include_cells=arguments.flag("cells", options.get("cells", False)),
+        include_preclear_boards=arguments.flag("preclear_boards", options.get("preclear_boards", False)),
+        include_keys=arguments.flag("keys", options.get("keys", False)),
+        actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
+    )
+
+
+class EnumType(Protocol):
+    """The part of a generated enum that finds a value by its name."""
+
+    @property
+    def DESCRIPTOR(self) -> Any:  # noqa: N802
+        """The enum's description."""
+
+
+def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
+    """The value of a generated enum by its short name: `bag7`, `BAG7` and `Bag-7` are RANDOMIZER_BAG7.
+
+    Raises:
+        InvalidArgument: There is no such value. The error calls the enum `field` and lists its values.
+    """
+    return _enum_value(enum.DESCRIPTOR, name, field)
+
+
+def _enum_value(enum: Any, name: Any, field: str) -> int:
+    prefix = enum.values[0].name.removesuffix("UNSPECIFIED")
+    numbers = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values[1:]}
+    if isinstance(name, str) and name.upper().startswith(prefix):
+        name = name[len(prefix) :]
+    return int(numbers[arguments.choice(field or prefix.lower().rstrip("_"), name, numbers)])
+
+
+def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """Gymnasium's autoreset mode from its name, however it is spelled: `same_step`, `SameStep` or `SAME_STEP`.
+
+    Raises:
+        InvalidArgument: There is no such mode.
+    """
+    modes = {mode.name.lower(): mode for mode in AutoresetMode}
+    return mode if isinstance(mode, AutoresetMode) else modes[arguments.choice("autoreset_mode", mode, modes)]
+
+
+def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
+    """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
+
+    `RulesFields` describes each field; `Client.server_info().rules_presets` lists the fields of every preset. Values of
+    enums are names without their prefix, such as `bag7`.
+
+    Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
+
+    Raises:
+        InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
+            an `InvalidRequest`.
+    """
+    if rules is None or isinstance(rules, rules_pb2.Rules):
+        return rules
+    if isinstance(rules, str):
+        return rules_pb2.Rules(preset=rules)
+    if not isinstance(rules, Mapping):
+        raise arguments.wrong("rules", rules, "a preset's name, or fields by name such as {'width': 6}")
+    message = rules_pb2.Rules()
+    _fill(message, rules, "rules")
+    return message
+
+
+def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
+    """Sets fields of a message by name; None leaves one as it is."""
+    known = message.DESCRIPTOR.fields_by_name
+    for name, value in fields.items():
+        if name not in known:
+            raise InvalidArgument(path, f"has no field {name!r}{expected(name, known)}")
+        current, field = getattr(message, name), f"{path}.{name}"
+        if value is None:
+            continue
+        if isinstance(current, Message):
+            if isinstance(value, type(current)):
+                current.CopyFrom(value)
+            elif isinstance(value, Mapping):
+                _fill(current, value, field)
+            else:
+                raise arguments.wrong(field, value, "fields by name")
+            # Present, even if it is empty.
+            current.SetInParent()
+        elif hasattr(current, "extend"):
+            listed = arguments.items(field, value, "a list")
+            current.extend([_scalar(known[name], item, f"{field}[{place}]") for place, item in enumerate(listed)])
+        else:
+            setattr(message, name, _scalar(known[name], value, field))
+
+
+def _scalar(kind: Any, value: Any, field: str) -> Any:
+    """A value, checked for a field of this type."""
+    if kind.enum_type is not None:
+        is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
+        return value if is_number else _enum_value(kind.enum_type, value, field)
+    if kind.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
+        return arguments.number(field, value)
+    if kind.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+        return arguments.flag(field, value)
+    if kind.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+        return arguments.string(field, value)
+    is_wide = kind.cpp_type == FieldDescriptor.CPPTYPE_UINT64
+    return arguments.field_integer(field, value, arguments.U64 if is_wide else arguments.U32)
+
+
+def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
+    """A selection of features from the name of a set, or from the names of features.
+
+    `Client.server_info()` lists both, as `feature_sets` and `features`. The server refuses others with an `InvalidRequest`.
+    """
+    if features is None or isinstance(features, features_pb2.FeatureSelection):
+        return features
+    if isinstance(features, str):
+        return features_pb2.FeatureSelection(set=features)
+    if not isinstance(features, Iterable) or isinstance(features, (bytes, Mapping)):
+        raise arguments.wrong("features", features, "the name of a feature set, or a list of features")
+    return features_pb2.FeatureSelection(features=arguments.names("features", features, "holes"))
+
+
+def expectation_message(expectation: ExpectationLike) -> features_pb2.Expectation | None:
+    """An expectation from fields of the message by name; the server fills in the others.
+
+    - `pieces`: how many of the next pieces are taken into account, 1 or 2; the first of two must be shown
+    - `placements`: how many placements are looked at for each piece that another one follows, 1 to 128
+    - `lost_piece`: what a piece counts that cannot be placed, in multiples of the largest weight, -1e6 to 0
+    - `discount`: what follows is multiplied by it, 0 to 1
+    - `terms`: which terms of a placement count that another piece follows: `landing`, `all` or `none`
+    - `caution`: by how many standard deviations a hidden piece counts less than its mean, 0 to 10
+
+    True is all defaults, `{}` is the same; False and None are no expectation.
+
+    Raises:
+        InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
+            an `InvalidRequest`.
+    """
+    if expectation is None or isinstance(expectation, features_pb2.Expectation):
+        return expectation
+    if isinstance(expectation, (bool, np.bool_)):
+        return features_pb2.Expectation() if expectation else None
+    if not isinstance(expectation, Mapping):
+        raise arguments.wrong("expectation", expectation, "True, or fields by name such as {'placements': 4}")
+    message = features_pb2.Expectation()
+    _fill(message, expectation, "expectation")
+    return message
+
+
+def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> environment_pb.Positions:
+    """Positions from snapshots, drawings or packed playfields, one or several.
+
+    Args:
+        positions: The positions.
+        rules: Their rules; None: not sent.
+        width: The width of the playfield if the caller knows it; 0: that of `rules`.
+
+    Raises:
+        InvalidArgument: They are none of these, or a mixture; or they are a message, which has its own rules, and come with
+            rules.
+    """
+    if isinstance(positions, environment_pb.Positions):
+        if rules is not None:
+            raise InvalidArgument("rules", "are given beside a message Positions, expected them in it")
+        return positions
+    message = environment_pb.Positions(rules=rules_message(rules))
+    if isinstance(positions, Packed):
+        # The server wants 32 bits for a row of more than 16 columns, and 16 for all others.
+        is_wide = (width or message.rules.width) > 16
+        message.packed.boards.CopyFrom(from_numpy(positions.boards, np.uint32 if is_wide else np.uint16, "boards"))
+        message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
+        if positions.queues is not None:
+            message.packed.queues.CopyFrom(from_numpy(positions.queues, np.int8, "queues"))
+        if positions.held is not None:
+            message.packed.held.CopyFrom(from_numpy(positions.held, np.int8, "held"))
+        return message
+    wanted = "snapshots as bytes, or Drawings, or Packed"
+    several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, wanted)
+    if not several:
+        raise arguments.wrong("positions", positions, wanted)
+    for place, position in enumerate(several):
+        field = f"positions[{place}]"
+        if isinstance(position, bytes):
+            message.states.append(position)
+        elif isinstance(position, Drawing):
+            message.drawings.add(
+                rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
+                piece=arguments.string(f"{field}.piece", position.piece, "one of the letters IOTZSJL"),
+                queue=arguments.string(f"{field}.queue", position.queue, arguments.PIECES),
+                held=arguments.string(f"{field}.held", position.held, "one of the letters IOTZSJL, or nothing"),
+            )
+        else:
+            raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")
+    if message.states and message.drawings:
+        raise InvalidArgument("positions", "has snapshots and drawings, expected one kind in one call")
+    return message
+
+
+def num_positions(positions: environment_pb.Positions) -> int:
+    """How many positions there are."""
+    packed = positions.packed.pieces.shape
+    return len(positions.states) + len(positions.drawings) + (packed[0] if packed else 0)

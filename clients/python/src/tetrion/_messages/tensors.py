@@ -1,0 +1,189 @@
+"""Tensors of the protocol as numpy arrays, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks.names import unknown
+from tetrion._pb import tensor_pb2 as pb
+from tetrion.errors import InvalidArgument, invalid_answer
+
+DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
+    pb.DATA_TYPE_UINT8: np.dtype("u1"),
+    pb.DATA_TYPE_INT8: np.dtype("i1"),
+    pb.DATA_TYPE_UINT16: np.dtype("<u2"),
+    pb.DATA_TYPE_INT32: np.dtype("<i4"),
+    pb.DATA_TYPE_UINT32: np.dtype("<u4"),
+    pb.DATA_TYPE_UINT64: np.dtype("<u8"),
+    pb.DATA_TYPE_FLOAT32: np.dtype("<f4"),
+    pb.DATA_TYPE_FLOAT64: np.dtype("<f8"),
+    pb.DATA_TYPE_BOOL: np.dtype("?"),
+}
+_DATA_TYPES = {dtype: data_type for data_type, dtype in DTYPES.items()}
+
+
+def to_numpy(tensor: pb.Tensor, name: str = "tensor") -> npt.NDArray[np.generic]:
+    """The tensor as a read-only view of the message's bytes, without a copy.
+
+    Raises:
+        InvalidAnswer: It has an unknown type, or its bytes are not of its shape. The error calls it `name`.
+    """
+    try:
+        return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
+    except (KeyError, ValueError):
+        shape, size = list(tensor.shape), len(tensor.data)
+        raise invalid_answer(f"{name} has the type {tensor.dtype}, the shape {shape} and {size} bytes") from None
+
+
+def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """The tensor of an answer, of the type and the shape that its request asks for.
+
+    Raises:
+        InvalidAnswer: It has another type or another shape.
+    """
+    array = to_numpy(tensor, name)
+    if array.dtype != dtype or array.shape != shape:
+        raise invalid_answer(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
+    return array
+
+
+def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array") -> pb.Tensor:
+    """The array as a tensor, of type `dtype` if one is given; errors call it `name`.
+
+    Raises:
+        InvalidArgument: The array has another type, and a value would change by the conversion.
+    """
+    try:
+        given = np.asarray(array)
+    except ValueError:  # Rows of different lengths.
+        raise InvalidArgument(name, f"is {reprlib.repr(array)}, expected rows of one length") from None
+    wanted = np.dtype(dtype) if dtype is not None else given.dtype
+    little = wanted.newbyteorder("<")
+    if given.dtype == wanted:
+        data, fits = given.astype(little, copy=False), True
+    else:
+        data = given
+        try:
+            # NaN fits no integer, which the comparison below finds; numpy need not warn.
+            with np.errstate(invalid="ignore") if given.dtype.kind == "f" else contextlib.nullcontext():
+                data = given.astype(little)
+            # Booleans are not numbers: a mask in place of actions or of environments is a mistake.
+            fits = given.dtype != np.bool_ and np.array_equal(data, given)
+        except (TypeError, ValueError, OverflowError):  # Strings, or integers of more than 64 bits.
+            fits = False
+    if not fits:
+        raise _misfit(name, given, wanted)
+    if data.dtype not in _DATA_TYPES:
+        raise InvalidArgument(name, f"has elements of {data.dtype}, which no tensor can hold")
+    return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
+
+
+def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> InvalidArgument:
+    """The error for the first value that `wanted` cannot hold."""
+    if wanted.kind in "iu" and given.dtype != np.bool_:
+        limits = np.iinfo(wanted)
+        for index, value in np.ndenumerate(given):
+            number = value.item() if isinstance(value, np.generic) else value
+            integer = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
+            if not (integer and limits.min <= number <= limits.max):
+                place = f"{name}[{', '.join(map(str, index))}]" if index else name
+                return InvalidArgument(place, f"is {number!r}, expected an integer from {limits.min} to {limits.max}")
+    return InvalidArgument(name, f"has elements of {given.dtype}, expected {wanted}")
+
+
+class Specs:
+    """The specs of the observations or the infos of a session.
+
+    Attributes:
+        places: For each name, the index of its tensor in an answer, in order.
+        dtypes: The type of each.
+        shapes: The shape of a row of each.
+        row_bytes: The bytes of a row of all of them.
+    """
+
+    __slots__ = ("dtypes", "places", "row_bytes", "shapes")
+
+    def __init__(self, specs: Sequence[pb.TensorSpec]) -> None:
+        """Reads the specs.
+
+        Raises:
+            InvalidAnswer: A type is unknown, bounds are not among its numbers, or a name comes twice.
+        """
+        self.places = {spec.name: place for place, spec in enumerate(specs)}
+        self.dtypes: list[np.dtype[Any]] = []
+        self.shapes = [tuple(spec.shape) for spec in specs]
+        for spec in specs:
+            dtype: np.dtype[Any] | None = DTYPES.get(spec.dtype)
+            limits = np.iinfo(dtype) if dtype is not None and dtype.kind in "iu" else None
+            fits = limits is None or all(limits.min <= bound <= limits.max for bound in (spec.low, spec.high))
+            if dtype is None or not fits or len(self.places) != len(specs):
+                raise invalid_answer(f"the session has a field {spec.name!r} that no session can have")
+            self.dtypes.append(dtype)
+        sizes = (dtype.itemsize * math.prod(shape) for dtype, shape in zip(self.dtypes, self.shapes, strict=True))
+        self.row_bytes = sum(sizes)
+
+
+class Tensors(Mapping[str, npt.NDArray[np.generic]]):
+    """Tensors of an answer by the names of their specs. Each becomes an array when it is first read.
+
+    The answer to a step has a dozen tensors, and most callers read three of them.
+    """
+
+    __slots__ = ("_arrays", "_rows", "_specs", "_tensors")
+
+    def __init__(self, specs: Specs, tensors: Sequence[pb.Tensor], rows: int) -> None:
+        """Names the tensors of an answer.
+
+        Args:
+            specs: The specs of the session.
+            tensors: One for each spec.
+            rows: How many rows each of them has.
+
+        Raises:
+            InvalidAnswer: There is not one tensor for each spec.
+        """
+        if len(specs.places) != len(tensors):
+            raise invalid_answer(f"{len(tensors)} tensors for the {len(specs.places)} fields of the session")
+        self._specs = specs
+        self._tensors = tensors
+        self._rows = rows
+        self._arrays: dict[str, npt.NDArray[np.generic]] = {}
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
+        """The tensor of this name as a read-only array.
+
+        Raises:
+            InvalidAnswer: The server sent one of another type or another shape.
+        """
+        array = self._arrays.get(name)
+        if array is None:
+            specs = self._specs
+            if name not in specs.places:
+                raise KeyError(unknown("field of this session", name, specs.places))
+            place = specs.places[name]
+            shape = (self._rows, *specs.shapes[place])
+            array = self._arrays[name] = column(self._tensors[place], name, specs.dtypes[place], shape)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        """The names in order."""
+        return iter(self._specs.places)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._specs.places)
+
+    def __repr__(self) -> str:
+        """All of them, as a dict."""
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as a dict of arrays."""
+        return dict, (dict(self),)

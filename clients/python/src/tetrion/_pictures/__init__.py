@@ -1,0 +1,1 @@
+"""Games as scenes, text and pixels."""

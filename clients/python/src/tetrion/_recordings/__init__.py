@@ -1,0 +1,1 @@
+"""Games in files, and games that are played again."""

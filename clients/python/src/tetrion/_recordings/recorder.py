@@ -1,0 +1,242 @@
+"""Recordings of games while they are played: of a session's environments, whatever plays them.
+
+While it listens, a `Recorder` notes actions, a byte each, and asks the server for nothing more. Only when a recording is
+wanted is its game played again, to learn what each landing did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from types import TracebackType
+
+from tetrion._checks import arguments
+from tetrion._messages.requests import Drawing
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion._pictures.scenes import Course, drawn
+from tetrion._recordings.episode_log import Beginning, Episode, EpisodeLog
+from tetrion._recordings.recording import Recording, checked_text, written
+from tetrion._recordings.replayer import CreateSession, Replayer
+from tetrion._sessions.session import Session, Source, session_of
+from tetrion.errors import EpisodeEnded, InvalidArgument, ResetNeeded
+
+
+class Recorder:
+    """Records the games of some environments of a session while they are played.
+
+        session = client.create_session(64)
+        with tetrion.Recorder(session, [0, 1], player="my agent") as recorder:
+            ...                                     # reset, step, restore; by streams, too
+            recorder.recording(0).save("game.json")   # the game of environment 0 so far, or as it ended
+            for recording in recorder.take():         # those that have ended since
+                ...
+
+    An episode is recorded from its beginning, also if it returns to a snapshot that was taken while the recorder listened.
+    One that goes on from another snapshot or from a drawing is recorded from there, and one under way when the recorder is
+    made from then on. Where keys move the pieces, a recording cannot begin with a piece on its way down; it begins with the
+    next piece.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        env_ids: Sequence[int] | None = None,
+        *,
+        player: str = "",
+        keep: int = 1000,
+    ) -> None:
+        """Begins to record.
+
+        Args:
+            source: A session, or an environment of this package, wrapped or not.
+            env_ids: Which environments; all if left out.
+            player: Who or what plays, for people.
+            keep: How many games that have ended are kept for `take`; of more, the oldest are dropped.
+
+        Raises:
+            InvalidArgument: There are no such environments, or the source is neither a session nor an environment of one.
+        """
+        self._session = session = session_of("source", source)
+        num_envs = session.num_envs
+        if env_ids is None:
+            chosen: Iterable[int] = range(num_envs)
+        else:
+            chosen = arguments.integers("env_ids", env_ids, "a list of environments", num_envs - 1)
+        self.player = checked_text("player", player)
+        self._keep = arguments.integer("keep", keep, 0)
+        self._env_ids = sorted(set(chosen))
+        self._log = EpisodeLog(session.message, self._env_ids, begun=self._begun(), keep=self._keep)
+        session.listen(self._log)
+
+    def _begun(self) -> list[int]:
+        """The environments whose episodes have begun."""
+        session = self._session
+        if session.sequence == 0 or not self._env_ids:
+            return []
+        try:
+            session.save(self._env_ids)
+        except ResetNeeded:
+            return [env_id for env_id in self._env_ids if self._has_begun(env_id)]
+        return self._env_ids
+
+    def _has_begun(self, env_id: int) -> bool:
+        try:
+            self._session.save([env_id])
+        except ResetNeeded:
+            return False
+        return True
+
+    def recording(self, env_id: int | None = None) -> Recording:
+        """The current game of an environment so far, or, until its next one begins, as it ended.
+
+        Args:
+            env_id: Which; may be left out if there is only one.
+
+        Raises:
+            InvalidArgument: The recorder does not record that environment.
+            ResetNeeded: No game has begun there, or nothing of it can be recorded yet.
+        """
+        if env_id is None and len(self._env_ids) == 1:
+            env_id = self._env_ids[0]
+        env_id = arguments.integer("env_id", env_id)
+        if env_id not in self._log.env_ids:
+            raise InvalidArgument("env_id", f"is {env_id!r}, expected one of those recorded: {self._env_ids}")
+        episode = self._log.episodes.get(env_id)
+        if episode is None:
+            raise ResetNeeded(f"no game has begun in environment {env_id}", code="FAILED_PRECONDITION")
+        if env_id in self._log.unsaved:
+            self._log.keep([env_id], self._session.save([env_id]))
+        recording = self._made(episode)
+        if recording is None:
+            problem = "how it began is not known, or its first piece is falling"
+            message = f"nothing of the game in environment {env_id} can be recorded yet: {problem}"
+            raise ResetNeeded(message, code="FAILED_PRECONDITION")
+        return recording
+
+    def take(self) -> list[Recording]:
+        """The games that have ended since the last call, the earliest first; each is returned once.
+
+        A game that was left by a reset is among them. What was tried before a return to a snapshot of the same game is not,
+        nor is a game that a snapshot interrupted.
+        """
+        return [recording for _, recording in self.take_numbered()]
+
+    def take_numbered(
+        self, wanted: Callable[[Episode], bool] | None = None, over: Sequence[int] = ()
+    ) -> list[tuple[Episode, Recording]]:
+        """As `take`, with what is known of each episode.
+
+        Args:
+            wanted: If given, only episodes for which `wanted(episode)` is true.
+            over: Environments whose episodes are over for their learner, whether or not they have ended.
+        """
+        episodes = list(self._log.left)
+        self._log.left.clear()
+        for episode in self._log.episodes.values():
+            # Still there to be looked at, but it has ended.
+            if (episode.has_ended or episode.env_id in over) and not episode.was_taken:
+                episodes.append(episode)
+        taken = []
+        for episode in episodes:
+            if episode.was_taken or not episode.actions:
+                continue
+            episode.was_taken = True
+            if wanted is None or wanted(episode):
+                recording = self._made(episode)
+                if recording is not None:
+                    taken.append((episode, recording))
+        return taken
+
+    def _made(self, episode: Episode) -> Recording | None:
+        origin = f"episode {episode.number} of environment {episode.env_id}"
+        session = self._session
+        create = partial(Session.create, session.connection, patient=False)
+        return record(create, session.message, episode.begin, episode.actions, self.player, origin)
+
+    def close(self) -> None:
+        """Stops to record."""
+        self._session.unlisten(self._log)
+
+    def __enter__(self) -> Recorder:
+        """The recorder itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Stops to record."""
+        self.close()
+
+
+def record(
+    create: CreateSession, session: pb.Session, begin: Beginning | None, actions: Sequence[int], player: str, origin: str
+) -> Recording | None:
+    """A recording of an episode, which is played again for it; None if it cannot be recorded."""
+    if begin is None:
+        return None
+    if begin.state is not None and session.config.rules.HasField("garbage"):
+        # What waits, and what its seed deals, is nothing that a recording can hold.
+        return None
+    config, width = session.config, session.config.rules.width
+    start: Drawing | None = None
+    landings: list[int] = []
+    with Replayer(create, config) as replayer:
+        replayer.begin({0: begin})
+        try:
+            if begin.state is not None:
+                actions = _from_the_top(replayer, config.rules, begin, actions)
+                start = _drawing(replayer, width)
+                # Its pieces are dealt in any case.
+                start = start if start.rows else None
+            course = replayer.course(0)
+            pieces = [course.state.current]
+
+            def follow(_: int, course: Course) -> None:
+                if course.landing is not None:
+                    landings.append(course.landing.lines)
+                    pieces.append(course.state.current)
+
+            replayer.play({0: actions}, follow)
+        except EpisodeEnded:
+            return None
+        seen = [piece for piece in [*pieces, *replayer.course(0).state.queue] if piece >= 0]
+        dealt = (
+            {"seed": begin.seed} if begin.seed is not None else {"piece_sequence": begin.sequence or replayer.letters(seen)}
+        )
+        return written(
+            config, session.rules_version, dealt, start, actions, landings, replayer.course(0), player, origin, create
+        )
+
+
+def _drawing(replayer: Replayer, width: int) -> Drawing:
+    """Where a game stands, as a position to begin from."""
+    state = replayer.course(0).state
+    held = replayer.letters([state.held]) if state.held >= 0 else ""
+    return Drawing(drawn(state.rows, width), replayer.letters([state.current]), replayer.letters(state.queue), held)
+
+
+def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, actions: Sequence[int]) -> Sequence[int]:
+    """Brings a game that began with a snapshot to the first position that can be drawn; returns the actions from there.
+
+    That is its beginning, unless keys have moved its first piece already.
+
+    Raises:
+        EpisodeEnded: There is no such position.
+    """
+    course = replayer.course(0)
+    if course.state.current < 0:
+        raise EpisodeEnded("the snapshot is of an episode that is over", code="FAILED_PRECONDITION")
+    if rules.action_model != rules_pb2.ACTION_MODEL_KEYPRESS:
+        return actions
+    replayer.begin_at(0, _drawing(replayer, rules.width))
+    begun = replayer.course(0).state
+    if (begun.falling, begun.piece_state) == (course.state.falling, course.state.piece_state):
+        replayer.begin({0: begin})
+        return actions
+    replayer.begin({0: begin})
+    for step, action in enumerate(actions, start=1):
+        replayer.play({0: [action]})
+        course = replayer.course(0)
+        if course.end is None and course.landing is not None:
+            replayer.restart(0)
+            return actions[step:]
+    raise EpisodeEnded("no piece has appeared since", code="FAILED_PRECONDITION")

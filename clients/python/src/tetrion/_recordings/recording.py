@@ -1,0 +1,489 @@
+"""A game in a file: rules, where the pieces came from, and actions. See `recording.proto`.
+
+Nothing else is needed to show it, in colours too: the server plays it again. The outcome stands beside the actions, so
+that a replay can be checked. This file knows the message, its two forms and its replay; `recorder` makes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+from tetrion._checks import arguments
+from tetrion._messages.requests import Drawing
+from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._pb import recording_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion._pictures import pictures
+from tetrion._pictures.scenes import ENDINGS, INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, drawn
+from tetrion._recordings import viewer
+from tetrion._recordings.replay import Replay
+from tetrion._recordings.replayer import CreateSession, Replayer
+from tetrion._sessions.session import Session
+from tetrion._transport.connection import Connection
+from tetrion._transport.server import ServerNotFound
+from tetrion.errors import InvalidArgument, ServerUnavailable, TetrionError, VersionMismatch
+
+# As the server program has them.
+MAX_BYTES = 32 << 20
+MAX_TEXT = 200
+
+_ENDS = {
+    pb.RECORDED_END_TOPPED_OUT: TOPPED_OUT,
+    pb.RECORDED_END_OUT_OF_PIECES: OUT_OF_PIECES,
+    pb.RECORDED_END_INVALID_ACTION: INVALID_ACTION,
+}
+_END_NUMBERS = {end: number for number, end in _ENDS.items()}
+
+# Steps that a page in a notebook holds; more would make it slow.
+_MAX_SHOWN = 20_000
+
+
+class HasServer(Protocol):
+    """A `Client`, which makes sessions."""
+
+    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session: ...
+
+
+class Recording:
+    """A game that was played.
+
+        recording = tetrion.Recording.load("games/bcts-best.json")
+        recording                        # in a notebook: the game, to play and to step through
+        recording.check()                # None, or where it differs from what the server makes of it
+        recording.replay().scene(120)    # what a viewer draws of a step
+
+    `tetrion replay FILE` and `tetrion export FILE` take its files.
+
+    Attributes:
+        message: The message `Recording` of `recording.proto`.
+    """
+
+    def __init__(self, message: pb.Recording, client: HasServer | None = None) -> None:
+        """A recording from its message.
+
+        Args:
+            message: The message.
+            client: The server that replays it. Left out: one of this process, when it is needed.
+        """
+        self.message = message
+        self._create: CreateSession | None = _creator(client)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], client: HasServer | None = None) -> Recording:
+        """Reads a file, in JSON or in binary form.
+
+        Args:
+            path: The file.
+            client: See `Recording`.
+
+        Raises:
+            InvalidArgument: It is no recording.
+        """
+        with Path(path).open("rb") as file:
+            return cls.from_bytes(file.read(MAX_BYTES + 1), client)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, client: HasServer | None = None) -> Recording:
+        """Reads the content of a file, in JSON or in binary form.
+
+        Raises:
+            InvalidArgument: It is no recording.
+        """
+        if len(data) > MAX_BYTES:
+            raise InvalidArgument("recording", f"has more than {MAX_BYTES} bytes")
+        message = pb.Recording()
+        try:
+            if data.lstrip(b" \t\r\n\f").startswith(b"{"):
+                _parse(data, message)
+            else:
+                message.ParseFromString(data)
+        except (json_format.ParseError, DecodeError, ValueError) as error:
+            raise InvalidArgument("recording", f"is neither a recording in JSON nor one in binary form: {error}") from None
+        for field in ("rules_version", "rules", "outcome"):
+            missing = not message.HasField(field) if field != "rules_version" else not message.rules_version
+            if missing:
+                raise InvalidArgument(f"recording.{field}", "is missing")
+        if message.WhichOneof("pieces") is None:
+            raise InvalidArgument("recording.pieces", "are missing, expected a seed or a piece_sequence")
+        for step, action in enumerate(message.actions):
+            if action > 65_535:
+                raise InvalidArgument(f"recording.actions[{step}]", f"is {action}, expected at most 65535")
+        return cls(message, client)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file: JSON if its name ends in `.json`, else the binary form, a byte or two a step."""
+        as_json = os.fspath(path).lower().endswith(".json")
+        Path(path).write_bytes(self.to_json().encode() if as_json else self.to_bytes())
+
+    def to_json(self) -> str:
+        """The file in JSON: a line."""
+        return json.dumps(json_format.MessageToDict(self.message), separators=(",", ":"), ensure_ascii=False) + "\n"
+
+    def to_bytes(self) -> bytes:
+        """The file in binary form."""
+        return self.message.SerializeToString(deterministic=True)
+
+    @property
+    def rules(self) -> rules_pb2.Rules:
+        """The rules, every field filled in."""
+        return self.message.rules
+
+    @property
+    def rules_version(self) -> str:
+        """The version of the rules that it was played under."""
+        return self.message.rules_version
+
+    @property
+    def seed(self) -> int | None:
+        """The episode seed: `env.reset(seed=...)` deals the same pieces. None for explicit pieces."""
+        return self.message.seed if self.message.WhichOneof("pieces") == "seed" else None
+
+    @property
+    def piece_sequence(self) -> str | None:
+        """The explicit pieces, letters of IOTZSJL. None for a seed."""
+        return self.message.piece_sequence if self.message.WhichOneof("pieces") == "piece_sequence" else None
+
+    @property
+    def start(self) -> Drawing | None:
+        """The position that the game began from; None for an empty playfield."""
+        if not self.message.HasField("start"):
+            return None
+        start = self.message.start
+        return Drawing(tuple(start.rows), start.piece, start.queue, start.held)
+
+    @property
+    def actions(self) -> npt.NDArray[np.uint16]:
+        """The actions, uint16 [steps]."""
+        return np.fromiter(self.message.actions, np.uint16, len(self.message.actions))
+
+    @property
+    def landings(self) -> npt.NDArray[np.uint8]:
+        """The lines that each piece cleared, uint8 [pieces]."""
+        return np.frombuffer(self.message.lines, np.uint8)
+
+    @property
+    def pieces(self) -> int:
+        """Pieces landed."""
+        return self.message.outcome.pieces
+
+    @property
+    def lines(self) -> int:
+        """Lines cleared."""
+        return self.message.outcome.lines
+
+    @property
+    def score(self) -> float:
+        """Points, as the rules score them."""
+        return self.message.outcome.score
+
+    @property
+    def end(self) -> str | None:
+        """How it ended: `topped_out`, `out_of_pieces` or `invalid_action`; None if it could have gone on."""
+        return _ENDS.get(self.message.outcome.end)
+
+    @property
+    def rows(self) -> list[str]:
+        """The final playfield, the top row first, `#` full and `.` empty; empty rows at the top are left out."""
+        rows = list(self.message.outcome.rows)
+        while rows and "#" not in rows[0]:
+            rows.pop(0)
+        return rows
+
+    @property
+    def player(self) -> str:
+        """Who or what played it; may be empty."""
+        return self.message.player
+
+    @property
+    def origin(self) -> str:
+        """Where the game comes from; may be empty."""
+        return self.message.origin
+
+    def __len__(self) -> int:
+        """How many steps it has."""
+        return len(self.message.actions)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same."""
+        return isinstance(other, Recording) and self.message == other.message
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """The outcome, in a line."""
+        whose = f" by {self.player}" if self.player else ""
+        ended = ENDINGS.get(self.end or "", "not ended")
+        return f"<tetrion.Recording{whose}: {self.pieces} pieces, {self.lines} lines, {ended}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The message; a copy is replayed by a server of its own process."""
+        return {"message": self.message, "_create": None}
+
+    def replay(self, client: HasServer | None = None, *, max_steps: int | None = None) -> Replay:
+        """Plays it again, to walk through.
+
+        Args:
+            client: The server that plays it. Left out: the one that the recording came from, or was loaded with; if there is
+                none or it is gone, one of this process.
+            max_steps: Only so many steps.
+
+        Raises:
+            InvalidArgument: Its pieces are not tetrominoes, which scenes are of.
+            VersionMismatch: It was played under another version of the rules.
+            InvalidRequest: It cannot be played: its rules or its pieces are none.
+            IllegalAction: An action cannot be done.
+            EpisodeEnded: It has actions behind the end of its game.
+        """
+        pictures.check_pieces(self.rules)
+        actions = self.actions[: arguments.integer("max_steps", max_steps)] if max_steps is not None else self.actions
+        with self._replayer(client) as replayer:
+            replay = Replay(self.rules, replayer.course(0), self.player)
+            replayer.play({0: actions.tolist()}, lambda _, course: replay.follow(course))
+        return replay
+
+    def check(self, client: HasServer | None = None) -> str | None:
+        """Plays it again and compares: the lines of every landing, the totals, how it ended, and the final playfield.
+
+        Args:
+            client: See `replay`.
+
+        Returns:
+            Where it first differs; None if it does not.
+
+        Raises:
+            VersionMismatch: It was played under another version of the rules, which may make another game of it.
+        """
+        _creator(client)  # for its check
+        differs: list[str] = []
+        landings = self.landings.tolist()
+
+        def follow(_: int, course: Course) -> None:
+            if course.landing is None or differs:
+                return
+            piece, step = course.state.pieces - course.start.pieces, course.state.steps - course.start.steps
+            recorded = landings[piece - 1] if piece <= len(landings) else None
+            if course.landing.lines != recorded:
+                differs.append(f"step {step}, piece {piece}: {course.landing.lines} lines, recorded {recorded}")
+
+        try:
+            with self._replayer(client) as replayer:
+                try:
+                    replayer.play({0: self.actions.tolist()}, follow)
+                except TetrionError as error:
+                    steps = replayer.course(0).state.steps - replayer.course(0).start.steps
+                    return differs[0] if differs else f"step {steps + 1}: {error.details}"
+                course = replayer.course(0)
+        except VersionMismatch:
+            raise
+        except TetrionError as error:
+            return f"it cannot be played: {error.details}"
+        return differs[0] if differs else self._difference(course)
+
+    def _difference(self, course: Course) -> str | None:
+        """The first thing at the end that is not as it was recorded."""
+        scene, outcome = course.scene(), self.message.outcome
+        # Points are added up landing by landing here and there; fractions may differ in their last bits.
+        close = abs(outcome.score - scene.score) <= 1e-9 * max(1.0, abs(scene.score))
+        played = drawn(course.state.rows, self.rules.width)
+        for what, recorded, replayed in (
+            ("pieces", outcome.pieces, scene.pieces),
+            ("pieces with lines", len(self.message.lines), scene.pieces),
+            ("lines", outcome.lines, scene.lines),
+            ("points", outcome.score, outcome.score if close else scene.score),
+            ("end", self.end, scene.end),
+            ("playfield", self.rows, played),
+        ):
+            if recorded != replayed:
+                return f"at the end: {what} {replayed}, recorded {recorded}"
+        return None
+
+    def _replayer(self, client: HasServer | None) -> Replayer:
+        """A replayer whose game has begun."""
+        create = _creator(client) or self._create
+        if create is None:
+            return self._begun(_on_a_server_of_this_process)
+        try:
+            return self._begun(create)
+        except TetrionError as error:
+            # Calls of a client that was closed are cancelled.
+            is_gone = isinstance(error, ServerUnavailable) or error.code == "CANCELLED"
+            if client is not None or not is_gone:
+                raise
+            with contextlib.suppress(ServerNotFound):
+                return self._begun(_on_a_server_of_this_process)
+            raise
+
+    def _begun(self, create: CreateSession) -> Replayer:
+        message = self.message
+        config = environment_pb.SessionConfig(
+            rules=message.rules,
+            invalid_action_policy=message.invalid_action_policy,
+            invalid_action_reward=message.invalid_action_reward,
+        )
+        seeds = [self.seed] if self.seed is not None else []
+        sequences = [self.piece_sequence] if self.piece_sequence is not None else []
+        replayer = Replayer(create, config, seeds=seeds, sequences=sequences)
+        try:
+            if replayer.rules_version != message.rules_version:
+                raise VersionMismatch(
+                    f"the recording has the rules version {message.rules_version!r}, and the server plays by "
+                    f"{replayer.rules_version!r}, which may make another game of it",
+                    code="FAILED_PRECONDITION",
+                    reason="RULES_VERSION_MISMATCH",
+                )
+            if self.start is not None:
+                replayer.begin_at(0, self.start)
+            else:
+                replayer.begin_all()
+        except BaseException:
+            replayer.close()
+            raise
+        return replayer
+
+    def picture(self, step: int | None = None, *, scale: float = 1.0, palette: str = "usual") -> npt.NDArray[np.uint8]:
+        """The picture of a step, as `tetrion export` makes it.
+
+        Where a step is a placement, it shows the next piece at rest and the rows that it completes; behind the last step
+        the end of the game. Pictures of a game have one size, which is even. For more than one, keep the `replay`.
+
+        Args:
+            step: 0 to the number of steps; None: the last.
+            scale: 1.0 is 16 pixels a cell's side.
+            palette: `usual` or `colour-blind`.
+
+        Returns:
+            uint8 [pixels, pixels, 3].
+        """
+        return self.replay().picture(step, scale=scale, palette=palette)
+
+    def html(self, *, palette: str = "usual", speed: float = 4.0) -> str:
+        """The game as a piece of a page, with controls to play it and to step through; it loads nothing.
+
+        Args:
+            palette: `usual` or `colour-blind`, to begin with.
+            speed: Steps a second, to begin with.
+        """
+        pictures.checked_palette("palette", palette)
+        replay = self.replay(max_steps=_MAX_SHOWN)
+        return viewer.page(replay, self.message, len(self), palette, arguments.number("speed", speed, 0.1, "0.1 or more"))
+
+    def _repr_html_(self) -> str | None:
+        """How notebooks show it; nothing if no server can play it."""
+        try:
+            return self.html()
+        except (TetrionError, OSError, RuntimeError):
+            return None
+
+
+# The connection of each process to its own server; a forked child makes another.
+_connections: dict[int, Connection] = {}
+
+
+def _on_a_server_of_this_process(request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
+    connection = _connections.get(os.getpid())
+    if connection is None or (connection.server is not None and connection.server.closed):
+        connection = _connections[os.getpid()] = Connection(None)
+    return Session.create(connection, request, snapshot_every)
+
+
+def written(
+    config: environment_pb.SessionConfig,
+    rules_version: str,
+    dealt: Mapping[str, Any],
+    start: Drawing | None,
+    actions: Sequence[int],
+    landings: Sequence[int],
+    course: Course,
+    player: str,
+    origin: str,
+    create: CreateSession | None,
+) -> Recording:
+    """A recording of a game that was played again for it.
+
+    Args:
+        config: Its rules, and what an action did that does not exist.
+        rules_version: The version of the rules.
+        dealt: The field `seed` or `piece_sequence`.
+        start: The position that it began from; None for an empty playfield.
+        actions: Its actions.
+        landings: The lines of each landing.
+        course: The game as it stands at the end.
+        player: Who or what played it.
+        origin: Where it comes from.
+        create: Makes a session on the server that can replay it.
+    """
+    scene = course.scene()
+    ignores = config.invalid_action_policy == environment_pb.INVALID_ACTION_POLICY_IGNORE
+    message = pb.Recording(
+        rules_version=rules_version,
+        rules=config.rules,
+        invalid_action_policy=config.invalid_action_policy or environment_pb.INVALID_ACTION_POLICY_REJECT,
+        invalid_action_reward=config.invalid_action_reward if ignores else 0.0,
+        start=environment_pb.Drawing(rows=start.rows, piece=start.piece, queue=start.queue, held=start.held)
+        if start is not None
+        else None,
+        actions=actions,
+        lines=bytes(landings),
+        outcome=pb.RecordedOutcome(
+            pieces=scene.pieces,
+            lines=scene.lines,
+            score=scene.score,
+            end=_END_NUMBERS[scene.end] if scene.end is not None else pb.RECORDED_END_UNSPECIFIED,
+            rows=drawn(course.state.rows, config.rules.width),
+        ),
+        player=player,
+        origin=origin,
+        **dealt,
+    )
+    recording = Recording(message)
+    recording._create = create
+    return recording
+
+
+def _parse(data: bytes, message: pb.Recording) -> None:
+    """Reads JSON. Fields of newer programs are passed over, as in the binary form."""
+    try:
+        json_format.Parse(data, message)
+    except json_format.ParseError as error:
+        # Passing over fields, protobuf would pass over unknown names of enum values as well.
+        if "has no field named" not in str(error):
+            raise
+        message.Clear()
+        json_format.Parse(data, message, ignore_unknown_fields=True)
+
+
+def _creator(client: HasServer | None) -> CreateSession | None:
+    """How a client makes the session in which a game is played again.
+
+    Raises:
+        InvalidArgument: It is no client.
+    """
+    if client is not None and not callable(getattr(client, "_create", None)):
+        raise arguments.wrong("client", client, "a tetrion.Client")
+    return client._create if client is not None else None
+
+
+def checked_text(field: str, text: Any) -> str:
+    """A text for people, `player` or `origin`.
+
+    Raises:
+        InvalidArgument: It is no text, too long, or has control characters.
+    """
+    checked = arguments.string(field, text)
+    size = len(checked.encode())
+    if size > MAX_TEXT:
+        raise InvalidArgument(field, f"has {size} bytes, expected at most {MAX_TEXT}")
+    control = next((letter for letter in checked if ord(letter) < 32 or 127 <= ord(letter) < 160), None)
+    if control is not None:
+        raise InvalidArgument(field, f"has the control character {control!r}")
+    return checked

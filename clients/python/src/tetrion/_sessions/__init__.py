@@ -1,0 +1,1 @@
+"""Sessions of environments, and the calls that change them."""

@@ -1,0 +1,149 @@
+"""The calls of a session: the methods that `Session` and `StepStream` share, from their arguments to their requests."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments, keywords
+from tetrion._messages.answers import AnswerDecoder, Observed, Stepped
+from tetrion._messages.placements import Placements
+from tetrion._messages.requests import PlacementsOptions, PositionsLike, placements_request, positions_message
+from tetrion._messages.tensors import from_numpy
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._sessions.link import Link
+from tetrion.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
+
+
+class Calls(ABC):
+    """The calls of a session. The arrays that they return are read-only views of the answer, without copies."""
+
+    def __init__(self, link: Link) -> None:
+        """Prepares for the answers of the session that `link` leads to."""
+        self._link = link
+        self._answers = AnswerDecoder(link.message)
+
+    def __reduce__(self) -> Any:
+        """Refuses to be pickled or copied: the copy would change the same session."""
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled or copied; Session.clone() makes another session in the same state, "
+            "and sessions of other processes can restore snapshots of save()"
+        )
+
+    @abstractmethod
+    def _call(self, kind: str, request: Any) -> Any:
+        """Sends a request, which `StepStreamRequest` calls `kind`, and waits for its answer."""
+
+    def reset(
+        self, env_ids: EnvIds = None, *, seeds: Sequence[int] | None = None, piece_sequences: Sequence[str] = ()
+    ) -> Observed:
+        """Begins new episodes.
+
+        Args:
+            env_ids: Which environments; all if left out.
+            seeds: One for each of them, 64 bits with or without a sign; each begins episode 0 of its seed. Left out: each
+                begins its next episode.
+            piece_sequences: Pieces to deal instead of random ones: a string of the letters IOTZSJL for each environment, or
+                one for all.
+        """
+        request = pb.ResetRequest(
+            env_ids=ids(env_ids),
+            seeds=arguments.seeds("seeds", seeds) if seeds is not None else None,
+            piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
+        )
+        return self._answers.observed(request, self._call("reset", request))
+
+    def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:
+        """Takes one action in each environment.
+
+        Args:
+            actions: Integers [B].
+            env_ids: Which environments, in the order of the actions; all if left out.
+        """
+        self._save_unsaved()
+        request = self._step_request(actions, env_ids)
+        return self._answers.stepped(request, self._call("step", request))
+
+    def _save_unsaved(self) -> None:
+        """Takes the snapshots that listeners want before the next action."""
+        for listener in self._link.listeners:
+            if listener.unsaved:
+                due = sorted(listener.unsaved)
+                listener.keep(due, self.save(due))
+
+    def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
+        tensor = from_numpy(actions, np.int32, "actions")
+        return pb.StepRequest(actions=tensor, env_ids=ids(env_ids))
+
+    def save(self, env_ids: EnvIds = None) -> list[bytes]:
+        """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
+        request = pb.SaveStateRequest(env_ids=ids(env_ids))
+        states: list[bytes] = self._answers.listed("snapshots", request, self._call("save_state", request).states)
+        for listener in self._link.listeners:
+            listener.saved(request.env_ids or range(len(states)), states)
+        return states
+
+    def restore(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
+        """Puts environments into given positions.
+
+        Args:
+            positions: One for each environment, or one for all: snapshots, drawings or packed playfields.
+            env_ids: Which environments; all if left out.
+            reseed: Deals other pieces from here on, drawn from this seed. Left out: those of the snapshot.
+        """
+        if reseed is not None:
+            reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
+        wanted = positions_message(positions, width=self._link.message.config.rules.width)
+        request = pb.RestoreStateRequest(env_ids=ids(env_ids), positions=wanted, reseed=reseed)
+        return self._answers.observed(request, self._call("restore_state", request))
+
+    def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
+        """Copies the state of one environment into others, to try several futures.
+
+        Args:
+            env_id: The environment to copy.
+            env_ids: Which environments become copies; all if left out.
+            reseed: Deals other pieces from here on, different ones to each copy. Left out: the same pieces to all.
+        """
+        return self.restore(self.save([env_id]), env_ids, reseed=reseed)
+
+    @keywords.checked
+    def enumerate_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> Placements:
+        """Lists every placement of the current pieces and its outcome.
+
+        Args:
+            env_ids: Which environments; all if left out.
+            **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
+        """
+        request = self._placements_request(env_ids, options)
+        return self._placements(request, self._call("enumerate_placements", request))
+
+    def _placements(self, request: pb.EnumeratePlacementsRequest, response: pb.EnumeratePlacementsResponse) -> Placements:
+        return Placements.from_message(response, self._answers.rows(request.session_envs))
+
+    def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
+        request = placements_request(**options)
+        request.session_envs.env_ids.extend(ids(env_ids))
+        return request
+
+
+def ids(env_ids: EnvIds) -> list[int]:
+    """Environment ids as requests hold them."""
+    if env_ids is None:
+        return []
+    if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:
+        raise InvalidArgument("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
+    listed = arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32)
+    if not listed:
+        # On the wire an empty list means all environments, and a caller who selected none does not mean that.
+        raise InvalidArgument("env_ids", "is empty; leave it out to mean all environments")
+    return listed

@@ -1,0 +1,227 @@
+"""The link to one session on a server: its name, the number of its last call, and the way to make it again.
+
+A `Session` and its `StepStream`s share one link. Calls that change the session are numbered, and the server keeps its last
+numbered answer. So a call whose answer was lost on the way is simply sent again: the server answers it a second time, but
+does not do it a second time. A session that was lost with its server is made again from its journal, under another name and
+with other numbers on the server; the link translates, so its callers notice only a pause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._sessions.journal import Entry, Journal
+from tetrion._transport.connection import Connection, Patience
+from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, VersionMismatch, invalid_answer
+
+# The calls of a session: how `StepStreamRequest` names them, and how the service does.
+METHODS = {
+    "reset": "Reset",
+    "step": "Step",
+    "save_state": "SaveState",
+    "restore_state": "RestoreState",
+    "enumerate_placements": "EnumeratePlacements",
+}
+# Those that change the session, and so are numbered.
+NUMBERED = frozenset({"reset", "step", "restore_state"})
+
+
+class Listener(Protocol):
+    """A listener to the calls that change a session.
+
+    Attributes:
+        unsaved: Environments whose snapshots it wants before their next action.
+    """
+
+    unsaved: set[int]
+
+    def heard(self, kind: str, request: Any, response: Any) -> None:
+        """Listens to a call that changed the session, and its answer."""
+
+    def keep(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
+        """Takes the snapshots that it wanted."""
+
+    def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
+        """Hears of snapshots that were taken."""
+
+
+class Link:
+    """The link to one session. For one thread.
+
+    Attributes:
+        connection: The connection to the server.
+        message: The session as the server describes it.
+        sequence: The number of the last numbered call. Those sent ahead count.
+        listeners: Each hears of every numbered call once it is answered, in order.
+    """
+
+    def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None) -> None:
+        """Links to a session that exists. Without a journal it cannot be made again."""
+        self.connection = connection
+        self.message = message
+        self.sequence = message.sequence
+        self.listeners: list[Listener] = []
+        self._journal = journal
+        # The server's numbers are smaller than ours by this, once it has seen the session made again.
+        self._offset = 0
+
+    @property
+    def name(self) -> str:
+        """The session's name on the server now."""
+        return self.message.name
+
+    @property
+    def metadata(self) -> Sequence[tuple[str, str]]:
+        """What all calls of the session send."""
+        return (("x-session", self.name),)
+
+    @property
+    def snapshot_every(self) -> int:
+        """After how many calls snapshots are taken; 0: none are."""
+        return self._journal.every if self._journal is not None else 0
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether the session can be made again."""
+        return self._journal is not None
+
+    def call(self, kind: str, request: Any) -> Any:
+        """Makes a call of its own, and takes snapshots when they are due."""
+        if kind not in NUMBERED:
+            return self.ask(METHODS[kind], request)
+        response = self.ask(METHODS[kind], request, self.sequence + 1)
+        self.sequence = response.sequence
+        if self.record(Entry(self.sequence, kind, request), response):
+            self.keep_snapshots(self.ask("SaveState", pb.SaveStateRequest()))
+        return response
+
+    def ask(self, method: str, request: Any, number: int = 0) -> Any:
+        """Repeats a call until the server answers; `number` if it is numbered."""
+        patience = Patience(self.connection)
+        while True:
+            self.address(request, number)
+            try:
+                response = self.connection.call(method, request, self.metadata)
+            except ServerUnavailable as error:
+                patience.wait(error)
+            except SessionNotFound as error:
+                if self._journal is None:
+                    raise
+                patience.wait(error)
+                self.make_again(patience)
+            else:
+                self.renumber(response, number)
+                return response
+
+    def address(self, request: Any, number: int = 0) -> None:
+        """Writes the session's name and the call's number, as the server knows them now, into a request."""
+        if number:
+            request.sequence = number - self._offset
+        if isinstance(request, pb.EnumeratePlacementsRequest):
+            request.session_envs.session = self.name
+        elif isinstance(request, pb.GetSessionRequest):
+            request.name = self.name
+        else:
+            request.session = self.name
+
+    def renumber(self, response: Any, number: int = 0) -> None:
+        """Turns the server's sequence number in an answer into ours.
+
+        Raises:
+            InvalidAnswer: It is the answer to another call than the one of this number.
+        """
+        if number:
+            if response.sequence != number - self._offset:
+                raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence}")
+            response.sequence = number
+        elif self._offset and hasattr(response, "sequence"):
+            response.sequence += self._offset
+
+    def record(self, entry: Entry, response: Any) -> bool:
+        """Records a numbered call that was answered. Returns whether snapshots are due, once until they are kept."""
+        for listener in self.listeners:
+            listener.heard(entry.kind, entry.request, response)
+        if self._journal is None:
+            return False
+        self._journal.add(entry)
+        return self._journal.due()
+
+    def keep_snapshots(self, answer: pb.SaveStateResponse | TetrionError) -> None:
+        """Keeps the snapshots that were due; after an error they are due again later."""
+        if self._journal is None:
+            return
+        if isinstance(answer, TetrionError):
+            self._journal.give_up()
+        else:
+            self._journal.keep(answer.states, answer.sequence)
+
+    def make_again(self, patience: Patience) -> None:
+        """Makes the session once more, at the state after the last call that was answered. It must have a journal.
+
+        Raises:
+            VersionMismatch: The server that is there now plays by another version of the rules.
+        """
+        journal = self._journal
+        assert journal is not None
+        while True:
+            try:
+                message = self.connection.call("CreateSession", journal.creation()).session
+                if message.rules_version != self.message.rules_version:
+                    raise VersionMismatch(
+                        f"the session was lost with its server, and the one that is there now has the rules version "
+                        f"{message.rules_version!r} instead of {self.message.rules_version!r}",
+                        code="FAILED_PRECONDITION",
+                        reason="RULES_VERSION_MISMATCH",
+                    )
+                self._check_same(message)
+                self.message = message
+                number = 0
+                if journal.states:
+                    positions = pb.Positions(states=journal.states)
+                    request = pb.RestoreStateRequest(session=message.name, positions=positions)
+                    number = self.connection.call("RestoreState", request, self.metadata).sequence
+                self._offset = journal.number - number
+                for entry in journal.entries:
+                    self.address(entry.request, entry.number)
+                    self.connection.call(METHODS[entry.kind], entry.request, self.metadata)
+            except (ServerUnavailable, SessionNotFound) as error:
+                patience.wait(error)
+            else:
+                return
+
+    def _check_same(self, message: pb.Session) -> None:
+        """Compares a session with the one that it should be.
+
+        Raises:
+            InvalidAnswer: It has other environments, or shows something else of them.
+        """
+        ours = self.message
+        if (message.config.num_envs, message.observation_specs, message.info_specs, message.action_spec) != (
+            ours.config.num_envs,
+            ours.observation_specs,
+            ours.info_specs,
+            ours.action_spec,
+        ):
+            raise invalid_answer(f"the session {message.name} has other environments than {ours.name} had")
+
+    def refresh(self) -> None:
+        """Reads the session from the server, which renews its lease, and adopts its sequence number."""
+        message = self.ask("GetSession", pb.GetSessionRequest()).session
+        self._check_same(message)
+        self.message = message
+        if self.sequence != self.message.sequence + self._offset:
+            # Another client has changed it: our own calls do not lead to where it is now.
+            self._journal, self._offset = None, 0
+            self.sequence = self.message.sequence
+
+    def delete(self, name: str) -> None:
+        """Deletes a session of this name on the server, if there is one."""
+        request = pb.DeleteSessionRequest(name=name, allow_missing=True)
+        self.connection.call("DeleteSession", request, (("x-session", name),))
+
+    def close(self) -> None:
+        """Deletes the session for good: it is not made again."""
+        self._journal = None
+        self.delete(self.name)

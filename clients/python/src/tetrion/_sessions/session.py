@@ -1,0 +1,179 @@
+"""A session: N environments on the server that step together."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from types import TracebackType
+from typing import Any, Protocol, TypeAlias
+
+from tetrion._checks import arguments
+from tetrion._messages.answers import check_session
+from tetrion._messages.requests import enum_value
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._sessions.calls import Calls, EnvIds, ids
+from tetrion._sessions.journal import Journal
+from tetrion._sessions.link import Link, Listener
+from tetrion._sessions.stream import StepStream
+from tetrion._transport.connection import Connection
+from tetrion.errors import ServerUnavailable
+
+
+class Session(Calls):
+    """N environments on the server. Made by `Client.create_session`; one user at a time.
+
+    If its server is killed and started again, the client makes the session again in the same state; see `link`.
+    """
+
+    def __init__(self, connection: Connection, message: pb.Session, *, journal: Journal | None = None) -> None:
+        """Wraps a session that exists; see `Client.create_session`. Without a journal it cannot be made again."""
+        super().__init__(Link(connection, message, journal))
+
+    @classmethod
+    def create(
+        cls, connection: Connection, request: pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True
+    ) -> Session:
+        """Makes a session on the server; `patient` waits for a server that went away."""
+        request.request_id = str(uuid.uuid4())
+        call = connection.call_patiently if patient else connection.call
+        message = call("CreateSession", request).session
+        check_session(request.config, message)
+        return cls(connection, message, journal=Journal(request, message, snapshot_every) if snapshot_every else None)
+
+    def __repr__(self) -> str:
+        """Its name, its size and where it is, in a line."""
+        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self.connection.address}>"
+
+    @property
+    def connection(self) -> Connection:
+        """The connection to its server."""
+        return self._link.connection
+
+    @property
+    def message(self) -> pb.Session:
+        """The session as the server describes it: the configuration with every default, the specs."""
+        return self._link.message
+
+    @property
+    def name(self) -> str:
+        """Its name on the server. Every client that knows it may use the session. It changes if the server is lost."""
+        return self._link.name
+
+    @property
+    def sequence(self) -> int:
+        """The number of its last call that changed it. Calls that a stream sends ahead count."""
+        return self._link.sequence
+
+    @property
+    def num_envs(self) -> int:
+        """How many environments it has."""
+        return self.message.config.num_envs
+
+    @property
+    def num_actions(self) -> int:
+        """How many actions there are, A."""
+        return int(self.message.action_spec.high) + 1
+
+    @property
+    def snapshot_every(self) -> int:
+        """After how many calls snapshots are taken, from which it continues if the server is lost; 0: none are taken."""
+        return self._link.snapshot_every
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The columns of its features; none without a selection."""
+        return tuple(self.message.features.names)
+
+    def _call(self, kind: str, request: Any) -> Any:
+        return self._link.call(kind, request)
+
+    def clone(self, num_envs: int | None = None) -> Session:
+        """Makes a second session of the same configuration.
+
+        Args:
+            num_envs: How many environments it has, none of which has begun an episode. Left out: as many as this one, each
+                in the state of its original.
+        """
+        if num_envs is None:
+            states = self.save()
+            twin = self.clone(self.num_envs)
+            twin.restore(states)
+            return twin
+        config = pb.SessionConfig()
+        config.CopyFrom(self.message.config)
+        config.num_envs = arguments.integer("num_envs", num_envs)
+        request = pb.CreateSessionRequest(config=config, ttl=self.message.ttl)
+        return Session.create(self.connection, request, self.snapshot_every)
+
+    def stream(self) -> StepStream:
+        """Opens a stream: the same calls with less work for each."""
+        return StepStream(self._link)
+
+    def listen(self, listener: Listener) -> None:
+        """Notifies a listener of every call that changes the session from now on, whichever stream it goes through."""
+        self._link.listeners.append(listener)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Stops notifying it."""
+        with contextlib.suppress(ValueError):
+            self._link.listeners.remove(listener)
+
+    def render(self, env_ids: EnvIds = None, *, format: str = "ascii") -> list[str]:
+        """Draws environments as text.
+
+        Args:
+            env_ids: Which environments; all if left out.
+            format: `ascii`, `lab`, `leiden` or `ansi`, see `RenderFormat` in the proto files.
+        """
+        request = pb.RenderRequest(env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, format, "format"))
+        frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
+        return frames
+
+    def refresh(self) -> pb.Session:
+        """Reads the session from the server, which also renews its lease, and adopts its sequence number."""
+        self._link.refresh()
+        return self.message
+
+    def close(self) -> None:
+        """Ends the session on the server. If the session, its server or its client is gone already, that is fine.
+
+        Does nothing in a forked child, whose parent still uses it.
+        """
+        if not self.connection.usable:
+            return
+        with contextlib.suppress(ServerUnavailable):
+            self._link.close()
+
+    def __enter__(self) -> Session:
+        """The session itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends the session."""
+        self.close()
+
+
+class HasSession(Protocol):
+    """An environment of this package, or one that has it as `unwrapped`."""
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment without its wrappers."""
+
+
+Source: TypeAlias = "Session | HasSession"
+
+
+def session_of(field: str, source: Any) -> Session:
+    """The session itself, or that of an environment.
+
+    Raises:
+        InvalidArgument: The source is neither a session nor an environment of one.
+    """
+    unwrapped = getattr(source, "unwrapped", source)
+    # `TetrisVecEnv` of Stable-Baselines3 has a vector environment.
+    unwrapped = getattr(unwrapped, "envs", unwrapped)
+    session = getattr(unwrapped, "session", unwrapped)
+    if not isinstance(session, Session):
+        raise arguments.wrong(field, source, "a session, or an environment of this package")
+    return session

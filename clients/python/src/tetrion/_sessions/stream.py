@@ -1,0 +1,244 @@
+"""A session over one long call: less work for each message, and requests can be sent ahead."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections import deque
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import numpy.typing as npt
+
+from tetrion._checks import keywords
+from tetrion._messages.answers import Stepped
+from tetrion._messages.placements import Placements
+from tetrion._messages.requests import PlacementsOptions
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._sessions.calls import Calls, EnvIds
+from tetrion._sessions.journal import Entry
+from tetrion._sessions.link import NUMBERED, Link
+from tetrion._transport.connection import Patience
+from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_status, invalid_answer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass
+class _Sent:
+    """A request of a stream that has no answer yet; `number` if it is numbered, `own` if no caller waits for the answer."""
+
+    kind: str
+    request: Any
+    number: int = 0
+    own: bool = False
+
+
+class StepStream(Calls):
+    """The calls of a session over one long call. For one thread.
+
+    Besides calls that wait for their answer, requests can be sent ahead: `send_step` for one half of the environments, then
+    for the other half, while you choose actions for the first; or a step and then `send_placements` for the placements that
+    it leads to, in one round trip. `receive_step` and `receive_placements` return the answers in order. If the connection
+    breaks, the stream opens again, and requests without an answer are carried out once. So is a call that Ctrl-C
+    interrupted: the next call follows it.
+    """
+
+    def __init__(self, link: Link) -> None:
+        """Opens a stream; see `Session.stream`."""
+        super().__init__(link)
+        self._closed = False
+        # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
+        self._interrupted = False
+        self._unanswered: deque[_Sent] = deque()
+        self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
+        self._open()
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests sent ahead wait to be received."""
+        return sum(not sent.own for sent in self._unanswered)
+
+    def _open(self) -> None:
+        # Ends the thread that fed the stream before this one; it would wait for ever.
+        self._requests.put(None)
+        self._requests = queue.SimpleQueue()
+        self._responses: Any = self._link.connection.step_stream(iter(self._requests.get, None), self._link.metadata)
+
+    def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
+        self._link.connection.check_usable()
+        if self._closed:
+            raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
+        self._mend()
+        sent = _Sent(kind, request, self._link.sequence + 1 if kind in NUMBERED else 0, own)
+        self._unanswered.append(sent)
+        if sent.number:
+            # Count what was sent, so that the next request sent ahead gets the next number.
+            self._link.sequence = sent.number
+        self._transmit(sent)
+
+    def _transmit(self, sent: _Sent) -> None:
+        self._link.address(sent.request, sent.number)
+        # The message is a copy of the request, which may be addressed again later.
+        self._requests.put(pb.StepStreamRequest(**{sent.kind: sent.request}))
+
+    def _receive(self, kind: str) -> tuple[Any, Any]:
+        """The earliest request without an answer, which is of this kind, and its answer."""
+        self._mend()
+        waiting = next((sent.kind for sent in self._unanswered if not sent.own), None)
+        if waiting != kind:
+            what = f"the next answer is that to {waiting}" if waiting else "no request waits for an answer"
+            raise RuntimeError(f"{what}, so there is no {kind} to receive")
+        try:
+            while True:
+                sent, response = self._answer()
+                self._settle(sent, response)
+                if sent.own:
+                    continue
+                if isinstance(response, TetrionError):
+                    raise response
+                return sent.request, response
+        except TetrionError:
+            raise
+        except BaseException:
+            self._interrupted = True
+            raise
+
+    def _settle(self, sent: _Sent, response: Any) -> None:
+        """Updates the link after an answer."""
+        if sent.kind == "save_state" and sent.own:
+            self._link.keep_snapshots(response)
+        elif isinstance(response, TetrionError):
+            if sent.number and not isinstance(response, SequenceMismatch):
+                # The call was not carried out, so the next one gets its number; the server refuses those sent after it.
+                self._link.sequence = sent.number - 1
+        elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request), response):
+            # Snapshots are due. Asked for now and read before the next answer: no caller waits for them.
+            self._send("save_state", pb.SaveStateRequest(), own=True)
+
+    def _answer(self) -> tuple[_Sent, Any]:
+        """The earliest request without an answer, and its answer or error."""
+        patience = Patience(self._link.connection)
+        while True:
+            try:
+                response = self._next()
+            except ServerUnavailable as error:
+                self._reopen(patience, error)
+                continue
+            kind = response.WhichOneof("response")
+            refusal = from_status(response.error) if kind == "error" else None
+            if isinstance(refusal, SessionNotFound) and self._link.has_journal:
+                self._reopen(patience, refusal)
+                continue
+            sent = self._unanswered.popleft()
+            if refusal is not None:
+                return sent, refusal
+            if kind != sent.kind:
+                raise invalid_answer(f"the answer to {sent.kind} is one to {kind}")
+            answer = getattr(response, kind)
+            self._link.renumber(answer, sent.number)
+            return sent, answer
+
+    def _reopen(self, patience: Patience, error: TetrionError) -> None:
+        """Opens the stream again after a loss, and sends requests without an answer once more."""
+        patience.wait(error)
+        self._send_again(patience, lost=isinstance(error, SessionNotFound))
+
+    def _mend(self) -> None:
+        """After an interrupted call: opens the stream again, and reads the answers that no caller waits for any more."""
+        if not self._interrupted:
+            return
+        self._responses.cancel()
+        numbers = [sent.number for sent in self._unanswered]
+        self._link.sequence = max([self._link.sequence, *numbers])
+        self._send_again(Patience(self._link.connection), lost=False)
+        self._interrupted = False
+        try:
+            while self._unanswered and not self.in_flight:
+                self._settle(*self._answer())
+        except BaseException:
+            self._interrupted = True
+            raise
+
+    def _send_again(self, patience: Patience, *, lost: bool) -> None:
+        """Opens the stream again and sends requests without an answer once more; `lost` if the session is."""
+        # The server keeps only its last answer. If it may have carried out several calls whose answers we lack, or a call
+        # after a question, the session must be made again from its snapshots.
+        unsure = len(self._unanswered) > 1 and any(sent.number for sent in self._unanswered)
+        if self._link.has_journal and (unsure or lost):
+            old = self._link.name
+            self._link.make_again(patience)
+            with contextlib.suppress(TetrionError):
+                self._link.delete(old)
+        self._open()
+        for sent in self._unanswered:
+            self._transmit(sent)
+
+    def _next(self) -> pb.StepStreamResponse:
+        try:
+            response: pb.StepStreamResponse = next(self._responses)
+            return response
+        except StopIteration:
+            raise ServerUnavailable("the server ended the stream", code="UNAVAILABLE") from None
+        except grpc.RpcError as error:
+            raise self._link.connection.failure(error) from None
+
+    def _call(self, kind: str, request: Any) -> Any:
+        if self.in_flight:
+            raise RuntimeError("receive the answers to what was sent ahead first")
+        try:
+            self._send(kind, request)
+            return self._receive(kind)[1]
+        except TetrionError:
+            raise
+        except BaseException:
+            # Ctrl-C, most likely. No caller waits for the answer any more; the next call reads it first.
+            self._interrupted = True
+            for sent in self._unanswered:
+                sent.own = True
+            raise
+
+    def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
+        """Sends a step without waiting; `receive_step` returns the answer."""
+        if not self.in_flight:
+            self._save_unsaved()
+        self._send("step", self._step_request(actions, env_ids))
+
+    def receive_step(self) -> Stepped:
+        """Waits for the answer to the earliest request sent ahead, a step."""
+        return self._answers.stepped(*self._receive("step"))
+
+    @keywords.checked
+    def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:
+        """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
+
+        After a step that was sent ahead, it asks for the placements that the step leads to.
+        """
+        self._send("enumerate_placements", self._placements_request(env_ids, options))
+
+    def receive_placements(self) -> Placements:
+        """Waits for the answer to the earliest request sent ahead, which asked for placements."""
+        return self._placements(*self._receive("enumerate_placements"))
+
+    def close(self) -> None:
+        """Ends the stream; the session lives on. Does nothing in a forked child, whose parent still uses it."""
+        if self._closed or self._link.connection.forked:
+            return
+        self._closed = True
+        self._requests.put(None)
+        try:
+            for _ in self._responses:
+                pass  # Unread answers; reading them ends the stream in an orderly way.
+        except grpc.RpcError:
+            pass  # The connection is gone, which ends the stream as well.
+
+    def __enter__(self) -> StepStream:
+        """The stream itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends the stream."""
+        self.close()

@@ -1,0 +1,1 @@
+"""Searches for the weights of a linear controller."""

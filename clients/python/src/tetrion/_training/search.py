@@ -1,0 +1,194 @@
+"""What searches for a weight vector have in common: they propose candidates and take their scores.
+
+`tetrion.Cem` is the cross-entropy method, `tetrion.Genetic` a genetic algorithm. The path of a search is a function of its
+configuration, the number of weights, the seed and the scores: that of the server program's own search, to the last bit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments
+from tetrion.errors import InvalidArgument
+
+Vector = npt.NDArray[np.float64]
+
+# Larger numbers are useless, and the sum of their squares could overflow.
+MAX_MAGNITUDE = 1e100
+
+
+class Round(NamedTuple):
+    """Candidates to be scored.
+
+    Attributes:
+        generation: Counted from 0, the same for both looks.
+        second_look: Whether these are the best of a generation once more, to be scored on other games and more of them.
+        candidates: Weight vectors, float64 [K, F].
+        slots: int64 [K], the place of each in its generation.
+    """
+
+    generation: int
+    second_look: bool
+    candidates: npt.NDArray[np.float64]
+    slots: npt.NDArray[np.int64]
+
+
+class Generation(NamedTuple):
+    """The outcome of a completed generation.
+
+    Attributes:
+        generation: Counted from 0.
+        best_score: Largest score, of the second look if there was one.
+        mean_score: Mean score of the whole generation at the first look.
+        std_score: Standard deviation, divided by n, of the same scores.
+        best: The first candidate with the largest score.
+        mean: The mean of the elite of a cross-entropy search, of all individuals of a genetic algorithm.
+        std: The standard deviation around it, divided by n.
+    """
+
+    generation: int
+    best_score: float
+    mean_score: float
+    std_score: float
+    best: Vector
+    mean: Vector
+    std: Vector
+
+
+class Best(NamedTuple):
+    """The best-scored candidate so far.
+
+    Attributes:
+        score: Its score.
+        generation: The generation it belongs to.
+        weights: The candidate.
+    """
+
+    score: float
+    generation: int
+    weights: Vector
+
+    @staticmethod
+    def kept(best: Best | None, score: float, generation: int, weights: Vector) -> Best:
+        """The better of two; of equals the later one."""
+        return Best(score, generation, weights) if best is None or score >= best.score else best
+
+    @staticmethod
+    def state(best: Best | None) -> dict[str, Any] | None:
+        """For JSON."""
+        return None if best is None else {**best._asdict(), "weights": best.weights.tolist()}
+
+    @staticmethod
+    def resumed(state: Mapping[str, Any] | None) -> Best | None:
+        """Restores it from `state`."""
+        return None if state is None else Best(state["score"], state["generation"], np.array(state["weights"], np.float64))
+
+
+class Search(ABC):
+    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+
+    def __init__(self, num_weights: int, seed: int) -> None:
+        """Begins a search.
+
+        Raises:
+            InvalidArgument: There are no weights, or the seed is out of range.
+        """
+        arguments.integer("num_weights", num_weights, 1)
+        self._seed = arguments.integer("seed", seed, 0, arguments.U64)
+        self._generation = 0
+        self._best: Best | None = None
+
+    @property
+    def generation(self) -> int:
+        """Generations completed."""
+        return self._generation
+
+    @property
+    @abstractmethod
+    def incumbent(self) -> Vector | None:
+        """The result so far; None before the first generation is complete."""
+
+    @property
+    def best(self) -> tuple[float, Vector] | None:
+        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
+        return None if self._best is None else (self._best.score, self._best.weights.copy())
+
+    @abstractmethod
+    def ask(self) -> Round:
+        """The candidates to score next; the same ones until `tell` takes their scores."""
+
+    @abstractmethod
+    def tell(self, scores: npt.ArrayLike) -> Generation | None:
+        """Takes the scores of the last `ask`, in its order.
+
+        Returns:
+            The generation if that completed it; None if it goes on with a second look.
+
+        Raises:
+            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
+        """
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+
+
+@contextlib.contextmanager
+def reading_state() -> Iterator[None]:
+    """Refuses what is no state of a search, however it differs from one.
+
+    Raises:
+        InvalidArgument: An entry is missing, or holds something else.
+    """
+    try:
+        yield
+    except InvalidArgument:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        problem = f"has no entry {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+        raise InvalidArgument("state", f"{problem}, expected what `state()` of a search of this kind returns") from None
+
+
+def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
+    """Scores as float64, one for each candidate.
+
+    Raises:
+        InvalidArgument: There are more or fewer, or one is not a number between -1e100 and 1e100.
+    """
+    try:
+        checked = np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        raise arguments.wrong("scores", scores, f"a number for each of {num_candidates} candidates") from None
+    if checked.shape != (num_candidates,):
+        raise InvalidArgument(
+            "scores", f"have the shape {checked.shape}, expected one for each of {num_candidates} candidates"
+        )
+    if not (np.abs(checked) <= MAX_MAGNITUDE).all():
+        raise InvalidArgument("scores", "hold others than numbers between -1e100 and 1e100")
+    return checked
+
+
+def ranking(scores: Vector) -> npt.NDArray[np.int64]:
+    """Indices in the order of their scores, best first; equal scores keep their order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def total(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The sum of the rows, added one after the other; `numpy.sum` would group them."""
+    added: npt.NDArray[np.float64] = np.zeros(rows.shape[1:])
+    for row in rows:
+        added = added + row
+    return added
+
+
+def mean_and_std(rows: npt.NDArray[np.float64]) -> tuple[Vector, Vector]:
+    """Mean and standard deviation of each column, both divided by n."""
+    mean = total(rows) / len(rows)
+    deviations = rows - mean
+    return mean, np.sqrt(total(deviations * deviations) / len(rows))

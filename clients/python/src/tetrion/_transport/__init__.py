@@ -1,0 +1,1 @@
+"""The server program and the connections to servers."""

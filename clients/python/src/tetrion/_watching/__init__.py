@@ -1,0 +1,1 @@
+"""Sessions as viewers see them."""

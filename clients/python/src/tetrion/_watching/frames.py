@@ -1,0 +1,164 @@
+"""What a session looks like at one moment, as the call `WatchSession` shows it: scenes of its games, and their pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion._pictures import pictures
+from tetrion._pictures.scenes import EMPTY, LETTERS, Cells, Scene
+from tetrion.errors import invalid_answer
+
+
+@dataclass(frozen=True)
+class WatchedEpisode:
+    """The outcome of an episode that was watched.
+
+    Attributes:
+        episode: Which episode of the environment's seed, counted from 0.
+        lines: Lines cleared.
+        pieces: Pieces landed.
+        length: Steps taken.
+        episode_return: The sum of its rewards.
+        terminated: Whether the rules ended it, or an action that did not exist; if not, a limit cut it.
+    """
+
+    episode: int
+    lines: int
+    pieces: int
+    length: int
+    episode_return: float
+    terminated: bool
+
+
+@dataclass(frozen=True)
+class WatchedEnv:
+    """An environment of a session at one moment.
+
+    Attributes:
+        env_id: Which of the session.
+        phase: `not_started` before the first reset; `running`; `terminated` or `truncated` from the end of an episode to the
+            beginning of the next.
+        episode: Which episode of the environment's seed, counted from 0.
+        seed: The episode seed; 0 for explicit pieces.
+        scene: The game. Its steps are those of the episode, its score is the sum of the rewards, and it does not say how an
+            episode ended.
+        last_episode: The last episode that ended while the environment was watched; None before.
+    """
+
+    env_id: int
+    phase: str
+    episode: int
+    seed: int
+    scene: Scene
+    last_episode: WatchedEpisode | None
+
+    @property
+    def caption(self) -> str:
+        """Which environment and which of its episodes."""
+        if self.phase == "not_started":
+            return f"env {self.env_id}: not started"
+        over = {"terminated": " over", "truncated": " cut"}.get(self.phase, "")
+        return f"env {self.env_id}: episode {self.episode}{over}"
+
+
+@dataclass(frozen=True, repr=False)
+class WatchedFrame:
+    """What a session looks like at one moment. As the value of a notebook's cell it shows its picture.
+
+    Attributes:
+        sequence: The calls that have changed the session so far, as the server counts them.
+        elapsed: Seconds since the watch began.
+        envs: The environments that are watched, in the order of `Watching.env_ids`.
+    """
+
+    sequence: int
+    elapsed: float
+    envs: tuple[WatchedEnv, ...]
+    _painter: pictures.Painter = field(compare=False)
+
+    @classmethod
+    def from_message(cls, message: pb.WatchFrame, rules: rules_pb2.Rules, painter: pictures.Painter) -> WatchedFrame:
+        """Reads a frame of a session with these rules.
+
+        Raises:
+            InvalidAnswer: It is of other rules.
+        """
+        try:
+            envs = tuple(_env(env, rules) for env in message.envs)
+        except ValueError as error:
+            raise invalid_answer(f"the frame cannot be read: {error}") from None
+        return cls(message.sequence, message.elapsed.ToTimedelta().total_seconds(), envs, painter)
+
+    def picture(self, *, columns: int = 4) -> npt.NDArray[np.uint8]:
+        """All environments side by side, each with its id and its episode below it.
+
+        Args:
+            columns: How many in a row at most.
+
+        Returns:
+            uint8 [pixels, pixels, 3], the same size for all frames of a watch.
+        """
+        return pictures.side_by_side([self._painter.paint(env.scene, env.caption) for env in self.envs], columns)
+
+    def _repr_png_(self) -> bytes:
+        """How notebooks show it."""
+        return pictures.png(self.picture())
+
+    def __repr__(self) -> str:
+        """Which call it follows, in a line."""
+        return f"<tetrion.WatchedFrame of {len(self.envs)} environments after call {self.sequence}>"
+
+
+def painter(rules: rules_pb2.Rules, scale: float, palette: str) -> pictures.Painter:
+    """What paints the environments of a session with these rules."""
+    # Pieces that fall are in the playfield; others wait beside it.
+    waits = rules.action_model == rules_pb2.ACTION_MODEL_PLACEMENT
+    return pictures.Painter(pictures.Layout.of(rules, scale, has_current=waits, has_caption=True), palette)
+
+
+def _env(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> WatchedEnv:
+    last = env.last_episode
+    return WatchedEnv(
+        env_id=env.env_id,
+        phase=pb.EpisodePhase.Name(env.phase).removeprefix("EPISODE_PHASE_").lower(),
+        episode=env.episode,
+        seed=env.seed,
+        scene=_scene(env, rules),
+        last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.length, last.episode_return, last.terminated)
+        if env.HasField("last_episode")
+        else None,
+    )
+
+
+def _scene(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> Scene:
+    cells = np.full((rules.height, rules.width), EMPTY, np.int8)
+    if env.cells:
+        # There 0 is an empty cell, and tetrominoes count from 1.
+        cells[:] = np.frombuffer(env.cells, np.int8).reshape(cells.shape) - 1
+    # Where a piece is placed, its cells are only those in which it would appear.
+    falls = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
+    return Scene(
+        cells=cells,
+        current=LETTERS.index(env.piece) if env.piece else None,
+        falling=_pairs(env.piece_cells) if falls else (),
+        ghost=_pairs(env.ghost_cells),
+        queue=tuple(LETTERS.index(letter) for letter in env.queue),
+        last=_pairs(env.last_cells),
+        full_rows=(),
+        steps=env.length,
+        pieces=env.pieces,
+        lines=env.lines,
+        score=env.episode_return,
+        end=None,
+        held=LETTERS.index(env.held) if env.held else None,
+        garbage=tuple(env.garbage),
+    )
+
+
+def _pairs(numbers: npt.ArrayLike) -> Cells:
+    return tuple((row, column) for row, column in np.reshape(np.asarray(numbers, np.int64), (-1, 2)).tolist())

@@ -1,0 +1,317 @@
+"""Watching a session while its learner steps it, in this process, in another one or on another machine.
+
+It only looks: it changes nothing, does not renew the session's lease, and the learner's calls never wait for it. A thread
+reads the frames as they come and keeps the newest one, so a slow caller misses frames and sees no old ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import weakref
+from types import TracebackType
+from typing import Any
+
+import grpc
+
+from tetrion._checks import arguments
+from tetrion._messages.answers import check_size
+from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import rules_pb2
+from tetrion._pictures import pictures
+from tetrion._sessions.calls import EnvIds, ids
+from tetrion._sessions.session import Session
+from tetrion._transport.connection import Connection, Patience
+from tetrion._watching.frames import WatchedFrame, painter
+from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, invalid_answer
+
+
+class Watching:
+    """The frames of a session, each the newest state. Made by `Client.watch`.
+
+        for frame in client.watch("sessions/3f2a...", fps=5):
+            print(frame.envs[0].scene.lines, frame.picture().shape)
+
+    The first frame comes at once; then one comes whenever the session has changed, and one every ten seconds if it has not.
+    The iteration ends when the session does. If the server is lost, it waits for it as all calls of a client do.
+
+    A watch ends with `close`, at the end of its `with` block, or when nothing refers to it any more.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        session: str | Session,
+        env_ids: EnvIds = None,
+        *,
+        fps: int = 0,
+        scale: float = 1.0,
+        palette: str = "usual",
+    ) -> None:
+        """Begins to watch; see `Client.watch`."""
+        scale, palette = pictures.checked_scale("scale", scale), pictures.checked_palette("palette", palette)
+        request = pb.WatchSessionRequest(env_ids=ids(env_ids), max_frames_per_second=arguments.integer("fps", fps))
+        self._reader = _Reader(connection, session, request)
+        self._painter = painter(self.rules, scale, palette)
+        weakref.finalize(self, self._reader.stop)
+
+    @property
+    def name(self) -> str:
+        """The session's name on the server."""
+        return self._reader.started.session.name
+
+    @property
+    def rules(self) -> rules_pb2.Rules:
+        """Its rules, every field filled in."""
+        return self._reader.started.session.config.rules
+
+    @property
+    def num_envs(self) -> int:
+        """How many environments it has."""
+        return self._reader.started.session.config.num_envs
+
+    @property
+    def env_ids(self) -> tuple[int, ...]:
+        """Those that are watched, in the order of `WatchedFrame.envs`."""
+        return tuple(self._reader.started.env_ids)
+
+    @property
+    def fps(self) -> int:
+        """Frames a second, at most."""
+        return self._reader.started.max_frames_per_second
+
+    @property
+    def end(self) -> TetrionError | None:
+        """Why no more frames come, such as `SessionNotFound`; None while they come, and after `close`."""
+        return self._reader.end
+
+    def __iter__(self) -> Watching:
+        """The frames from now on."""
+        return self
+
+    def __next__(self) -> WatchedFrame:
+        """Waits for a frame that was not returned before.
+
+        Raises:
+            StopIteration: The session has ended, or the watch.
+            TetrionError: The watch failed, or the server stayed away.
+        """
+        frame = self.next()
+        if frame is None:
+            raise StopIteration
+        return frame
+
+    def next(self, timeout: float | None = None) -> WatchedFrame | None:
+        """As iterating does, but for so many seconds at most; None if no frame has come by then, or no more will come."""
+        if timeout is not None:
+            timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
+        message = self._reader.take(timeout)
+        if message is None:
+            return None
+        if len(message.envs) != len(self.env_ids):
+            raise invalid_answer(f"the frame is of {len(message.envs)} environments, expected {len(self.env_ids)}")
+        return WatchedFrame.from_message(message, self.rules, self._painter)
+
+    def show(self, seconds: float | None = None, *, wait: bool = True) -> None:
+        """Shows the frames in a notebook's cell, each in place of the one before.
+
+        The button that interrupts the cell ends it.
+
+        Args:
+            seconds: For so long; None: until the session ends.
+            wait: Whether to return only then. If not, the cell goes on to show frames while others run, until `close`.
+
+        Raises:
+            RuntimeError: This is no notebook.
+            TetrionError: The watch failed, or the server stayed away.
+        """
+        display = _notebook_display()
+        deadline = None if seconds is None else time.monotonic() + arguments.number("seconds", seconds, 0, "0 or more")
+        with contextlib.suppress(KeyboardInterrupt):
+            first = self.next(seconds)
+            if first is None:
+                return
+            # In this thread, so that it belongs to the cell that is running.
+            cell = display(first, display_id=True)
+            if wait:
+                return self._update(cell, deadline)
+            threading.Thread(target=self._update_quietly, args=(cell, deadline), name="tetrion-show", daemon=True).start()
+
+    def _update(self, cell: Any, deadline: float | None) -> None:
+        while True:
+            frame = self.next(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            if frame is None:
+                return
+            cell.update(frame)
+
+    def _update_quietly(self, cell: Any, deadline: float | None) -> None:
+        # A thread has no caller; `end` holds the error.
+        with contextlib.suppress(TetrionError):
+            self._update(cell, deadline)
+
+    def close(self) -> None:
+        """Ends the watch; the session goes on."""
+        self._reader.stop()
+
+    def __enter__(self) -> Watching:
+        """The watch itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Ends the watch."""
+        self.close()
+
+
+class _Reader:
+    """Reads the frames of a session in a thread, and keeps the newest one.
+
+    Attributes:
+        started: What is watched.
+        end: Why no more frames come.
+    """
+
+    def __init__(self, connection: Connection, session: str | Session, request: pb.WatchSessionRequest) -> None:
+        self.end: TetrionError | None = None
+        self._connection = connection
+        self._session = session
+        self._request = request
+        self._changed = threading.Condition()
+        self._newest: pb.WatchFrame | None = None
+        self._stopped = False
+        self._call: Any = None
+        patience = Patience(connection)
+        while True:
+            try:
+                self.started = self._open()
+                break
+            except ServerUnavailable as error:
+                patience.wait(error)
+        threading.Thread(target=self._read, name="tetrion-watch", daemon=True).start()
+
+    def take(self, timeout: float | None) -> pb.WatchFrame | None:
+        """Waits for a frame that was not taken before; None if the time is up, or nothing more comes.
+
+        Raises:
+            TetrionError: The watch failed, and not because the session ended.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._newest is not None or self._is_over, timeout)
+            frame, self._newest = self._newest, None
+        if frame is None and self.end is not None and not isinstance(self.end, SessionNotFound):
+            raise self.end
+        return frame
+
+    @property
+    def _is_over(self) -> bool:
+        return self._stopped or self.end is not None
+
+    def stop(self) -> None:
+        """Reads no more; what waits for a frame gets none."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+        self._call.cancel()
+
+    @property
+    def _name(self) -> str:
+        return self._session if isinstance(self._session, str) else self._session.name
+
+    def _open(self) -> pb.WatchStarted:
+        """Makes the call; returns its first message."""
+        self._request.session = self._name
+        self._call = self._connection.watch(self._request)
+        try:
+            first: pb.WatchSessionResponse = next(self._call)
+        except grpc.RpcError as error:
+            raise self._connection.failure(error) from None
+        except StopIteration:
+            raise _broken_off() from None
+        if first.WhichOneof("event") != "started":
+            raise invalid_answer("the watch did not begin with a description of the session")
+        check_size(first.started.session.config.rules)
+        return first.started
+
+    def _read(self) -> None:
+        """Takes frames as they come, until the watch is over."""
+        while not self._is_over:
+            try:
+                for message in self._call:
+                    with self._changed:
+                        self._newest = message.frame
+                        self._changed.notify_all()
+                error: TetrionError = _broken_off()
+            except grpc.RpcError as problem:
+                error = self._connection.failure(problem)
+            try:
+                self._find(error)
+            except TetrionError as problem:
+                self._give_up(problem)
+            except ValueError:
+                # So gRPC says that the client was closed.
+                self.stop()
+        # It may have been stopped while another call was made.
+        self._call.cancel()
+
+    def _give_up(self, error: TetrionError) -> None:
+        with self._changed:
+            # A call that was cancelled here, because the watch was stopped or the client closed.
+            if error.code == "CANCELLED":
+                self._stopped = True
+            else:
+                self.end = error
+            self._changed.notify_all()
+
+    def _find(self, error: TetrionError) -> None:
+        """Watches the session again after the server was lost, under its new name if it was made again.
+
+        Raises:
+            TetrionError: It cannot be watched any more.
+        """
+        patience, was_lost = Patience(self._connection), False
+        while True:
+            is_lost = isinstance(error, ServerUnavailable)
+            was_lost = was_lost or is_lost
+            if self._stopped or not (is_lost or self._may_return(error, was_lost=was_lost)):
+                raise error
+            patience.wait(error)
+            try:
+                before, self.started = self.started, self._open()
+            except TetrionError as problem:
+                error = problem
+                continue
+            if _shape(before) != _shape(self.started):
+                raise SessionNotFound(f"{self._name} is another session now", code="NOT_FOUND")
+            return
+
+    def _may_return(self, error: TetrionError, *, was_lost: bool) -> bool:
+        """Whether the session is there under another name, or its owner will make it again."""
+        if not isinstance(error, SessionNotFound) or isinstance(self._session, str):
+            return False
+        return self._session.name != self._request.session or (was_lost and self._session.snapshot_every > 0)
+
+
+def _shape(started: pb.WatchStarted) -> tuple[Any, ...]:
+    """What stays the same when a session is made again."""
+    return started.session.config.rules, started.session.config.num_envs, started.env_ids
+
+
+def _broken_off() -> ServerUnavailable:
+    return ServerUnavailable("the frames broke off before the session ended", code="UNAVAILABLE")
+
+
+def _notebook_display() -> Any:
+    """IPython's `display`, where there is a notebook.
+
+    Raises:
+        RuntimeError: There is none.
+    """
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ModuleNotFoundError:
+        pass
+    else:
+        if get_ipython() is not None:
+            return display
+    raise RuntimeError("frames are shown in a notebook; in a terminal, `tetrion watch --session NAME` shows them")
