@@ -175,6 +175,19 @@ __all__ = [
     "train",
 ]
 
+# The modules are private: tracebacks, pickles and specifications of environments call everything by its public name.
+for _name in __all__:
+    if hasattr(globals()[_name], "__module__"):
+        globals()[_name].__module__ = "tetrion"
+
+_MODULES = ["errors", "models"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*__all__, *_MODULES, "__version__"])
+
+
 _gymnasium.register(id="tetrion/Placement-v0", entry_point="tetrion:TetrisEnv", vector_entry_point="tetrion:TetrisVectorEnv")
 _gymnasium.register(
     id="tetrion/Keypress-v0", entry_point="tetrion:KeypressEnv", vector_entry_point="tetrion:KeypressVectorEnv"
