@@ -49,13 +49,16 @@ def test_two_tokens_do_not_see_each_other(tokens):
         assert listed(bob) == [his.name]
         assert bob.server_info().limits.max_sessions_per_caller == 1
         assert alice.server_info().limits.max_sessions_per_caller == alice.server_info().limits.max_sessions
-        with pytest.raises(tetrion.SessionNotFound):
+        with pytest.raises(tetrion.SessionNotFoundError):
             bob.connection.call("DeleteSession", pb.DeleteSessionRequest(name=hers.name))
-        with pytest.raises(tetrion.ServerFull, match='the token "bob" has reached its limit on sessions, 1'):
+        with pytest.raises(tetrion.errors.ServerFullError, match='the token "bob" has reached its limit on sessions, 1'):
             bob.create_session()
-        with pytest.raises(tetrion.ServerFull, match='the token "bob" may run no evaluations'):
+        with pytest.raises(tetrion.errors.ServerFullError, match='the token "bob" may run no evaluations'):
             bob.evaluate("bcts", seeds=[1])
-        with tetrion.Client(server, token="needle-of-eve") as eve, pytest.raises(tetrion.Unauthenticated) as caught:
+        with (
+            tetrion.Client(server, token="needle-of-eve") as eve,
+            pytest.raises(tetrion.errors.UnauthenticatedError) as caught,
+        ):
             eve.server_info()
         assert "the server does not know the call's token" in str(caught.value)
         assert "needle" not in str(caught.value) + repr(caught.value)
@@ -68,7 +71,7 @@ def test_a_removed_token_ends_a_stream(tokens):
             stream.reset()
             file = Path(tokens)
             file.write_text(file.read_text().replace(BOB, "needle-that-is-new"))
-            with pytest.raises(tetrion.Unauthenticated, match="has been removed"):
+            with pytest.raises(tetrion.errors.UnauthenticatedError, match="has been removed"):
                 collections.deque(iter(stream.reset, None), maxlen=0)
         with tetrion.Client(server, token="needle-that-is-new") as client:
             assert listed(client) == [session.name]
@@ -87,7 +90,7 @@ def test_mutual_tls(tokens):
         for outside in (tetrion.Tls(CA), stranger, True, False):
             with (
                 tetrion.Client(server, token=ALICE, tls=outside, patience=0) as client,
-                pytest.raises(tetrion.ServerUnavailable, match="tls="),
+                pytest.raises(tetrion.ServerUnavailableError, match="tls="),
             ):
                 client.server_info()
 
@@ -102,13 +105,13 @@ def test_mutual_tls(tokens):
     ],
 )
 def test_wrong_files(given, said):
-    with pytest.raises(tetrion.InvalidArgument) as caught:
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
         tetrion.Client("localhost:1", tls=tetrion.Tls(**given))
     assert str(caught.value).startswith(said)
 
 
 def test_a_server_that_does_not_start_shows_no_token():
-    with pytest.raises(tetrion.ServerNotStarted) as caught:
+    with pytest.raises(tetrion.errors.ServerNotStartedError) as caught:
         tetrion.Server(args=["--token", ALICE, f"--token={ALICE}", "--no-such-flag"])
     assert "--token ... --token=... --no-such-flag" in str(caught.value)
     assert "needle" not in str(caught.value)

@@ -109,7 +109,7 @@ def test_a_proxy_is_not_for_unix_sockets(environ, tmp_path):
     proxy = Refusing()
     environ.setenv("http_proxy", proxy.url)
     for address in (f"unix:{tmp_path}/none.sock", f"unix://{tmp_path}/none.sock", "unix-abstract:tetrion-none"):
-        with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailable) as caught:
+        with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailableError) as caught:
             client.server_info()
         assert "http_proxy" not in str(caught.value)
     assert proxy.asked == []
@@ -121,7 +121,7 @@ def test_an_error_names_the_variable_of_the_proxy(environ):
     url = proxy.url.replace("http://", "http://me:secret@")
     for variable in ("http_proxy", "https_proxy", "grpc_proxy"):
         environ.setenv(variable, url)
-        with tetrion.Client("tetrion.test:50451") as client, pytest.raises(tetrion.ServerUnavailable) as caught:
+        with tetrion.Client("tetrion.test:50451") as client, pytest.raises(tetrion.ServerUnavailableError) as caught:
             client.server_info()
         assert f"to tetrion.test:50451 went through the proxy '{proxy.url}' in {variable}" in str(caught.value)
         assert "no_proxy" in str(caught.value)
@@ -130,6 +130,6 @@ def test_an_error_names_the_variable_of_the_proxy(environ):
     assert set(proxy.asked) == {"CONNECT tetrion.test:50451 HTTP/1.1"}
     proxy.close()
     environ.setenv("no_proxy", ".test")
-    with tetrion.Client("tetrion.test:50451") as client, pytest.raises(tetrion.ServerUnavailable) as caught:
+    with tetrion.Client("tetrion.test:50451") as client, pytest.raises(tetrion.ServerUnavailableError) as caught:
         client.server_info()
     assert "proxy" not in str(caught.value)

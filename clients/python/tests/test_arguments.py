@@ -76,7 +76,7 @@ def nowhere():
     ],
 )
 def test_sessions(nowhere, given, said):
-    with pytest.raises(tetrion.InvalidArgument) as caught:
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
         nowhere.create_session(**given)
     assert str(caught.value).startswith(said)
     assert isinstance(caught.value, ValueError)
@@ -90,7 +90,7 @@ def test_environments_too(client, name):
         ({"observations": "board"}, "observations is 'board'"),
         ({"rules": {"width": "10"}}, "rules.width is '10'"),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             getattr(tetrion, name)(address=client, **given)
         assert said in str(caught.value)
 
@@ -120,7 +120,7 @@ def test_unknown_arguments_of_environments(given, meant):
         (lambda: gymnasium.make_vec("tetrion/Placement-v0", num_envs=2, **given), "TetrisVectorEnv"),
         (lambda: tetrion.KeypressVectorEnv(2, **given), "KeypressVectorEnv"),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             make()
         assert str(caught.value).startswith(f"{name} is not an argument of {what}, {meant}")
         assert "observations, features, " in str(caught.value)
@@ -140,7 +140,7 @@ def test_unknown_arguments_of_environments(given, meant):
 def test_arguments_that_belong_elsewhere(make, given, meant):
     (name,) = given
     more = {"num_envs": 2} if make == "make_vec" else {}
-    with pytest.raises(tetrion.InvalidArgument) as caught:
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
         getattr(gymnasium, make)("tetrion/Placement-v0", address="127.0.0.1:1", **more, **given)
     assert f"{name} is not an argument of Tetris" in str(caught.value)
     assert f", did you mean {meant}? expected one of " in str(caught.value)
@@ -200,7 +200,7 @@ def test_other_unknown_arguments(nowhere):
             "width is not an argument of train, did you mean rules={'width': 6}? expected one of evaluator, config, ",
         ),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             call()
         assert str(caught.value).startswith(said)
 
@@ -234,7 +234,9 @@ def test_every_spelling_of_other_names(client):
     for name in ("Colour-Blind", "colour_blind"):
         tetrion.TetrisEnv(client, render_mode="RGB-array", render_palette=name).close()
     for wrong in (["usual"], 5, None):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^render_palette is .*, expected one of usual, colour-blind"):
+        with pytest.raises(
+            tetrion.InvalidArgumentError, match=r"^render_palette is .*, expected one of usual, colour-blind"
+        ):
             tetrion.TetrisEnv(client, render_palette=wrong)
 
 
@@ -303,12 +305,12 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
         "env_id": lambda: tetrion.Recorder(session).recording(wrong),
         "action": lambda: env.step(wrong),
     }.items():
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             call()
         assert str(caught.value).startswith("num_envs" if name == "clone" else name), name
     for name in ("observe_mask", "copy", "action_mask"):
         if not isinstance(wrong, (bool, np.bool_)):
-            with pytest.raises(tetrion.InvalidArgument, match=f"^{name} is .*, expected True or False"):
+            with pytest.raises(tetrion.InvalidArgumentError, match=f"^{name} is .*, expected True or False"):
                 tetrion.TetrisVectorEnv(2, client, **{name: wrong})
 
 
@@ -397,7 +399,7 @@ def test_evaluations(nowhere, given, said):
         **given,
     }
     for ask in (nowhere.evaluate, nowhere.start_evaluation, nowhere.evaluate_stream):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             ask(**given)
         assert str(caught.value).startswith(said)
 
@@ -414,14 +416,14 @@ def test_evaluations(nowhere, given, said):
 def test_reports_of_evaluations(nowhere, given, said):
     with tetrion.Servers(["127.0.0.1:1"]) as servers:
         for ask in (nowhere.evaluate, nowhere.start_evaluation, servers.evaluate):
-            with pytest.raises(tetrion.InvalidArgument) as caught:
+            with pytest.raises(tetrion.InvalidArgumentError) as caught:
                 ask("bcts", seeds=[1], **given)
             assert str(caught.value) == said
 
 
 @pytest.mark.parametrize("timeout", ["5", NAN, -1, True])
 def test_a_timeout_of_a_stream(nowhere, timeout):
-    with pytest.raises(tetrion.InvalidArgument, match=r"^timeout is .*, expected seconds, 0 or more"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^timeout is .*, expected seconds, 0 or more"):
         nowhere.evaluate_stream("bcts", seeds=[1], timeout=timeout)
 
 
@@ -441,7 +443,7 @@ def test_features_that_would_not_be_seen(client):
         lambda **given: gymnasium.make_vec("tetrion/Keypress-v0", num_envs=2, address=client, **given),
     ):
         for features in ("bcts8", ["holes"], ("holes", "max_height")):
-            with pytest.raises(tetrion.InvalidArgument) as caught:
+            with pytest.raises(tetrion.InvalidArgumentError) as caught:
                 make(observations=["current"], features=features)
             assert str(caught.value) == (
                 "features are selected, and observations is ['current'], expected 'features' among them"
@@ -459,7 +461,7 @@ def test_features_that_would_not_be_seen(client):
 def test_a_length_of_episodes_that_is_none(client, wrong):
     for make in (lambda: tetrion.TetrisEnv(client, max_episode_steps=wrong),
                  lambda: tetrion.KeypressVectorEnv(2, client, max_episode_steps=wrong)):  # fmt: skip
-        with pytest.raises(tetrion.InvalidArgument, match=r"^max_episode_steps is .*, expected an integer from 0 to "):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^max_episode_steps is .*, expected an integer from 0 to "):
             make()
 
 
@@ -467,7 +469,7 @@ def test_an_action_that_is_none(client):
     env = tetrion.TetrisEnv(client, rules={"width": 6})
     env.reset(seed=1)
     for wrong in (None, "left", 0.5, NAN, True, [0], 10**12):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^action is .*, expected an integer from 0 to 23$"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^action is .*, expected an integer from 0 to 23$"):
             env.step(wrong)
 
 
@@ -477,7 +479,7 @@ def test_calls_of_a_session(client):
         before = session.sequence
 
         def refused(said, call, *arguments, **named):
-            with pytest.raises(tetrion.InvalidArgument) as caught:
+            with pytest.raises(tetrion.InvalidArgumentError) as caught:
                 call(*arguments, **named)
             assert str(caught.value).startswith(said)
 
@@ -518,7 +520,7 @@ def test_calls_of_a_session(client):
 
 def test_packed_playfields(client):
     def refused(said, *packed):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             client.enumerate_placements(tetrion.Packed(*packed))
         assert str(caught.value).startswith(said)
 
@@ -531,7 +533,7 @@ def test_packed_playfields(client):
 def test_a_message_of_positions_has_its_own_rules(client):
     message = environment_service_pb2.Positions(drawings=[{"piece": "I"}])
     assert len(client.enumerate_placements(message).actions) == 17
-    with pytest.raises(tetrion.InvalidArgument, match="rules are given beside a message Positions"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="rules are given beside a message Positions"):
         client.enumerate_placements(message, rules={"width": 6})
 
 
@@ -539,7 +541,7 @@ def test_scores(client):
     placements = client.enumerate_placements(tetrion.Drawing([], "O"), features=["holes", "max_height"])
 
     def refused(said, call, *arguments):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             call(*arguments)
         assert str(caught.value).startswith(said)
 
@@ -585,7 +587,7 @@ def test_equivalent_arguments_work(client):
     ["", "localhost", "http://127.0.0.1:50451", "https://127.0.0.1:50451", "127.0.0.1:", "::1:50451", "a b:5", 50451],
 )
 def test_addresses(address):
-    with pytest.raises(tetrion.InvalidArgument) as caught:
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
         tetrion.Client(address)
     assert str(caught.value) == f"address is {address!r}, expected 'host:port' without a scheme, such as '127.0.0.1:50451'"
 
@@ -593,7 +595,7 @@ def test_addresses(address):
 @pytest.mark.parametrize("address", ["localhost:0", "localhost:65536", "localhost:99999", "[::1]:00000"])
 def test_ports(address):
     """gRPC would connect to port 34463 instead of 99999."""
-    with pytest.raises(tetrion.InvalidArgument) as caught:
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
         tetrion.Client(address)
     assert str(caught.value) == f"address is {address!r}, expected a port from 1 to 65535"
 
@@ -604,7 +606,9 @@ def test_ports(address):
 )
 def test_options_of_a_channel(options):
     for make in (tetrion.Client, tetrion.Servers):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^options(\[0\])? is .*, expected (pairs such as|a name with)"):
+        with pytest.raises(
+            tetrion.InvalidArgumentError, match=r"^options(\[0\])? is .*, expected (pairs such as|a name with)"
+        ):
             make("dns:///localhost:1", options=options)
 
 
@@ -616,14 +620,14 @@ def test_connections():
         ({"token": "a\nb"}, "token cannot be sent, expected printable ASCII characters"),
         ({"token": 5}, "token cannot be sent"),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             tetrion.Client("127.0.0.1:1", **given)
         assert str(caught.value).startswith(said)
-    with pytest.raises(tetrion.InvalidArgument, match="args is '--threads 2', expected a list of flags"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="args is '--threads 2', expected a list of flags"):
         tetrion.Server(args="--threads 2")
-    with pytest.raises(tetrion.InvalidArgument, match="timeout is '5', expected seconds"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="timeout is '5', expected seconds"):
         tetrion.Server(timeout="5")
-    with pytest.raises(tetrion.InvalidArgument, match="addresses is \\[\\], expected at least one address"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="addresses is \\[\\], expected at least one address"):
         tetrion.Servers([])
     for target in ("unix:/tmp/tetrion.sock", "dns:///tetrion:50451", "[::1]:50451", "tetrion-0.tetrion:50451"):
         tetrion.Client(target).close()

@@ -156,7 +156,7 @@ def test_refuses_wrong_parameters():
         {"unit_norm": "yes"},
     ):
         (name,) = wrong
-        with pytest.raises(tetrion.InvalidArgument, match=name):
+        with pytest.raises(tetrion.InvalidArgumentError, match=name):
             CemConfig(**wrong)
     for kind, variance, generations in (
         ("pink", 1.0, 1.0),
@@ -164,10 +164,10 @@ def test_refuses_wrong_parameters():
         ("linear", 1.0, 0.0),
         ("linear", "1", 1),
     ):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^noise\."):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^noise\."):
             Noise(kind, variance, generations)
     for num_weights, seed in ((0, 1), (2, -1), ("2", 1), (2, 1.5)):
-        with pytest.raises(tetrion.InvalidArgument, match=r"num_weights|seed"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"num_weights|seed"):
             Cem(CemConfig(), num_weights, seed)
     with pytest.raises(ValueError, match="name is 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
@@ -197,13 +197,13 @@ def test_refuses_wrong_arguments_of_train(client):
         ("gentic", "config is 'gentic', did you mean 'genetic'? expected one of szita-lorincz, "),
         (3, "config is 3, expected a CemConfig, a GeneticConfig, or the name of a preset"),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             tetrion.train(client, wrong)
         assert str(caught.value).startswith(said)
     for evaluator in ("127.0.0.1:1", None, 3):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^evaluator is .*, expected a Client, Servers or a"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^evaluator is .*, expected a Client, Servers or a"):
             tetrion.train(evaluator)
-    with pytest.raises(tetrion.InvalidArgument, match=r"^features is 3, expected the name of a feature set, or a list"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^features is 3, expected the name of a feature set, or a list"):
         tetrion.train(client, features=3)
 
 
@@ -216,7 +216,7 @@ def test_refuses_what_is_no_state(client, config):
     wrong = [{}, 3, "x", [], {"seed": 1}, {**state, "seed": "x"}, {**state, "generation": "x"}, {**state, "best": 3}]
     wrong += [{name: value for name, value in state.items() if name != left_out} for left_out in state]
     for given in wrong:
-        with pytest.raises(tetrion.InvalidArgument, match=r"state|seed"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"state|seed"):
             tetrion.train(client, config, rules=rules, state=given, population=10)
-    with pytest.raises(tetrion.InvalidArgument, match=r"state"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"state"):
         tetrion.train(client, other, rules=rules, state=state, population=10)

@@ -108,7 +108,7 @@ def test_evaluate_with_an_expectation(client, bcts):
         ({"lost_piece": 1}, "weights.expectation.lost_piece: is 1, expected -1000000 to 0"),
         ({"discount": 1.5}, "weights.expectation.discount: is 1.5, expected 0 to 1"),
     ):
-        with pytest.raises(tetrion.InvalidRequest, match=said):
+        with pytest.raises(tetrion.InvalidRequestError, match=said):
             lines(expectation=given)
 
 
@@ -177,7 +177,7 @@ def test_how_long_games_last_is_estimated(client):
     for estimated, whole in zip(result.summary.policies, played.summary.policies, strict=True):
         assert 0.5 < estimated.lines.mean / whole.lines.mean < 2
         assert estimated.lines.ci95_low < estimated.lines.mean < estimated.lines.ci95_high
-    with pytest.raises(tetrion.InvalidRequest, match="loss_trials"):
+    with pytest.raises(tetrion.InvalidRequestError, match="loss_trials"):
         client.evaluate("bcts", loss_trials=3, **games)
 
 
@@ -295,18 +295,18 @@ def test_keys_of_placements(client):
     assert [every.key_names(row)[0] == "hold" for row in range(26)] == every.holds.tolist()
     assert every.key_offsets[-1] == every.keys.size
     assert every.keys.max() < len(KEYS)
-    with pytest.raises(tetrion.InvalidArgument, match="row is 26, expected an integer from 0 to 25"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="row is 26, expected an integer from 0 to 25"):
         every.key_names(26)
 
     one = client.enumerate_placements(drawing, rules="guideline", keys=True, actions=every.actions[[9]])
     assert (one.row_offsets.tolist(), one.actions.tolist()) == ([0, 1], [every.actions[9]])
     assert one.key_names(0) == every.key_names(9)
     keyless = client.enumerate_placements(drawing, rules="guideline", actions=every.actions[[9]])
-    with pytest.raises(tetrion.InvalidArgument, match="keys were not asked for"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="keys were not asked for"):
         keyless.key_names(0)
-    with pytest.raises(tetrion.InvalidRequest, match="include_keys"):
+    with pytest.raises(tetrion.InvalidRequestError, match="include_keys"):
         client.enumerate_placements(tetrion.Drawing([], "O"), keys=True)
-    with pytest.raises(tetrion.IllegalAction, match=r"actions\[0\] is -1"):
+    with pytest.raises(tetrion.IllegalActionError, match=r"actions\[0\] is -1"):
         client.enumerate_placements(drawing, rules="guideline", actions=[-1])
 
 

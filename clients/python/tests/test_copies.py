@@ -70,11 +70,11 @@ def test_a_state_can_be_restored_any_number_of_times(client):
     assert play(other) == future
     other.restore_state(state, reseed=1)
     assert play(other) != future
-    with pytest.raises(tetrion.VersionMismatch):
+    with pytest.raises(tetrion.errors.VersionMismatchError):
         tetrion.TetrisEnv(client).restore_state(state)
-    with pytest.raises(tetrion.InvalidRequest):
+    with pytest.raises(tetrion.InvalidRequestError):
         env.restore_state(b"nothing")
-    with pytest.raises(tetrion.ResetNeeded):
+    with pytest.raises(tetrion.ResetNeededError):
         tetrion.TetrisEnv(client).clone_state()
 
 
@@ -99,7 +99,7 @@ def test_states_of_many_games(client):
     observations, infos = envs.restore_state(states[0])
     assert (infos["seed"] == then[1]["seed"][0]).all()
     assert (observations["board"] == then[0]["board"][0]).all()
-    with pytest.raises(tetrion.InvalidRequest):
+    with pytest.raises(tetrion.InvalidRequestError):
         envs.restore_state(states[:2])
 
 
@@ -133,7 +133,7 @@ def test_a_copy_of_a_wrapped_environment(client):
 def test_a_copy_before_the_first_reset_draws_the_same_seed(client):
     env = tetrion.TetrisEnv(client)
     twin = copy.deepcopy(env)
-    with pytest.raises(tetrion.ResetNeeded):
+    with pytest.raises(tetrion.ResetNeededError):
         twin.step(0)
     assert twin.reset()[1]["seed"] == env.reset()[1]["seed"]
     assert twin.reset()[1]["seed"] == env.reset()[1]["seed"]
@@ -152,7 +152,7 @@ def test_a_copy_of_many_games(client, mode):
     # A game that has not begun has not begun in the copy either.
     fresh = tetrion.TetrisVectorEnv(2, client, rules=RULES)
     fresh.reset(options={"reset_mask": np.array([True, False])})
-    with pytest.raises(tetrion.ResetNeeded):
+    with pytest.raises(tetrion.ResetNeededError):
         copy.deepcopy(fresh).step(np.array([0, 0]))
 
 
@@ -199,7 +199,7 @@ def in_child(env, envs, session, client, answers):
     for name, use in uses.items():
         try:
             use()
-        except tetrion.ForkedClient as error:
+        except tetrion.errors.ForkedClientError as error:
             met[name] = str(error)
     # Closing in the child must not end the parent's.
     env.close()
@@ -245,7 +245,7 @@ FORKED = """
             env.reset(seed=1)
             env.close()
             answers.put("played")
-        except tetrion.ForkedClient as error:
+        except tetrion.errors.ForkedClientError as error:
             answers.put(str(error))
 
     env = None

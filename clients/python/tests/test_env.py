@@ -118,7 +118,7 @@ def test_forbidden_actions_are_refused(client):
     env = tetrion.TetrisEnv(client, invalid_action="reject")
     _, info = env.reset(options={"piece_sequence": "O"})
     assert "invalid_action" not in info  # which could only be false
-    with pytest.raises(tetrion.IllegalAction):
+    with pytest.raises(tetrion.IllegalActionError):
         env.step(9)
 
 
@@ -144,7 +144,7 @@ def test_forbidden_actions_are_ignored_at_a_price(client):
     assert (infos["invalid_action"].dtype, infos["invalid_actions"].dtype) == (bool, np.int64)
     *_, infos = envs.step(np.array([2, 2]))
     assert infos["final_info"]["invalid_actions"][0] == 0
-    with pytest.raises(tetrion.InvalidRequest, match="invalid_action_reward"):
+    with pytest.raises(tetrion.InvalidRequestError, match="invalid_action_reward"):
         tetrion.TetrisEnv(client, invalid_action_reward=-1)
     with pytest.raises(ValueError, match="invalid_action is 'skip', expected one of reject, terminate, ignore"):
         tetrion.TetrisEnv(client, invalid_action="skip")
@@ -162,7 +162,7 @@ def test_a_step_after_the_end_is_refused(client):
     env.reset(seed=0)
     assert env.step(0)[2:4] == (False, False)
     assert env.step(0)[2:4] == (False, True)
-    with pytest.raises(tetrion.EpisodeEnded):
+    with pytest.raises(tetrion.EpisodeEndedError):
         env.step(0)
 
 
@@ -200,7 +200,7 @@ def test_close_ends_the_session(client):
     env = tetrion.TetrisEnv(client.address)
     env.close()
     env.close()
-    with pytest.raises(tetrion.SessionNotFound):
+    with pytest.raises(tetrion.SessionNotFoundError):
         tetrion.Session(client.connection, env.session.message).reset()
 
 
@@ -417,7 +417,7 @@ def test_room_is_found_while_another_thread_collects_garbage():
         def create_session(self, *args, **kwargs):
             try:
                 return super().create_session(*args, **kwargs)
-            except tetrion.ServerFull:
+            except tetrion.errors.ServerFullError:
                 refused.set()
                 raise
 
@@ -494,7 +494,7 @@ def test_what_is_no_batch_of_observations(client, kind):
         (batch["board"], "observations have no 'board', expected the fields"),
         (None, "observations have no 'board', expected the fields"),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             layout(wrong)
         assert str(caught.value).startswith(said)
 

@@ -16,9 +16,11 @@ from google.rpc import code_pb2, status_pb2
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import tetrion
-from tetrion.errors import from_rpc_error, from_status
+from tetrion._checks.failures import from_rpc_error, from_status
 
-CLASSES = [kind for kind in vars(tetrion).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)]
+CLASSES = [
+    kind for kind in vars(tetrion.errors).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)
+]
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -28,7 +30,7 @@ def fail(error):
 
 
 def test_invalid_request_names_the_field(client):
-    with pytest.raises(tetrion.InvalidRequest, match="no_such_preset") as caught:
+    with pytest.raises(tetrion.InvalidRequestError, match="no_such_preset") as caught:
         client.create_session(rules="no_such_preset")
     assert isinstance(caught.value, ValueError)
     assert (caught.value.code, caught.value.reason) == ("INVALID_ARGUMENT", "UNKNOWN_NAME")
@@ -47,21 +49,26 @@ def test_rules_without_such_a_field(client):
 
 
 def test_errors_travel_between_processes(client):
-    with pytest.raises(tetrion.InvalidRequest) as caught:
+    with pytest.raises(tetrion.InvalidRequestError) as caught:
         client.create_session(rules="no_such_preset")
     error = pickle.loads(pickle.dumps(caught.value))
-    assert type(error) is tetrion.InvalidRequest
+    assert type(error) is tetrion.InvalidRequestError
     assert str(error) == str(caught.value)
     assert vars(error) == vars(caught.value)
 
 
 def test_every_error_of_the_package_is_known_here():
-    assert {"TetrionError", "InvalidArgument", "ServerUnavailable", "ServerNotFound", "ServerNotStarted"} <= {
-        kind.__name__ for kind in CLASSES
-    }
-    named = [name for name in tetrion.__all__ if isinstance(getattr(tetrion, name), type)]
-    errors = {name for name in named if issubclass(getattr(tetrion, name), Exception) and not name.endswith("Warning")}
-    assert errors == {kind.__name__ for kind in CLASSES}
+    assert {
+        "TetrionError",
+        "InvalidArgumentError",
+        "ServerUnavailableError",
+        "ServerNotFoundError",
+        "ServerNotStartedError",
+    } <= {kind.__name__ for kind in CLASSES}
+    assert {*tetrion.errors.__all__} - {"VersionWarning"} == {kind.__name__ for kind in CLASSES}
+    for name in tetrion.__all__:
+        if name.endswith("Error"):
+            assert getattr(tetrion, name) is getattr(tetrion.errors, name)
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -79,12 +86,12 @@ def test_an_error_made_of_a_message_keeps_it(kind):
         assert type(made) is kind
         assert (str(made), made.args, made.details) == ("one message", ("one message",), "one message")
         assert made.violations == []
-        assert made.code == ("INVALID_ARGUMENT" if kind is tetrion.InvalidArgument else "UNKNOWN")
+        assert made.code == ("INVALID_ARGUMENT" if kind is tetrion.InvalidArgumentError else "UNKNOWN")
 
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_error_of_a_call_keeps_what_it_knows(kind):
-    if kind is tetrion.InvalidArgument:
+    if kind is tetrion.InvalidArgumentError:
         error = kind("width", "is 50, expected 4 to 32")
         assert str(error) == "width is 50, expected 4 to 32"
         assert error.violations == [("width", "is 50, expected 4 to 32")]
@@ -138,7 +145,7 @@ def test_wrong_arguments_come_out_of_gymnasium(env_id, given, said):
         lambda: SyncVectorEnv([one] * 2),
         lambda: AsyncVectorEnv([one] * 2, context="spawn"),
     ):
-        with pytest.raises(tetrion.InvalidArgument) as caught:
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
             make()
         assert isinstance(caught.value, tetrion.TetrionError)
         assert str(caught.value).startswith(said)
@@ -154,12 +161,14 @@ def test_errors_come_out_of_the_workers_of_gymnasium(client):
     envs = [functools.partial(make_for, client.address)] * 2
     for context in (None, "spawn"):
         made = SyncVectorEnv(envs) if context is None else AsyncVectorEnv(envs, context=context)
-        with pytest.raises(tetrion.InvalidArgument, match=r"options has 'piece_sequnce', .* did you mean 'piece_sequence'"):
+        with pytest.raises(
+            tetrion.InvalidArgumentError, match=r"options has 'piece_sequnce', .* did you mean 'piece_sequence'"
+        ):
             made.reset(options={"piece_sequnce": "I"})
         made.close()
         made = SyncVectorEnv(envs) if context is None else AsyncVectorEnv(envs, context=context)
         made.reset(seed=1)
-        with pytest.raises(tetrion.IllegalAction, match=r"ACTION_OUT_OF_RANGE, request \w+\); choose among") as caught:
+        with pytest.raises(tetrion.IllegalActionError, match=r"ACTION_OUT_OF_RANGE, request \w+\); choose among") as caught:
             made.step(np.array([0, 40]))
         assert [field for field, _ in caught.value.violations] == ["actions[0]"]
         made.close()
@@ -178,37 +187,37 @@ def test_illegal_action_moves_nothing(client):
     with client.create_session(3, seed=1) as session:
         mask = session.reset().action_mask
         legal, illegal = mask.argmax(axis=1), mask.argmin(axis=1)
-        with pytest.raises(tetrion.IllegalAction, match="action_masks") as caught:
+        with pytest.raises(tetrion.IllegalActionError, match="action_masks") as caught:
             session.step([legal[0], illegal[1], legal[2]])
         assert [field for field, _ in caught.value.violations] == ["actions[1]"]
-        with pytest.raises(tetrion.IllegalAction) as caught:
+        with pytest.raises(tetrion.IllegalActionError) as caught:
             session.step([legal[0], legal[1], 40])
         assert caught.value.reason == "ACTION_OUT_OF_RANGE"
         assert session.step(legal).infos["pieces"].tolist() == [1, 1, 1]
 
 
 def test_response_too_large_says_how_many_fit(client):
-    with pytest.raises(tetrion.ResponseTooLarge, match="fewer") as caught:
+    with pytest.raises(tetrion.errors.ResponseTooLargeError, match="fewer") as caught:
         client.create_session(65536, rules={"width": 32, "height": 40})
     assert 0 < int(caught.value.metadata["max_rows"]) < 65536
 
 
 def test_request_too_large(client):
     too_large = bytes(client.server_info().limits.max_request_bytes + 1)
-    with pytest.raises(tetrion.RequestTooLarge, match="split"):
+    with pytest.raises(tetrion.errors.RequestTooLargeError, match="split"):
         client.enumerate_placements(too_large)
 
 
 def test_session_not_found(client):
     session = client.create_session()
     session.close()
-    with pytest.raises(tetrion.SessionNotFound, match="create a new session"):
+    with pytest.raises(tetrion.SessionNotFoundError, match="create a new session"):
         session.reset()
 
 
 def test_reset_needed(client):
     with client.create_session() as session:
-        with pytest.raises(tetrion.ResetNeeded, match="call `reset` first") as caught:
+        with pytest.raises(tetrion.ResetNeededError, match="call `reset` first") as caught:
             session.step([0])
         assert isinstance(caught.value, gymnasium.error.ResetNeeded)
 
@@ -217,12 +226,12 @@ def test_episode_ended(client):
     with client.create_session(piece_sequences=["O"], autoreset_mode="disabled") as session:
         session.reset()
         assert session.step([0]).truncated.all()
-        with pytest.raises(tetrion.EpisodeEnded, match="reset_mask"):
+        with pytest.raises(tetrion.EpisodeEndedError, match="reset_mask"):
             session.step([0])
 
 
 def test_version_mismatch(client):
-    with pytest.raises(tetrion.VersionMismatch) as caught:
+    with pytest.raises(tetrion.errors.VersionMismatchError) as caught:
         client.evaluate("bcts", seeds=[1], rules_version="another")
     versions = {"another", client.server_info().rules_version}
     assert {caught.value.metadata["expected"], caught.value.metadata["got"]} == versions
@@ -232,7 +241,7 @@ def test_sequence_mismatch_is_cured_by_refresh(client):
     with client.create_session(seed=1) as session:
         other = tetrion.Session(client.connection, session.message)
         session.step([int(session.reset().action_mask[0].argmax())])
-        with pytest.raises(tetrion.SequenceMismatch, match="refresh"):
+        with pytest.raises(tetrion.errors.SequenceMismatchError, match="refresh"):
             other.reset()
         other.refresh()
         assert other.reset().infos["pieces"] == [0]
@@ -241,14 +250,14 @@ def test_sequence_mismatch_is_cured_by_refresh(client):
 def test_server_full():
     with tetrion.Server(args=["--max-sessions", "1"]) as server, tetrion.Client(server) as client:
         client.create_session()
-        with pytest.raises(tetrion.ServerFull, match="SESSION_LIMIT") as caught:
+        with pytest.raises(tetrion.errors.ServerFullError, match="SESSION_LIMIT") as caught:
             client.create_session()
         assert caught.value.retry_after > 0
 
 
 def test_unauthenticated():
     with tetrion.Server(args=["--token", "open sesame"]) as server:
-        with tetrion.Client(server) as client, pytest.raises(tetrion.Unauthenticated, match="token="):
+        with tetrion.Client(server) as client, pytest.raises(tetrion.errors.UnauthenticatedError, match="token="):
             client.server_info()
         with tetrion.Client(server, token="open sesame") as client:
             assert client.server_info().server_version
@@ -257,7 +266,7 @@ def test_unauthenticated():
 def test_server_unavailable():
     with tetrion.Server() as server:
         address = server.address
-    with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailable, match="address is `host:port`"):
+    with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailableError, match="address is `host:port`"):
         client.server_info()
 
 
@@ -313,31 +322,31 @@ def test_not_built(client):
     with pytest.raises(grpc.RpcError) as caught:
         nothing(b"")
     error = from_rpc_error(caught.value)
-    assert isinstance(error, tetrion.NotBuilt)
+    assert isinstance(error, tetrion.errors.UnimplementedError)
     assert "server_version" in str(error)
 
 
 def test_deadline_exceeded(client):
     # A good controller on a large playfield does not lose for hours.
     messages = client.evaluate_stream("bcts", seeds=[1], timeout=0.3)
-    with pytest.raises(tetrion.DeadlineExceeded, match="timeout"):
+    with pytest.raises(tetrion.errors.DeadlineExceededError, match="timeout"):
         list(messages)
 
 
 def test_internal_error_keeps_the_id():
     status = status_pb2.Status(code=code_pb2.INTERNAL, message="internal error 0123")
     error = from_status(status)
-    assert isinstance(error, tetrion.InternalError)
+    assert isinstance(error, tetrion.errors.InternalError)
     assert "0123" in str(error)
     assert "report" in str(error)
 
 
 def test_errors_in_a_stream_leave_it_alive(client):
     with client.create_session(2, seed=1) as session, session.stream() as stream:
-        with pytest.raises(tetrion.ResetNeeded):
+        with pytest.raises(tetrion.ResetNeededError):
             stream.step([0, 0])
         mask = stream.reset().action_mask
-        with pytest.raises(tetrion.IllegalAction) as caught:
+        with pytest.raises(tetrion.IllegalActionError) as caught:
             stream.step(mask.argmin(axis=1))
         assert [field for field, _ in caught.value.violations] == ["actions[0]", "actions[1]"]
         assert stream.step(mask.argmax(axis=1)).infos["pieces"].tolist() == [1, 1]
@@ -364,14 +373,14 @@ def test_actions_that_are_no_integers_are_not_rounded(client):
     ],
 )
 def test_seeds_that_are_none_are_named(client, seeds, said):
-    with pytest.raises(tetrion.InvalidArgument) as caught:
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
         client.evaluate("bcts", seeds=seeds)
     assert str(caught.value) == f"{said}, expected an integer from 0 to {2**64 - 1}"
 
 
 def test_errors_show_the_id_of_their_request(client):
     def refused(own):
-        with pytest.raises(tetrion.InvalidRequest) as caught:
+        with pytest.raises(tetrion.InvalidRequestError) as caught:
             own.create_session(rules="no_such_preset")
         return caught.value
 
@@ -382,7 +391,7 @@ def test_errors_show_the_id_of_their_request(client):
         own.request_id = "run-7"
         assert refused(own).request_id == "run-7"
         for wrong in ("two words", "\u00e9", "a" * 129, 5):
-            with pytest.raises(tetrion.InvalidArgument, match=r"request_id is .*, expected at most 128 visible ASCII"):
+            with pytest.raises(tetrion.InvalidArgumentError, match=r"request_id is .*, expected at most 128 visible ASCII"):
                 own.request_id = wrong
         assert own.request_id == "run-7"
         own.request_id = ""

@@ -53,14 +53,14 @@ def test_weights_key_presses_and_pieces_are_recorded_too(client, tmp_path):
 
 @pytest.mark.parametrize("word", ["least", "all", "all=0", "all=1001", "best worst", 3, [3]])
 def test_unknown_words_are_refused_before_anything_is_played(client, word):
-    with pytest.raises(tetrion.InvalidArgument, match="record"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="record"):
         client.evaluate("bcts", record=word, **SMALL)
 
 
 def test_what_cannot_be_recorded_is_refused(client):
-    with pytest.raises(tetrion.InvalidArgument, match="omit_results"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="omit_results"):
         client.evaluate("bcts", record="best", omit_results=True, **SMALL)
-    with pytest.raises(tetrion.InvalidArgument, match="seeds of 17 episodes"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="seeds of 17 episodes"):
         client.evaluate("random", record="best", rules={"width": 4, "height": 4}, seeds=[1], episodes_per_seed=17)
 
 

@@ -90,7 +90,7 @@ def test_a_snapshot_goes_on_with_what_waits(client):
         for name, field in both.observations.items():
             np.testing.assert_array_equal(field[0], field[1], name)
         # What waited then is nothing that a recording can begin with.
-        with pytest.raises(tetrion.ResetNeeded, match="can be recorded yet"):
+        with pytest.raises(tetrion.ResetNeededError, match="can be recorded yet"):
             recorder.recording(1)
 
 
@@ -104,9 +104,9 @@ def test_a_snapshot_goes_on_with_what_waits(client):
     ],
 )
 def test_what_is_out_of_range_is_named(client, garbage, problem):
-    with pytest.raises(tetrion.InvalidRequest, match=problem):
+    with pytest.raises(tetrion.InvalidRequestError, match=problem):
         client.create_session(1, rules={"garbage": garbage})
-    with pytest.raises(tetrion.InvalidArgument, match="has no field 'lines'"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="has no field 'lines'"):
         client.create_session(1, rules={"garbage": {"lines": 1}})
 
 

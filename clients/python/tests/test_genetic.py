@@ -89,10 +89,10 @@ def test_a_search_goes_on_where_it_stopped():
     ],
 )
 def test_refuses_wrong_parameters(name, value):
-    with pytest.raises(tetrion.InvalidArgument, match=f"{name} is {value}, expected "):
+    with pytest.raises(tetrion.InvalidArgumentError, match=f"{name} is {value}, expected "):
         GeneticConfig(**{name: value})
-    with pytest.raises(tetrion.InvalidArgument, match=f"{name} is 'many', expected "):
+    with pytest.raises(tetrion.InvalidArgumentError, match=f"{name} is 'many', expected "):
         GeneticConfig(**{name: "many"})
-    with pytest.raises(tetrion.InvalidArgument, match="seed is -1, expected an integer"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="seed is -1, expected an integer"):
         Genetic(GeneticConfig(individuals=4.0, keep=1.0), 3.0, -1)
     assert Genetic(GeneticConfig(individuals=4.0, keep=1.0), 3.0, 1.0).ask().candidates.shape == (4, 3)

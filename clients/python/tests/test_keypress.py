@@ -59,7 +59,7 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     first = observation["current"]
     observation, _, _, _, info = env.step(HOLD)
     assert (observation["held"], info["action_mask"][HOLD]) == (first, 0)
-    with pytest.raises(tetrion.IllegalAction):
+    with pytest.raises(tetrion.IllegalActionError):
         env.step(HOLD)
     # A piece that is left alone falls by a row after 60 steps, the one of hold not counted.
     rows = [np.flatnonzero(env.step(0)[0]["falling"].any(axis=1)).min() for _ in range(60)]
@@ -67,7 +67,7 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     observation, _, _, _, info = env.step(DROP)
     assert (info["pieces"], info["action_mask"][HOLD], observation["board"].sum()) == (1, 1, 4)
     env.close()
-    with pytest.raises(tetrion.InvalidRequest, match=r"gravity is 0, expected 1 to 255"):
+    with pytest.raises(tetrion.InvalidRequestError, match=r"gravity is 0, expected 1 to 255"):
         tetrion.KeypressEnv(client, rules={"preset": "guideline", "gravity": 0})
 
 

@@ -267,14 +267,14 @@ def test_a_client_without_patience_does_not_wait():
         session = client.create_session()
         kill(server)
         before = time.monotonic()
-        with pytest.raises(tetrion.ServerUnavailable):
+        with pytest.raises(tetrion.ServerUnavailableError):
             session.reset()
         assert time.monotonic() - before < 20
     # A client whose own process has closed the server does not wait for it either.
     with tetrion.Server() as server, tetrion.Client(server) as client:
         client.server_info(width=6)
         server.close()
-        with pytest.raises(tetrion.ServerUnavailable):
+        with pytest.raises(tetrion.ServerUnavailableError):
             client.server_info(width=6)
 
 
@@ -283,7 +283,7 @@ def test_without_snapshots_a_session_is_lost_with_its_server(mortal):
         session = client.create_session(seed=1, snapshot_every=0)
         session.reset()
         kill(mortal)
-        with pytest.raises(tetrion.SessionNotFound, match="create a new session"):
+        with pytest.raises(tetrion.SessionNotFoundError, match="create a new session"):
             session.step([0])
 
 
@@ -315,7 +315,7 @@ def test_a_frozen_server_is_given_up_soon():
         try:
             for call in (lambda: env.step(0), env.session.save, lambda: client.evaluate("bcts", seeds=[1])):
                 began = time.monotonic()
-                with pytest.raises(tetrion.ServerUnavailable):
+                with pytest.raises(tetrion.ServerUnavailableError):
                     call()
                 assert time.monotonic() - began < 25
             began = time.monotonic()

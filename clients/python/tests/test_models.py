@@ -132,7 +132,7 @@ def test_parameters_are_counted():
 def test_sizes_that_are_no_integers_are_refused():
     assert tetrion.Mlp([32.0]).num_parameters(9.0) == 353
     for hidden, num_features in (([1.5], 9), (["2"], 9), ([True], 9), (32, 9), ([32], "9"), ([32], 1.5)):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^(hidden|num_features)"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^(hidden|num_features)"):
             tetrion.Mlp(hidden).num_parameters(num_features)
 
 
@@ -147,7 +147,7 @@ def test_what_is_no_model_is_refused(client):
         ({"weights": row, "model": tetrion.Mlp([2], "tanh")}, "activation is 'tanh'.*expected one of relu, leaky_relu"),
         ({"weights": row, "model": tetrion.NTuple([tetrion.TuplePattern("rows", [0])])}, "kind is 'rows', .*steps, heights"),
     ):
-        with pytest.raises(tetrion.InvalidArgument, match=said):
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
             client.evaluate(**played, **options)
     for model, said in (
         (tetrion.Mlp([3]), r"weights.weights: has 23 columns, expected 6 features \+ 25 parameters = 31"),
@@ -161,22 +161,24 @@ def test_what_is_no_model_is_refused(client):
             r"weights.n_tuple.tuples: have tables of 4096 entries of 256 numbers, .* expected at most 1048576 in all",
         ),
     ):
-        with pytest.raises(tetrion.InvalidRequest, match=said):
+        with pytest.raises(tetrion.InvalidRequestError, match=said):
             client.evaluate(**played, weights=row, model=model)
 
 
 def test_numpy_needs_what_the_model_sees(client):
     drawing = tetrion.Drawing(["......"], "T")
     found = client.enumerate_placements(drawing, rules=RULES, features=FEATURES)
-    with pytest.raises(tetrion.InvalidArgument, match="placements have no afterstates"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="placements have no afterstates"):
         scores(found, rows_of(TABLES, 1.0)[0], TABLES)
     reader = tetrion.Mlp([2], tables=TABLES)
-    with pytest.raises(tetrion.InvalidArgument, match="placements have no afterstates"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="placements have no afterstates"):
         scores(found, rows_of(reader, 1.0)[0], reader)
-    with pytest.raises(tetrion.InvalidArgument, match=r"weights are 6 weights, expected 6 features \+ 17 parameters = 23"):
+    with pytest.raises(
+        tetrion.InvalidArgumentError, match=r"weights are 6 weights, expected 6 features \+ 17 parameters = 23"
+    ):
         scores(found, np.zeros(6), tetrion.Mlp([2]))
     bare = client.enumerate_placements(drawing, rules=RULES)
-    with pytest.raises(tetrion.InvalidArgument, match="placements have no features"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="placements have no features"):
         tetrion.Mlp([2]).outputs(bare, np.zeros(17))
-    with pytest.raises(tetrion.InvalidArgument, match="parameters are 16 numbers, expected 17"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="parameters are 16 numbers, expected 17"):
         tetrion.Mlp([2]).outputs(found, np.zeros(16))

@@ -81,15 +81,15 @@ def test_a_snapshot_goes_on_with_what_is_held_and_with_its_combo(client):
 
 
 def test_what_contradicts_itself_is_named(client):
-    with pytest.raises(tetrion.InvalidRequest, match="lock_out needs rows_above of at least 3"):
+    with pytest.raises(tetrion.InvalidRequestError, match="lock_out needs rows_above of at least 3"):
         client.create_session(1, rules={"preset": "guideline", "height": 20})
-    with pytest.raises(tetrion.InvalidRequest, match="hold needs a preview of at least 1"):
+    with pytest.raises(tetrion.InvalidRequestError, match="hold needs a preview of at least 1"):
         client.create_session(1, rules={"hold": True})
-    with pytest.raises(tetrion.InvalidRequest, match=r"observation_fields\[0\].*held.*|.*rules with hold.*"):
+    with pytest.raises(tetrion.InvalidRequestError, match=r"observation_fields\[0\].*held.*|.*rules with hold.*"):
         client.create_session(1, observations=["held"])
-    with pytest.raises(tetrion.InvalidRequest, match="clear_points or attack"):
+    with pytest.raises(tetrion.InvalidRequestError, match="clear_points or attack"):
         client.create_session(1, infos=["combo"])
-    with pytest.raises(tetrion.InvalidRequest, match="held"):
+    with pytest.raises(tetrion.InvalidRequestError, match="held"):
         client.enumerate_placements(tetrion.Drawing([], "T", held="IO"), rules="guideline")
 
 

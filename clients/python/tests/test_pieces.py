@@ -80,7 +80,7 @@ def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Pa
     games[-1].message.outcome.lines += 1
     assert "lines" in str(games[-1].check())
     # Scenes are of tetrominoes.
-    with pytest.raises(tetrion.InvalidArgument, match="are of tetrominoes"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
         games[0].replay()
     assert games[0]._repr_html_() is None
     recorded.close()
@@ -116,15 +116,15 @@ def test_evaluations_of_other_pieces_are_recorded(client: tetrion.Client, tmp_pa
 
 
 def test_estimates_are_not_recorded(client: tetrion.Client) -> None:
-    with pytest.raises(tetrion.InvalidArgument, match="record is given with loss_trials, expected one of the two"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="record is given with loss_trials, expected one of the two"):
         client.evaluate("bcts", seeds=[1], record="best", loss_trials=10)
 
 
 def test_pictures_are_of_tetrominoes(client: tetrion.Client) -> None:
-    with pytest.raises(tetrion.InvalidArgument, match="are of tetrominoes"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
         TetrisEnv(address=client, rules=RULES, render_mode="rgb_array")
 
 
 def test_what_is_no_set_is_refused_with_the_names_of_those_there_are(client: tetrion.Client) -> None:
-    with pytest.raises(tetrion.InvalidRequest, match="expected one of tetrominoes, melax"):
+    with pytest.raises(tetrion.InvalidRequestError, match="expected one of tetrominoes, melax"):
         gymnasium.make("tetrion/Placement-v0", address=client, rules={"piece_set": "melaks"})

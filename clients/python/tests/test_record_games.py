@@ -58,7 +58,9 @@ def test_a_game_that_a_time_limit_cuts_is_written_at_once(client, tmp_path, rule
 
 @pytest.mark.parametrize("trigger", [3, "all", True])
 def test_what_is_no_trigger_is_refused_before_play(client, tmp_path, trigger):
-    with pytest.raises(tetrion.InvalidArgument, match=r"^episode_trigger is .*, expected a function of an episode's number"):
+    with pytest.raises(
+        tetrion.InvalidArgumentError, match=r"^episode_trigger is .*, expected a function of an episode's number"
+    ):
         tetrion.RecordGames(tetrion.TetrisEnv(client), tmp_path, trigger)
 
 
@@ -78,7 +80,7 @@ def test_the_usual_trigger_is_that_of_videos(client, tmp_path):
     assert names == ["game-episode-0.tetrion", "game-episode-1.tetrion", "game-episode-8.tetrion"]
     assert len(warned) == 1
     assert "has recordings already" in warned[0]
-    with pytest.raises(tetrion.InvalidArgument, match=r"did you mean '\.json'"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"did you mean '\.json'"):
         tetrion.RecordGames(tetrion.TetrisEnv(client), tmp_path, suffix=".jsn")
 
 

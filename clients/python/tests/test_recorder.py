@@ -81,9 +81,9 @@ def test_a_refused_step_is_not_recorded(client):
     with client.create_session(rules={"width": 4, "height": 6}, piece_sequences=["OIO"]) as session:
         recorder = tetrion.Recorder(session)
         session.reset()
-        with pytest.raises(tetrion.IllegalAction):
+        with pytest.raises(tetrion.IllegalActionError):
             session.step([3])
-        with pytest.raises(tetrion.IllegalAction):
+        with pytest.raises(tetrion.IllegalActionError):
             session.step([99])
         session.step([1])
         assert recorder.recording().actions.tolist() == [1]
@@ -169,7 +169,7 @@ def test_a_piece_on_its_way_down(client, tmp_path):
     env.restore_state(state)
     recorder = tetrion.Recorder(env)
     env.step(2)
-    with pytest.raises(tetrion.ResetNeeded, match="its first piece is falling"):
+    with pytest.raises(tetrion.ResetNeededError, match="its first piece is falling"):
         recorder.recording()
     env.step(5)
     env.step(2)
@@ -237,18 +237,18 @@ def test_only_chosen_environments_and_only_while_listening(client):
             session.step([1, 1, 1])
             recording = recorder.recording()
             assert (len(recording), recording.start is not None) == (1, True)
-            with pytest.raises(tetrion.InvalidArgument, match=r"env_id is 0, expected one of those recorded: \[2\]"):
+            with pytest.raises(tetrion.InvalidArgumentError, match=r"env_id is 0, expected one of those recorded: \[2\]"):
                 recorder.recording(0)
         session.step([0, 0, 0])
         assert len(recorder.recording()) == 1
         for wrong in ([3], [-1], "0"):
-            with pytest.raises(tetrion.InvalidArgument, match="env_ids"):
+            with pytest.raises(tetrion.InvalidArgumentError, match="env_ids"):
                 tetrion.Recorder(session, wrong)
-        with pytest.raises(tetrion.InvalidArgument, match="player"):
+        with pytest.raises(tetrion.InvalidArgumentError, match="player"):
             tetrion.Recorder(session, player="a\nb")
-        with pytest.raises(tetrion.InvalidArgument, match="201 bytes"):
+        with pytest.raises(tetrion.InvalidArgumentError, match="201 bytes"):
             tetrion.Recorder(session, player="a" * 201)
-    with pytest.raises(tetrion.InvalidArgument, match="source"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="source"):
         tetrion.Recorder(gymnasium.make("CartPole-v1"))
 
 
@@ -256,7 +256,7 @@ def test_before_the_first_reset_there_is_nothing(client):
     with client.create_session(2) as session:
         session.reset([1])
         recorder = tetrion.Recorder(session)
-        with pytest.raises(tetrion.ResetNeeded, match="environment 0"):
+        with pytest.raises(tetrion.ResetNeededError, match="environment 0"):
             recorder.recording(0)
         assert len(recorder.recording(1)) == 0
         assert recorder.take() == []

@@ -26,7 +26,7 @@ def test_what_a_recording_says(client):
     assert replay.scene().cells.shape == (20, 10)
     assert (replay.scene().cells >= 0).sum() == 12
     assert sum(cell == "#" for row in recording.rows for cell in row) == 12
-    with pytest.raises(tetrion.InvalidArgument, match="step is 4"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="step is 4"):
         replay.scene(4)
 
 
@@ -94,10 +94,10 @@ def test_fields_of_newer_programs_are_passed_over(client, tmp_path):
 def test_what_is_no_client_replays_nothing(client, wrong):
     recording = three_pieces(client)
     for call in (recording.check, recording.replay, lambda given: tetrion.Recording(recording.message, given)):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^client is .*, expected a tetrion\.Client"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^client is .*, expected a tetrion\.Client"):
             call(wrong)
     for steps in (-1, 1.5, "2", True):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^max_steps is .*, expected an integer from 0 to"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^max_steps is .*, expected an integer from 0 to"):
             recording.replay(max_steps=steps)
 
 
@@ -120,7 +120,7 @@ def test_what_is_no_client_replays_nothing(client, wrong):
 )
 def test_what_is_no_recording_is_refused(tmp_path, content, problem):
     (tmp_path / "game.json").write_bytes(content)
-    with pytest.raises(tetrion.InvalidArgument, match=problem):
+    with pytest.raises(tetrion.InvalidArgumentError, match=problem):
         tetrion.Recording.load(tmp_path / "game.json")
 
 
@@ -143,7 +143,7 @@ def test_a_recording_outlives_its_client_and_its_server():
     for recording in recordings:
         assert "<script>" in recording._repr_html_()
         assert recording.check() is None
-    with pytest.raises(tetrion.ServerUnavailable):
+    with pytest.raises(tetrion.ServerUnavailableError):
         recordings[0].replay(tetrion.Client(server.address))
 
 
@@ -151,9 +151,11 @@ def test_a_recording_under_another_version_of_the_rules_is_refused(client, tmp_p
     """As `tetrion replay` does: equal seeds and actions may make another game."""
     recording = three_pieces(client)
     recording.message.rules_version = "tetrion-rules-0"
-    with pytest.raises(tetrion.VersionMismatch, match="'tetrion-rules-0', and the server plays by 'tetrion-rules-1'"):
+    with pytest.raises(
+        tetrion.errors.VersionMismatchError, match="'tetrion-rules-0', and the server plays by 'tetrion-rules-1'"
+    ):
         recording.check()
-    with pytest.raises(tetrion.VersionMismatch):
+    with pytest.raises(tetrion.errors.VersionMismatchError):
         recording.replay()
     recording.save(tmp_path / "game.json")
     code, printed = program("replay", tmp_path / "game.json")

@@ -257,7 +257,7 @@ def test_the_current_piece_and_the_next_ones_are_shown(client, env_id):
 )
 @pytest.mark.parametrize("kind", [tetrion.TetrisEnv, tetrion.KeypressVectorEnv])
 def test_wrong_options_are_refused(client, kind, kwargs, problem):
-    with pytest.raises(tetrion.InvalidArgument, match=re.escape(problem)):
+    with pytest.raises(tetrion.InvalidArgumentError, match=re.escape(problem)):
         kind(address=client, **kwargs)
 
 
@@ -349,7 +349,7 @@ def test_a_game_not_rendered_for_long_is_shown_from_where_it_is(client, monkeypa
 
 def test_before_the_first_reset_there_is_no_picture(client):
     env = tetrion.TetrisEnv(client, render_mode="rgb_array")
-    with pytest.raises(tetrion.ResetNeeded):
+    with pytest.raises(tetrion.ResetNeededError):
         env.render()
 
 
@@ -390,7 +390,7 @@ def test_a_long_game_is_shown_in_part(client, monkeypatch):
     page = game(client, max_pieces=25).html(speed=0.25, palette="colour-blind")
     assert "15 more steps are not shown" in page
     assert '"speed":0.25' in page
-    with pytest.raises(tetrion.InvalidArgument, match="speed"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="speed"):
         game(client, max_pieces=5).html(speed=0)
 
 

@@ -26,7 +26,7 @@ def test_ends_with_the_process_that_started_it():
     script = "import os, tetrion; print(tetrion.Server().address, flush=True); os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == -9
-    with tetrion.Client(done.stdout.strip()) as client, pytest.raises(tetrion.ServerUnavailable):
+    with tetrion.Client(done.stdout.strip()) as client, pytest.raises(tetrion.ServerUnavailableError):
         client.server_info()
 
 
@@ -52,12 +52,12 @@ def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_pa
 
 def test_server_not_found_says_what_to_do(monkeypatch):
     monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
-    with pytest.raises(tetrion.ServerNotFound, match="TETRION_SERVER is '/nowhere/tetrion'"):
+    with pytest.raises(tetrion.errors.ServerNotFoundError, match="TETRION_SERVER is '/nowhere/tetrion'"):
         find_binary()
     monkeypatch.delenv("TETRION_SERVER")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
-    with pytest.raises(tetrion.ServerNotFound, match="cargo build --release"):
+    with pytest.raises(tetrion.errors.ServerNotFoundError, match="cargo build --release"):
         find_binary()
 
 
@@ -69,9 +69,9 @@ def test_the_command_without_a_server_program(monkeypatch):
 
 
 def test_server_not_started_says_how_it_ended():
-    with pytest.raises(tetrion.ServerNotStarted, match="ended with status 1"):
+    with pytest.raises(tetrion.errors.ServerNotStartedError, match="ended with status 1"):
         tetrion.Server("/bin/false")
-    with pytest.raises(tetrion.ServerNotStarted, match="ended with status 2"):
+    with pytest.raises(tetrion.errors.ServerNotStartedError, match="ended with status 2"):
         tetrion.Server(args=["--no-such-flag"])
 
 

@@ -153,12 +153,12 @@ def test_a_name_may_stand_for_all(server, client):
 
 @pytest.mark.parametrize("address", ["unix:/tmp/tetrion.sock", "dns:///tetrion:50451", "[::1]:50451"])
 def test_addresses_that_a_list_does_not_take(address):
-    with pytest.raises(tetrion.InvalidArgument, match=r"^addresses is .*, expected each to be 'host:port'"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^addresses is .*, expected each to be 'host:port'"):
         tetrion.Servers(["127.0.0.1:1", address])
 
 
 def test_a_host_that_is_not_known():
-    with pytest.raises(tetrion.ServerUnavailable, match=r"^the host of 'no\.such\.host\.invalid:1' is not known: "):
+    with pytest.raises(tetrion.ServerUnavailableError, match=r"^the host of 'no\.such\.host\.invalid:1' is not known: "):
         tetrion.Servers(["127.0.0.1:1", "no.such.host.invalid:1"])
 
 
@@ -166,21 +166,21 @@ def test_no_server_at_all(three):
     for server in three:
         server.close()
     with tetrion.Servers(three) as servers:
-        with pytest.raises(tetrion.ServerUnavailable):
+        with pytest.raises(tetrion.ServerUnavailableError):
             servers.evaluate("bcts", seeds=[1])
-        with pytest.raises(tetrion.ServerUnavailable):
+        with pytest.raises(tetrion.ServerUnavailableError):
             servers.create_session()
 
 
 def test_leaving_an_evaluation_ends_its_games(three):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def on_progress(now):
-        raise Enough
+        raise EnoughError
 
     with tetrion.Servers(three) as servers:
         # Few of these games ever end, so the evaluation would take a very long time.
-        with pytest.raises(Enough):
+        with pytest.raises(EnoughError):
             servers.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), progress_interval=0.05, on_progress=on_progress)
         assert servers.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]

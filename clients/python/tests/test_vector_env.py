@@ -81,11 +81,11 @@ def test_disabled_refuses_to_step_what_has_ended(client):
     envs = tetrion.TetrisVectorEnv(2, client, max_episode_steps=1, autoreset_mode="Disabled")
     envs.reset(seed=0)
     envs.step(np.array([0, 0]))
-    with pytest.raises(tetrion.EpisodeEnded) as caught:
+    with pytest.raises(tetrion.EpisodeEndedError) as caught:
         envs.step(np.array([0, 0]))
     assert caught.value.metadata["env_ids"] == "0,1"
     envs.reset(options={"reset_mask": np.array([True, False])})
-    with pytest.raises(tetrion.EpisodeEnded) as caught:
+    with pytest.raises(tetrion.EpisodeEndedError) as caught:
         envs.step(np.array([0, 0]))
     assert caught.value.metadata["env_ids"] == "1"
 
@@ -101,10 +101,10 @@ def test_reset_mask_is_checked_as_gymnasium_does(client):
         (np.array([1, 0]), rf"has int64 of the shape \(2,\), {wanted}"),
         (np.zeros(2, bool), "is false everywhere, expected at least one environment to reset"),
     ]:
-        with pytest.raises(tetrion.InvalidArgument, match=rf"^options\['reset_mask'\] {problem}"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=rf"^options\['reset_mask'\] {problem}"):
             envs.reset(options={"reset_mask": mask})
     for options in ("reset_mask", 5, [1]):
-        with pytest.raises(tetrion.InvalidArgument, match=r"^options is .*, expected options by name"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^options is .*, expected options by name"):
             envs.reset(options=options)
 
 
@@ -139,15 +139,15 @@ def test_seeds(client):
     assert infos["_seed"].all()
     for seeds in ([1, 2], np.arange(4), ()):
         with pytest.raises(
-            tetrion.InvalidArgument,
+            tetrion.InvalidArgumentError,
             match=f"^seed has {len(seeds)} seeds, expected one for each of 3 environments, or an integer",
         ):
             envs.reset(seed=seeds)
-    with pytest.raises(tetrion.InvalidArgument, match=r"^seed\[1\] is 1.5, expected an integer from"):
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^seed\[1\] is 1.5, expected an integer from"):
         envs.reset(seed=[1, 1.5, 2])
     for seed in (1.5, True, "1", -(2**63) - 1, {1: 2}, 2**64 - 2):
         with pytest.raises(
-            tetrion.InvalidArgument, match=f"^seed is .*, expected an integer from {-(2**63)} to {2**64 - 3}"
+            tetrion.InvalidArgumentError, match=f"^seed is .*, expected an integer from {-(2**63)} to {2**64 - 3}"
         ):
             envs.reset(seed=seed)
     # Without a seed, the server draws them.
@@ -217,9 +217,9 @@ def test_games_are_asked_as_gymnasiums_own(client):
         with pytest.raises(AttributeError, match=name):
             ours.call(name)
     for name in ("rules", "render_mode", "num_envs", "render_scale", "session", "action_masks"):
-        with pytest.raises(tetrion.InvalidArgument, match=rf"^name is '{name}', which is fixed"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=rf"^name is '{name}', which is fixed"):
             ours.set_attr(name, 1)
-    with pytest.raises(tetrion.InvalidArgument, match="values has 2 values, expected one for each of 3 environments"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="values has 2 values, expected one for each of 3 environments"):
         ours.set_attr("level", [1, 2])
     assert ours.get_attr("level") == (None,) * 3
     human = tetrion.TetrisVectorEnv(2, client, render_mode="human")

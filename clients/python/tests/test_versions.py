@@ -77,7 +77,7 @@ def test_versions_with_the_same_significant_number_fit(ours, theirs, fits):
 )
 def test_another_version_is_refused_at_the_first_call(first):
     address, server = serve(info(version="7.0.0"))
-    with tetrion.Client(address) as client, pytest.raises(tetrion.IncompatibleServer) as caught:
+    with tetrion.Client(address) as client, pytest.raises(tetrion.errors.IncompatibleServerError) as caught:
         first(client)
     assert str(caught.value).startswith(f"the server at {address} is Tetrion 7.0.0, and this package is Tetrion {VERSION}")
     assert "any_version=True" in str(caught.value)
@@ -94,7 +94,9 @@ def test_any_version_will_do():
 def test_other_rules_are_warned_of_once():
     address, server = serve(info(rules="tetrion-rules-99"))
     with tetrion.Client(address) as client:
-        with pytest.warns(tetrion.VersionWarning, match=f"tetrion-rules-99, and this package is made for {RULES_VERSION}"):
+        with pytest.warns(
+            tetrion.errors.VersionWarning, match=f"tetrion-rules-99, and this package is made for {RULES_VERSION}"
+        ):
             client.server_info()
         client.server_info()  # a second warning would be an error
     server.stop(None)
@@ -105,7 +107,7 @@ def test_a_grpc_server_of_another_kind_is_recognised():
     with tetrion.Client(address) as client:
         for first in (client.server_info, client.create_session, lambda: client.evaluate("bcts", seeds=[1])):
             with pytest.raises(
-                tetrion.ForeignServer, match=f"{address} is not a Tetrion server: it speaks gRPC, but has no"
+                tetrion.errors.ForeignServerError, match=f"{address} is not a Tetrion server: it speaks gRPC, but has no"
             ):
                 first()
     server.stop(None)
@@ -128,7 +130,9 @@ def test_a_port_that_speaks_no_grpc_is_recognised(said):
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         with (
             tetrion.Client(address) as client,
-            pytest.raises(tetrion.ForeignServer, match=f"{address} is not a Tetrion server: it does not speak gRPC"),
+            pytest.raises(
+                tetrion.errors.ForeignServerError, match=f"{address} is not a Tetrion server: it does not speak gRPC"
+            ),
         ):
             client.server_info()
         thread.join(60)

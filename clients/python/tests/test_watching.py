@@ -125,7 +125,7 @@ def test_it_ends_with_the_session(client):
         watching = client.watch(session)
         assert next(watching).sequence == 1
     assert list(watching) == []
-    assert isinstance(watching.end, tetrion.SessionNotFound)
+    assert isinstance(watching.end, tetrion.SessionNotFoundError)
     assert list(watching) == []
 
 
@@ -163,7 +163,7 @@ def test_a_closed_watch_makes_room(client):
     with client.create_session(rules=RULES) as session:
         most = client.server_info().limits.max_watches_per_session
         watchers = [client.watch(session) for _ in range(most)]
-        with pytest.raises(tetrion.ServerFull) as caught:
+        with pytest.raises(tetrion.errors.ServerFullError) as caught:
             client.watch(session)
         assert caught.value.reason == "WATCH_LIMIT"
         for watching in watchers:
@@ -175,7 +175,7 @@ def test_a_closed_watch_makes_room(client):
         def is_free():
             try:
                 client.watch(session).close()
-            except tetrion.ServerFull:
+            except tetrion.errors.ServerFullError:
                 return False
             return True
 
@@ -185,14 +185,14 @@ def test_a_closed_watch_makes_room(client):
 @pytest.mark.parametrize(
     ("arguments", "error", "problem"),
     [
-        ({"session": "sessions/none"}, tetrion.SessionNotFound, "sessions/none"),
-        ({"session": 3}, tetrion.InvalidArgument, "session is 3, expected a session"),
-        ({"env_ids": [1]}, tetrion.InvalidRequest, "env_ids"),
-        ({"env_ids": []}, tetrion.InvalidArgument, "env_ids is empty"),
-        ({"fps": 61}, tetrion.InvalidRequest, "max_frames_per_second"),
-        ({"fps": -1}, tetrion.InvalidArgument, "fps is -1"),
-        ({"scale": 9}, tetrion.InvalidArgument, "scale is 9"),
-        ({"palette": "colourblnd"}, tetrion.InvalidArgument, "did you mean 'colour-blind'"),
+        ({"session": "sessions/none"}, tetrion.SessionNotFoundError, "sessions/none"),
+        ({"session": 3}, tetrion.InvalidArgumentError, "session is 3, expected a session"),
+        ({"env_ids": [1]}, tetrion.InvalidRequestError, "env_ids"),
+        ({"env_ids": []}, tetrion.InvalidArgumentError, "env_ids is empty"),
+        ({"fps": 61}, tetrion.InvalidRequestError, "max_frames_per_second"),
+        ({"fps": -1}, tetrion.InvalidArgumentError, "fps is -1"),
+        ({"scale": 9}, tetrion.InvalidArgumentError, "scale is 9"),
+        ({"palette": "colourblnd"}, tetrion.InvalidArgumentError, "did you mean 'colour-blind'"),
     ],
     ids=str,
 )
@@ -205,9 +205,9 @@ def test_wrong_waits(client):
     with client.create_session(rules=RULES) as session:
         with client.watch(session) as watching:
             for timeout in ("2", -1, float("nan")):
-                with pytest.raises(tetrion.InvalidArgument, match=r"^timeout is .*, expected seconds, 0 or more"):
+                with pytest.raises(tetrion.InvalidArgumentError, match=r"^timeout is .*, expected seconds, 0 or more"):
                     watching.next(timeout)
-        with pytest.raises(tetrion.InvalidArgument, match=r"^fp is not an argument of watch, did you mean 'fps'\?"):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^fp is not an argument of watch, did you mean 'fps'\?"):
             client.watch(session, fp=3)
 
 
@@ -216,7 +216,7 @@ def test_several_servers(client, server):
         session.reset()
         with servers.watch(session) as watching:
             assert next(watching).sequence == 1
-        with pytest.raises(tetrion.InvalidArgument, match="a Client of its server takes names"):
+        with pytest.raises(tetrion.InvalidArgumentError, match="a Client of its server takes names"):
             servers.watch(session.name)
 
 
@@ -239,7 +239,7 @@ def test_a_session_that_is_made_again_is_found():
             assert frame.envs[0].scene.pieces == 2
         # Under its old name there is nothing more to see.
         assert all(frame.envs[0].scene.steps < 2 for frame in by_name)
-        assert isinstance(by_name.end, tetrion.SessionNotFound)
+        assert isinstance(by_name.end, tetrion.SessionNotFoundError)
 
 
 def test_a_server_that_stays_away_is_an_error():
@@ -247,11 +247,11 @@ def test_a_server_that_stays_away_is_an_error():
         watching = client.watch(client.create_session(rules=RULES))
         next(watching)
         server.close()
-        with pytest.raises(tetrion.ServerUnavailable):
+        with pytest.raises(tetrion.ServerUnavailableError):
             next(watching)
-        with pytest.raises(tetrion.ServerUnavailable):
+        with pytest.raises(tetrion.ServerUnavailableError):
             next(watching)
-        assert isinstance(watching.end, tetrion.ServerUnavailable)
+        assert isinstance(watching.end, tetrion.ServerUnavailableError)
 
 
 class Cell:

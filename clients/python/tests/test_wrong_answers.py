@@ -108,7 +108,7 @@ def change(path, value):
 
 
 def caught(call, *arguments, **keywords):
-    with pytest.raises(tetrion.InvalidAnswer) as error:
+    with pytest.raises(tetrion.errors.InvalidAnswerError) as error:
         call(*arguments, **keywords)
     return str(error.value)
 
@@ -315,7 +315,7 @@ with tetrion.Client(sys.argv[1], timeout=30, patience=0) as client:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         client.server_info()
-    except tetrion.InvalidAnswer as error:
+    except tetrion.errors.InvalidAnswerError as error:
         print("refused:", error)
     print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, "MiB")
 """

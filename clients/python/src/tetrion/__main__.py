@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 
-from tetrion._transport.server import ServerNotFound, find_binary
+from tetrion._transport.server import find_binary
 from tetrion._transport.versions import RULES_VERSION, VERSION
+from tetrion.errors import ServerNotFoundError
 
 
 def print_versions() -> None:
@@ -18,7 +19,7 @@ def print_versions() -> None:
         program = find_binary()
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=10).stdout.strip()
         print(f"{said}, the server program {program}")
-    except ServerNotFound as error:
+    except ServerNotFoundError as error:
         print(error)
     except (OSError, subprocess.SubprocessError) as error:
         print(f"the server program does not print its version: {error}")
@@ -29,7 +30,7 @@ if sys.argv[1:] in (["--version"], ["-V"]):
     sys.exit()
 try:
     program = str(find_binary())
-except ServerNotFound as error:
+except ServerNotFoundError as error:
     sys.exit(f"error: {error}")
 if os.name == "nt":
     # On Windows exec starts another process, and the shell does not wait for it.

@@ -1,21 +1,13 @@
-"""Errors of the server as exceptions that say what to do.
+"""Every exception of the package. Each says what to do, and a refused call has changed nothing.
 
-The server gives a reason for every refusal that programs can read, the `ErrorInfo` in the details of a status. The table
-at the end of this file, from reasons to exceptions, is the one at the head of `environment_service.proto`. A refused call
-has changed nothing on the server.
+Those that programs catch most are exported at the top of the package too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-import grpc
 import gymnasium.error
-from google.protobuf.any_pb2 import Any as AnyMessage
-from google.rpc import code_pb2, error_details_pb2, status_pb2
-
-_DETAILS_KEY = "grpc-status-details-bin"
 
 
 class TetrionError(Exception):
@@ -79,13 +71,13 @@ def _unpickled(kind: type[TetrionError], args: tuple[Any, ...], attributes: dict
     return error
 
 
-class InvalidRequest(TetrionError, ValueError):
+class InvalidRequestError(TetrionError, ValueError):
     """A field of the request is missing, malformed, out of range or unknown."""
 
     advice = "`violations` names the fields, `Client.server_info()` lists the names and limits"
 
 
-class InvalidArgument(InvalidRequest):
+class InvalidArgumentError(InvalidRequestError):
     """An argument that no request could hold; nothing was sent.
 
     It is no `TypeError`: Gymnasium adds all arguments to the text of those, the token included.
@@ -105,7 +97,7 @@ class InvalidArgument(InvalidRequest):
             self.violations = [(str(field), problem)] if problem else []
 
 
-class IllegalAction(TetrionError, gymnasium.error.InvalidAction):
+class IllegalActionError(TetrionError, gymnasium.error.InvalidAction):
     """An action outside the action space, or one that the action mask forbids."""
 
     advice = (
@@ -115,7 +107,7 @@ class IllegalAction(TetrionError, gymnasium.error.InvalidAction):
     )
 
 
-class ResponseTooLarge(TetrionError, ValueError):
+class ResponseTooLargeError(TetrionError, ValueError):
     """The answer would be larger than the client or the server allows."""
 
     advice = (
@@ -124,7 +116,7 @@ class ResponseTooLarge(TetrionError, ValueError):
     )
 
 
-class RequestTooLarge(TetrionError, ValueError):
+class RequestTooLargeError(TetrionError, ValueError):
     """The request is larger than the server accepts, or asks for too much work."""
 
     advice = (
@@ -133,55 +125,55 @@ class RequestTooLarge(TetrionError, ValueError):
     )
 
 
-class SessionNotFound(TetrionError, LookupError):
+class SessionNotFoundError(TetrionError, LookupError):
     """The session was closed, its lease ran out, or it lives on another server."""
 
     advice = "create a new session; a longer `ttl` or a call now and then keeps one alive"
 
 
-class ResetNeeded(TetrionError, gymnasium.error.ResetNeeded):
+class ResetNeededError(TetrionError, gymnasium.error.ResetNeeded):
     """An environment was used before its first episode began."""
 
     advice = "call `reset` first"
 
 
-class EpisodeEnded(TetrionError, gymnasium.error.ResetNeeded):
+class EpisodeEndedError(TetrionError, gymnasium.error.ResetNeeded):
     """An environment was stepped after the end of its episode, without autoreset."""
 
     advice = "reset it first (vector environments: options={'reset_mask': ...}), or use another autoreset mode"
 
 
-class VersionMismatch(TetrionError):
+class VersionMismatchError(TetrionError):
     """A snapshot or weights belong to other rules or another version, or the server is not of the version expected."""
 
     advice = "use it with a server and rules of the version that made it"
 
 
-class SequenceMismatch(TetrionError):
+class SequenceMismatchError(TetrionError):
     """Another client changed the session, or an answer was lost and another call was sent after it."""
 
     advice = "`Session.refresh()` reads the state of the session; use a session from one place at a time"
 
 
-class ServerFull(TetrionError):
+class ServerFullError(TetrionError):
     """The server has reached a limit: of sessions, environments, evaluations, calls, or memory for them."""
 
     advice = "close what you do not use, try again after `retry_after` seconds, or start the server with higher limits"
 
 
-class Unauthenticated(TetrionError, PermissionError):
+class UnauthenticatedError(TetrionError, PermissionError):
     """The server requires a token, and the client has none, an unknown one, or one that was removed."""
 
     advice = "give a token that the server knows as Client(address, token=...)"
 
 
-class UnknownHost(TetrionError, PermissionError):
+class UnknownHostError(TetrionError, PermissionError):
     """The server does not accept calls to the host name of this address."""
 
     advice = "connect to localhost or 127.0.0.1, or start the server with `--allow-host NAME`"
 
 
-class ServerUnavailable(TetrionError, ConnectionError):
+class ServerUnavailableError(TetrionError, ConnectionError):
     """The server cannot be reached, or is shutting down."""
 
     advice = (
@@ -191,7 +183,7 @@ class ServerUnavailable(TetrionError, ConnectionError):
     )
 
 
-class ForkedClient(TetrionError, RuntimeError):
+class ForkedClientError(TetrionError, RuntimeError):
     """A forked process used a connection of its parent, or was forked while the parent had connections."""
 
     advice = (
@@ -202,31 +194,31 @@ class ForkedClient(TetrionError, RuntimeError):
     )
 
 
-class ForeignServer(TetrionError, ConnectionError):
+class ForeignServerError(TetrionError, ConnectionError):
     """Something other than a Tetrion server answers at the address."""
 
     advice = "check the host and the port; `python -m tetrion serve` prints where it listens"
 
 
-class IncompatibleServer(TetrionError):
+class IncompatibleServerError(TetrionError):
     """The version of the server does not fit this package."""
 
     advice = "use the same version on both sides, or try with Client(..., any_version=True)"
 
 
-class NotBuilt(TetrionError, NotImplementedError):
+class UnimplementedError(TetrionError, NotImplementedError):
     """This server does not support the call."""
 
     advice = "a newer server may have it: `Client.server_info().server_version` is the version of this one"
 
 
-class DeadlineExceeded(TetrionError, TimeoutError):
+class DeadlineExceededError(TetrionError, TimeoutError):
     """The answer did not come in time."""
 
     advice = "give a longer `timeout`; a step that timed out may have been taken, which `Session.refresh()` shows"
 
 
-class InvalidAnswer(TetrionError):
+class InvalidAnswerError(TetrionError):
     """An answer of the server that does not fit what it was asked, or is larger than any answer may be."""
 
     advice = "the server is faulty, or it is not a Tetrion server; connect to servers that you trust"
@@ -238,98 +230,47 @@ class InternalError(TetrionError):
     advice = "please report it with the lines of the server's log that show this request"
 
 
-_BY_REASON: dict[str, type[TetrionError]] = {
-    "INVALID_FIELD": InvalidRequest,
-    "INVALID_TENSOR": InvalidRequest,
-    "INVALID_RULES": InvalidRequest,
-    "INVALID_POSITION": InvalidRequest,
-    "INVALID_STATE": InvalidRequest,
-    "INVALID_MESSAGE": InvalidRequest,
-    "UNKNOWN_NAME": InvalidRequest,
-    "REQUEST_ID_REUSED": InvalidRequest,
-    "ACTION_OUT_OF_RANGE": IllegalAction,
-    "ILLEGAL_ACTION": IllegalAction,
-    "RESPONSE_TOO_LARGE": ResponseTooLarge,
-    "TOO_MUCH_WORK": RequestTooLarge,
-    "INVALID_TOKEN": Unauthenticated,
-    "UNKNOWN_HOST": UnknownHost,
-    "SESSION_NOT_FOUND": SessionNotFound,
-    "SESSION_EXPIRED": SessionNotFound,
-    "NOT_RESET": ResetNeeded,
-    "EPISODE_ENDED": EpisodeEnded,
-    "RULES_MISMATCH": VersionMismatch,
-    "RULES_VERSION_MISMATCH": VersionMismatch,
-    "FEATURE_SET_MISMATCH": VersionMismatch,
-    "SEQUENCE_MISMATCH": SequenceMismatch,
-    "SESSION_LIMIT": ServerFull,
-    "ENV_LIMIT": ServerFull,
-    "EVALUATION_LIMIT": ServerFull,
-    "ANSWER_UNREAD": ServerFull,
-    "WATCH_LIMIT": ServerFull,
-    "ANSWER_LIMIT": ServerFull,
-    "MEMORY_LIMIT": ServerFull,
-    "CALL_LIMIT": ServerFull,
-    "REQUEST_LIMIT": ServerFull,
-    "SLOW_REQUEST": DeadlineExceeded,
-    "DRAINING": ServerUnavailable,
-}
-
-# For failures of the transport, which carry no reason.
-_BY_CODE: dict[str, type[TetrionError]] = {
-    "OUT_OF_RANGE": RequestTooLarge,
-    "DEADLINE_EXCEEDED": DeadlineExceeded,
-    "UNAVAILABLE": ServerUnavailable,
-    "UNAUTHENTICATED": Unauthenticated,
-    "UNIMPLEMENTED": NotBuilt,
-    "INTERNAL": InternalError,
-}
+class ServerNotFoundError(TetrionError, FileNotFoundError):
+    """There is no server program to start."""
 
 
-# What gRPC says of answers that it refuses on this side.
-_REFUSED_HERE = ("Received message larger than max", "Compression algorithm", "Exception deserializing response")
+class ServerNotStartedError(TetrionError, RuntimeError):
+    """The server program ended, or printed something unexpected, before it was ready."""
 
 
-def invalid_answer(problem: str) -> InvalidAnswer:
-    """The exception for an answer that does not fit its request."""
-    return InvalidAnswer(problem, code="INTERNAL")
+class VersionWarning(UserWarning):
+    """The server plays by another version of the rules than this package expects."""
 
 
-def from_rpc_error(error: grpc.RpcError) -> TetrionError:
-    """The exception for a failed call."""
-    call: Any = error  # A failed call is a grpc.Call as well, which its type does not say.
-    code = call.code().name
-    if any(words in (call.details() or "") for words in _REFUSED_HERE):
-        return InvalidAnswer(call.details(), code=code)
-    for key, value in call.trailing_metadata() or ():
-        if key == _DETAILS_KEY:
-            return _from_details(code, call.details() or "", status_pb2.Status.FromString(value).details)
-    return _from_details(code, call.details() or "", ())
+__all__ = [
+    "DeadlineExceededError",
+    "EpisodeEndedError",
+    "ForeignServerError",
+    "ForkedClientError",
+    "IllegalActionError",
+    "IncompatibleServerError",
+    "InternalError",
+    "InvalidAnswerError",
+    "InvalidArgumentError",
+    "InvalidRequestError",
+    "RequestTooLargeError",
+    "ResetNeededError",
+    "ResponseTooLargeError",
+    "SequenceMismatchError",
+    "ServerFullError",
+    "ServerNotFoundError",
+    "ServerNotStartedError",
+    "ServerUnavailableError",
+    "SessionNotFoundError",
+    "TetrionError",
+    "UnauthenticatedError",
+    "UnimplementedError",
+    "UnknownHostError",
+    "VersionMismatchError",
+    "VersionWarning",
+]
 
 
-def from_status(status: status_pb2.Status) -> TetrionError:
-    """The exception for a failure reported in a stream."""
-    return _from_details(code_pb2.Code.Name(status.code), status.message, status.details)
-
-
-def _from_details(code: str, message: str, details: Iterable[AnyMessage]) -> TetrionError:
-    info = error_details_pb2.ErrorInfo()
-    bad_request = error_details_pb2.BadRequest()
-    retry = error_details_pb2.RetryInfo()
-    request = error_details_pb2.RequestInfo()
-    retry_after = None
-    for detail in details:
-        detail.Unpack(info)
-        detail.Unpack(bad_request)
-        detail.Unpack(request)
-        if detail.Unpack(retry):
-            retry_after = retry.retry_delay.ToTimedelta().total_seconds()
-    kind = _BY_REASON.get(info.reason) or _BY_CODE.get(code, TetrionError)
-    return kind(
-        message,
-        code=code,
-        reason=info.reason,
-        metadata=dict(info.metadata),
-        violations=[(violation.field, violation.description) for violation in bad_request.field_violations],
-        retry_after=retry_after,
-        request_id=request.request_id,
-    )
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -19,7 +19,7 @@ from tetrion._checks import arguments
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import enum_value
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 Floats: TypeAlias = "npt.NDArray[np.float32]"
 
@@ -49,8 +49,8 @@ class Mlp:
         """The message, for `Agent(name="mlp", mlp=...)`; with tables, `n_tuple=mlp.tables.message()` beside it.
 
         Raises:
-            InvalidArgument: `hidden` is no list of integers, or there is no such activation. A number out of range is for
-                the server to refuse, with an `InvalidRequest`.
+            InvalidArgumentError: `hidden` is no list of integers, or there is no such activation. A number out of range is
+                for the server to refuse, with an `InvalidRequestError`.
         """
         return pb.Mlp(hidden=self._units(), activation=enum_value(pb.Activation, self.activation, "activation"))
 
@@ -74,10 +74,10 @@ class Mlp:
             parameters: The N parameters, which are rounded to float32.
 
         Raises:
-            InvalidArgument: There are no features or no afterstates, or another number of parameters.
+            InvalidArgumentError: There are no features or no afterstates, or another number of parameters.
         """
         if placements.features is None:
-            raise InvalidArgument("placements", "have no features, expected those that the network was made for")
+            raise InvalidArgumentError("placements", "have no features, expected those that the network was made for")
         numbers = _parameters(parameters, self.num_parameters(placements.features.shape[1]))
         x = placements.features.astype(np.float32)
         activation = _ACTIVATIONS[enum_value(pb.Activation, self.activation, "activation")]
@@ -161,8 +161,8 @@ class NTuple:
         """The message, for `Agent(name="n_tuple", n_tuple=...)`.
 
         Raises:
-            InvalidArgument: A tuple has a value of the wrong type, or a kind that does not exist. A number out of range is
-                for the server to refuse, with an `InvalidRequest`.
+            InvalidArgumentError: A tuple has a value of the wrong type, or a kind that does not exist. A number out of range
+                is for the server to refuse, with an `InvalidRequestError`.
         """
         return pb.NTuple(tuples=[pattern.message() for pattern in self._patterns()])
 
@@ -185,7 +185,7 @@ class NTuple:
             parameters: The N parameters, which are rounded to float32.
 
         Raises:
-            InvalidArgument: There are no afterstates, or another number of parameters.
+            InvalidArgumentError: There are no afterstates, or another number of parameters.
         """
         entries = self.entries(placements)
         numbers = _parameters(parameters, self.num_parameters())
@@ -202,10 +202,10 @@ class NTuple:
             placements: Rows with afterstates.
 
         Raises:
-            InvalidArgument: There are no afterstates.
+            InvalidArgumentError: There are no afterstates.
         """
         if placements.afterstates is None:
-            raise InvalidArgument("placements", "have no afterstates, expected some")
+            raise InvalidArgumentError("placements", "have no afterstates, expected some")
         rows = placements.afterstates.astype(np.int64)
         cells = rows[:, :, None] >> np.arange(self.width) & 1
         heights = (cells * np.arange(1, rows.shape[1] + 1)[None, :, None]).max(axis=1)
@@ -249,15 +249,15 @@ def scores(
         avoid_terminal: Whether a placement that ends the game scores minus infinity.
 
     Raises:
-        InvalidArgument: There are no features or no afterstates, or there is not one weight for each feature and for each
-            parameter.
+        InvalidArgumentError: There are no features or no afterstates, or there is not one weight for each feature and for
+            each parameter.
     """
     numbers = arguments.weights("weights", weights)
     num_features = len(placements.feature_names)
     num_parameters = model.num_parameters(num_features)
     if numbers.shape != (num_features + num_parameters,):
         expected = f"expected {num_features} features + {num_parameters} parameters = {num_features + num_parameters}"
-        raise InvalidArgument("weights", f"are {'x'.join(map(str, numbers.shape))} weights, {expected}")
+        raise InvalidArgumentError("weights", f"are {'x'.join(map(str, numbers.shape))} weights, {expected}")
     sums = placements.linear_scores(numbers[:num_features], avoid_terminal=avoid_terminal)
     return sums + model.outputs(placements, numbers[num_features:]).astype(np.float64)
 
@@ -266,7 +266,7 @@ def _parameters(parameters: npt.ArrayLike, expected: int) -> Floats:
     with np.errstate(over="ignore"):
         numbers = np.asarray(parameters).astype(np.float32)
     if numbers.shape != (expected,):
-        raise InvalidArgument("parameters", f"are {'x'.join(map(str, numbers.shape))} numbers, expected {expected}")
+        raise InvalidArgumentError("parameters", f"are {'x'.join(map(str, numbers.shape))} numbers, expected {expected}")
     return numbers
 
 

@@ -48,12 +48,12 @@ from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
 from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
 from tetrion._evaluations.results import Evaluation
-from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, Stopped, counts, cut, joined
+from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut, joined
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._recordings.recording import Recording
 from tetrion._transport.server import Server
-from tetrion.errors import ServerUnavailable
+from tetrion.errors import ServerUnavailableError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -91,10 +91,10 @@ class _Worker:
         def on_progress(now: pb.EvaluationProgress) -> None:
             self._running[shard] = counts(now)
             if shard <= self._stopped:
-                raise Stopped  # Which ends the games on the server.
+                raise StoppedError  # Which ends the games on the server.
 
         if shard <= self._stopped:
-            raise Stopped
+            raise StoppedError
         options = {**request, "pairs": pairs, "omit_results": False}
         try:
             played = self._started().evaluate(**options, on_progress=on_progress)
@@ -138,7 +138,7 @@ class Pool:
             patience: Seconds to wait for a server to start, and for a node when all have died.
 
         Raises:
-            ServerNotFound: No node has the server program.
+            ServerNotFoundError: No node has the server program.
         """
         if not ray.is_initialized():
             ray.init()
@@ -152,7 +152,7 @@ class Pool:
         self._num_shards = 0
         failure = self._find_nodes()
         if not self._workers:
-            raise failure or ServerUnavailable("no node of the cluster has cores to play on", code="UNAVAILABLE")
+            raise failure or ServerUnavailableError("no node of the cluster has cores to play on", code="UNAVAILABLE")
 
     @property
     def num_nodes(self) -> int:
@@ -281,7 +281,7 @@ class Pool:
             self._find_nodes()
             if not self._workers:
                 if time.monotonic() > deadline:
-                    raise ServerUnavailable("every node of the cluster has died", code="UNAVAILABLE")
+                    raise ServerUnavailableError("every node of the cluster has died", code="UNAVAILABLE")
                 time.sleep(0.5)
 
     def _ask_any(self, call: Callable[[Any], Any]) -> Any:

@@ -32,7 +32,7 @@ from tetrion._envs import spaces
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressVectorEnv
 from tetrion._envs.vector import GAME_METHODS, TetrisVectorEnv
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 # Observations for SB3: one array, or one for each field.
 Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
@@ -73,12 +73,14 @@ class TetrisVecEnv(VecEnv):
             **kwargs: Those of `TetrisVectorEnv`: rules, observations, features, max_episode_steps, ...
 
         Raises:
-            InvalidArgument: There is no such environment or layout, or the observations make no planes.
+            InvalidArgumentError: There is no such environment or layout, or the observations make no planes.
         """
         env_id = arguments.choice("env_id", env_id, _ENVS)
         layout = arguments.choice("layout", layout, _LAYOUTS)
         if "autoreset_mode" in kwargs:
-            raise InvalidArgument("autoreset_mode", "is given, expected none: the episodes of a VecEnv begin by themselves")
+            raise InvalidArgumentError(
+                "autoreset_mode", "is given, expected none: the episodes of a VecEnv begin by themselves"
+            )
         if kwargs.get("infos"):
             infos = arguments.names("infos", kwargs["infos"], "lines")
             kwargs["infos"] = list(dict.fromkeys([*infos, "length", "episode_return"]))
@@ -92,7 +94,7 @@ class TetrisVecEnv(VecEnv):
         if layout != "dict":
             try:
                 arrays = Flattener(space) if layout == "rows" else Planes(space)
-            except InvalidArgument:
+            except InvalidArgumentError:
                 self.envs.close()
                 raise
             self._lay_out, space = arrays, arrays.space
@@ -109,7 +111,9 @@ class TetrisVecEnv(VecEnv):
         given = arguments.items("options", self._options, "options by name, or a list of them, one for each game")
         options = [spaces.known_options(one, ["piece_sequence"]) for one in given]
         if len(options) != self.num_envs:
-            raise InvalidArgument("options", f"has {len(options)} entries, expected one for each of {self.num_envs} games")
+            raise InvalidArgumentError(
+                "options", f"has {len(options)} entries, expected one for each of {self.num_envs} games"
+            )
         sequences = {env: one["piece_sequence"] for env, one in enumerate(options) if "piece_sequence" in one}
         has_sequence = np.isin(np.arange(self.num_envs), list(sequences))
         observations: Any = None
@@ -135,7 +139,7 @@ class TetrisVecEnv(VecEnv):
             bool (num_envs,); infos, those of the episode that has ended where one has.
 
         Raises:
-            IllegalAction: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
+            IllegalActionError: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
         """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         dones = terminated | truncated
@@ -208,7 +212,7 @@ class TetrisVecEnv(VecEnv):
         """Sets an attribute of some games, for `get_attr`; that of the others is None until it is set.
 
         Raises:
-            InvalidArgument: The attribute belongs to the configuration, which is fixed.
+            InvalidArgumentError: The attribute belongs to the configuration, which is fixed.
         """
         values = self.get_attr(attr_name) if self.has_attr(attr_name) else [None] * self.num_envs
         for env in self._get_indices(indices):

@@ -247,7 +247,7 @@ def test_options_of_a_vec_env_are_checked(client):
     pytest.importorskip("stable_baselines3")
     from tetrion.sb3 import TetrisVecEnv
 
-    with pytest.raises(tetrion.InvalidArgument, match="autoreset_mode is given, expected none"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="autoreset_mode is given, expected none"):
         TetrisVecEnv(2, client, autoreset_mode="next_step")
     envs = TetrisVecEnv(2.0, client)
     for options, said in (
@@ -256,14 +256,14 @@ def test_options_of_a_vec_env_are_checked(client):
         ([{}, {"piece_sequence": 5}], r"piece_sequences\[0\] is 5, expected a string of the letters IOTZSJL"),
     ):
         envs.set_options(options)
-        with pytest.raises(tetrion.InvalidArgument, match=said):
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
             envs.reset()
     envs.set_options()
     envs.reset()
     for name in ("reset", "restore_state"):
         with pytest.raises(AttributeError, match=name):
             envs.env_method(name)
-    with pytest.raises(tetrion.InvalidArgument, match="name is 'render_mode', which is fixed"):
+    with pytest.raises(tetrion.InvalidArgumentError, match="name is 'render_mode', which is fixed"):
         envs.set_attr("render_mode", "ansi")
     envs.close()
 

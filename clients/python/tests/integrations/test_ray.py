@@ -156,35 +156,35 @@ def test_recordings_are_those_of_a_client(cluster, client):
 def test_refusals_are_those_of_a_client(cluster):
     with make_pool() as pool:
         for wrong in ({"record": "least"}, {"record": "best", "omit_results": True}):
-            with pytest.raises(tetrion.InvalidArgument, match="record"):
+            with pytest.raises(tetrion.InvalidArgumentError, match="record"):
                 pool.evaluate("bcts", seeds=[1], **wrong)
-        with pytest.raises(tetrion.InvalidRequest) as caught:
+        with pytest.raises(tetrion.InvalidRequestError) as caught:
             pool.evaluate("no-such-controller", seeds=[1])
         assert caught.value.reason == "UNKNOWN_NAME"
         with pytest.raises(ValueError, match="seeds or piece_sequences"):
             pool.evaluate("bcts")
-        with pytest.raises(tetrion.VersionMismatch):
+        with pytest.raises(tetrion.errors.VersionMismatchError):
             pool.evaluate("bcts", seeds=[1], rules_version="another")
 
 
 def test_nodes_without_a_server_are_reported(cluster):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with pytest.raises(tetrion.ServerNotStarted, match="no-such-flag"):
+        with pytest.raises(tetrion.errors.ServerNotStartedError, match="no-such-flag"):
             make_pool(args=["--no-such-flag"])
     assert sum("plays no games" in str(warning.message) for warning in caught) == NUM_NODES
 
 
 def test_leaving_an_evaluation_ends_its_games(cluster):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def on_progress(now) -> None:
-        raise Enough
+        raise EnoughError
 
     with make_pool() as pool:
         # Few of these games ever end, so the evaluation would take a very long time.
-        with pytest.raises(Enough):
+        with pytest.raises(EnoughError):
             pool.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), on_progress=on_progress, progress_interval=0.2)
         assert pool.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
         deadline = time.monotonic() + PATIENCE

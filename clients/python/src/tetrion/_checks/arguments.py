@@ -18,7 +18,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from tetrion._checks.names import expected as expected_names
 from tetrion._checks.names import plain
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 U32, U64 = 2**32 - 1, 2**64 - 1
 # The smallest integer of 64 bits with a sign.
@@ -26,11 +26,11 @@ I64 = -(2**63)
 PIECES = "a string of the letters IOTZSJL"
 
 
-def wrong(field: str, value: object, expected: str) -> InvalidArgument:
+def wrong(field: str, value: object, expected: str) -> InvalidArgumentError:
     """The error for a wrong value."""
     # A numpy number is shown as Python shows its own.
     shown = value.item() if isinstance(value, np.generic) else value
-    return InvalidArgument(field, f"is {reprlib.repr(shown)}, expected {expected}")
+    return InvalidArgumentError(field, f"is {reprlib.repr(shown)}, expected {expected}")
 
 
 def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str = "") -> int:
@@ -82,7 +82,7 @@ def choice(field: str, value: Any, known: Iterable[str]) -> str:
     for name in names:
         if plain(name) == plain(given):
             return name
-    raise InvalidArgument(field, f"is {given!r}{expected_names(given, names)}")
+    raise InvalidArgumentError(field, f"is {given!r}{expected_names(given, names)}")
 
 
 def duration(field: str, seconds: Any) -> Duration:
@@ -142,7 +142,7 @@ def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Weights as float64, one row of them or several.
 
     Raises:
-        InvalidArgument: They are not rows of one length, or one is not a finite number.
+        InvalidArgumentError: They are not rows of one length, or one is not a finite number.
     """
     try:
         given = np.asarray(value)

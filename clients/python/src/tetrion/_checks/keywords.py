@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from tetrion._checks.names import closest
 from tetrion._pb import rules_pb2
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 # TorchRL's GymEnv gives this to every environment, and goes on without it after Python's own TypeError.
 _OFFERED = "frameskip"
@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 
 
 def checked(call: Callable[_P, _Result]) -> Callable[_P, _Result]:
-    """A function, a method or a constructor that refuses unknown keyword arguments with an `InvalidArgument`."""
+    """A function, a method or a constructor that refuses unknown keyword arguments with an `InvalidArgumentError`."""
     known = list(_parameters(call))
 
     @functools.wraps(call)
@@ -38,7 +38,7 @@ def checked(call: Callable[_P, _Result]) -> Callable[_P, _Result]:
             if name not in known and name != _OFFERED:
                 what = type(args[0]).__name__ if call.__name__ == "__init__" else call.__name__
                 meant = _meant(name, value, known)
-                raise InvalidArgument(name, f"is not an argument of {what}{meant} expected one of {', '.join(known)}")
+                raise InvalidArgumentError(name, f"is not an argument of {what}{meant} expected one of {', '.join(known)}")
         return call(*args, **kwargs)
 
     return wrapper

@@ -61,7 +61,7 @@ class Client:
             **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`, see `ConnectionSettings`.
 
         Raises:
-            InvalidArgument: The address is malformed, or a setting does not exist or is out of range.
+            InvalidArgumentError: The address is malformed, or a setting does not exist or is out of range.
         """
         self.connection = Connection(address, **settings)
         # What makes another client like this one, in another process too.
@@ -89,7 +89,7 @@ class Client:
         At most 128 visible ASCII characters. Empty, as it is at first: the server makes an id for each call.
 
         Raises:
-            InvalidArgument: It is set to something that cannot be an id.
+            InvalidArgumentError: It is set to something that cannot be an id.
         """
         return self.connection.request_id
 
@@ -118,9 +118,9 @@ class Client:
             width: The width of the playfield for which the columns of feature sets are listed; 0 means 10.
 
         Raises:
-            ServerUnavailable: Nothing answers at the address.
-            ForeignServer: Something other than a Tetrion server answers there.
-            IncompatibleServer: The version of the server does not fit this package.
+            ServerUnavailableError: Nothing answers at the address.
+            ForeignServerError: Something other than a Tetrion server answers there.
+            IncompatibleServerError: The version of the server does not fit this package.
         """
         return self.connection.server_info(width)
 
@@ -213,8 +213,8 @@ class Client:
             palette: `usual` or `colour-blind`.
 
         Raises:
-            SessionNotFound: This server has no such session, or the client's token has not.
-            ServerFull: As many watch already as may, the session or all sessions.
+            SessionNotFoundError: This server has no such session, or the client's token has not.
+            ServerFullError: As many watch already as may, the session or all sessions.
         """
         source = session if isinstance(session, str) else session_of("session", session)
         return Watching(self._connection_for(source), source, env_ids, fps=fps, scale=scale, palette=palette)
@@ -262,8 +262,9 @@ class Client:
                 `EvaluationOptions`.
 
         Raises:
-            InvalidArgument: There is no such option, or a value has the wrong type or is out of range; an option would have
-                no effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
+            InvalidArgumentError: There is no such option, or a value has the wrong type or is out of range; an option would
+                have no effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are
+                given.
         """
         words = words_of(record, options)
         request = evaluation_request(controllers, **options)
@@ -310,7 +311,7 @@ class Client:
             **options: See `EvaluationOptions`.
 
         Raises:
-            InvalidAnswer: While iterating: a message does not fit what was asked.
+            InvalidAnswerError: While iterating: a message does not fit what was asked.
         """
         request = evaluation_request(controllers, **options)
         if timeout is not None:

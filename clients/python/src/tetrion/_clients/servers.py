@@ -23,14 +23,14 @@ from tetrion._evaluations.recordings import with_recordings, words_of
 from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
 from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.run import EvaluationRun
-from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, Stopped, counts, cut, joined
+from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, StoppedError, counts, cut, joined
 from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._sessions.session import Session
 from tetrion._transport.connection import Connection, ConnectionSettings, Patience, checked_options
 from tetrion._transport.server import Server
-from tetrion.errors import InvalidArgument, ServerUnavailable
+from tetrion.errors import InvalidArgumentError, ServerUnavailableError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -106,16 +106,16 @@ class Servers(Client):
     def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
         """Makes a session on the next server, or on the one after it if that cannot be reached."""
         if not self._single:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 f"a session lives on one server, and {self.address!r} may be several; give their addresses"
             )
         first, self._next = self._next, self._next + 1
-        failure: ServerUnavailable | None = None
+        failure: ServerUnavailableError | None = None
         for number in range(first, first + len(self._single)):
             connection = self._single[number % len(self._single)]
             try:
                 return Session.create(connection, request, snapshot_every, patient=False)
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 failure = error
         assert failure is not None, "there is a server"
         raise failure
@@ -155,10 +155,10 @@ class Servers(Client):
             def hear(now: pb.EvaluationProgress) -> None:
                 watched.hear(shard, counts(now))
                 if stop.is_set():
-                    raise Stopped
+                    raise StoppedError
 
             if stop.is_set():
-                raise Stopped
+                raise StoppedError
             part = pb.EvaluatePoliciesRequest()
             part.CopyFrom(request)
             part.pairs.CopyFrom(from_numpy(shards[shard]))
@@ -192,7 +192,7 @@ class Servers(Client):
                 started = next(messages, pb.EvaluatePoliciesResponse()).started
                 ExpectedGames(request).check_started(started)
                 return started
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 patience.wait(error)
             finally:
                 messages.close()
@@ -208,8 +208,8 @@ def _numeric(address: str) -> str:
     """The address with its host as a number, the only form that a list of addresses takes.
 
     Raises:
-        InvalidArgument: It has a scheme, or its host is a number of IPv6.
-        ServerUnavailable: Its host is not known.
+        InvalidArgumentError: It has a scheme, or its host is a number of IPv6.
+        ServerUnavailableError: Its host is not known.
     """
     host, _, port = address.rpartition(":")
     if ":" in host or "/" in port:
@@ -217,4 +217,4 @@ def _numeric(address: str) -> str:
     try:
         return f"{socket.gethostbyname(host)}:{port}"
     except OSError as error:
-        raise ServerUnavailable(f"the host of {address!r} is not known: {error}", code="UNAVAILABLE") from None
+        raise ServerUnavailableError(f"the host of {address!r} is not known: {error}", code="UNAVAILABLE") from None

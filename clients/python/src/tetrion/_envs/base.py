@@ -30,7 +30,7 @@ from tetrion._pb import rules_pb2
 from tetrion._pictures import pictures
 from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
-from tetrion.errors import InvalidArgument, ServerFull, TetrionError
+from tetrion.errors import InvalidArgumentError, ServerFullError, TetrionError
 
 # After so many episodes it shows whether the agent follows the mask.
 _ENOUGH_ENDINGS = 100
@@ -59,7 +59,7 @@ class RemoteEnv:
         """Chooses how games are shown, before the session is made.
 
         Raises:
-            InvalidArgument: There is no such render mode or palette, or the scale is out of range.
+            InvalidArgumentError: There is no such render mode or palette, or the scale is out of range.
         """
         self.render_mode = rendering.checked_mode(render_mode)
         self._render_options = (
@@ -77,12 +77,15 @@ class RemoteEnv:
             **config: What `Client.create_session` takes.
 
         Raises:
-            InvalidArgument: The rules belong to the other kind of environments, or features are selected and not observed.
+            InvalidArgumentError: The rules belong to the other kind of environments, or features are selected and not
+                observed.
         """
         selected = requests.features_message(config["features"])
         shown = arguments.names("observations", config["observations"], "board")
         if selected is not None and selected.ByteSize() and shown and "features" not in shown:
-            raise InvalidArgument("features", f"are selected, and observations is {shown}, expected 'features' among them")
+            raise InvalidArgumentError(
+                "features", f"are selected, and observations is {shown}, expected 'features' among them"
+            )
         self._observe_mask = observe_mask
         self._owns_client = not isinstance(address, Client)
         self.client = address if isinstance(address, Client) else Client(address, token=token)
@@ -98,7 +101,7 @@ class RemoteEnv:
         if session.message.config.rules.action_model != self._action_model:
             name = rules_pb2.ActionModel.Name(session.message.config.rules.action_model)
             model = name.removeprefix("ACTION_MODEL_").lower()
-            raise InvalidArgument("rules", f"have the action model {model!r}, which is played by {self._other}")
+            raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
         self._stream: StepStream = session.stream()
         self._begun = np.zeros(session.num_envs, np.bool_)
@@ -214,7 +217,7 @@ def _with_room(make: Callable[[], Session]) -> Session:
     _end_dropped()
     try:
         return make()
-    except ServerFull:
+    except ServerFullError:
         # Environments in reference cycles, such as those of a learner, wait for the garbage collector.
         _collect_garbage()
         _end_dropped()

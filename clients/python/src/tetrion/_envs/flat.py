@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 
 class Flattener:
@@ -28,10 +28,10 @@ class Flattener:
         """For observations of this space, that of a single environment.
 
         Raises:
-            InvalidArgument: It is not a `Dict` space.
+            InvalidArgumentError: It is not a `Dict` space.
         """
         if not isinstance(space, spaces.Dict):
-            raise InvalidArgument("space", f"is {space}, expected the Dict space of a Tetrion environment")
+            raise InvalidArgumentError("space", f"is {space}, expected the Dict space of a Tetrion environment")
         # Name, shape, and the number of values of a tetromino; 0 if it is an amount.
         self._fields: list[tuple[str, tuple[int, ...], int]] = []
         self.size = 0
@@ -60,7 +60,7 @@ class Flattener:
             observations: The fields of the space by name, each with a leading dimension N; others are ignored.
 
         Raises:
-            InvalidArgument: A field is missing, or has another shape.
+            InvalidArgumentError: A field is missing, or has another shape.
         """
         columns = []
         for name, shape, values in self._fields:
@@ -88,14 +88,14 @@ class Planes:
         """For observations of this space, that of a single environment.
 
         Raises:
-            InvalidArgument: It is not a `Dict` space, has no `board`, or has fields that make no planes.
+            InvalidArgumentError: It is not a `Dict` space, has no `board`, or has fields that make no planes.
         """
         if not isinstance(space, spaces.Dict):
-            raise InvalidArgument("space", f"is {space}, expected the Dict space of a Tetrion environment")
+            raise InvalidArgumentError("space", f"is {space}, expected the Dict space of a Tetrion environment")
         fields = [name for name in space.spaces if name != "action_mask"]
         others = [name for name in fields if name not in ("board", "falling", "current", "queue", "held")]
         if others or "board" not in fields:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 "observations", f"is {fields}; planes need board, and take falling, current, queue and held"
             )
         shape = space["board"].shape
@@ -129,7 +129,7 @@ class Planes:
             observations: The fields of the space by name, each with a leading dimension N; others are ignored.
 
         Raises:
-            InvalidArgument: A field is missing, or has another shape.
+            InvalidArgumentError: A field is missing, or has another shape.
         """
         given = {name: _field(observations, name, shape) for name, shape in self._shapes.items()}
         num_envs = len(given["board"])
@@ -151,10 +151,10 @@ _PIECES = "IOTZSJL"
 def _field(observations: Any, name: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """A field of a batch of observations, with a row of this shape for each environment."""
     if not isinstance(observations, Mapping) or name not in observations:
-        raise InvalidArgument("observations", f"have no {name!r}, expected the fields of the space by name")
+        raise InvalidArgumentError("observations", f"have no {name!r}, expected the fields of the space by name")
     field = np.asarray(observations[name])
     if field.ndim != 1 + len(shape) or field.shape[1:] != shape:
         expected = ", ".join(["N", *map(str, shape)])
         problem = f"has the shape {field.shape}, expected ({expected}), a row for each environment"
-        raise InvalidArgument(f"observations[{name!r}]", problem)
+        raise InvalidArgumentError(f"observations[{name!r}]", problem)
     return field

@@ -9,7 +9,7 @@ from tetrion._envs.vector import TetrisVectorEnv
 from tetrion._messages.requests import RulesLike, rules_message
 from tetrion._pb import rules_pb2
 from tetrion._pb.fields import RulesFields
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 # The fields that make pieces fall; the preset `lab` has them.
 _FALLING: RulesFields = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
@@ -116,11 +116,11 @@ def _falling(rules: RulesLike) -> RulesLike:
     """The same rules, with pieces that fall; `lab` if no preset is named.
 
     Raises:
-        InvalidArgument: The rules ask for placements.
+        InvalidArgumentError: The rules ask for placements.
     """
     message = rules_message(rules)
     if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             "rules",
             "have the action model 'placement', which is played by 'tetrion/Placement-v0' (TetrisEnv, TetrisVectorEnv)",
         )

@@ -24,7 +24,7 @@ from tetrion._recordings.episode_log import Episode, EpisodeLog
 from tetrion._recordings.replayer import Replayer
 from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
-from tetrion.errors import ResetNeeded, SessionNotFound
+from tetrion.errors import ResetNeededError, SessionNotFoundError
 
 MODES = ("human", "ansi", "rgb_array")
 
@@ -36,7 +36,7 @@ def checked_mode(render_mode: str | None) -> str | None:
     """The render mode, if it exists.
 
     Raises:
-        InvalidArgument: There is no render mode of that name.
+        InvalidArgumentError: There is no render mode of that name.
     """
     return arguments.choice("render_mode", render_mode, MODES) if render_mode is not None else None
 
@@ -93,14 +93,14 @@ class Renderer:
         """Games as they stand.
 
         Raises:
-            ResetNeeded: One of them has not begun.
+            ResetNeededError: One of them has not begun.
         """
         for env_id in env_ids:
             if env_id not in self._log.episodes:
-                raise ResetNeeded(f"no game has begun in environment {env_id}", code="FAILED_PRECONDITION")
+                raise ResetNeededError(f"no game has begun in environment {env_id}", code="FAILED_PRECONDITION")
         try:
             return self._follow(env_ids)
-        except SessionNotFound:
+        except SessionNotFoundError:
             # The replayer's lease ran out while no picture was asked for.
             self._replayer = None
             self._followed.clear()

@@ -75,7 +75,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
     ### Truncation
 
     After `max_episode_steps` steps, or at the end of an explicit piece sequence. A step after the end of the episode
-    raises `EpisodeEnded`.
+    raises `EpisodeEndedError`.
 
     ## Information
 
@@ -126,8 +126,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             features: The name of a feature set or a list of features, for the observation `features`.
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
             invalid_action: What happens when the mask forbids an action: `terminate` ends the episode; `ignore` takes a step
-                with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalAction`, which finds the
-                bug in an agent that should follow the mask.
+                with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalActionError`, which finds
+                the bug in an agent that should follow the mask.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
             observe_mask: Whether the observation also holds the action mask, as `action_mask`, int8 (A,): for libraries
                 that look for it there, and for agents that store it with their observations.
@@ -144,11 +144,11 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
                 apart.
 
         Raises:
-            InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgument: There is no such argument, render mode or palette, the rules have no field of that name or are
-                those of key presses, or nothing is left to observe.
-            ServerNotFound: There is no address, and no server program to start.
-            ServerUnavailable: No server answers at the address.
+            InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
+            InvalidArgumentError: There is no such argument, render mode or palette, the rules have no field of that name or
+                are those of key presses, or nothing is left to observe.
+            ServerNotFoundError: There is no address, and no server program to start.
+            ServerUnavailableError: No server answers at the address.
         """
         self._render_with(render_mode, render_scale, render_palette)
         arguments.flag("observe_mask", observe_mask)
@@ -184,9 +184,9 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             The observation and the info; see "Observation Space" and "Information".
 
         Raises:
-            InvalidArgument: The seed does not fit into 64 bits, the piece sequence is not a string, or there is no option of
-                that name.
-            InvalidRequest: A piece sequence has other letters, or comes together with a seed.
+            InvalidArgumentError: The seed does not fit into 64 bits, the piece sequence is not a string, or there is no
+                option of that name.
+            InvalidRequestError: A piece sequence has other letters, or comes together with a seed.
         """
         self._check_open("reset")
         sequence = spaces.known_options(options, ["piece_sequence"]).get("piece_sequence")
@@ -210,12 +210,12 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             it (truncated); the info, whose `lines` and other counts are those of the whole episode.
 
         Raises:
-            IllegalAction: The action is outside the action space, or, with `invalid_action="reject"`, forbidden by the
+            IllegalActionError: The action is outside the action space, or, with `invalid_action="reject"`, forbidden by the
                 mask. Nothing has changed.
-            EpisodeEnded: The episode is over; call `reset`.
-            ResetNeeded: No episode has begun.
+            EpisodeEndedError: The episode is over; call `reset`.
+            ResetNeededError: No episode has begun.
             gymnasium.error.ClosedEnvironmentError: `close` was called.
-            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
         mask, action = self._mask, arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action)
@@ -250,7 +250,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         """Takes a snapshot: everything that decides the future of the game, the pieces to come included.
 
         Raises:
-            ResetNeeded: No episode has begun.
+            ResetNeededError: No episode has begun.
         """
         self._check_open("clone_state")
         return self._stream.save()[0]
@@ -267,8 +267,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             The observation and the info, as from `reset`.
 
         Raises:
-            VersionMismatch: The snapshot is of other rules.
-            InvalidRequest: It is not a snapshot, or a damaged one.
+            VersionMismatchError: The snapshot is of other rules.
+            InvalidRequestError: It is not a snapshot, or a damaged one.
         """
         self._check_open("restore_state")
         return self._seen(self._stream.restore(state, reseed=reseed))

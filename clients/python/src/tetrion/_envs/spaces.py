@@ -18,7 +18,7 @@ from tetrion._checks import arguments
 from tetrion._checks.names import expected
 from tetrion._messages.tensors import DTYPES
 from tetrion._pb import tensor_pb2 as pb
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 # The observation fields whose entries are tetrominoes.
 TETROMINO_FIELDS = ("current", "queue", "held")
@@ -58,12 +58,12 @@ class Fields:
             num_actions: The length of `action_mask`, if the observation holds one; 0: it does not.
 
         Raises:
-            InvalidArgument: No field has entries.
+            InvalidArgumentError: No field has entries.
         """
         shown = [spec for spec in specs if 0 not in spec.shape]
         if not shown:
             names = [spec.name for spec in specs]
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 "observations", f"is {names}, which shows nothing under these rules: a preview of 0 has no queue"
             )
         fields: dict[str, spaces.Space[Any]] = {
@@ -121,13 +121,13 @@ def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Ma
     """The options of a reset, checked.
 
     Raises:
-        InvalidArgument: They are not a dictionary, or there is no option of that name.
+        InvalidArgumentError: They are not a dictionary, or there is no option of that name.
     """
     if not isinstance(options or {}, Mapping):
         raise arguments.wrong("options", options, "options by name")
     for name in options or {}:
         if name not in known:
-            raise InvalidArgument("options", f"has {name!r}, which is not an option of reset{expected(name, known)}")
+            raise InvalidArgumentError("options", f"has {name!r}, which is not an option of reset{expected(name, known)}")
     return options or {}
 
 
@@ -135,6 +135,6 @@ def checked_seed(seed: Any, field: str = "seed") -> int | None:
     """A seed from 0 to 2**64 - 1, or None.
 
     Raises:
-        InvalidArgument: It does not fit into 64 bits.
+        InvalidArgumentError: It does not fit into 64 bits.
     """
     return arguments.seed(field, seed) if seed is not None else None

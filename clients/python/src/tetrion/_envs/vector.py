@@ -20,7 +20,7 @@ from tetrion._envs.base import RemoteEnv
 from tetrion._messages import requests
 from tetrion._messages.answers import Arrays, Final, Observed
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 Observations = dict[str, npt.NDArray[np.generic]]
 
@@ -47,7 +47,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
     - `SAME_STEP`: the ending step begins the next episode; the last observation is in `infos["final_obs"]`, the last
       infos in `infos["final_info"]`.
     - `DISABLED`: `reset(options={"reset_mask": ...})` begins new episodes where the mask, bool (num_envs,), is true;
-      stepping an ended game raises `EpisodeEnded`. The option works in the other modes too.
+      stepping an ended game raises `EpisodeEndedError`. The option works in the other modes too.
 
     ## Information
 
@@ -97,7 +97,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
             invalid_action: What happens when the mask forbids an action: `terminate` ends the episode of that game; `ignore`
                 takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole step
-                with an `IllegalAction`.
+                with an `IllegalActionError`.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
             observe_mask: Whether observations also hold the action masks, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after so many steps; None or 0: never.
@@ -112,16 +112,16 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             render_palette: `usual` or `colour-blind`.
 
         Raises:
-            InvalidRequest: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgument: There is no such argument, render mode, palette or autoreset mode, `observe_mask` comes without
-                `action_mask`, the rules belong to the other kind of environments, or nothing is left to observe.
-            ServerNotFound: There is no address, and no server program to start.
-            ServerUnavailable: No server answers at the address.
-            ServerFull: The server has no room for so many environments.
+            InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
+            InvalidArgumentError: There is no such argument, render mode, palette or autoreset mode, `observe_mask` comes
+                without `action_mask`, the rules belong to the other kind of environments, or nothing is left to observe.
+            ServerNotFoundError: There is no address, and no server program to start.
+            ServerUnavailableError: No server answers at the address.
+            ServerFullError: The server has no room for so many environments.
         """
         self._render_with(render_mode, render_scale, render_palette)
         if arguments.flag("observe_mask", observe_mask) and not arguments.flag("action_mask", action_mask):
-            raise InvalidArgument("observe_mask", "is True, and action_mask is not, expected both or neither")
+            raise InvalidArgumentError("observe_mask", "is True, and action_mask is not, expected both or neither")
         self.autoreset_mode = requests.autoreset_mode(autoreset_mode)
         self.metadata = {
             "render_modes": list(rendering.MODES),
@@ -173,8 +173,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             Observations and infos, arrays with a row a game; see "Information" for those that were not reset.
 
         Raises:
-            InvalidArgument: The mask is not an array of bool or is false everywhere, there is not one seed or one entry of
-                the mask for each game, a seed does not fit into 64 bits, or there is no option of that name.
+            InvalidArgumentError: The mask is not an array of bool or is false everywhere, there is not one seed or one entry
+                of the mask for each game, a seed does not fit into 64 bits, or there is no option of that name.
         """
         self._check_open("reset")
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
@@ -207,9 +207,9 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         if not isinstance(reset_mask, np.ndarray):
             raise arguments.wrong(field, reset_mask, wanted)
         if reset_mask.dtype != np.bool_ or reset_mask.shape != (self.num_envs,):
-            raise InvalidArgument(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
+            raise InvalidArgumentError(field, f"has {reset_mask.dtype} of the shape {reset_mask.shape}, expected {wanted}")
         if not reset_mask.any():
-            raise InvalidArgument(field, "is false everywhere, expected at least one environment to reset")
+            raise InvalidArgumentError(field, "is false everywhere, expected at least one environment to reset")
         return np.flatnonzero(reset_mask)
 
     def _seeds(self, seed: Any) -> list[int | None]:
@@ -221,7 +221,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             return [arguments.seed("seed", first + env) for env in range(self.num_envs)]
         if len(seed) != self.num_envs:
             wanted = f"one for each of {self.num_envs} environments, or an integer for all"
-            raise InvalidArgument("seed", f"has {len(seed)} seeds, expected {wanted}")
+            raise InvalidArgumentError("seed", f"has {len(seed)} seeds, expected {wanted}")
         return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]
 
     def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
@@ -263,12 +263,12 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             Observations; rewards, float64 (num_envs,); terminated and truncated, bool (num_envs,); infos.
 
         Raises:
-            IllegalAction: An action is outside the action space, or, with `invalid_action="reject"`, forbidden by its
+            IllegalActionError: An action is outside the action space, or, with `invalid_action="reject"`, forbidden by its
                 mask. No game has moved.
-            EpisodeEnded: With `DISABLED`, a game is over.
-            ResetNeeded: No episodes have begun.
+            EpisodeEndedError: With `DISABLED`, a game is over.
+            ResetNeededError: No episodes have begun.
             gymnasium.error.ClosedEnvironmentError: `close` was called.
-            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
         mask = self._mask
@@ -331,7 +331,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
 
         Raises:
-            ResetNeeded: A game has not begun.
+            ResetNeededError: A game has not begun.
         """
         self._check_open("clone_state")
         return self._stream.save()
@@ -351,8 +351,8 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             Observations and infos, as from `reset`.
 
         Raises:
-            VersionMismatch: The snapshots are of other rules.
-            InvalidRequest: There are more or fewer than games, or one is not a snapshot.
+            VersionMismatchError: The snapshots are of other rules.
+            InvalidRequestError: There are more or fewer than games, or one is not a snapshot.
         """
         self._check_open("restore_state")
         restored = self._stream.restore(states, env_ids, reseed=reseed)  # which checks them
@@ -406,14 +406,14 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             values: A list or a tuple with a value for each game, or one value for all.
 
         Raises:
-            InvalidArgument: The attribute belongs to the environment, or there is not one value for each game.
+            InvalidArgumentError: The attribute belongs to the environment, or there is not one value for each game.
         """
         if hasattr(self, name) or name in inspect.signature(TetrisVectorEnv.__init__).parameters:
-            raise InvalidArgument("name", f"is {name!r}, which is fixed; make a new environment with another value")
+            raise InvalidArgumentError("name", f"is {name!r}, which is fixed; make a new environment with another value")
         if not isinstance(values, (list, tuple)):
             values = [values] * self.num_envs
         if len(values) != self.num_envs:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 "values", f"has {len(values)} values, expected one for each of {self.num_envs} environments"
             )
         self._attributes[name] = tuple(values)

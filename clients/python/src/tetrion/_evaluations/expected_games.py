@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks.failures import invalid_answer
 from tetrion._evaluations.games import Games
 from tetrion._messages.tensors import to_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.errors import invalid_answer
 
 WITHOUT_SUMMARY = "the evaluation ended without a summary"
 
@@ -23,7 +23,7 @@ def checked(
     """The messages of an evaluation as they come, each compared with the request. Closing it closes `messages`.
 
     Raises:
-        InvalidAnswer: One does not fit the request, or the summary is missing.
+        InvalidAnswerError: One does not fit the request, or the summary is missing.
     """
     expected = ExpectedGames(request)
     event = None
@@ -77,7 +77,7 @@ class ExpectedGames:
         """Compares a message with the request; returns its games, if it has results, that had not arrived before.
 
         Raises:
-            InvalidAnswer: It does not fit the request.
+            InvalidAnswerError: It does not fit the request.
         """
         event = message.WhichOneof("event")
         if event == "started":
@@ -99,7 +99,7 @@ class ExpectedGames:
         """Compares what a server plays with what was asked for.
 
         Raises:
-            InvalidAnswer: They differ.
+            InvalidAnswerError: They differ.
         """
         for name, ours, theirs in (
             ("policies", self.num_policies, started.num_policies),

@@ -51,7 +51,7 @@ class Games:
         """Views of the message's bytes.
 
         Raises:
-            InvalidAnswer: The columns have different lengths, or other types.
+            InvalidAnswerError: The columns have different lengths, or other types.
         """
         length = len(results.truncated.data)
         return cls(**{name: column(getattr(results, name), name, dtype, (length,)) for name, dtype in _DTYPES.items()})

@@ -9,7 +9,7 @@ from typing import Any
 
 from tetrion._checks import arguments
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 Progress = Callable[[pb.EvaluationProgress], None]
 
@@ -18,14 +18,14 @@ def listener(progress: bool, on_progress: Progress | None) -> Progress | None:
     """What takes the reports of an evaluation: a new bar, the caller's function, or nothing.
 
     Raises:
-        InvalidArgument: `progress` is not True or False, `on_progress` cannot be called, or both are given.
+        InvalidArgumentError: `progress` is not True or False, `on_progress` cannot be called, or both are given.
     """
     if on_progress is not None and not callable(on_progress):
         raise arguments.wrong("on_progress", on_progress, "a function that takes a report")
     if not arguments.flag("progress", progress):
         return on_progress
     if on_progress is not None:
-        raise InvalidArgument("on_progress", "is given with progress=True, expected one of the two")
+        raise InvalidArgumentError("on_progress", "is given with progress=True, expected one of the two")
     return Bar()
 
 

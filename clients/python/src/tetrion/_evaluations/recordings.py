@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
 from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Evaluation
 from tetrion._messages.tensors import from_numpy
@@ -24,7 +25,7 @@ from tetrion._pictures.scenes import Course
 from tetrion._recordings.recording import MAX_TEXT, Recording, written
 from tetrion._recordings.replayer import CreateSession, Replayer
 from tetrion._transport.connection import Connection, Patience
-from tetrion.errors import InvalidArgument, ServerUnavailable, invalid_answer
+from tetrion.errors import InvalidArgumentError, ServerUnavailableError
 
 # The most games of `all=N`, as in the server program.
 _MAX_GAMES = 1_000
@@ -37,19 +38,19 @@ def words_of(record: Any, options: EvaluationOptions) -> list[str]:
     """The words of `record`, checked: one, several with commas, or a list of them.
 
     Raises:
-        InvalidArgument: One is none of `best`, `worst`, `median` and `all=N`, the results to choose by are left out, or no
-            games are played, only estimates made.
+        InvalidArgumentError: One is none of `best`, `worst`, `median` and `all=N`, the results to choose by are left out, or
+            no games are played, only estimates made.
     """
     if record is None:
         return []
     for other in ("omit_results", "loss_trials"):
         if options.get(other):
-            raise InvalidArgument("record", f"is given with {other}, expected one of the two")
+            raise InvalidArgumentError("record", f"is given with {other}, expected one of the two")
     words = record.split(",") if isinstance(record, str) else arguments.items("record", record, f"words: {_WORDS}")
     for word in words:
         number = re.fullmatch(r"all=([0-9]{1,4})", word) if isinstance(word, str) else None
         if not (word in ("best", "worst", "median") if number is None else 1 <= int(number[1]) <= _MAX_GAMES):
-            raise InvalidArgument("record", f"has {word!r}, expected {_WORDS}")
+            raise InvalidArgumentError("record", f"has {word!r}, expected {_WORDS}")
     return list(words)
 
 
@@ -70,7 +71,7 @@ def with_recordings(
         words: See `words_of`.
 
     Raises:
-        InvalidArgument: A game is too long, or a seed has too many episodes.
+        InvalidArgumentError: A game is too long, or a seed has too many episodes.
     """
     if not words:
         return evaluation
@@ -81,11 +82,13 @@ def with_recordings(
             problem = (
                 f"asks for a game of {evaluation.steps[row]} steps, a recording has at most {limits.max_recorded_steps}"
             )
-            raise InvalidArgument("record", f"{problem}; max_pieces makes games shorter")
+            raise InvalidArgumentError("record", f"{problem}; max_pieces makes games shorter")
     most = limits.max_recorded_games // max(evaluation.started.episodes_per_seed, 1)
     if not most:
         episodes = evaluation.started.episodes_per_seed
-        raise InvalidArgument("record", f"asks for seeds of {episodes} episodes, at most {limits.max_recorded_games} fit")
+        raise InvalidArgumentError(
+            "record", f"asks for seeds of {episodes} episodes, at most {limits.max_recorded_games} fit"
+        )
     recordings: dict[int, Recording] = {}
     for rows in _chunks(chosen, most):
         steps = {_key(evaluation, row): int(evaluation.steps[row]) for row in rows}
@@ -142,7 +145,7 @@ def _actions(
     """The actions of games of a request, each of so many steps. Other episodes of the same seeds come with them.
 
     Raises:
-        InvalidAnswer: A game is missing, or has another number of steps.
+        InvalidAnswerError: A game is missing, or has another number of steps.
     """
     patience = Patience(connection)
     while True:
@@ -154,7 +157,7 @@ def _actions(
                     key = (done.policy_index, done.seed_index, done.episode_index)
                     if key in steps:
                         actions[key] = list(done.actions)
-        except ServerUnavailable as error:
+        except ServerUnavailableError as error:
             patience.wait(error)
         else:
             for key, length in steps.items():

@@ -22,7 +22,7 @@ from tetrion._messages.requests import (
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._pb import features_pb2
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 from tetrion.models import Mlp, Model, NTuple
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         **options: See `EvaluationOptions`.
 
     Raises:
-        InvalidArgument: A value has the wrong type or is out of range; an option would have no
+        InvalidArgumentError: A value has the wrong type or is out of range; an option would have no
             effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
     """
     seeds, pairs = options.get("seeds"), options.get("pairs")
@@ -121,7 +121,7 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     piece_sequences = arguments.pieces("piece_sequences", options.get("piece_sequences", ()))
     if (seeds is None) == (not piece_sequences):
         given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
-        raise InvalidArgument("seeds", given)
+        raise InvalidArgumentError("seeds", given)
     request = pb.EvaluatePoliciesRequest(
         rules=rules_message(options.get("rules")),
         rules_version=arguments.string("rules_version", options.get("rules_version", "")),
@@ -144,11 +144,13 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         if len(request.seeds.shape) not in (1, 2) or 0 in request.seeds.shape:
             raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or SeedRange(seed, count)")
         if baseline is not None and len(request.seeds.shape) == 2:
-            raise InvalidArgument("baseline", "is given with a list of seeds for each policy, expected common seeds")
+            raise InvalidArgumentError("baseline", "is given with a list of seeds for each policy, expected common seeds")
     else:
         request.piece_sequences.CopyFrom(pb.PieceSequences(sequences=piece_sequences))
     if baseline is not None and request.loss_trials:
-        raise InvalidArgument("baseline", "is given with loss_trials, expected one of the two: estimates are not compared")
+        raise InvalidArgumentError(
+            "baseline", "is given with loss_trials, expected one of the two: estimates are not compared"
+        )
     if pairs is not None:
         request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
         if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
@@ -181,10 +183,10 @@ def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
             ("features", features, "an agent takes it in its message, as in Agent(name='linear', features=...)"),
         ):
             if value is not None:
-                raise InvalidArgument(name, f"is given without weights, expected weights; {whose}")
+                raise InvalidArgumentError(name, f"is given without weights, expected weights; {whose}")
         return None
     if expectation is not None and lookahead > 0:
-        raise InvalidArgument("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
+        raise InvalidArgumentError("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
     return pb.WeightMatrix(
         features=features,
         weights=from_numpy(np.atleast_2d(arguments.weights("weights", weights))),

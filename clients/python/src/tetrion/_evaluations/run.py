@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
+from tetrion._checks.failures import invalid_answer
 from tetrion._evaluations.expected_games import WITHOUT_SUMMARY, ExpectedGames
 from tetrion._evaluations.games import COLUMNS, Games
 from tetrion._evaluations.progress import Progress
@@ -12,7 +13,7 @@ from tetrion._evaluations.summary import summarize
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion._transport.connection import Connection, Patience
-from tetrion.errors import ServerUnavailable, VersionMismatch, invalid_answer
+from tetrion.errors import ServerUnavailableError, VersionMismatchError
 
 
 class EvaluationRun:
@@ -55,9 +56,9 @@ class EvaluationRun:
 
         Raises:
             RuntimeError: It was closed before its end.
-            InvalidRequest: The server refuses the request; `violations` says which field and why.
-            InvalidAnswer: Games are missing in the answer, came twice or were not asked for.
-            ServerUnavailable: The server is gone, and did not come back for as long as the client's `patience`.
+            InvalidRequestError: The server refuses the request; `violations` says which field and why.
+            InvalidAnswerError: Games are missing in the answer, came twice or were not asked for.
+            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
         """
         for _ in self._chunks:
             pass
@@ -87,7 +88,7 @@ class EvaluationRun:
                         yield games
                 if self._summary is None:
                     raise invalid_answer(WITHOUT_SUMMARY)
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 patience.wait(error)
                 request = self._rest()
             else:
@@ -99,7 +100,7 @@ class EvaluationRun:
         """Takes a message; returns the new games in it.
 
         Raises:
-            InvalidAnswer: It does not fit the request.
+            InvalidAnswerError: It does not fit the request.
         """
         games = self._expected.check(message)
         event = message.WhichOneof("event")
@@ -107,7 +108,7 @@ class EvaluationRun:
             if self.started is None:
                 self.started = message.started
             elif self.started.rules_version != message.started.rules_version:
-                raise VersionMismatch(
+                raise VersionMismatchError(
                     f"the server that is there now has the rules version {message.started.rules_version!r} instead of "
                     f"{self.started.rules_version!r}, so the missing games would not be comparable",
                     code="FAILED_PRECONDITION",

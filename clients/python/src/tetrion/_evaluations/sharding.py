@@ -30,7 +30,7 @@ _SHARDS_A_SERVER = 16
 Counts = tuple[int, int, int]
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Raised in a shard whose games are no longer wanted."""
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import Specs, Tensors, column
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
-from tetrion.errors import invalid_answer
 
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 
@@ -79,7 +79,7 @@ class AnswerDecoder:
         """Reads the session's specs, which name the tensors of its answers.
 
         Raises:
-            InvalidAnswer: No session can have such specs, or so many environments.
+            InvalidAnswerError: No session can have such specs, or so many environments.
         """
         self._num_envs = session.config.num_envs
         self._observations = Specs(session.observation_specs)
@@ -149,7 +149,7 @@ def check_size(rules: rules_pb2.Rules) -> None:
     """Checks the size of a playfield that a server tells of, for which pictures take memory.
 
     Raises:
-        InvalidAnswer: It is far larger than any that a server has.
+        InvalidAnswerError: It is far larger than any that a server has.
     """
     if max(rules.width, rules.height, rules.preview) > _MAX_SIDE:
         size = f"{rules.width} columns and {rules.height} rows, and show {rules.preview} pieces"
@@ -160,7 +160,7 @@ def check_session(config: pb.SessionConfig, session: pb.Session) -> None:
     """Compares a session with the configuration that was asked for.
 
     Raises:
-        InvalidAnswer: It has more environments, or fewer, or its playfield is larger than any.
+        InvalidAnswerError: It has more environments, or fewer, or its playfield is larger than any.
     """
     check_size(session.config.rules)
     wanted = config.num_envs if config.HasField("num_envs") else 1

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import to_numpy
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2, tensor_pb2
-from tetrion.errors import InvalidArgument, invalid_answer
+from tetrion.errors import InvalidArgumentError
 
 #: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
 KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in rules_pb2.Key.DESCRIPTOR.values)
@@ -78,7 +79,7 @@ class Placements:
             num_positions: How many positions were asked for.
 
         Raises:
-            InvalidAnswer: It is of more positions or of fewer, or its columns have different lengths.
+            InvalidAnswerError: It is of more positions or of fewer, or its columns have different lengths.
         """
 
         def optional(name: str) -> npt.NDArray[np.generic] | None:
@@ -141,10 +142,10 @@ class Placements:
             row: From 0 to R - 1.
 
         Raises:
-            InvalidArgument: No keys were asked for, or there is no such row.
+            InvalidArgumentError: No keys were asked for, or there is no such row.
         """
         if self.keys is None or self.key_offsets is None:
-            raise InvalidArgument("keys", "were not asked for: enumerate_placements(..., keys=True)")
+            raise InvalidArgumentError("keys", "were not asked for: enumerate_placements(..., keys=True)")
         row = arguments.integer("row", row, 0, len(self.actions) - 1)
         return tuple(KEYS[key] for key in self.keys[self.key_offsets[row] : self.key_offsets[row + 1]])
 
@@ -161,14 +162,14 @@ class Placements:
             avoid_terminal: Whether a placement that ends the game scores minus infinity.
 
         Raises:
-            InvalidArgument: There are no features, there is not one weight for each, or a weight is not a number.
+            InvalidArgumentError: There are no features, there is not one weight for each, or a weight is not a number.
         """
         weights = arguments.weights("weights", weights)
         if self.features is None:
-            raise InvalidArgument("features", "were not asked for: enumerate_placements(..., features=...)")
+            raise InvalidArgumentError("features", "were not asked for: enumerate_placements(..., features=...)")
         if weights.shape != self.features.shape[1:]:
             has = "x".join(map(str, weights.shape))
-            raise InvalidArgument("weights", f"are {has} weights for {len(self.feature_names)} features")
+            raise InvalidArgumentError("weights", f"are {has} weights for {len(self.feature_names)} features")
         scores = np.zeros(len(self.actions), np.float64)
         for weight, column in zip(weights, self.features.T.astype(np.float64), strict=True):
             scores += weight * column
@@ -183,15 +184,15 @@ class Placements:
             scores: A number for each row.
 
         Raises:
-            InvalidArgument: There is not one number for each row, or one is NaN.
+            InvalidArgumentError: There is not one number for each row, or one is NaN.
         """
         scores = np.asarray(scores)
         if scores.shape != self.actions.shape:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 "scores", f"have the shape {scores.shape}, expected one for each of {len(self.actions)} rows"
             )
         if np.isnan(scores).any():
-            raise InvalidArgument(f"scores[{int(np.isnan(scores).argmax())}]", "is nan, expected a number")
+            raise InvalidArgumentError(f"scores[{int(np.isnan(scores).argmax())}]", "is nan, expected a number")
         starts = self.row_offsets.astype(np.int64)
         counts = np.diff(starts)
         best = np.full(len(counts), -1, np.int64)

@@ -20,7 +20,7 @@ from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import features_pb2, rules_pb2
 from tetrion._pb.fields import RulesFields
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -97,7 +97,7 @@ def placements_request(**options: Unpack[PlacementsOptions]) -> environment_pb.E
     """The request for placements, without the positions that they are of.
 
     Raises:
-        InvalidArgument: A value has the wrong type.
+        InvalidArgumentError: A value has the wrong type.
     """
     actions = options.get("actions")
     return environment_pb.EnumeratePlacementsRequest(
@@ -124,7 +124,7 @@ def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
     """The value of a generated enum by its short name: `bag7`, `BAG7` and `Bag-7` are RANDOMIZER_BAG7.
 
     Raises:
-        InvalidArgument: There is no such value. The error calls the enum `field` and lists its values.
+        InvalidArgumentError: There is no such value. The error calls the enum `field` and lists its values.
     """
     return _enum_value(enum.DESCRIPTOR, name, field)
 
@@ -141,7 +141,7 @@ def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     """Gymnasium's autoreset mode from its name, however it is spelled: `same_step`, `SameStep` or `SAME_STEP`.
 
     Raises:
-        InvalidArgument: There is no such mode.
+        InvalidArgumentError: There is no such mode.
     """
     modes = {mode.name.lower(): mode for mode in AutoresetMode}
     return mode if isinstance(mode, AutoresetMode) else modes[arguments.choice("autoreset_mode", mode, modes)]
@@ -156,8 +156,8 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
 
     Raises:
-        InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
-            an `InvalidRequest`.
+        InvalidArgumentError: There is no such field, or no such value. A number out of range is for the server to refuse,
+            with an `InvalidRequestError`.
     """
     if rules is None or isinstance(rules, rules_pb2.Rules):
         return rules
@@ -175,7 +175,7 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
     known = message.DESCRIPTOR.fields_by_name
     for name, value in fields.items():
         if name not in known:
-            raise InvalidArgument(path, f"has no field {name!r}{expected(name, known)}")
+            raise InvalidArgumentError(path, f"has no field {name!r}{expected(name, known)}")
         current, field = getattr(message, name), f"{path}.{name}"
         if value is None:
             continue
@@ -213,7 +213,8 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
 def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
     """A selection of features from the name of a set, or from the names of features.
 
-    `Client.server_info()` lists both, as `feature_sets` and `features`. The server refuses others with an `InvalidRequest`.
+    `Client.server_info()` lists both, as `feature_sets` and `features`. The server refuses others with an
+    `InvalidRequestError`.
     """
     if features is None or isinstance(features, features_pb2.FeatureSelection):
         return features
@@ -237,8 +238,8 @@ def expectation_message(expectation: ExpectationLike) -> features_pb2.Expectatio
     True is all defaults, `{}` is the same; False and None are no expectation.
 
     Raises:
-        InvalidArgument: There is no such field, or no such value. A number out of range is for the server to refuse, with
-            an `InvalidRequest`.
+        InvalidArgumentError: There is no such field, or no such value. A number out of range is for the server to refuse,
+            with an `InvalidRequestError`.
     """
     if expectation is None or isinstance(expectation, features_pb2.Expectation):
         return expectation
@@ -260,12 +261,12 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
         width: The width of the playfield if the caller knows it; 0: that of `rules`.
 
     Raises:
-        InvalidArgument: They are none of these, or a mixture; or they are a message, which has its own rules, and come with
-            rules.
+        InvalidArgumentError: They are none of these, or a mixture; or they are a message, which has its own rules, and come
+            with rules.
     """
     if isinstance(positions, environment_pb.Positions):
         if rules is not None:
-            raise InvalidArgument("rules", "are given beside a message Positions, expected them in it")
+            raise InvalidArgumentError("rules", "are given beside a message Positions, expected them in it")
         return positions
     message = environment_pb.Positions(rules=rules_message(rules))
     if isinstance(positions, Packed):
@@ -296,7 +297,7 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
         else:
             raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")
     if message.states and message.drawings:
-        raise InvalidArgument("positions", "has snapshots and drawings, expected one kind in one call")
+        raise InvalidArgumentError("positions", "has snapshots and drawings, expected one kind in one call")
     return message
 
 

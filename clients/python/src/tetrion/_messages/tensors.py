@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks.failures import invalid_answer
 from tetrion._checks.names import unknown
 from tetrion._pb import tensor_pb2 as pb
-from tetrion.errors import InvalidArgument, invalid_answer
+from tetrion.errors import InvalidArgumentError
 
 DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
     pb.DATA_TYPE_UINT8: np.dtype("u1"),
@@ -33,7 +34,7 @@ def to_numpy(tensor: pb.Tensor, name: str = "tensor") -> npt.NDArray[np.generic]
     """The tensor as a read-only view of the message's bytes, without a copy.
 
     Raises:
-        InvalidAnswer: It has an unknown type, or its bytes are not of its shape. The error calls it `name`.
+        InvalidAnswerError: It has an unknown type, or its bytes are not of its shape. The error calls it `name`.
     """
     try:
         return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
@@ -46,7 +47,7 @@ def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int,
     """The tensor of an answer, of the type and the shape that its request asks for.
 
     Raises:
-        InvalidAnswer: It has another type or another shape.
+        InvalidAnswerError: It has another type or another shape.
     """
     array = to_numpy(tensor, name)
     if array.dtype != dtype or array.shape != shape:
@@ -58,12 +59,12 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
     """The array as a tensor, of type `dtype` if one is given; errors call it `name`.
 
     Raises:
-        InvalidArgument: The array has another type, and a value would change by the conversion.
+        InvalidArgumentError: The array has another type, and a value would change by the conversion.
     """
     try:
         given = np.asarray(array)
     except ValueError:  # Rows of different lengths.
-        raise InvalidArgument(name, f"is {reprlib.repr(array)}, expected rows of one length") from None
+        raise InvalidArgumentError(name, f"is {reprlib.repr(array)}, expected rows of one length") from None
     wanted = np.dtype(dtype) if dtype is not None else given.dtype
     little = wanted.newbyteorder("<")
     if given.dtype == wanted:
@@ -81,11 +82,11 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
     if not fits:
         raise _misfit(name, given, wanted)
     if data.dtype not in _DATA_TYPES:
-        raise InvalidArgument(name, f"has elements of {data.dtype}, which no tensor can hold")
+        raise InvalidArgumentError(name, f"has elements of {data.dtype}, which no tensor can hold")
     return pb.Tensor(dtype=_DATA_TYPES[data.dtype], shape=data.shape, data=data.tobytes())
 
 
-def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> InvalidArgument:
+def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> InvalidArgumentError:
     """The error for the first value that `wanted` cannot hold."""
     if wanted.kind in "iu" and given.dtype != np.bool_:
         limits = np.iinfo(wanted)
@@ -94,8 +95,8 @@ def _misfit(name: str, given: npt.NDArray[Any], wanted: np.dtype[Any]) -> Invali
             integer = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
             if not (integer and limits.min <= number <= limits.max):
                 place = f"{name}[{', '.join(map(str, index))}]" if index else name
-                return InvalidArgument(place, f"is {number!r}, expected an integer from {limits.min} to {limits.max}")
-    return InvalidArgument(name, f"has elements of {given.dtype}, expected {wanted}")
+                return InvalidArgumentError(place, f"is {number!r}, expected an integer from {limits.min} to {limits.max}")
+    return InvalidArgumentError(name, f"has elements of {given.dtype}, expected {wanted}")
 
 
 class Specs:
@@ -114,7 +115,7 @@ class Specs:
         """Reads the specs.
 
         Raises:
-            InvalidAnswer: A type is unknown, bounds are not among its numbers, or a name comes twice.
+            InvalidAnswerError: A type is unknown, bounds are not among its numbers, or a name comes twice.
         """
         self.places = {spec.name: place for place, spec in enumerate(specs)}
         self.dtypes: list[np.dtype[Any]] = []
@@ -147,7 +148,7 @@ class Tensors(Mapping[str, npt.NDArray[np.generic]]):
             rows: How many rows each of them has.
 
         Raises:
-            InvalidAnswer: There is not one tensor for each spec.
+            InvalidAnswerError: There is not one tensor for each spec.
         """
         if len(specs.places) != len(tensors):
             raise invalid_answer(f"{len(tensors)} tensors for the {len(specs.places)} fields of the session")
@@ -160,7 +161,7 @@ class Tensors(Mapping[str, npt.NDArray[np.generic]]):
         """The tensor of this name as a read-only array.
 
         Raises:
-            InvalidAnswer: The server sent one of another type or another shape.
+            InvalidAnswerError: The server sent one of another type or another shape.
         """
         array = self._arrays.get(name)
         if array is None:

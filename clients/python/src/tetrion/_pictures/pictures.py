@@ -20,7 +20,7 @@ from tetrion._checks import arguments
 from tetrion._pb import rules_pb2
 from tetrion._pictures import font
 from tetrion._pictures.scenes import EMPTY, ENDINGS, LETTERS, LYING, Cell, Scene, points
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 Rgb = tuple[int, int, int]
 Picture = npt.NDArray[np.uint8]
@@ -66,7 +66,7 @@ def checked_palette(field: str, palette: Any) -> str:
     """The name of a palette.
 
     Raises:
-        InvalidArgument: There is no such palette.
+        InvalidArgumentError: There is no such palette.
     """
     return arguments.choice(field, palette, PALETTES)
 
@@ -75,7 +75,7 @@ def checked_scale(field: str, scale: Any) -> float:
     """A scale.
 
     Raises:
-        InvalidArgument: It is no number, or out of range.
+        InvalidArgumentError: It is no number, or out of range.
     """
     low, high = (side / _CELL for side in _CELLS)
     return arguments.number(field, scale, low, f"a number from {low:g} to {high:g}", high)
@@ -187,7 +187,7 @@ class Painter:
         """Prepares what is the same in all pictures.
 
         Raises:
-            InvalidArgument: There is no such palette.
+            InvalidArgumentError: There is no such palette.
         """
         self.layout = layout
         self._colours = PALETTES[checked_palette("palette", palette)]
@@ -350,10 +350,10 @@ def check_pieces(rules: rules_pb2.Rules) -> None:
     """Checks that a game has tetrominoes, whose colours and shapes this package knows.
 
     Raises:
-        InvalidArgument: It has other pieces.
+        InvalidArgumentError: It has other pieces.
     """
     if not are_tetrominoes(rules):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             "rules.piece_set",
             f"is {rules.piece_set!r}; pictures and scenes here are of tetrominoes, `tetrion export` draws any pieces",
         )

@@ -17,7 +17,7 @@ from tetrion._checks.names import expected
 from tetrion._recordings.episode_log import Episode
 from tetrion._recordings.recorder import Recorder
 from tetrion._recordings.recording import Recording
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 Trigger = Callable[[int], bool]
 EnvType = TypeVar("EnvType")
@@ -46,7 +46,7 @@ class _RecordingFiles:
         self.recorder = Recorder(env, player=player)
         self.suffix = suffix
         if self.suffix not in _SUFFIXES:
-            raise InvalidArgument("suffix", f"is {self.suffix!r}{expected(self.suffix, _SUFFIXES)}")
+            raise InvalidArgumentError("suffix", f"is {self.suffix!r}{expected(self.suffix, _SUFFIXES)}")
         self.folder = Path(folder)
         self.prefix = name_prefix
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class _WritesGames(gymnasium.utils.RecordConstructorArgs, Generic[EnvType]):
             suffix: `.json`, or `.tetrion` for the binary form.
 
         Raises:
-            InvalidArgument: The environment is not one of this package, or there is no such suffix.
+            InvalidArgumentError: The environment is not one of this package, or there is no such suffix.
         """
         names: dict[str, Any] = {"name_prefix": name_prefix, "player": player, "suffix": suffix}
         gymnasium.utils.RecordConstructorArgs.__init__(self, folder=folder, episode_trigger=episode_trigger, **names)

@@ -19,7 +19,7 @@ from tetrion._recordings.episode_log import Beginning, Episode, EpisodeLog
 from tetrion._recordings.recording import Recording, checked_text, written
 from tetrion._recordings.replayer import CreateSession, Replayer
 from tetrion._sessions.session import Session, Source, session_of
-from tetrion.errors import EpisodeEnded, InvalidArgument, ResetNeeded
+from tetrion.errors import EpisodeEndedError, InvalidArgumentError, ResetNeededError
 
 
 class Recorder:
@@ -55,7 +55,8 @@ class Recorder:
             keep: How many games that have ended are kept for `take`; of more, the oldest are dropped.
 
         Raises:
-            InvalidArgument: There are no such environments, or the source is neither a session nor an environment of one.
+            InvalidArgumentError: There are no such environments, or the source is neither a session nor an environment of
+                one.
         """
         self._session = session = session_of("source", source)
         num_envs = session.num_envs
@@ -76,14 +77,14 @@ class Recorder:
             return []
         try:
             session.save(self._env_ids)
-        except ResetNeeded:
+        except ResetNeededError:
             return [env_id for env_id in self._env_ids if self._has_begun(env_id)]
         return self._env_ids
 
     def _has_begun(self, env_id: int) -> bool:
         try:
             self._session.save([env_id])
-        except ResetNeeded:
+        except ResetNeededError:
             return False
         return True
 
@@ -94,24 +95,24 @@ class Recorder:
             env_id: Which; may be left out if there is only one.
 
         Raises:
-            InvalidArgument: The recorder does not record that environment.
-            ResetNeeded: No game has begun there, or nothing of it can be recorded yet.
+            InvalidArgumentError: The recorder does not record that environment.
+            ResetNeededError: No game has begun there, or nothing of it can be recorded yet.
         """
         if env_id is None and len(self._env_ids) == 1:
             env_id = self._env_ids[0]
         env_id = arguments.integer("env_id", env_id)
         if env_id not in self._log.env_ids:
-            raise InvalidArgument("env_id", f"is {env_id!r}, expected one of those recorded: {self._env_ids}")
+            raise InvalidArgumentError("env_id", f"is {env_id!r}, expected one of those recorded: {self._env_ids}")
         episode = self._log.episodes.get(env_id)
         if episode is None:
-            raise ResetNeeded(f"no game has begun in environment {env_id}", code="FAILED_PRECONDITION")
+            raise ResetNeededError(f"no game has begun in environment {env_id}", code="FAILED_PRECONDITION")
         if env_id in self._log.unsaved:
             self._log.keep([env_id], self._session.save([env_id]))
         recording = self._made(episode)
         if recording is None:
             problem = "how it began is not known, or its first piece is falling"
             message = f"nothing of the game in environment {env_id} can be recorded yet: {problem}"
-            raise ResetNeeded(message, code="FAILED_PRECONDITION")
+            raise ResetNeededError(message, code="FAILED_PRECONDITION")
         return recording
 
     def take(self) -> list[Recording]:
@@ -196,7 +197,7 @@ def record(
                     pieces.append(course.state.current)
 
             replayer.play({0: actions}, follow)
-        except EpisodeEnded:
+        except EpisodeEndedError:
             return None
         seen = [piece for piece in [*pieces, *replayer.course(0).state.queue] if piece >= 0]
         dealt = (
@@ -220,11 +221,11 @@ def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, 
     That is its beginning, unless keys have moved its first piece already.
 
     Raises:
-        EpisodeEnded: There is no such position.
+        EpisodeEndedError: There is no such position.
     """
     course = replayer.course(0)
     if course.state.current < 0:
-        raise EpisodeEnded("the snapshot is of an episode that is over", code="FAILED_PRECONDITION")
+        raise EpisodeEndedError("the snapshot is of an episode that is over", code="FAILED_PRECONDITION")
     if rules.action_model != rules_pb2.ACTION_MODEL_KEYPRESS:
         return actions
     replayer.begin_at(0, _drawing(replayer, rules.width))
@@ -239,4 +240,4 @@ def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, 
         if course.end is None and course.landing is not None:
             replayer.restart(0)
             return actions[step:]
-    raise EpisodeEnded("no piece has appeared since", code="FAILED_PRECONDITION")
+    raise EpisodeEndedError("no piece has appeared since", code="FAILED_PRECONDITION")

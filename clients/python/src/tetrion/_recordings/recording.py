@@ -30,8 +30,13 @@ from tetrion._recordings.replay import Replay
 from tetrion._recordings.replayer import CreateSession, Replayer
 from tetrion._sessions.session import Session
 from tetrion._transport.connection import Connection
-from tetrion._transport.server import ServerNotFound
-from tetrion.errors import InvalidArgument, ServerUnavailable, TetrionError, VersionMismatch
+from tetrion.errors import (
+    InvalidArgumentError,
+    ServerNotFoundError,
+    ServerUnavailableError,
+    TetrionError,
+    VersionMismatchError,
+)
 
 # As the server program has them.
 MAX_BYTES = 32 << 20
@@ -87,7 +92,7 @@ class Recording:
             client: See `Recording`.
 
         Raises:
-            InvalidArgument: It is no recording.
+            InvalidArgumentError: It is no recording.
         """
         with Path(path).open("rb") as file:
             return cls.from_bytes(file.read(MAX_BYTES + 1), client)
@@ -97,10 +102,10 @@ class Recording:
         """Reads the content of a file, in JSON or in binary form.
 
         Raises:
-            InvalidArgument: It is no recording.
+            InvalidArgumentError: It is no recording.
         """
         if len(data) > MAX_BYTES:
-            raise InvalidArgument("recording", f"has more than {MAX_BYTES} bytes")
+            raise InvalidArgumentError("recording", f"has more than {MAX_BYTES} bytes")
         message = pb.Recording()
         try:
             if data.lstrip(b" \t\r\n\f").startswith(b"{"):
@@ -108,16 +113,18 @@ class Recording:
             else:
                 message.ParseFromString(data)
         except (json_format.ParseError, DecodeError, ValueError) as error:
-            raise InvalidArgument("recording", f"is neither a recording in JSON nor one in binary form: {error}") from None
+            raise InvalidArgumentError(
+                "recording", f"is neither a recording in JSON nor one in binary form: {error}"
+            ) from None
         for field in ("rules_version", "rules", "outcome"):
             missing = not message.HasField(field) if field != "rules_version" else not message.rules_version
             if missing:
-                raise InvalidArgument(f"recording.{field}", "is missing")
+                raise InvalidArgumentError(f"recording.{field}", "is missing")
         if message.WhichOneof("pieces") is None:
-            raise InvalidArgument("recording.pieces", "are missing, expected a seed or a piece_sequence")
+            raise InvalidArgumentError("recording.pieces", "are missing, expected a seed or a piece_sequence")
         for step, action in enumerate(message.actions):
             if action > 65_535:
-                raise InvalidArgument(f"recording.actions[{step}]", f"is {action}, expected at most 65535")
+                raise InvalidArgumentError(f"recording.actions[{step}]", f"is {action}, expected at most 65535")
         return cls(message, client)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -238,11 +245,11 @@ class Recording:
             max_steps: Only so many steps.
 
         Raises:
-            InvalidArgument: Its pieces are not tetrominoes, which scenes are of.
-            VersionMismatch: It was played under another version of the rules.
-            InvalidRequest: It cannot be played: its rules or its pieces are none.
-            IllegalAction: An action cannot be done.
-            EpisodeEnded: It has actions behind the end of its game.
+            InvalidArgumentError: Its pieces are not tetrominoes, which scenes are of.
+            VersionMismatchError: It was played under another version of the rules.
+            InvalidRequestError: It cannot be played: its rules or its pieces are none.
+            IllegalActionError: An action cannot be done.
+            EpisodeEndedError: It has actions behind the end of its game.
         """
         pictures.check_pieces(self.rules)
         actions = self.actions[: arguments.integer("max_steps", max_steps)] if max_steps is not None else self.actions
@@ -261,7 +268,7 @@ class Recording:
             Where it first differs; None if it does not.
 
         Raises:
-            VersionMismatch: It was played under another version of the rules, which may make another game of it.
+            VersionMismatchError: It was played under another version of the rules, which may make another game of it.
         """
         _creator(client)  # for its check
         differs: list[str] = []
@@ -283,7 +290,7 @@ class Recording:
                     steps = replayer.course(0).state.steps - replayer.course(0).start.steps
                     return differs[0] if differs else f"step {steps + 1}: {error.details}"
                 course = replayer.course(0)
-        except VersionMismatch:
+        except VersionMismatchError:
             raise
         except TetrionError as error:
             return f"it cannot be played: {error.details}"
@@ -316,10 +323,10 @@ class Recording:
             return self._begun(create)
         except TetrionError as error:
             # Calls of a client that was closed are cancelled.
-            is_gone = isinstance(error, ServerUnavailable) or error.code == "CANCELLED"
+            is_gone = isinstance(error, ServerUnavailableError) or error.code == "CANCELLED"
             if client is not None or not is_gone:
                 raise
-            with contextlib.suppress(ServerNotFound):
+            with contextlib.suppress(ServerNotFoundError):
                 return self._begun(_on_a_server_of_this_process)
             raise
 
@@ -335,7 +342,7 @@ class Recording:
         replayer = Replayer(create, config, seeds=seeds, sequences=sequences)
         try:
             if replayer.rules_version != message.rules_version:
-                raise VersionMismatch(
+                raise VersionMismatchError(
                     f"the recording has the rules version {message.rules_version!r}, and the server plays by "
                     f"{replayer.rules_version!r}, which may make another game of it",
                     code="FAILED_PRECONDITION",
@@ -466,7 +473,7 @@ def _creator(client: HasServer | None) -> CreateSession | None:
     """How a client makes the session in which a game is played again.
 
     Raises:
-        InvalidArgument: It is no client.
+        InvalidArgumentError: It is no client.
     """
     if client is not None and not callable(getattr(client, "_create", None)):
         raise arguments.wrong("client", client, "a tetrion.Client")
@@ -477,13 +484,13 @@ def checked_text(field: str, text: Any) -> str:
     """A text for people, `player` or `origin`.
 
     Raises:
-        InvalidArgument: It is no text, too long, or has control characters.
+        InvalidArgumentError: It is no text, too long, or has control characters.
     """
     checked = arguments.string(field, text)
     size = len(checked.encode())
     if size > MAX_TEXT:
-        raise InvalidArgument(field, f"has {size} bytes, expected at most {MAX_TEXT}")
+        raise InvalidArgumentError(field, f"has {size} bytes, expected at most {MAX_TEXT}")
     control = next((letter for letter in checked if ord(letter) < 32 or 127 <= ord(letter) < 160), None)
     if control is not None:
-        raise InvalidArgument(field, f"has the control character {control!r}")
+        raise InvalidArgumentError(field, f"has the control character {control!r}")
     return checked

@@ -144,8 +144,8 @@ class Replayer:
             on_step: Called after each step of each game.
 
         Raises:
-            IllegalAction: An action cannot be done; see `Replayer.courses` for how far the games have come.
-            EpisodeEnded: A game was over before.
+            IllegalActionError: An action cannot be done; see `Replayer.courses` for how far the games have come.
+            EpisodeEndedError: A game was over before.
         """
         steps = max((len(some) for some in actions.values()), default=0)
         waiting: deque[tuple[list[int], list[int]]] = deque()

@@ -16,7 +16,7 @@ from tetrion._messages.requests import PlacementsOptions, PositionsLike, placeme
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._sessions.link import Link
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -141,9 +141,9 @@ def ids(env_ids: EnvIds) -> list[int]:
     if env_ids is None:
         return []
     if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:
-        raise InvalidArgument("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
+        raise InvalidArgumentError("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
     listed = arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32)
     if not listed:
         # On the wire an empty list means all environments, and a caller who selected none does not mean that.
-        raise InvalidArgument("env_ids", "is empty; leave it out to mean all environments")
+        raise InvalidArgumentError("env_ids", "is empty; leave it out to mean all environments")
     return listed

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from tetrion._checks.failures import invalid_answer
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._sessions.journal import Entry, Journal
 from tetrion._transport.connection import Connection, Patience
-from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, VersionMismatch, invalid_answer
+from tetrion.errors import ServerUnavailableError, SessionNotFoundError, TetrionError, VersionMismatchError
 
 # The calls of a session: how `StepStreamRequest` names them, and how the service does.
 METHODS = {
@@ -104,9 +105,9 @@ class Link:
             self.address(request, number)
             try:
                 response = self.connection.call(method, request, self.metadata)
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 patience.wait(error)
-            except SessionNotFound as error:
+            except SessionNotFoundError as error:
                 if self._journal is None:
                     raise
                 patience.wait(error)
@@ -130,7 +131,7 @@ class Link:
         """Turns the server's sequence number in an answer into ours.
 
         Raises:
-            InvalidAnswer: It is the answer to another call than the one of this number.
+            InvalidAnswerError: It is the answer to another call than the one of this number.
         """
         if number:
             if response.sequence != number - self._offset:
@@ -161,7 +162,7 @@ class Link:
         """Makes the session once more, at the state after the last call that was answered. It must have a journal.
 
         Raises:
-            VersionMismatch: The server that is there now plays by another version of the rules.
+            VersionMismatchError: The server that is there now plays by another version of the rules.
         """
         journal = self._journal
         assert journal is not None
@@ -169,7 +170,7 @@ class Link:
             try:
                 message = self.connection.call("CreateSession", journal.creation()).session
                 if message.rules_version != self.message.rules_version:
-                    raise VersionMismatch(
+                    raise VersionMismatchError(
                         f"the session was lost with its server, and the one that is there now has the rules version "
                         f"{message.rules_version!r} instead of {self.message.rules_version!r}",
                         code="FAILED_PRECONDITION",
@@ -186,7 +187,7 @@ class Link:
                 for entry in journal.entries:
                     self.address(entry.request, entry.number)
                     self.connection.call(METHODS[entry.kind], entry.request, self.metadata)
-            except (ServerUnavailable, SessionNotFound) as error:
+            except (ServerUnavailableError, SessionNotFoundError) as error:
                 patience.wait(error)
             else:
                 return
@@ -195,7 +196,7 @@ class Link:
         """Compares a session with the one that it should be.
 
         Raises:
-            InvalidAnswer: It has other environments, or shows something else of them.
+            InvalidAnswerError: It has other environments, or shows something else of them.
         """
         ours = self.message
         if (message.config.num_envs, message.observation_specs, message.info_specs, message.action_spec) != (

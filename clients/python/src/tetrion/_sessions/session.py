@@ -16,7 +16,7 @@ from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
 from tetrion._sessions.stream import StepStream
 from tetrion._transport.connection import Connection
-from tetrion.errors import ServerUnavailable
+from tetrion.errors import ServerUnavailableError
 
 
 class Session(Calls):
@@ -141,7 +141,7 @@ class Session(Calls):
         """
         if not self.connection.usable:
             return
-        with contextlib.suppress(ServerUnavailable):
+        with contextlib.suppress(ServerUnavailableError):
             self._link.close()
 
     def __enter__(self) -> Session:
@@ -168,7 +168,7 @@ def session_of(field: str, source: Any) -> Session:
     """The session itself, or that of an environment.
 
     Raises:
-        InvalidArgument: The source is neither a session nor an environment of one.
+        InvalidArgumentError: The source is neither a session nor an environment of one.
     """
     unwrapped = getattr(source, "unwrapped", source)
     # `TetrisVecEnv` of Stable-Baselines3 has a vector environment.

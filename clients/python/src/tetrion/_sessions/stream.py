@@ -13,6 +13,7 @@ import grpc
 import numpy.typing as npt
 
 from tetrion._checks import keywords
+from tetrion._checks.failures import from_status, invalid_answer
 from tetrion._messages.answers import Stepped
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PlacementsOptions
@@ -21,7 +22,7 @@ from tetrion._sessions.calls import Calls, EnvIds
 from tetrion._sessions.journal import Entry
 from tetrion._sessions.link import NUMBERED, Link
 from tetrion._transport.connection import Patience
-from tetrion.errors import SequenceMismatch, ServerUnavailable, SessionNotFound, TetrionError, from_status, invalid_answer
+from tetrion.errors import SequenceMismatchError, ServerUnavailableError, SessionNotFoundError, TetrionError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -112,7 +113,7 @@ class StepStream(Calls):
         if sent.kind == "save_state" and sent.own:
             self._link.keep_snapshots(response)
         elif isinstance(response, TetrionError):
-            if sent.number and not isinstance(response, SequenceMismatch):
+            if sent.number and not isinstance(response, SequenceMismatchError):
                 # The call was not carried out, so the next one gets its number; the server refuses those sent after it.
                 self._link.sequence = sent.number - 1
         elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request), response):
@@ -125,12 +126,12 @@ class StepStream(Calls):
         while True:
             try:
                 response = self._next()
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 self._reopen(patience, error)
                 continue
             kind = response.WhichOneof("response")
             refusal = from_status(response.error) if kind == "error" else None
-            if isinstance(refusal, SessionNotFound) and self._link.has_journal:
+            if isinstance(refusal, SessionNotFoundError) and self._link.has_journal:
                 self._reopen(patience, refusal)
                 continue
             sent = self._unanswered.popleft()
@@ -145,7 +146,7 @@ class StepStream(Calls):
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
         """Opens the stream again after a loss, and sends requests without an answer once more."""
         patience.wait(error)
-        self._send_again(patience, lost=isinstance(error, SessionNotFound))
+        self._send_again(patience, lost=isinstance(error, SessionNotFoundError))
 
     def _mend(self) -> None:
         """After an interrupted call: opens the stream again, and reads the answers that no caller waits for any more."""
@@ -182,7 +183,7 @@ class StepStream(Calls):
             response: pb.StepStreamResponse = next(self._responses)
             return response
         except StopIteration:
-            raise ServerUnavailable("the server ended the stream", code="UNAVAILABLE") from None
+            raise ServerUnavailableError("the server ended the stream", code="UNAVAILABLE") from None
         except grpc.RpcError as error:
             raise self._link.connection.failure(error) from None
 

@@ -33,7 +33,7 @@ from tetrion._training.search import (
     reading_state,
     total,
 )
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 # Names for `CemConfig.preset`.
 PRESETS = ("szita-lorincz", "thiery-scherrer", "lab", "tetrion")
@@ -127,7 +127,7 @@ class CemConfig:
             num_generations: How long the search will be.
 
         Raises:
-            InvalidArgument: There is no such preset.
+            InvalidArgumentError: There is no such preset.
         """
         linear = Noise("linear", 4.0, 0.6 * max(arguments.integer("num_generations", num_generations), 1))
         configs = (
@@ -160,7 +160,7 @@ class Cem(Search):
         self._mean = np.full(num_weights, config.initial_mean)
         if config.start is not None:
             if len(config.start) != num_weights:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     "start", f"has {len(config.start)} numbers, expected {num_weights}, one for each weight"
                 )
             self._mean = np.array(config.start, np.float64)
@@ -185,7 +185,7 @@ class Cem(Search):
             The generation if that completed it; None if it goes on with a second look.
 
         Raises:
-            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
         """
         candidates = self.ask().candidates
         checked = check_scores(scores, len(candidates))
@@ -233,7 +233,7 @@ class Cem(Search):
         """Restores the search that `state` was taken from.
 
         Raises:
-            InvalidArgument: The state belongs to another configuration or another kind of search.
+            InvalidArgumentError: The state belongs to another configuration or another kind of search.
         """
         with reading_state():
             return cls._resumed(config, state)
@@ -242,14 +242,14 @@ class Cem(Search):
     def _resumed(cls, config: CemConfig, state: Mapping[str, Any]) -> Cem:
         search = cls(config, len(state["mean"]), state["seed"])
         if list(state["spread"]) != [config.covariance]:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 "state", f"has a spread of {list(state['spread'])}, which does not fit {config.covariance}"
             )
         search._generation = arguments.integer("state['generation']", state["generation"])
         search._mean = np.array(state["mean"], np.float64)
         search._spread = np.array(state["spread"][config.covariance], np.float64)
         if search._spread.shape[-1] != search._mean.size:
-            raise InvalidArgument("state", f"has a spread of {search._spread.shape} for {search._mean.size} weights")
+            raise InvalidArgumentError("state", f"has a spread of {search._spread.shape} for {search._mean.size} weights")
         search._best = Best.resumed(state["best"])
         if state["first_scores"] is not None:
             search._first_scores = np.array(state["first_scores"], np.float64)

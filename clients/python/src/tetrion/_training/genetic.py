@@ -32,7 +32,7 @@ from tetrion._training.search import (
     ranking,
     reading_state,
 )
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Genetic(Search):
         """Takes the scores of the last `ask`, in its order, which completes a generation.
 
         Raises:
-            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
         """
         checked = check_scores(scores, len(self._individuals))
         order = ranking(checked)
@@ -137,7 +137,7 @@ class Genetic(Search):
         """Restores the search that `state` was taken from.
 
         Raises:
-            InvalidArgument: The state belongs to another configuration or another kind of search.
+            InvalidArgumentError: The state belongs to another configuration or another kind of search.
         """
         with reading_state():
             return cls._resumed(config, state)
@@ -145,10 +145,10 @@ class Genetic(Search):
     @classmethod
     def _resumed(cls, config: GeneticConfig, state: Mapping[str, Any]) -> Genetic:
         if "individuals" not in state:
-            raise InvalidArgument("state", "is not that of a genetic algorithm")
+            raise InvalidArgumentError("state", "is not that of a genetic algorithm")
         individuals = np.array(state["individuals"], np.float64)
         if individuals.ndim != 2 or len(individuals) != config.individuals:
-            raise InvalidArgument("state", f"has {len(individuals)} individuals, expected {config.individuals}")
+            raise InvalidArgumentError("state", f"has {len(individuals)} individuals, expected {config.individuals}")
         search = cls(config, individuals.shape[1], state["seed"])
         search._generation = arguments.integer("state['generation']", state["generation"])
         search._individuals = individuals

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 Vector = npt.NDArray[np.float64]
 
@@ -97,7 +97,7 @@ class Search(ABC):
         """Begins a search.
 
         Raises:
-            InvalidArgument: There are no weights, or the seed is out of range.
+            InvalidArgumentError: There are no weights, or the seed is out of range.
         """
         arguments.integer("num_weights", num_weights, 1)
         self._seed = arguments.integer("seed", seed, 0, arguments.U64)
@@ -131,7 +131,7 @@ class Search(ABC):
             The generation if that completed it; None if it goes on with a second look.
 
         Raises:
-            InvalidArgument: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
         """
 
     @abstractmethod
@@ -144,33 +144,33 @@ def reading_state() -> Iterator[None]:
     """Refuses what is no state of a search, however it differs from one.
 
     Raises:
-        InvalidArgument: An entry is missing, or holds something else.
+        InvalidArgumentError: An entry is missing, or holds something else.
     """
     try:
         yield
-    except InvalidArgument:
+    except InvalidArgumentError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         problem = f"has no entry {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
-        raise InvalidArgument("state", f"{problem}, expected what `state()` of a search of this kind returns") from None
+        raise InvalidArgumentError("state", f"{problem}, expected what `state()` of a search of this kind returns") from None
 
 
 def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
     """Scores as float64, one for each candidate.
 
     Raises:
-        InvalidArgument: There are more or fewer, or one is not a number between -1e100 and 1e100.
+        InvalidArgumentError: There are more or fewer, or one is not a number between -1e100 and 1e100.
     """
     try:
         checked = np.asarray(scores, np.float64)
     except (TypeError, ValueError):
         raise arguments.wrong("scores", scores, f"a number for each of {num_candidates} candidates") from None
     if checked.shape != (num_candidates,):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             "scores", f"have the shape {checked.shape}, expected one for each of {num_candidates} candidates"
         )
     if not (np.abs(checked) <= MAX_MAGNITUDE).all():
-        raise InvalidArgument("scores", "hold others than numbers between -1e100 and 1e100")
+        raise InvalidArgumentError("scores", "hold others than numbers between -1e100 and 1e100")
     return checked
 
 

@@ -28,7 +28,7 @@ from tetrion._training.cem import PRESETS, Cem, CemConfig
 from tetrion._training.draws import GAME, word
 from tetrion._training.genetic import Genetic, GeneticConfig
 from tetrion._training.search import Generation
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -180,8 +180,8 @@ def train(
         An iterator over the generations that are left; nothing is played before the first is asked for.
 
     Raises:
-        InvalidArgument: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of range, or
-            `state` is of another search.
+        InvalidArgumentError: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of
+            range, or `state` is of another search.
     """
     if not callable(getattr(evaluator, "evaluate", None)):
         raise arguments.wrong("evaluator", evaluator, "a Client, Servers or a tetrion.ray.Pool")
@@ -208,7 +208,9 @@ def train(
         config = CemConfig.preset(config, generations)
     if start is not None:
         if isinstance(config, GeneticConfig):
-            raise InvalidArgument("start", "is given with the genetic algorithm, expected it with the cross-entropy method")
+            raise InvalidArgumentError(
+                "start", "is given with the genetic algorithm, expected it with the cross-entropy method"
+            )
         config = dataclasses.replace(config, start=tuple(arguments.weights("start", start).ravel().tolist()))
     if population is not None:
         population = arguments.integer("population", population)
@@ -290,4 +292,6 @@ def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: rul
     for known in evaluator.server_info(width).feature_sets:
         if known.name == features:
             return len(known.columns)
-    raise InvalidArgument(unknown("feature set", features, (known.name for known in evaluator.server_info().feature_sets)))
+    raise InvalidArgumentError(
+        unknown("feature set", features, (known.name for known in evaluator.server_info().feature_sets))
+    )

@@ -23,7 +23,7 @@ def check(address: Any) -> None:
     """Checks an address.
 
     Raises:
-        InvalidArgument: It is not `host:port`, and has no scheme of gRPC.
+        InvalidArgumentError: It is not `host:port`, and has no scheme of gRPC.
     """
     expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
     arguments.string("address", address, expected)

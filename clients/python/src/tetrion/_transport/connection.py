@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 import grpc
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import from_rpc_error
 from tetrion._messages.answers import MAX_BYTES
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import evaluation_service_pb2 as evaluation_pb
@@ -25,7 +26,7 @@ from tetrion._transport import addresses
 from tetrion._transport.server import Server, shared_server
 from tetrion._transport.tls import Tls
 from tetrion._transport.versions import check, stranger
-from tetrion.errors import ForkedClient, InvalidArgument, ServerUnavailable, TetrionError, from_rpc_error
+from tetrion.errors import ForkedClientError, InvalidArgumentError, ServerUnavailableError, TetrionError
 
 _LOG = logging.getLogger("tetrion")
 
@@ -112,8 +113,8 @@ class Connection:
             any_version: Use the server whatever its version is.
 
         Raises:
-            InvalidArgument: The address is malformed, or a setting is out of range.
-            ForkedClient: This process was forked from one whose connections were open.
+            InvalidArgumentError: The address is malformed, or a setting is out of range.
+            ForkedClientError: This process was forked from one whose connections were open.
         """
         _check_fork()
         self._owner = os.getpid()
@@ -131,7 +132,7 @@ class Connection:
         elif not isinstance(address, Server):
             addresses.check(address)
         if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
-            raise InvalidArgument("token", "cannot be sent, expected printable ASCII characters")
+            raise InvalidArgumentError("token", "cannot be sent, expected printable ASCII characters")
         if not isinstance(tls, (Tls, grpc.ChannelCredentials, bool)):
             raise arguments.wrong("tls", tls, "True, False, a tetrion.Tls or credentials of gRPC")
         self.server = address if isinstance(address, Server) else None
@@ -172,7 +173,7 @@ class Connection:
     def request_id(self, request_id: str) -> None:
         fits = isinstance(request_id, str) and len(request_id) <= 128 and all("!" <= letter <= "~" for letter in request_id)
         if not fits:
-            raise InvalidArgument("request_id", f"is {request_id!r}, expected at most 128 visible ASCII characters")
+            raise InvalidArgumentError("request_id", f"is {request_id!r}, expected at most 128 visible ASCII characters")
         self._request_id = request_id
 
     @property
@@ -195,12 +196,12 @@ class Connection:
 
         Raises:
             TetrionError: The connection was closed.
-            ForkedClient: This process is a fork of the one that made the connection.
+            ForkedClientError: This process is a fork of the one that made the connection.
         """
         if self._closed:
             raise self._closed_error()
         if self.forked:
-            raise ForkedClient(
+            raise ForkedClientError(
                 f"process {os.getpid()} was forked from {self._owner} and cannot use its connection to {self.address}",
                 code="FAILED_PRECONDITION",
                 reason="FORKED",
@@ -256,7 +257,7 @@ class Connection:
         while True:
             try:
                 return self.call(method, request)
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 patience.wait(error)
 
     def step_stream(
@@ -329,10 +330,10 @@ def _check_fork() -> None:
     """Refuses to begin a connection where gRPC cannot: it would hang or abort.
 
     Raises:
-        ForkedClient: This process was forked from one that had used gRPC.
+        ForkedClientError: This process was forked from one that had used gRPC.
     """
     if _forked_from is not None:
-        raise ForkedClient(
+        raise ForkedClientError(
             f"process {os.getpid()} was forked from {_forked_from}, which had used its clients or environments, so gRPC may "
             "hang or abort here",
             code="FAILED_PRECONDITION",

@@ -21,17 +21,9 @@ from pathlib import Path
 from types import TracebackType
 
 from tetrion._checks import arguments
-from tetrion.errors import TetrionError
+from tetrion.errors import ServerNotFoundError, ServerNotStartedError
 
 _READY = "tetrion listening on "
-
-
-class ServerNotFound(TetrionError, FileNotFoundError):
-    """There is no server program to start."""
-
-
-class ServerNotStarted(TetrionError, RuntimeError):
-    """The server program ended, or printed something unexpected, before it was ready."""
 
 
 def find_binary() -> Path:
@@ -41,13 +33,13 @@ def find_binary() -> Path:
     the target folders of the checkout that contains this package.
 
     Raises:
-        ServerNotFound: There is none, or TETRION_SERVER names something that cannot run.
+        ServerNotFoundError: There is none, or TETRION_SERVER names something that cannot run.
     """
     named = os.environ.get("TETRION_SERVER")
     if named:
         found = shutil.which(named)
         if found is None:
-            raise ServerNotFound(f"TETRION_SERVER is {named!r}, which is not a program that can run")
+            raise ServerNotFoundError(f"TETRION_SERVER is {named!r}, which is not a program that can run")
         return Path(found)
     for name in (Path(__file__).parents[1] / "_bin/tetrion", "tetrion"):
         found = shutil.which(name)
@@ -59,7 +51,7 @@ def find_binary() -> Path:
                 found = shutil.which(folder / "target" / profile / "tetrion")
                 if found is not None:
                     return Path(found)
-    raise ServerNotFound(
+    raise ServerNotFoundError(
         "no Tetrion server to start: this package came without one. Build one with `cargo build --release` in a checkout "
         "and either name it in the environment variable TETRION_SERVER, put it on PATH, or install this package from that "
         "checkout with `pip install -e`; or give the address of a running server, such as address='127.0.0.1:50451'"
@@ -92,9 +84,9 @@ class Server:
             timeout: Seconds to wait for it.
 
         Raises:
-            InvalidArgument: The flags are not a list, or the timeout is not a number.
-            ServerNotFound: There is no such program.
-            ServerNotStarted: It did not get ready; its messages are on stderr.
+            InvalidArgumentError: The flags are not a list, or the timeout is not a number.
+            ServerNotFoundError: There is no such program.
+            ServerNotStartedError: It did not get ready; its messages are on stderr.
         """
         self._owner = os.getpid()
         self._closed = False
@@ -126,12 +118,12 @@ class Server:
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as error:
-            raise ServerNotFound(f"cannot run {self._program}: {error.strerror}") from error
+            raise ServerNotFoundError(f"cannot run {self._program}: {error.strerror}") from error
         line = self._first_line(self._timeout)
         if not line.startswith(_READY):
             self._end(10.0)
             said = f"printed {line!r}" if line else f"ended with status {self._process.returncode}, see stderr,"
-            raise ServerNotStarted(
+            raise ServerNotStartedError(
                 f"`{' '.join(_without_secrets(command))}` {said} within {self._timeout:g} s instead of listening"
             )
         self.address = line.removeprefix(_READY).strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grpc
 
-from tetrion.errors import InvalidArgument
+from tetrion.errors import InvalidArgumentError
 
 File = str | os.PathLike[str]
 
@@ -31,10 +31,10 @@ class Tls:
         """The credentials for gRPC.
 
         Raises:
-            InvalidArgument: A file cannot be read or has the wrong content, or a certificate comes without its key.
+            InvalidArgumentError: A file cannot be read or has the wrong content, or a certificate comes without its key.
         """
         if (self.client_cert is None) != (self.client_key is None):
-            raise InvalidArgument("tls", "needs client_cert and client_key, or neither")
+            raise InvalidArgumentError("tls", "needs client_cert and client_key, or neither")
         return grpc.ssl_channel_credentials(
             _read("tls.ca_cert", self.ca_cert, b"CERTIFICATE"),
             _read("tls.client_key", self.client_key, b"PRIVATE KEY"),
@@ -48,7 +48,7 @@ def _read(field: str, file: File | None, label: bytes) -> bytes | None:
     try:
         text = Path(file).read_bytes()
     except (OSError, TypeError, ValueError) as error:
-        raise InvalidArgument(field, f"cannot be read: {error}") from None
+        raise InvalidArgumentError(field, f"cannot be read: {error}") from None
     if b"-----BEGIN " not in text or label + b"-----" not in text:
-        raise InvalidArgument(field, f"is {os.fspath(file)!r}, which holds no {label.decode()} in PEM form")
+        raise InvalidArgumentError(field, f"is {os.fspath(file)!r}, which holds no {label.decode()} in PEM form")
     return text

@@ -10,14 +10,10 @@ from __future__ import annotations
 import warnings
 
 from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
-from tetrion.errors import ForeignServer, IncompatibleServer, InvalidAnswer, TetrionError
+from tetrion.errors import ForeignServerError, IncompatibleServerError, InvalidAnswerError, TetrionError, VersionWarning
 
 VERSION = "0.1.0"
 RULES_VERSION = "tetrion-rules-1"
-
-
-class VersionWarning(UserWarning):
-    """The server plays by another version of the rules than this package expects."""
 
 
 def is_compatible(ours: str, theirs: str) -> bool:
@@ -37,10 +33,10 @@ def check(address: str, info: GetServerInfoResponse, any_version: bool) -> None:
     """Compares the versions of a server with those that this package expects.
 
     Raises:
-        IncompatibleServer: Its version does not fit this package.
+        IncompatibleServerError: Its version does not fit this package.
     """
     if not any_version and not is_compatible(VERSION, info.server_version):
-        raise IncompatibleServer(
+        raise IncompatibleServerError(
             f"the server at {address} is Tetrion {info.server_version}, and this package is Tetrion {VERSION}",
             code="FAILED_PRECONDITION",
         )
@@ -59,7 +55,7 @@ _NOT_HTTP2 = ("SETTINGS frame", "Failed parsing HTTP/2", "http1.x server")
 
 def stranger(address: str, error: TetrionError) -> TetrionError:
     """The error of a first call, or a clearer one if it was not a Tetrion server that answered."""
-    if error.reason or isinstance(error, InvalidAnswer):
+    if error.reason or isinstance(error, InvalidAnswerError):
         return error
     message = str(error)
     if error.code == "UNIMPLEMENTED":
@@ -68,4 +64,4 @@ def stranger(address: str, error: TetrionError) -> TetrionError:
         why = f"it does not speak gRPC ({error.details})"
     else:
         return error
-    return ForeignServer(f"the server at {address} is not a Tetrion server: {why}", code=error.code)
+    return ForeignServerError(f"the server at {address} is not a Tetrion server: {why}", code=error.code)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tetrion._checks.failures import invalid_answer
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import EMPTY, LETTERS, Cells, Scene
-from tetrion.errors import invalid_answer
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class WatchedFrame:
         """Reads a frame of a session with these rules.
 
         Raises:
-            InvalidAnswer: It is of other rules.
+            InvalidAnswerError: It is of other rules.
         """
         try:
             envs = tuple(_env(env, rules) for env in message.envs)

@@ -16,6 +16,7 @@ from typing import Any
 import grpc
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
 from tetrion._messages.answers import check_size
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
@@ -24,7 +25,7 @@ from tetrion._sessions.calls import EnvIds, ids
 from tetrion._sessions.session import Session
 from tetrion._transport.connection import Connection, Patience
 from tetrion._watching.frames import WatchedFrame, painter
-from tetrion.errors import ServerUnavailable, SessionNotFound, TetrionError, invalid_answer
+from tetrion.errors import ServerUnavailableError, SessionNotFoundError, TetrionError
 
 
 class Watching:
@@ -83,7 +84,7 @@ class Watching:
 
     @property
     def end(self) -> TetrionError | None:
-        """Why no more frames come, such as `SessionNotFound`; None while they come, and after `close`."""
+        """Why no more frames come, such as `SessionNotFoundError`; None while they come, and after `close`."""
         return self._reader.end
 
     def __iter__(self) -> Watching:
@@ -185,7 +186,7 @@ class _Reader:
             try:
                 self.started = self._open()
                 break
-            except ServerUnavailable as error:
+            except ServerUnavailableError as error:
                 patience.wait(error)
         threading.Thread(target=self._read, name="tetrion-watch", daemon=True).start()
 
@@ -198,7 +199,7 @@ class _Reader:
         with self._changed:
             self._changed.wait_for(lambda: self._newest is not None or self._is_over, timeout)
             frame, self._newest = self._newest, None
-        if frame is None and self.end is not None and not isinstance(self.end, SessionNotFound):
+        if frame is None and self.end is not None and not isinstance(self.end, SessionNotFoundError):
             raise self.end
         return frame
 
@@ -270,7 +271,7 @@ class _Reader:
         """
         patience, was_lost = Patience(self._connection), False
         while True:
-            is_lost = isinstance(error, ServerUnavailable)
+            is_lost = isinstance(error, ServerUnavailableError)
             was_lost = was_lost or is_lost
             if self._stopped or not (is_lost or self._may_return(error, was_lost=was_lost)):
                 raise error
@@ -281,12 +282,12 @@ class _Reader:
                 error = problem
                 continue
             if _shape(before) != _shape(self.started):
-                raise SessionNotFound(f"{self._name} is another session now", code="NOT_FOUND")
+                raise SessionNotFoundError(f"{self._name} is another session now", code="NOT_FOUND")
             return
 
     def _may_return(self, error: TetrionError, *, was_lost: bool) -> bool:
         """Whether the session is there under another name, or its owner will make it again."""
-        if not isinstance(error, SessionNotFound) or isinstance(self._session, str):
+        if not isinstance(error, SessionNotFoundError) or isinstance(self._session, str):
             return False
         return self._session.name != self._request.session or (was_lost and self._session.snapshot_every > 0)
 
@@ -296,8 +297,8 @@ def _shape(started: pb.WatchStarted) -> tuple[Any, ...]:
     return started.session.config.rules, started.session.config.num_envs, started.env_ids
 
 
-def _broken_off() -> ServerUnavailable:
-    return ServerUnavailable("the frames broke off before the session ended", code="UNAVAILABLE")
+def _broken_off() -> ServerUnavailableError:
+    return ServerUnavailableError("the frames broke off before the session ended", code="UNAVAILABLE")
 
 
 def _notebook_display() -> Any:
