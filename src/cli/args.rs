@@ -27,8 +27,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    bench, completions, evaluate, export, health, help, man, perft, play, replay, reproduce, serve, tbp,
-    train, watch,
+    bench, completions, evaluate, export, health, help, man, perft, play, replay, serve, tbp, train, watch,
 };
 use crate::input::UsageError;
 use crate::names::unknown;
@@ -59,8 +58,6 @@ pub enum Command {
     Play(play::PlayArgs),
     /// Watch controllers, training runs or a server session play
     Watch(watch::WatchArgs),
-    /// Repeat published experiments and compare the results
-    Reproduce(reproduce::ReproduceArgs),
     /// Run a controller as a Tetris Bot Protocol bot, or measure a bot
     Tbp(tbp::TbpArgs),
     /// Replay, check and print a recorded game
@@ -88,8 +85,19 @@ pub enum Command {
 /// # Errors
 /// [`UsageError`] if the file cannot be read or has a key that matches no flag.
 pub fn parse() -> anyhow::Result<Command> {
+    parse_as::<Args>(command()).map(|args| args.command)
+}
+
+/// Reads the flags, the environment and the file of this process for the program that `program` defines.
+///
+/// Ends the process like [`parse`].
+///
+/// # Errors
+/// [`UsageError`] if the file cannot be read or has a key that matches no flag.
+pub fn parse_as<P: FromArgMatches>(program: clap::Command) -> anyhow::Result<P> {
     let args: Vec<OsString> = std::env::args_os().collect();
-    let file = config_path(&args);
+    let has_file = program.get_arguments().any(|arg| arg.get_id() == CONFIG);
+    let file = has_file.then(|| config_path(&args)).flatten();
     let text = file.as_deref().map(read_server_file).transpose().map_err(usage)?;
     let with_file = |command| match (&file, &text) {
         (Some(path), Some(text)) => {
@@ -97,11 +105,11 @@ pub fn parse() -> anyhow::Result<Command> {
         }
         _ => Ok(command),
     };
-    let mut command = with_file(command())?;
+    let mut command = with_file(program.clone())?;
     let mut matches = matches(&command, &args);
     if let Some(memory) = memory(&matches) {
         // The limits that follow from it are defaults; the file and the flags override them.
-        command = with_file(serve::with_memory(self::command(), memory))?;
+        command = with_file(serve::with_memory(program, memory))?;
         matches = self::matches(&command, &args);
     }
     if is_token_visible(&matches) {
@@ -109,7 +117,7 @@ pub fn parse() -> anyhow::Result<Command> {
             "warning: other users of this machine can see a --token; --token-file and the environment hide it",
         );
     }
-    Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| end(&error.format(&mut command))).command)
+    Ok(P::from_arg_matches(&matches).unwrap_or_else(|error| end(&error.format(&mut command))))
 }
 
 /// Reads the flags, or ends the process.
@@ -162,7 +170,12 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
 
 /// The definition of the command line, without what the file of this process says.
 pub fn command() -> clap::Command {
-    help::with_groups(help::arranged(with_environment(Args::command())))
+    help::with_groups(arranged(Args::command()))
+}
+
+/// A command line whose flags have their variables and stand under their headings.
+pub fn arranged(program: clap::Command) -> clap::Command {
+    help::arranged(with_environment(program))
 }
 
 fn usage(error: anyhow::Error) -> UsageError {
@@ -171,8 +184,12 @@ fn usage(error: anyhow::Error) -> UsageError {
 
 /// The memory that `serve` may take, if it is given.
 fn memory(matches: &clap::ArgMatches) -> Option<u64> {
-    matches.subcommand_matches("serve")?.get_one("memory").copied()
+    let (name, options) = matches.subcommand()?;
+    (name == "serve").then(|| options.get_one("memory").copied())?
 }
+
+/// The flag for a file with options, which a program need not have.
+const CONFIG: &str = "config";
 
 /// Options whose values are shown nowhere.
 const SECRETS: [&str; 1] = ["token"];
@@ -200,7 +217,9 @@ fn config_path(args: &[OsString]) -> Option<PathBuf> {
 
 /// Gives each flag of each subcommand its environment variable, and reads `-1` after a flag as the flag's value.
 fn with_environment(command: clap::Command) -> clap::Command {
-    command.mut_arg("config", |arg| arg.env("TETRION_CONFIG").hide_env_values(true)).mut_subcommands(
+    let is_file = |arg: &clap::Arg| arg.get_id() == CONFIG;
+    let with_variable = |arg: clap::Arg| arg.env("TETRION_CONFIG").hide_env_values(true);
+    command.mut_args(|arg| if is_file(&arg) { with_variable(arg) } else { arg }).mut_subcommands(
         |subcommand| {
             let name = subcommand.get_name().to_uppercase().replace('-', "_");
             with_variables(subcommand, &format!("TETRION_{name}_"))

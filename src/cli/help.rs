@@ -10,7 +10,7 @@ use clap::Command;
 /// The groups of subcommands.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "watch"]),
-    ("Train and evaluate", &["train", "evaluate", "reproduce", "tbp"]),
+    ("Train and evaluate", &["train", "evaluate", "tbp"]),
     ("Serve", &["serve", "health"]),
     ("Recordings", &["replay", "export"]),
     ("Inspect and install", &["catalogue", "perft", "bench", "completions", "man", "help"]),
@@ -42,7 +42,7 @@ const RULES: &str = "Rules";
 const FEW: usize = 12;
 
 /// The headings. Of several rows with a flag, the first applies.
-const HEADINGS: [Heading; 25] = [
+const HEADINGS: [Heading; 24] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
     Heading::new(
@@ -83,7 +83,6 @@ const HEADINGS: [Heading; 25] = [
     ),
     Heading::new("Bot", &["program", "think", "timeout"]).only("tbp"),
     Heading::new("Games", &["games", "pieces", "jobs", "seed"]).only("tbp"),
-    Heading::new("Experiments", &["name", "list", "quick", "row", "games", "seed"]).only("reproduce"),
     Heading::new(
         "Players",
         &["players", "player", "controller", "weights", "features", "playouts", "against", "hint"],
@@ -106,7 +105,7 @@ const HEADINGS: [Heading; 25] = [
     Heading::new(RULES, &["size", "rules"]),
     Heading::new("Games", &["games", "game", "seed", "max_pieces", "max_steps", "loss_trials", "speed"]),
     Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
-    Heading::new("Output", &["per_game", "record", "palette", "paused", "json", "markdown", "write"]),
+    Heading::new("Output", &["per_game", "record", "palette", "paused", "json"]),
     Heading::new(
         "Access",
         &[

@@ -15,7 +15,6 @@ pub mod man;
 pub mod perft;
 pub mod play;
 pub mod replay;
-pub mod reproduce;
 pub mod serve;
 pub mod tbp;
 pub mod train;
@@ -55,7 +54,6 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Play(args) => play::run(args),
         args::Command::Watch(args) => watch::run(args),
-        args::Command::Reproduce(args) => reproduce::run(args),
         args::Command::Tbp(args) => tbp::run(args),
         args::Command::Replay(args) => replay::run(&args),
         args::Command::Export(args) => export::run(&args),

@@ -256,8 +256,6 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
         "invalid value '513' for '--threads <N>': expected 0 to 512",
     );
     check(&["serve", "--memory", "1023"], &[], 2, "expected 1024 to 1048576");
-    check(&["reproduce", "leiden-1", "--games", "4294967295"], &[], 2, "expected 1 to 1048576");
-    check(&["reproduce", "leiden-9"], &[], 2, "leiden-9");
     let token = "/nowhere.pem";
     check(&["serve", "--tls-cert", token, "--tls-key", token], &[], 1, "cannot read /nowhere.pem");
 }
@@ -486,7 +484,7 @@ fn no_help_and_no_error_shows_a_token() {
             tetrion(&[args, &["--config", path]].concat(), &[("TETRION_SERVE_TOKEN", "open sesame")]);
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
-    for command in ["serve", "train", "evaluate", "reproduce"] {
+    for command in ["serve", "train", "evaluate"] {
         let text = format!("[{command}]\ntoken = 'open sesame'\npatience = 7\nlisten = '127.0.0.1:7'\n");
         let without = if command == "serve" { "patience" } else { "listen" };
         let text: String = text

@@ -7,11 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 use prost::Message;
 use tetrion::cli::args;
-use tetrion::cli::reproduce::experiments::{ComparedFigure, experiments};
-use tetrion::cli::reproduce::verdict::Said;
 use tetrion::engine::{PRESETS, RulesField};
 use tetrion::service::metrics::METRICS;
-use tetrion::text::numbers::grouped;
 use tetrion::wire::FILE_DESCRIPTOR_SET;
 use tetrion::wire::dm_env_rpc::settings::SETTINGS;
 
@@ -95,47 +92,6 @@ fn the_table_of_settings_is_that_of_the_code() {
         assert!(section.contains(&row), "docs/dm_env_rpc.md has no row {row}");
     }
     assert_eq!(first_column(&section).len(), settings.len() + 1, "the fields of the rules have one row");
-}
-
-#[test]
-fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
-    let document = read("docs/reproduced.md");
-    let table = document.lines().skip_while(|line| !line.starts_with('|'));
-    let rows: Vec<Vec<&str>> = table
-        .take_while(|line| line.starts_with('|'))
-        .skip(2)
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
-    assert!(rows.len() > 30);
-    let all = experiments();
-    let (mut command, mut label) = ("", "");
-    for row in rows {
-        let [cell, row_label, number, document, since, _ours, games, verdict] = row[..] else {
-            panic!("{row:?}")
-        };
-        (command, label) = (
-            if cell.is_empty() { command } else { cell },
-            if row_label.is_empty() { label } else { row_label },
-        );
-        let quick = command.contains("--quick");
-        let found = all
-            .iter()
-            .find(|experiment| command.trim_matches('`').split(' ').nth(1) == Some(experiment.name));
-        let found = found.and_then(|experiment| experiment.rows.iter().find(|row| row.label(quick) == label));
-        let found = found.unwrap_or_else(|| panic!("{command} has no row {label}"));
-        let same = |figure: &&ComparedFigure| {
-            let unit = figure.quantity.unit();
-            let text = |said: Option<Said>| said.map_or(String::new(), |said| said.text(unit));
-            figure.quantity.name() == number
-                && text(figure.document) == document
-                && text(figure.since) == since
-        };
-        assert!(found.figures.iter().any(|figure| same(&figure)), "{command}, {label}: {row:?}");
-        let expected = if quick { found.quick_games } else { found.games };
-        assert_eq!(games, grouped(expected.into()), "{command}, {label}");
-        let known = ["agrees", "differs", "document wrong: ", "too few ", "cut before it can tell", "-"];
-        assert!(known.iter().any(|known| verdict.starts_with(known)), "{command}, {label}: {verdict}");
-    }
 }
 
 #[test]

@@ -87,7 +87,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "exercises", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
-    // pools of its own, `reproduce optimum` computes what no games can tell, and `play` and `watch` show games on this machine.
+    // pools of its own, and `play` and `watch` show games on this machine.
     (
         "cli",
         &[
@@ -102,7 +102,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "recording",
             "picture",
             "tbp",
-            "optimum",
             "summary",
             "optimizers",
             "plot",
@@ -154,8 +153,30 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("tetrion_core::", &["lib"], "a room has one name in both packages, and the arrows are read from it"),
 ];
 
-/// The files of both packages.
+/// Rooms that the experiments of `src/lab` may know. Nothing may know the experiments.
+const LAB: &[&str] = &[
+    "names",
+    "text",
+    "input",
+    "engine",
+    "features",
+    "agents",
+    "pool",
+    "optimum",
+    "summary",
+    "optimizers",
+    "client",
+    "cli",
+];
+
+/// The files of both packages, without the experiments of `src/lab`.
 pub(crate) fn sources() -> Vec<PathBuf> {
+    let lab = root().join("lab");
+    sources_in(&root()).into_iter().filter(|path| !path.starts_with(&lab)).collect()
+}
+
+/// The files of a folder and those below it.
+fn sources_in(folder: &Path) -> Vec<PathBuf> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -167,7 +188,7 @@ pub(crate) fn sources() -> Vec<PathBuf> {
         }
     }
     let mut files = Vec::new();
-    walk(&root(), &mut files);
+    walk(folder, &mut files);
     files.sort();
     files
 }
@@ -267,6 +288,27 @@ fn read_path<'a, 't>(mut tokens: &'t [&'a str], above: &str, paths: &mut Vec<Str
     }
     paths.push(path);
     tokens
+}
+
+#[test]
+fn the_experiments_know_their_rooms_and_nothing_knows_them() {
+    let files = sources_in(&root().join("lab"))
+        .into_iter()
+        .filter(|path| !path.starts_with(root().join("lab/tests")));
+    let mut known = BTreeSet::new();
+    for path in files {
+        let room = |path: &str| path.strip_prefix("tetrion::")?.split("::").next().map(str::to_owned);
+        known.extend(paths(&code(&path)).iter().filter_map(|(_, path)| room(path)));
+    }
+    let allowed: BTreeSet<String> = LAB.iter().map(|&room| room.to_owned()).collect();
+    assert_eq!(
+        known.difference(&allowed).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "rooms that were not allowed"
+    );
+    for path in sources() {
+        assert!(!code(&path).contains("tetrion_lab"), "{}", path.display());
+    }
 }
 
 /// The module of each file, and the modules of those that define what it names.

@@ -40,8 +40,6 @@ fn commands(test: &str) -> Vec<Command> {
         tetrion(&["perft", "IO"]),
         tetrion(&["evaluate", "--controller", "bcts", "--height", "5", "--games", "3"]),
         tetrion(&["bench", "--quick", "--only", "startup"]),
-        tetrion(&["reproduce", "leiden-1", "--row", "10x1", "--games", "5"]),
-        tetrion(&["reproduce", "--list"]),
         train,
     ]
 }

@@ -151,9 +151,6 @@ mod evaluate;
 /// Output that has lost its reader.
 mod lost_output;
 
-/// The tables of documents and papers, from the command line.
-mod reproduce;
-
 /// Named tokens, certificates of both sides, and what errors and logs show of them.
 mod access;
 /// Certificates that change while the server runs.

@@ -8,7 +8,7 @@
 //! set a new record, so ties are decided by the pieces of another placement. [`MonteCarlo::new`] keeps one record;
 //! [`MonteCarlo::as_coded`] keeps the program's two, and reproduces the report's tables. With 50 playouts the slip
 //! costs about a sixth of the lines on 10 x 10, 5.5 per game instead of 6.6, and an eighth on the report's 10 x 15
-//! and 15 x 15; `tetrion reproduce leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
+//! and 15 x 15; `tetrion-lab reproduce leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
 //!
 //! A playout deals the pieces that the rules show, then the seven with equal probability, whatever the randomizer,
 //! because a player cannot see the rest of a bag. Each of its pieces takes one word of the agent's random numbers.

@@ -171,7 +171,7 @@ fn the_url_of_a_collector_is_refused_without_its_password() {
 
 #[test]
 fn no_help_shows_a_secret_of_the_environment() {
-    for command in ["serve", "train", "evaluate", "reproduce"] {
+    for command in ["serve", "train", "evaluate"] {
         let variable = format!("TETRION_{}_TOKEN", command.to_uppercase());
         let (code, reported) = said(tetrion(&[command, "--help"]).env(variable, NEW));
         assert_eq!(code, Some(0), "{reported}");

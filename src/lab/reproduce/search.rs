@@ -3,12 +3,12 @@
 use anyhow::Context;
 
 use super::experiments::{Row, SearchPlan};
-use crate::cli::progress::GamesProgress;
-use crate::client::{
+use tetrion::cli::progress::GamesProgress;
+use tetrion::client::{
     Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policies, Seeds, TerminalPolicy,
     WeightedPolicies,
 };
-use crate::engine::rng::{Tag, word};
+use tetrion::engine::rng::{Tag, word};
 
 /// What was known after a generation.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! `tetrion reproduce`: its tables are sound, its verdicts follow from the numbers, and its output can be read.
+//! `tetrion-lab reproduce`: its tables are sound, its verdicts follow from the numbers, and its output can be read.
 
 use std::fs;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::process::Output;
 
 use serde_json::Value;
 use tetrion::agents::{AgentRow, Controller};
-use tetrion::cli::reproduce::experiments::{Player, Quantity, Row, experiments};
-use tetrion::cli::reproduce::verdict::{Cuts, Decimals, Judgement, Origin, Printed, Said, Verdict, balances};
 use tetrion::engine::Rules;
 use tetrion::features::FeatureSet;
+use tetrion_lab::reproduce::experiments::{Player, Quantity, Row, experiments};
+use tetrion_lab::reproduce::verdict::{Cuts, Decimals, Judgement, Origin, Printed, Said, Verdict, balances};
 
-use crate::evaluate::tetrion;
+use crate::lab;
 
 fn reproduce(args: &[&str]) -> Output {
-    tetrion(&["reproduce"]).args(args).output().unwrap()
+    lab(&["reproduce"]).args(args).output().unwrap()
 }
 
 #[track_caller]

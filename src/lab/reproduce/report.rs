@@ -6,10 +6,10 @@ use super::experiments::{ComparedFigure, Experiment, Quantity, Row};
 use super::forms::{Forms, Table};
 use super::search::Step;
 use super::verdict::{Cuts, Judgement, Said, Verdict, balances, share_interval};
-use crate::cli::evaluate;
-use crate::client::GameResult;
-use crate::summary::Statistics;
-use crate::text::numbers::{count, grouped};
+use tetrion::cli::evaluate;
+use tetrion::client::GameResult;
+use tetrion::summary::Statistics;
+use tetrion::text::numbers::{count, grouped};
 
 /// A row that was played.
 #[derive(Clone, Debug)]

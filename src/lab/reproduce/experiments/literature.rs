@@ -1,10 +1,10 @@
 //! The tables of the literature.
 
 use super::row::{Experiment, Player, Quantity, Row, SearchMethod, SearchPlan, give_or_take, mean_of, rerun};
-use crate::agents::{CONTROLLERS, Search, TerminalPolicy};
-use crate::cli::reproduce::verdict::{Origin, Printed, Said};
-use crate::optimizers::CemPreset;
-use crate::optimizers::cem::Noise;
+use crate::reproduce::verdict::{Origin, Printed, Said};
+use tetrion::agents::{CONTROLLERS, Search, TerminalPolicy};
+use tetrion::optimizers::CemPreset;
+use tetrion::optimizers::cem::Noise;
 
 /// Means over 10,000 games on 10 x 10 in Gabillon, Ghavamzadeh and Scherrer 2013, from memory.
 const RECALLED_10X10: [(&str, f64); 4] =

@@ -1,4 +1,4 @@
-//! `tetrion reproduce`: the tables of the documents and papers that this project grew from, played again.
+//! `tetrion-lab reproduce`: the tables of the documents and papers that this project grew from, played again.
 //!
 //! An experiment is data ([`mod@experiments`]): rows, each with its rules, its player and the figures that are printed of it. A
 //! row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]) beside what the
@@ -24,15 +24,15 @@ pub use self::args::ReproduceArgs;
 use self::experiments::{Experiment, Player, Row, experiments};
 use self::report::{PlayedRow, Report, RowReport};
 use self::search::search;
-use super::connection::Connection;
-use super::interrupt::INTERRUPTED;
-use super::output::{print, say};
-use super::progress::{GamesProgress, rows_left};
-use crate::client::{
+use tetrion::cli::connection::Connection;
+use tetrion::cli::interrupt::INTERRUPTED;
+use tetrion::cli::output::{print, say};
+use tetrion::cli::progress::{GamesProgress, rows_left};
+use tetrion::client::{
     Client, EvaluationRequest, Expectation, NamedPolicy, PlayChoice, Policies, Search, Seeds,
 };
-use crate::input::UsageError;
-use crate::names::unknown;
+use tetrion::input::UsageError;
+use tetrion::names::unknown;
 
 /// An experiment that can be named.
 enum Named {

@@ -1,10 +1,10 @@
 //! What an experiment is made of: rows, their players, and the figures that are compared.
 
-use crate::cli::reproduce::verdict::{Decimals, Origin, Printed, Said};
-use crate::client::{Features, Play, Policies, RulesChoice, TerminalPolicy, WeightedPolicies};
-use crate::engine::{FieldValue, Randomizer};
-use crate::optimizers::cem::Noise;
-use crate::optimizers::{CemPreset, Config, GeneticConfig};
+use crate::reproduce::verdict::{Decimals, Origin, Printed, Said};
+use tetrion::client::{Features, Play, Policies, RulesChoice, TerminalPolicy, WeightedPolicies};
+use tetrion::engine::{FieldValue, Randomizer};
+use tetrion::optimizers::cem::Noise;
+use tetrion::optimizers::{CemPreset, Config, GeneticConfig};
 
 /// A table of a document or of the literature.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@
 //! Games that were cut earlier than the document's give a lower bound. It can be too large for a figure, and says nothing else.
 //! A few lost games among many that were cut do not show how lost games vary: [`Cuts::cut`].
 
-use crate::summary::Statistics;
-use crate::text::numbers::grouped;
+use tetrion::summary::Statistics;
+use tetrion::text::numbers::grouped;
 
 /// A figure that was printed.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,11 +4,11 @@ use super::row::{
     Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan, cut_off, document, give_or_take,
     mean_of, one_game, rerun,
 };
-use crate::agents::{Controller, TerminalPolicy};
-use crate::cli::reproduce::verdict::{Decimals, Printed};
-use crate::client::Features;
-use crate::engine::Randomizer;
-use crate::optimizers::CemPreset;
+use crate::reproduce::verdict::{Decimals, Printed};
+use tetrion::agents::{Controller, TerminalPolicy};
+use tetrion::client::Features;
+use tetrion::engine::Randomizer;
+use tetrion::optimizers::CemPreset;
 
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 const NOTEBOOK: &str = "course notebook";

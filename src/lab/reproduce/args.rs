@@ -1,15 +1,16 @@
-//! The options of `tetrion reproduce`, and the rows that they ask for.
+//! The options of `tetrion-lab reproduce`, and the rows that they ask for.
 
 use std::path::PathBuf;
 
-use crate::cli::computing::ComputingArgs;
-use crate::cli::connection::ConnectionArgs;
-use crate::cli::options::games_range;
-use crate::input::UsageError;
-use crate::names::did_you_mean;
+use tetrion::cli::computing::ComputingArgs;
+use tetrion::cli::connection::ConnectionArgs;
+use tetrion::cli::options::games_range;
+use tetrion::input::UsageError;
+use tetrion::names::did_you_mean;
 
-/// The options of `tetrion reproduce`.
+/// The options of `tetrion-lab reproduce`.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Experiments")]
 pub struct ReproduceArgs {
     /// Experiments to repeat; --list shows them
     #[arg(value_name = "NAME", required_unless_present = "list")]

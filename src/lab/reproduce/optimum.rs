@@ -1,6 +1,6 @@
 //! The experiment `optimum`: every controller held against the best player there is, on playfields that can be solved.
 //!
-//! Lines a game are computed, not sampled (see [`crate::optimum`]), and then sampled as a check: each controller plays
+//! Lines a game are computed, not sampled (see [`tetrion::optimum`]), and then sampled as a check: each controller plays
 //! games through the server like in every other experiment, and their mean must agree with the exact value. The best
 //! player itself is a table of values and no agent: it plays no games.
 
@@ -13,16 +13,16 @@ use serde_json::{Value as Json, json};
 use super::args::ReproduceArgs;
 use super::forms::{Forms, Table};
 use super::verdict::{Cuts, Judgement, Origin, Printed, Said};
-use crate::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel, PlayChoice, Search};
-use crate::cli::options::Size;
-use crate::cli::output::say;
-use crate::cli::progress::{GamesProgress, WorkProgress, rows_left};
-use crate::client::{Client, EvaluationRequest, NamedPolicy, Policies, RulesChoice, Seeds};
-use crate::engine::Rules;
-use crate::optimum::{MAX_AFTERSTATES, Pick, Process, SolutionProgress, Value};
-use crate::pool::Pool;
-use crate::summary::Statistics;
-use crate::text::numbers::{count, grouped, time};
+use tetrion::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel, PlayChoice, Search};
+use tetrion::cli::options::Size;
+use tetrion::cli::output::say;
+use tetrion::cli::progress::{GamesProgress, WorkProgress, rows_left};
+use tetrion::client::{Client, EvaluationRequest, NamedPolicy, Policies, RulesChoice, Seeds};
+use tetrion::engine::Rules;
+use tetrion::optimum::{MAX_AFTERSTATES, Pick, Process, SolutionProgress, Value};
+use tetrion::pool::Pool;
+use tetrion::summary::Statistics;
+use tetrion::text::numbers::{count, grouped, time};
 
 /// Its name on the command line.
 pub const NAME: &str = "optimum";

@@ -1,0 +1,42 @@
+//! Experiments with Tetrion: the tables of documents and papers, played again and compared with what was printed.
+//!
+//! This package is a client of the `tetrion` package: it uses its client, its optimizers and, of its command line, the options,
+//! the output and the progress. Nothing depends on this package.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see tetrion::cli::output
+
+pub mod reproduce;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use tetrion::cli::args::{arranged, parse_as};
+
+/// Repeat published Tetris experiments and compare the results.
+#[derive(Debug, Parser)]
+#[command(name = "tetrion-lab", version, max_term_width = 100)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Repeat published experiments and compare the results
+    Reproduce(reproduce::ReproduceArgs),
+}
+
+/// The definition of the command line.
+pub fn command() -> clap::Command {
+    arranged(Args::command())
+}
+
+/// Runs the program with the options of this process.
+///
+/// # Errors
+/// Options that cannot be read, or whatever the subcommand could not do.
+pub fn run() -> anyhow::Result<ExitCode> {
+    let Args { command: Command::Reproduce(args) } = parse_as(command())?;
+    reproduce::run(args)
+}
