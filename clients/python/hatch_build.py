@@ -1,7 +1,8 @@
 """Build hook: generates `tetrion/_pb` from the proto files of the repository, and puts a server program into a wheel.
 
 `tetrion/_pb/fields.py` has the messages that callers may write as dictionaries, as types with the comments of the proto
-files, so that editors complete their fields and type checkers find typos.
+files, so that editors complete their fields and type checkers find typos. `tetrion/_pb/records.py` has those that callers
+get, as frozen dataclasses.
 
 The hook moves the modules into the package and rewrites their imports, so that no other package called `tetrion` or `v1`
 can get in the way. It does not generate `google/rpc/status.proto`: googleapis-common-protos contains it, and a process may
@@ -31,6 +32,19 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 FILES = ["tensor", "rules", "features", "environment_service", "evaluation_service", "recording"]
 # Messages of rules.proto that callers may write as dictionaries, those that others contain first.
 DICTIONARIES = ["Scoring", "Garbage", "Rules"]
+# Messages that callers get, with those that they contain, and what else they are called in Python.
+RECORDS = ["GetServerInfoResponse", "SessionConfig", "EvaluationStarted", "EvaluationProgress", "EvaluationSummary"]
+RENAMED = {"GetServerInfoResponse": "ServerInfo"}
+# Messages for which Python has other types.
+TYPES = {
+    "Agent": "Policy",
+    "Duration": "float",
+    "Expectation": "Search",
+    "FeatureSelection": "str | tuple[str, ...]",
+    "Rules": "RulesFields",
+}
+# Fields that a record lacks: the caller's own model.
+OMITTED = {"EvaluationStarted": ["mlp", "n_tuple"]}
 
 
 class CustomMetadataHook(MetadataHookInterface):
@@ -98,7 +112,9 @@ def generate(proto: Path, package: Path) -> None:
         if status != 0:
             raise RuntimeError(f"protoc failed with status {status}")
         package.mkdir(exist_ok=True)
-        (package / "fields.py").write_text(dictionaries((Path(scratch) / "described").read_bytes()))
+        described = (Path(scratch) / "described").read_bytes()
+        (package / "fields.py").write_text(dictionaries(described))
+        (package / "records.py").write_text(records(described))
         (package / "__init__.py").write_text('"""Generated from the proto files; see hatch_build.py."""\n')
         for module in (Path(scratch) / "tetrion/v1").glob("*_pb2*"):
             if module.name.endswith("_pb2_grpc.py") and "_service_" not in module.name:
@@ -114,8 +130,8 @@ def dictionaries(described: bytes) -> str:
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
     file = next(file for file in FileDescriptorSet.FromString(described).file if file.name.endswith("/rules.proto"))
-    comments = {tuple(location.path): location.leading_comments for location in file.source_code_info.location}
-    enums = {enum.name: [value.name for value in enum.value] for enum in file.enum_type}
+    comments = _comments(file)
+    enums = _enums(file)
     messages = {message.name: (number, message) for number, message in enumerate(file.message_type)}
     lines = ['"""Messages as dictionaries, generated from rules.proto; see hatch_build.py."""', ""]
     lines += ["from collections.abc import Sequence", "from typing import Literal, TypedDict"]
@@ -124,21 +140,90 @@ def dictionaries(described: bytes) -> str:
         lines += ["", "", f"class {name}Fields(TypedDict, total=False):"]
         lines += [f'    """Fields of the message `{name}` by name; none is required.', "", "    Attributes:"]
         for at, field in enumerate(message.field):
-            # The first paragraph, on one line: editors wrap it.
-            about, *_ = comments[4, number, 2, at].strip().split("\n\n")
-            lines.append(f"        {field.name}: {' '.join(about.split())}")
-        lines += ['    """', "", *(f"    {field.name}: {_type_of(field, enums)}" for field in message.field)]
+            lines.append(f"        {field.name}: {_first_paragraph(comments[4, number, 2, at])}")
+        lines += ['    """', "", *(f"    {field.name}: {_written_type(field, enums)}" for field in message.field)]
     return "\n".join(lines) + "\n"
 
 
-def _type_of(field: Any, enums: dict[str, list[str]]) -> str:
-    """The type of a field as a caller writes it: values of an enum by name, without its prefix."""
-    kinds = {field.TYPE_DOUBLE: "float", field.TYPE_UINT32: "int", field.TYPE_BOOL: "bool", field.TYPE_STRING: "str"}
+def records(described: bytes) -> str:
+    """A module with a frozen dataclass for each of `RECORDS` and the messages in them, from a set of file descriptors."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+    files = [file for file in FileDescriptorSet.FromString(described).file if file.package == "tetrion.v1"]
+    enums = {name: values for file in files for name, values in _enums(file).items()}
+    messages = {
+        message.name: (message, number, _comments(file))
+        for file in files
+        for number, message in enumerate(file.message_type)
+    }
+    lines = ['"""Messages as frozen dataclasses, generated from the proto files; see hatch_build.py."""', ""]
+    lines += ["from __future__ import annotations", "", "from dataclasses import dataclass"]
+    lines += ["from typing import TYPE_CHECKING, Literal", "", "from tetrion._pb.fields import RulesFields", ""]
+    lines += ["if TYPE_CHECKING:", "    from tetrion._messages.policies import Policy, Search"]
+    names: list[str] = []
+    waiting = [*RECORDS]
+    while waiting:
+        name = waiting.pop(0)
+        if name in names:
+            continue
+        names.append(name)
+        message, number, comments = messages[name]
+        lines += ["", "", "@dataclass(frozen=True)", f"class {RENAMED.get(name, name)}:"]
+        lines += [f'    """{_first_paragraph(comments[4, number])}', "", "    Attributes:"]
+        fields = [(at, field) for at, field in enumerate(message.field) if field.name not in OMITTED.get(name, ())]
+        lines += [f"        {field.name}: {_first_paragraph(comments[4, number, 2, at])}" for at, field in fields]
+        lines += ['    """', "", *(f"    {field.name}: {_record_type(field, enums)}" for _, field in fields)]
+        contained = [field.type_name.rpartition(".")[2] for _, field in fields if field.type == field.TYPE_MESSAGE]
+        waiting += [kind for kind in contained if kind not in TYPES]
+    table = ", ".join(f'"tetrion.v1.{name}": {RENAMED.get(name, name)}' for name in names)
+    exported = ", ".join(f'"{RENAMED.get(name, name)}"' for name in sorted(names))
+    lines += ["", "", "# By the names of their messages.", f"RECORDS: dict[str, type] = {{{table}}}", ""]
+    lines += [f"__all__ = [{exported}]", "", "for _kind in RECORDS.values():", '    _kind.__module__ = "tetrion.records"']
+    return "\n".join(lines) + "\n"
+
+
+def _comments(file: Any) -> dict[tuple[int, ...], str]:
+    return {tuple(location.path): location.leading_comments for location in file.source_code_info.location}
+
+
+def _enums(file: Any) -> dict[str, list[str]]:
+    return {enum.name: [value.name for value in enum.value] for enum in file.enum_type}
+
+
+def _first_paragraph(comment: str) -> str:
+    """The first paragraph of a comment on one line, which editors wrap, without the words for who sets a field."""
+    about, *_ = comment.strip().split("\n\n")
+    text = re.sub(r"^(OUTPUT_ONLY|INPUT_ONLY|REQUIRED|Optional): ", "", " ".join(about.split()))
+    return text[:1].upper() + text[1:]
+
+
+def _kind(field: Any, enums: dict[str, list[str]]) -> str:
+    """The type of a number, a text, or a value of an enum, which is its name without a prefix."""
     name = field.type_name.rpartition(".")[2]
     if field.type == field.TYPE_ENUM:
         first, *values = enums[name]
         prefix = first.removesuffix("UNSPECIFIED")
-        kind = f"Literal[{', '.join(repr(value.removeprefix(prefix).lower()) for value in values)}]"
-    else:
-        kind = f"{name}Fields" if field.type == field.TYPE_MESSAGE else kinds[field.type]
+        return f"Literal[{', '.join(repr(value.removeprefix(prefix).lower()) for value in values)}]"
+    kinds = {field.TYPE_DOUBLE: "float", field.TYPE_BOOL: "bool", field.TYPE_STRING: "str"}
+    integers = (field.TYPE_UINT32, field.TYPE_UINT64, field.TYPE_INT32, field.TYPE_INT64, field.TYPE_FIXED64)
+    return "int" if field.type in integers else kinds[field.type]
+
+
+def _written_type(field: Any, enums: dict[str, list[str]]) -> str:
+    """The type of a field as a caller writes it."""
+    name = field.type_name.rpartition(".")[2]
+    kind = f"{name}Fields" if field.type == field.TYPE_MESSAGE else _kind(field, enums)
     return f"Sequence[{kind}]" if field.label == field.LABEL_REPEATED else kind
+
+
+def _record_type(field: Any, enums: dict[str, list[str]]) -> str:
+    """The type of a field as a caller gets it: None for what is absent."""
+    name = field.type_name.rpartition(".")[2]
+    is_message = field.type == field.TYPE_MESSAGE
+    kind = TYPES.get(name, RENAMED.get(name, name)) if is_message else _kind(field, enums)
+    if field.label == field.LABEL_REPEATED:
+        return f"tuple[{kind}, ...]"
+    # Of what a server always sends.
+    always = is_message and name in ("Duration", "Statistics", "Limits")
+    may_lack = field.proto3_optional or field.type == field.TYPE_ENUM or (is_message and not always)
+    return f"{kind} | None" if may_lack and not (is_message and name == "Rules") else kind

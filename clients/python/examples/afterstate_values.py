@@ -104,7 +104,7 @@ class Learner:
         for first in range(0, len(states), self.copies.num_envs):
             some = slice(first, first + self.copies.num_envs)
             ids = np.arange(len(states[some]))
-            self.trials.restore(states[some], ids)
+            self.trials.restore_state(states[some], ids)
             chosen, features, discount = actions[some], None, 1.0
             for step in range(self.args.horizon + 1):
                 env_ids = None if len(ids) == self.copies.num_envs else ids
@@ -135,7 +135,7 @@ class Learner:
         some = np.flatnonzero(counts)
         ranks = np.arange(self.args.candidates) % counts[some, None]
         tried = order[placements.row_offsets[some, None].astype(np.int64) + ranks]
-        states = self.games.save()
+        states = self.games.save_state()
         copies = [states[owner] for owner in owners[tried.ravel()]]
         values = self.rollouts(copies, placements.actions[tried.ravel()]).reshape(tried.shape)
         losses = values.max(axis=1, keepdims=True) - values

@@ -19,26 +19,23 @@ import numpy as np
 
 import tetrion
 
-# The numbers of FEATURE_STAGE_LANDING and TERMINAL_SCORE_AVOID in features.proto.
-LANDING, AVOID = 3, 1
-
 
 class Agent:
     """A linear controller that weighs what the next piece can reach."""
 
     def __init__(self, client, controller, rules, *, placements=8, lost_piece=-100.0, discount=1.0, caution=0.0):
-        """Takes weights and features of a controller from the server, and the fields of `Expectation` by their names.
+        """Takes weights and features of a controller from the server, and the fields of `tetrion.Search` by their names.
 
         The rules are fields by name.
         """
         self.client, self.rules = client, rules
-        info = client.server_info(rules.get("width", 0))
+        info = client.server_info(rules.get("width"))
         controller = next(item for item in info.controllers if item.name == controller)
         self.features, self.weights = controller.feature_set, np.array(controller.weights)
-        self.avoids_the_end = controller.terminal == AVOID
+        self.terminal = controller.terminal
         # With the other weights at 0, a sum of all terms has the same bits as one of these terms alone.
         columns = next(item.columns for item in info.feature_sets if item.name == self.features)
-        of_landings = {item.name for item in info.features if item.stage == LANDING}
+        of_landings = {item.name for item in info.features if item.stage == "landing"}
         # A member of a family is named with its index, `clears[4]`.
         self.landing_weights = np.where([name.split("[")[0] in of_landings for name in columns], self.weights, 0.0)
         self.placements, self.discount, self.caution = placements, discount, caution
@@ -65,7 +62,7 @@ class Agent:
             apart = reached - follows[:, None]
             follows -= self.caution * np.sqrt(mean(odds * apart * apart, odds))
         values = np.full(len(found.actions), -np.inf)
-        values[rows] = found.linear_scores(self.landing_weights, avoid_terminal=False)[rows] + self.discount * follows
+        values[rows] = found.scores(self.landing_weights, terminal="score")[rows] + self.discount * follows
         # The first of the largest; where no placement was looked at, because all of them end the game, the first of all.
         return found.best_rows(values)
 
@@ -73,7 +70,7 @@ class Agent:
         """The placements with the largest scores in their order, of equals the first: their positions and their rows."""
         counts = np.diff(found.row_offsets.astype(np.int64))
         positions = np.repeat(np.arange(len(counts)), counts)
-        scores = found.linear_scores(self.weights, avoid_terminal=self.avoids_the_end)
+        scores = found.scores(self.weights, terminal=self.terminal)
         order = np.lexsort((-scores, positions))  # Stable: equals stay in their order.
         rank = np.arange(len(order)) - np.repeat(found.row_offsets[:-1].astype(np.int64), counts)
         rows = np.sort(order[rank < self.placements])
@@ -82,7 +79,7 @@ class Agent:
 
     def bests(self, found):
         """The largest score of each position; that of a lost piece where it has no placement, or none that it would play."""
-        scores = found.linear_scores(self.weights, avoid_terminal=self.avoids_the_end)
+        scores = found.scores(self.weights, terminal=self.terminal)
         best = found.best_rows(scores)
         largest = np.where(best < 0, -np.inf, scores[best])
         return np.where(largest == -np.inf, self.lost, largest)

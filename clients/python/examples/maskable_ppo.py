@@ -53,7 +53,7 @@ def main():
 
     client = tetrion.Client(args.address)
     seen = {"rules": RULES, "observations": ["board", "heights", "current"]}
-    envs = TetrisVecEnv(args.envs, client, **seen)
+    envs = TetrisVecEnv(args.envs, address=client, **seen)
     model = MaskablePPO(
         "MlpPolicy", envs, n_steps=128, batch_size=1024, n_epochs=4, gamma=0.97, ent_coef=0.005, learning_rate=1e-3,
         policy_kwargs={"net_arch": [128, 128]}, seed=args.seed, device="cpu",
@@ -64,7 +64,7 @@ def main():
 
     # The trained policy without its dice, against random play, in fresh games.
     for name, trained in (("random", None), ("trained", model)):
-        lines = play(TetrisVecEnv(args.games, client, max_episode_steps=5000, **seen), trained, args.seed + 1000)
+        lines = play(TetrisVecEnv(args.games, address=client, max_episode_steps=5000, **seen), trained, args.seed + 1000)
         half = 1.96 * lines.std(ddof=1) / np.sqrt(len(lines))
         print(f"{name}: {lines.mean():.2f} lines a game over {len(lines)} games, 95 % within +- {half:.2f}")
     if args.log:

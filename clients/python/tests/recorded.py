@@ -35,7 +35,7 @@ def check_drawings(recording, folder):
     theirs = [re.findall(r"^\|(.*?)\|", step, re.M) for step in (folder / "compared.txt").read_text().split("step ")[1:]]
     replay = recording.replay()
     ours = [
-        re.findall(r"^\|(.*?)\|", pictures.text(replay.moment(step), recording.rules, None), re.M)
+        re.findall(r"^\|(.*?)\|", pictures.text(replay.moment(step), recording._message.rules, None), re.M)
         for step in range(len(replay) + 1)
     ]
     for step, (drawn, expected) in enumerate(zip(ours, theirs, strict=True)):
@@ -44,7 +44,7 @@ def check_drawings(recording, folder):
 
 def three_pieces(client, **kwargs):
     """The recording of a game under way."""
-    env = tetrion.TetrisEnv(client, **kwargs)
+    env = tetrion.PlacementEnv(address=client, **kwargs)
     recorder = tetrion.Recorder(env)
     env.reset(seed=5)
     for action in (0, 3, 6):

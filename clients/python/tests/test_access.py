@@ -35,7 +35,7 @@ max_evaluations = 0
 
 def listed(client):
     """The names of the sessions that a client can see."""
-    return [session.name for session in client.connection.call_patiently("ListSessions", pb.ListSessionsRequest()).sessions]
+    return [session.name for session in client._connection.call_patiently("ListSessions", pb.ListSessionsRequest()).sessions]
 
 
 def test_two_tokens_do_not_see_each_other(tokens):
@@ -50,7 +50,7 @@ def test_two_tokens_do_not_see_each_other(tokens):
         assert bob.server_info().limits.max_sessions_per_caller == 1
         assert alice.server_info().limits.max_sessions_per_caller == alice.server_info().limits.max_sessions
         with pytest.raises(tetrion.SessionNotFoundError):
-            bob.connection.call("DeleteSession", pb.DeleteSessionRequest(name=hers.name))
+            bob._connection.call("DeleteSession", pb.DeleteSessionRequest(name=hers.name))
         with pytest.raises(tetrion.errors.ServerFullError, match='the token "bob" has reached its limit on sessions, 1'):
             bob.create_session()
         with pytest.raises(tetrion.errors.ServerFullError, match='the token "bob" may run no evaluations'):

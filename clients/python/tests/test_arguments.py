@@ -1,6 +1,8 @@
 """Wrong arguments: each names the argument, its value and what was expected, before anything is sent."""
 
+import dataclasses
 import inspect
+import pickle
 import re
 
 import gymnasium
@@ -9,7 +11,6 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import tetrion
-from tetrion._pb import environment_service_pb2
 
 NAN = float("nan")
 
@@ -49,8 +50,8 @@ def nowhere():
             "autoreset_mode is 'samstep', did you mean 'same_step'? expected one of next_step, ",
         ),
         ({"autoreset_mode": None}, "autoreset_mode is None, expected one of next_step, same_step, disabled"),
-        ({"invalid_action": "ignroe"}, "invalid_action is 'ignroe', "),
-        ({"max_episode_steps": "10"}, f"max_episode_steps is '10', expected an integer from 0 to {2**32 - 1}"),
+        ({"invalid_action_policy": "ignroe"}, "invalid_action_policy is 'ignroe', "),
+        ({"max_episode_steps": "10"}, f"max_episode_steps is '10', expected an integer from 1 to {2**32 - 1}"),
         ({"action_mask": "no"}, "action_mask is 'no', expected True or False"),
         ({"ttl": "5"}, "ttl is '5', expected seconds, 0 or more"),
         ({"ttl": -1}, "ttl is -1, expected seconds, 0 or more"),
@@ -84,7 +85,7 @@ def test_sessions(nowhere, given, said):
     assert f"{field} {problem}" == str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["TetrisEnv", "TetrisVectorEnv"])
+@pytest.mark.parametrize("name", ["PlacementEnv", "PlacementVectorEnv"])
 def test_environments_too(client, name):
     for given, said in (
         ({"observations": "board"}, "observations is 'board'"),
@@ -115,9 +116,9 @@ def test_unknown_arguments_of_environments(given, meant):
     (name,) = given
     given = {"address": "127.0.0.1:1", **given}
     for make, what in (
-        (lambda: gymnasium.make("tetrion/Placement-v0", **given), "TetrisEnv"),
+        (lambda: gymnasium.make("tetrion/Placement-v0", **given), "PlacementEnv"),
         (lambda: gymnasium.make("tetrion/Keypress-v0", **given), "KeypressEnv"),
-        (lambda: gymnasium.make_vec("tetrion/Placement-v0", num_envs=2, **given), "TetrisVectorEnv"),
+        (lambda: gymnasium.make_vec("tetrion/Placement-v0", num_envs=2, **given), "PlacementVectorEnv"),
         (lambda: tetrion.KeypressVectorEnv(2, **given), "KeypressVectorEnv"),
     ):
         with pytest.raises(tetrion.InvalidArgumentError) as caught:
@@ -142,7 +143,7 @@ def test_arguments_that_belong_elsewhere(make, given, meant):
     more = {"num_envs": 2} if make == "make_vec" else {}
     with pytest.raises(tetrion.InvalidArgumentError) as caught:
         getattr(gymnasium, make)("tetrion/Placement-v0", address="127.0.0.1:1", **more, **given)
-    assert f"{name} is not an argument of Tetris" in str(caught.value)
+    assert f"{name} is not an argument of Placement" in str(caught.value)
     assert f", did you mean {meant}? expected one of " in str(caught.value)
 
 
@@ -173,7 +174,7 @@ def test_other_unknown_arguments(nowhere):
         ),
         (
             lambda: nowhere.evaluate("bcts", seeds=[1], max_piece=5),
-            "max_piece is not an argument of evaluate, did you mean 'max_pieces'? expected one of controllers, ",
+            "max_piece is not an argument of evaluate, did you mean 'max_pieces'? expected one of policies, ",
         ),
         (
             lambda: nowhere.evaluate("bcts", seeds=[1], recrod="best"),
@@ -184,20 +185,20 @@ def test_other_unknown_arguments(nowhere):
             "width is not an argument of start_evaluation, did you mean rules={'width': 6}?",
         ),
         (
-            lambda: nowhere.evaluate_stream("bcts", seeds=[1], time_out=6),
-            "time_out is not an argument of evaluate_stream, did you mean 'timeout'?",
+            lambda: nowhere.evaluate("monte_carlo", seeds=[1], playouts=6),
+            "playouts is not an argument of evaluate, did you mean tetrion.Policy(..., playouts=6)?",
         ),
         (
             lambda: tetrion.Servers(["127.0.0.1:1"]).evaluate("bcts", seeds=[1], on_progres=print),
             "on_progres is not an argument of evaluate, did you mean 'on_progress'?",
         ),
         (
-            lambda: tetrion.train(nowhere, generation=3),
-            "generation is not an argument of train, did you mean 'generations'?",
+            lambda: tetrion.cem(nowhere, generation=3),
+            "generation is not an argument of cem, did you mean 'generations'?",
         ),
         (
-            lambda: tetrion.train(evaluator=nowhere, width=6),
-            "width is not an argument of train, did you mean rules={'width': 6}? expected one of evaluator, config, ",
+            lambda: tetrion.genetic(evaluator=nowhere, width=6),
+            "width is not an argument of genetic, did you mean rules={'width': 6}? expected one of evaluator, config, ",
         ),
     ):
         with pytest.raises(tetrion.InvalidArgumentError) as caught:
@@ -206,8 +207,8 @@ def test_other_unknown_arguments(nowhere):
 
 
 def test_checked_calls_keep_their_signatures():
-    assert list(inspect.signature(tetrion.TetrisEnv).parameters)[:3] == ["address", "rules", "observations"]
-    assert list(inspect.signature(tetrion.TetrisVectorEnv).parameters)[:3] == ["num_envs", "address", "rules"]
+    assert list(inspect.signature(tetrion.PlacementEnv).parameters)[:3] == ["address", "rules", "observations"]
+    assert list(inspect.signature(tetrion.PlacementVectorEnv).parameters)[:3] == ["num_envs", "address", "rules"]
     assert inspect.signature(tetrion.Client.create_session).parameters["num_envs"].default == 1
 
 
@@ -216,28 +217,28 @@ def test_checked_calls_keep_their_signatures():
 )
 def test_every_spelling_of_an_autoreset_mode_everywhere(client, mode):
     with client.create_session(2, autoreset_mode=mode) as session:
-        assert session.message.config.autoreset_mode == 2
+        assert session._message.config.autoreset_mode == 2
     for envs in (
-        tetrion.TetrisVectorEnv(2, client, autoreset_mode=mode),
-        tetrion.KeypressVectorEnv(2, client, autoreset_mode=mode),
+        tetrion.PlacementVectorEnv(2, address=client, autoreset_mode=mode),
+        tetrion.KeypressVectorEnv(2, address=client, autoreset_mode=mode),
         gymnasium.make_vec("tetrion/Placement-v0", num_envs=2, address=client, autoreset_mode=mode),
     ):
         assert envs.unwrapped.autoreset_mode is envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-        assert envs.unwrapped.session.message.config.autoreset_mode == 2
+        assert envs.unwrapped.session._message.config.autoreset_mode == 2
         envs.close()
 
 
 def test_every_spelling_of_other_names(client):
     for rules in ({"randomizer": "bag7"}, {"randomizer": "BAG-7"}, {"randomizer": "RANDOMIZER_BAG7"}):
         with client.create_session(rules=rules) as session:
-            assert session.message.config.rules.randomizer == 2
+            assert session._message.config.rules.randomizer == 2
     for name in ("Colour-Blind", "colour_blind"):
-        tetrion.TetrisEnv(client, render_mode="RGB-array", render_palette=name).close()
+        tetrion.PlacementEnv(address=client, render_mode="RGB-array", render_palette=name).close()
     for wrong in (["usual"], 5, None):
         with pytest.raises(
             tetrion.InvalidArgumentError, match=r"^render_palette is .*, expected one of usual, colour-blind"
         ):
-            tetrion.TetrisEnv(client, render_palette=wrong)
+            tetrion.PlacementEnv(address=client, render_palette=wrong)
 
 
 @pytest.mark.parametrize("two", [2, 2.0, np.int64(2), np.uint8(2), np.float32(2), np.array(2.0)])
@@ -248,12 +249,12 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
         "max_episode_steps": two,
         "snapshot_every": two,
     }
-    env = tetrion.TetrisEnv(client, ttl=two * 50, **kwargs)
+    env = tetrion.PlacementEnv(address=client, ttl=two * 50, **kwargs)
     env.reset(seed=two)
     assert env.step(two)[0]["board"].sum() == 4
-    env.restore_state(env.clone_state(), reseed=two)
+    env.restore_state(env.save_state(), reseed=two)
     vector = [
-        tetrion.TetrisVectorEnv(two, client, **kwargs),
+        tetrion.PlacementVectorEnv(two, address=client, **kwargs),
         gymnasium.make_vec("tetrion/Placement-v0", num_envs=two, address=client, **kwargs),
     ]
     for envs in vector:
@@ -261,12 +262,12 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
         for seed in (two, [two, two]):
             assert envs.reset(seed=seed)[0]["board"].shape == (2, 8, 6)
         envs.step(np.array([two, two]))
-    states = vector[0].clone_state()
+    states = vector[0].save_state()
     vector[0].restore_state(states[0], [two - 1], reseed=two)
     with client.create_session(two, seed=two, max_episode_steps=two) as session, session.clone(two) as twin:
         assert twin.num_envs == 2
         session.reset([two - 1])
-        with tetrion.Recorder(session) as recorder, client.watch(session, [two - 1], fps=two, scale=two):
+        with tetrion.Recorder(session) as recorder, client.watch(session, [two - 1], render_fps=two, render_scale=two):
             session.reset(seeds=[two, two])
             session.step([two, two])
             session.fork(two - 1, [0], reseed=two)
@@ -278,7 +279,7 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
         "episodes_per_seed": two,
         "max_parallelism": two,
         "baseline": two - 2,
-        "lookahead": two - 1,
+        "search": tetrion.Search(lookahead=two - 1),
     }
     result = client.evaluate(weights=np.ones((2, 8)), features="bcts8", seeds=seeds, rules={"preview": two}, **options)
     assert len(result.lines) == 8
@@ -288,14 +289,14 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
 def test_what_is_no_number_counts_nowhere(client, wrong):
     session = client.create_session(3)
     session.reset()
-    env, envs = tetrion.TetrisEnv(client), tetrion.TetrisVectorEnv(2, client)
+    env, envs = tetrion.PlacementEnv(address=client), tetrion.PlacementVectorEnv(2, address=client)
     env.reset(seed=1)
     envs.reset(seed=1)
-    state = env.clone_state()
+    state = env.save_state()
     for name, call in {
-        "num_envs": lambda: tetrion.TetrisVectorEnv(wrong, client),
-        "max_episode_steps": lambda: tetrion.TetrisEnv(client, max_episode_steps=wrong),
-        "snapshot_every": lambda: tetrion.TetrisVectorEnv(2, client, snapshot_every=wrong),
+        "num_envs": lambda: tetrion.PlacementVectorEnv(wrong, address=client),
+        "max_episode_steps": lambda: tetrion.PlacementEnv(address=client, max_episode_steps=wrong),
+        "snapshot_every": lambda: tetrion.PlacementVectorEnv(2, address=client, snapshot_every=wrong),
         "seed": lambda: env.reset(seed=wrong),
         "seed[1]": lambda: envs.reset(seed=[1, wrong]),
         "reseed": lambda: env.restore_state(state, reseed=wrong),
@@ -311,7 +312,7 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
     for name in ("observe_mask", "copy", "action_mask"):
         if not isinstance(wrong, (bool, np.bool_)):
             with pytest.raises(tetrion.InvalidArgumentError, match=f"^{name} is .*, expected True or False"):
-                tetrion.TetrisVectorEnv(2, client, **{name: wrong})
+                tetrion.PlacementVectorEnv(2, address=client, **{name: wrong})
 
 
 @pytest.mark.parametrize(
@@ -325,8 +326,8 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
         ({"seeds": [True, False]}, "seeds has elements of bool, expected uint64"),
         ({"seeds": tetrion.SeedRange(2**64, 5)}, f"seeds.seed is {2**64}, expected an integer"),
         ({"seeds": tetrion.SeedRange(1, "5")}, "seeds.count is '5', expected an integer"),
-        ({"controllers": 5}, "controllers is 5, expected names of controllers or agents"),
-        ({"controllers": ["bcts", 5]}, "controllers[1] is 5, expected the name of a controller or an agent, or an Agent"),
+        ({"policies": 5}, "policies is 5, expected names of controllers or agents, or Policies"),
+        ({"policies": ["bcts", 5]}, "policies[1] is 5, expected the name of a controller or an agent, or a Policy"),
         ({"weights": [1.0, NAN]}, "weights[1] is nan, expected a finite number"),
         ({"weights": [[1.0], [float("inf")]]}, "weights[1, 0] is inf, expected a finite number"),
         ({"weights": []}, "weights is [], expected numbers, one row of them or several of one length"),
@@ -337,40 +338,40 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
             {"weights": [1.0], "terminal": "avoids"},
             "terminal is 'avoids', did you mean 'avoid'? expected one of avoid, score",
         ),
-        ({"weights": [1.0], "lookahead": -1}, "lookahead is -1, expected an integer"),
-        ({"expectation": True}, "expectation is given without weights, expected weights; a controller by name takes it in "),
-        ({"controllers": "dt-10", "lookahead": 1}, "lookahead is given without weights, expected weights; a controller by"),
-        ({"lookahead": -1}, "lookahead is -1, expected an integer"),
-        # Not the default here: this controller has an expectation of its own, which a lookahead of 0 would take away.
-        ({"controllers": "tetrion-10x10-expectation", "lookahead": 0}, "lookahead is given without weights"),
-        ({"controllers": "tetrion-10x10-expectation", "expectation": False}, "expectation is given without weights"),
-        ({"controllers": "dt-10", "terminal": "score"}, "terminal is given without weights, expected weights; a controller"),
+        (
+            {"search": tetrion.Search()},
+            "search is given without weights, expected weights; a policy has its own, as in Policy(",
+        ),
+        ({"policies": "dt-10", "search": tetrion.Search(lookahead=1)}, "search is given without weights"),
+        # Not the default here: this controller has a search of its own, which a lookahead of 0 would take away.
+        (
+            {"policies": "tetrion-10x10-expectation", "search": tetrion.Search(lookahead=0)},
+            "search is given without weights",
+        ),
+        (
+            {"policies": "dt-10", "lookahead": 1},
+            "lookahead is not an argument of {}, did you mean search=tetrion.Search(lookah",
+        ),
+        (
+            {"expectation": True},
+            "expectation is not an argument of {}, did you mean search=tetrion.Search(), in a tetrion.Pol",
+        ),
+        (
+            {"policies": "dt-10", "terminal": "score"},
+            "terminal is given without weights, expected weights; a policy has its",
+        ),
         ({"terminal": "nonsense"}, "terminal is 'nonsense', expected one of avoid, score"),
-        ({"controllers": "dt-10", "features": "bcts8"}, "features is given without weights, expected weights; an"),
+        ({"policies": "dt-10", "features": "bcts8"}, "features is given without weights, expected weights; a policy has"),
+        ({"features": "nope"}, "features is given without weights"),
         ({"features": 5}, "features is 5, expected the name of a feature set, or a list of features"),
         (
-            {"weights": [1.0], "expectation": {}, "lookahead": 1},
-            "expectation is given with a lookahead of 1, expected one of the two",
+            {"weights": [1.0], "search": True},
+            "search is True, expected a tetrion.Search, such as Search() or Search(lookahead",
         ),
-        (
-            {"weights": [1.0], "expectation": 4},
-            "expectation is 4, expected True, or fields by name such as {'placements': 4}",
-        ),
-        ({"weights": [1.0], "expectation": "all"}, "expectation is 'all', expected True, or fields by name"),
-        (
-            {"weights": [1.0], "expectation": {"placement": 4}},
-            "expectation has no field 'placement', did you mean 'placements'? expected one of pieces, placements, ",
-        ),
-        ({"weights": [1.0], "expectation": {"pieces": -1}}, "expectation.pieces is -1, expected an integer"),
-        ({"weights": [1.0], "expectation": {"placements": 2.5}}, "expectation.placements is 2.5, expected an integer"),
-        ({"weights": [1.0], "expectation": {"lost_piece": NAN}}, "expectation.lost_piece is nan, expected a number"),
-        ({"weights": [1.0], "expectation": {"discount": True}}, "expectation.discount is True, expected a number"),
-        (
-            {"weights": [1.0], "expectation": {"terms": "lands"}},
-            "expectation.terms is 'lands', did you mean 'landing'? expected one of landing, all, none",
-        ),
+        ({"weights": [1.0], "search": {"placements": 4}}, "search is {'placements': 4}, expected a tetrion.Search"),
         ({"max_pieces": "100"}, "max_pieces is '100', expected an integer"),
         ({"max_pieces": -1}, "max_pieces is -1, expected an integer"),
+        ({"max_pieces": 0}, "max_pieces is 0, expected an integer from 1 to"),
         ({"max_steps": 0.5}, "max_steps is 0.5, expected an integer"),
         ({"episodes_per_seed": None}, "episodes_per_seed is None, expected an integer"),
         ({"baseline": -1}, "baseline is -1, expected an integer"),
@@ -387,21 +388,19 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
             {"baseline": 0, "seeds": [[1, 2], [3, 4]]},
             "baseline is given with a list of seeds for each policy, expected common seeds",
         ),
-        ({"weights": [1.0], "model": tetrion.NTuple(None)}, "tuples is None, expected a list of TuplePatterns"),
-        ({"weights": [1.0], "model": tetrion.NTuple([3])}, "tuples[0] is 3, expected a TuplePattern"),
-        ({"controllers": "bcts\ud800"}, "controllers[0] is 'bcts\\ud800', expected the name of a controller or an agent"),
+        ({"policies": "bcts\ud800"}, "policies[0] is 'bcts\\ud800', expected the name of a controller or an agent"),
     ],
 )
 def test_evaluations(nowhere, given, said):
     given = {
-        "controllers": "bcts",
+        "policies": "bcts",
         **({} if {"piece_sequences", "seeds"} & set(given) or not given else {"seeds": [1]}),
         **given,
     }
-    for ask in (nowhere.evaluate, nowhere.start_evaluation, nowhere.evaluate_stream):
+    for ask in (nowhere.evaluate, nowhere.start_evaluation):
         with pytest.raises(tetrion.InvalidArgumentError) as caught:
             ask(**given)
-        assert str(caught.value).startswith(said)
+        assert str(caught.value).startswith(said.replace("{}", ask.__name__))
 
 
 @pytest.mark.parametrize(
@@ -421,24 +420,17 @@ def test_reports_of_evaluations(nowhere, given, said):
             assert str(caught.value) == said
 
 
-@pytest.mark.parametrize("timeout", ["5", NAN, -1, True])
-def test_a_timeout_of_a_stream(nowhere, timeout):
-    with pytest.raises(tetrion.InvalidArgumentError, match=r"^timeout is .*, expected seconds, 0 or more"):
-        nowhere.evaluate_stream("bcts", seeds=[1], timeout=timeout)
-
-
 @pytest.mark.parametrize("never", [float("inf"), 1e30, 1e10])
 def test_a_timeout_may_be_as_long_as_you_like(server, never):
     with tetrion.Client(server, timeout=never, patience=never) as client:
         assert client.create_session(2).reset().infos["pieces"].tolist() == [0, 0]
-        last = list(client.evaluate_stream("bcts", seeds=[1], max_pieces=5, timeout=never))[-1]
-        assert last.WhichOneof("event") == "summary"
+        assert client.evaluate("bcts", seeds=[1], max_pieces=5).pieces.tolist() == [5]
 
 
 def test_features_that_would_not_be_seen(client):
     for make in (
-        lambda **given: tetrion.TetrisEnv(client, **given),
-        lambda **given: tetrion.TetrisVectorEnv(2, client, **given),
+        lambda **given: tetrion.PlacementEnv(address=client, **given),
+        lambda **given: tetrion.PlacementVectorEnv(2, address=client, **given),
         lambda **given: gymnasium.make("tetrion/Placement-v0", address=client, **given),
         lambda **given: gymnasium.make_vec("tetrion/Keypress-v0", num_envs=2, address=client, **given),
     ):
@@ -457,16 +449,16 @@ def test_features_that_would_not_be_seen(client):
         assert session.enumerate_placements().feature_names == ("holes",)
 
 
-@pytest.mark.parametrize("wrong", [False, "", [], {}, -1, 2.5])
+@pytest.mark.parametrize("wrong", [False, "", [], {}, 0, -1, 2.5])
 def test_a_length_of_episodes_that_is_none(client, wrong):
-    for make in (lambda: tetrion.TetrisEnv(client, max_episode_steps=wrong),
-                 lambda: tetrion.KeypressVectorEnv(2, client, max_episode_steps=wrong)):  # fmt: skip
-        with pytest.raises(tetrion.InvalidArgumentError, match=r"^max_episode_steps is .*, expected an integer from 0 to "):
+    for make in (lambda: tetrion.PlacementEnv(address=client, max_episode_steps=wrong),
+                 lambda: tetrion.KeypressVectorEnv(2, address=client, max_episode_steps=wrong)):  # fmt: skip
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^max_episode_steps is .*, expected an integer from 1 to "):
             make()
 
 
 def test_an_action_that_is_none(client):
-    env = tetrion.TetrisEnv(client, rules={"width": 6})
+    env = tetrion.PlacementEnv(address=client, rules={"width": 6})
     env.reset(seed=1)
     for wrong in (None, "left", 0.5, NAN, True, [0], 10**12):
         with pytest.raises(tetrion.InvalidArgumentError, match=r"^action is .*, expected an integer from 0 to 23$"):
@@ -495,17 +487,19 @@ def test_calls_of_a_session(client):
         refused("seeds is 3, expected a list of seeds", session.reset, seeds=3)
         refused("seeds[0] is 1.5, expected an integer", session.reset, [0], seeds=[1.5])
         refused("seeds[0] is None, expected an integer", session.reset, [0], seeds=[None])
-        refused("reseed is -1, expected an integer", session.restore, session.save(), reseed=-1)
-        refused("positions is 5, expected snapshots as bytes, or Drawings, or Packed", session.restore, 5)
-        refused("positions is [], expected snapshots", session.restore, [])
-        refused("positions is bytearray(", session.restore, bytearray(session.save()[0]))
-        refused("positions is <memory at ", session.restore, memoryview(session.save()[0]))
-        refused("positions[0] is 'xy', expected a snapshot as bytes, a Drawing or Packed", session.restore, ["xy"])
-        mixed = [session.save([0])[0], tetrion.Drawing([], "I")]
-        refused("positions has snapshots and drawings, expected one kind in one call", session.restore, mixed)
-        refused("positions[0].rows is '##..'", session.restore, tetrion.Drawing("##..", "I"))
-        refused("positions[0].piece is 3, expected one of the letters IOTZSJL", session.restore, tetrion.Drawing([], 3))
-        refused("format is 'asci', did you mean 'ascii'? expected one of ascii, ", session.render, format="asci")
+        refused("reseed is -1, expected an integer", session.restore_state, session.save_state(), reseed=-1)
+        refused("positions is 5, expected snapshots as bytes, or Drawings, or Packed", session.restore_state, 5)
+        refused("positions is [], expected snapshots", session.restore_state, [])
+        refused("positions is bytearray(", session.restore_state, bytearray(session.save_state()[0]))
+        refused("positions is <memory at ", session.restore_state, memoryview(session.save_state()[0]))
+        refused("positions[0] is 'xy', expected a snapshot as bytes, a Drawing or Packed", session.restore_state, ["xy"])
+        mixed = [session.save_state([0])[0], tetrion.Drawing([], "I")]
+        refused("positions has snapshots and drawings, expected one kind in one call", session.restore_state, mixed)
+        refused("positions[0].rows is '##..'", session.restore_state, tetrion.Drawing("##..", "I"))
+        refused(
+            "positions[0].piece is 3, expected one of the letters IOTZSJL", session.restore_state, tetrion.Drawing([], 3)
+        )
+        refused("style is 'asci', did you mean 'ascii'? expected one of ascii, ", session.render, style="asci")
         refused("features is 5", session.enumerate_placements, features=5)
         refused("afterstates is 'no', expected True or False", session.enumerate_placements, afterstates="no")
         refused("keys is 1, expected True or False", session.enumerate_placements, keys=1)
@@ -530,13 +524,6 @@ def test_packed_playfields(client):
     refused("queues[0, 0] is 200, expected an integer from -128 to 127", [[0] * 20], [0], [[200]])
 
 
-def test_a_message_of_positions_has_its_own_rules(client):
-    message = environment_service_pb2.Positions(drawings=[{"piece": "I"}])
-    assert len(client.enumerate_placements(message).actions) == 17
-    with pytest.raises(tetrion.InvalidArgumentError, match="rules are given beside a message Positions"):
-        client.enumerate_placements(message, rules={"width": 6})
-
-
 def test_scores(client):
     placements = client.enumerate_placements(tetrion.Drawing([], "O"), features=["holes", "max_height"])
 
@@ -546,10 +533,10 @@ def test_scores(client):
         assert str(caught.value).startswith(said)
 
     without = client.enumerate_placements(tetrion.Drawing([], "O"))
-    refused("features were not asked for: enumerate_placements(..., features=...)", without.linear_scores, [1.0])
-    refused("weights are 3 weights for 2 features", placements.linear_scores, [1.0, 2.0, 3.0])
-    refused("weights are 1x2 weights for 2 features", placements.linear_scores, [[1.0, 2.0]])
-    refused("weights[0] is nan, expected a finite number", placements.linear_scores, [NAN, 0.0])
+    refused("features were not asked for: enumerate_placements(..., features=...)", without.scores, [1.0])
+    refused("weights are 3 weights, expected 2 features", placements.scores, [1.0, 2.0, 3.0])
+    refused("weights are 1x2 weights, expected 2 features", placements.scores, [[1.0, 2.0]])
+    refused("weights[0] is nan, expected a finite number", placements.scores, [NAN, 0.0])
     refused("scores have the shape (3,), expected one for each of 9 rows", placements.best_rows, [1.0, 2.0, 3.0])
     refused("scores[2] is nan, expected a number", placements.best_rows, np.array([1.0, 2.0, NAN] * 3))
     assert placements.best_rows(list(range(9))).tolist() == [8]
@@ -569,9 +556,9 @@ def test_equivalent_arguments_work(client):
         action_mask=np.True_,
     )
     with session:
-        assert session.message.config.seed == 2**64 - 1
-        assert session.message.config.max_episode_steps == 1000
-        assert (session.message.config.rules.width, session.message.config.rules.height) == (6, 12)
+        assert session._message.config.seed == 2**64 - 1
+        assert session._message.config.max_episode_steps == 1000
+        assert (session._message.config.rules.width, session._message.config.rules.height) == (6, 12)
         assert list(session.reset(np.arange(4)[::2] // 2).observations) == ["board", "current"]
         session.step(np.zeros((2, 2), ">i8")[:, 0])
     once = client.evaluate("bcts", weights=np.ones((8, 2))[:, 0], features="bcts8", seeds=np.arange(3.0), max_pieces=1e2)
@@ -649,3 +636,63 @@ def test_torchrl_finds_out_that_there_is_no_frameskip(client, env_id):
     """Its GymEnv looks for these words in a TypeError of `gymnasium.make`, and then makes the environment without it."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
         gymnasium.make(env_id, address=client, frameskip=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "name is not given, nor are weights, expected one of the two"),
+        ({"name": 3}, "name is 3, expected the name of a controller or an agent"),
+        ({"name": "dt-10", "weights": [1.0]}, "weights are given with the name 'dt-10', expected one of the two"),
+        ({"name": "dt-10", "features": "bcts8"}, "features is given with the name 'dt-10', expected weights instead of"),
+        ({"name": "dt-10", "model": tetrion.Mlp([4])}, "model is given with the name 'dt-10', expected weights instead of"),
+        ({"weights": [1.0]}, "features is not given, expected what the weights are for, such as 'bcts8'"),
+        ({"weights": [1.0], "features": "bcts8", "playouts": 3}, "playouts is given with weights, expected the name of an"),
+        (
+            {"weights": [[1.0], [2.0]], "features": ["holes"]},
+            "weights is [[1.0], [2.0]], expected one row; evaluate(weights=",
+        ),
+        ({"weights": [NAN], "features": ["holes"]}, "weights[0] is nan, expected a finite number"),
+        (
+            {"name": "dt-10", "terminal": "avoids"},
+            "terminal is 'avoids', did you mean 'avoid'? expected one of avoid, score",
+        ),
+        ({"name": "dt-10", "search": {}}, "search is {}, expected a tetrion.Search"),
+        ({"name": "monte_carlo", "playouts": -1}, "playouts is -1, expected an integer"),
+        ({"name": "dt-10", "label": 5}, "label is 5, expected a string"),
+        ({"weights": [1.0], "features": ["holes"], "model": 5}, "model is 5, expected an Mlp or an NTuple"),
+    ],
+)
+def test_policies(given, said):
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
+        tetrion.Policy(**given)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"pieces": -1}, "search.pieces is -1, expected an integer"),
+        ({"placements": 2.5}, "search.placements is 2.5, expected an integer"),
+        ({"lost_piece": NAN}, "search.lost_piece is nan, expected a number"),
+        ({"discount": True}, "search.discount is True, expected a number"),
+        ({"terms": "lands"}, "search.terms is 'lands', did you mean 'landing'? expected one of landing, all, none"),
+        ({"lookahead": -1}, "search.lookahead is -1, expected an integer"),
+        ({"lookahead": 1, "caution": 0.5}, "search.lookahead is given with caution, expected one of the two"),
+    ],
+)
+def test_searches(given, said):
+    with pytest.raises(tetrion.InvalidArgumentError) as caught:
+        tetrion.Search(**given)
+    assert str(caught.value).startswith(said)
+
+
+def test_policies_compare_by_what_they_say():
+    row = np.array([1.0, -2.0])
+    policy = tetrion.Policy(weights=row, features=["holes", "max_height"], terminal="SCORE")
+    same = tetrion.Policy(weights=[1, -2.0], features=("holes", "max_height"), terminal="score")
+    assert policy == same == pickle.loads(pickle.dumps(policy))
+    assert hash(policy) == hash(same)
+    assert tetrion.Mlp([3], "ReLU") == tetrion.Mlp((3.0,)) != tetrion.Mlp([3], "softsign")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        policy.label = "another"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion._training.cem import Cem, CemConfig, Noise
+from tetrion._training.cem import CemConfig, CemOptimizer, Noise
 from tetrion._training.draws import normals, word
 from tetrion._transport.server import find_binary
 
@@ -53,7 +53,7 @@ def test_follows_the_golden_paths(name, config):
     """The paths that the server program's own search is held to."""
     rows = [line.split() for line in PATHS.read_text().splitlines()]
     means = [[float(number) for number in row[1:]] for row in rows if row[0] == name]
-    search = Cem(CemConfig(population=10, initial_std=1.0, **config), 3, 42)
+    search = CemOptimizer(CemConfig(population=10, initial_std=1.0, **config), 3, 42)
     assert len(means) == 5
     assert [advance(search).mean.tolist() for _ in means] == means
 
@@ -68,24 +68,24 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
     # The notebook's games are short, end as the weights will have it, and are others for each candidate.
     notebook = {"max_steps": 1000, "terminal": "score", "game_seeds": "per_slot"} if preset == "lab" else {}
-    records = list(
-        tetrion.train(
-            client,
-            tetrion.CemConfig.preset(preset, 4),
-            features="dellacherie6",
-            rules={"width": 8, "height": 8},
-            population=20,
-            generations=4,
-            games=2,
-            check_games=6,
-            max_pieces=2000,
-            seed=5,
-            **notebook,
-        )
+    training = tetrion.cem(
+        client,
+        tetrion.CemConfig.preset(preset, 4),
+        features="dellacherie6",
+        rules={"width": 8, "height": 8},
+        population=20,
+        generations=4,
+        games=2,
+        check_games=6,
+        max_pieces=2000,
+        seed=5,
+        **notebook,
     )
-    assert [record.to_json() for record in records] == expected
+    trained = list(training)
+    assert [generation.to_json() for generation in trained] == expected
     checkpoint = json.loads((tmp_path / "run/checkpoint").read_text())
-    assert records[-1].search.state() == checkpoint["state"]["cem"]
+    assert training.state() == checkpoint["state"]["cem"]
+    assert training.weights.tolist() == trained[-1].weights.tolist()
 
 
 def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path):
@@ -103,12 +103,12 @@ def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path)
     config = dataclasses.replace(
         tetrion.CemConfig.preset("tetrion", 2), initial_std=0.1, noise=Noise("hyperbolic", 0.0), covariance="full"
     )
-    records = tetrion.train(
+    training = tetrion.cem(
         client,
         config,
         features=features,
         rules={"width": 6, "height": 6},
-        expectation={"placements": 3},
+        search=tetrion.Search(placements=3),
         start=start,
         population=8,
         generations=2,
@@ -117,14 +117,14 @@ def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path)
         max_pieces=300,
         seed=5,
     )
-    assert [record.to_json() for record in records] == expected
+    assert [trained.to_json() for trained in training] == expected
 
 
 def test_a_search_goes_on_where_it_stopped():
     config = CemConfig(population=12, elite_fraction=0.25, initial_std=3.0, covariance="full", second_look=0.5)
-    steady, resumed = Cem(config, 3, 11), Cem(config, 3, 11)
+    steady, resumed = CemOptimizer(config, 3, 11), CemOptimizer(config, 3, 11)
     for _ in range(8):  # every other time in the middle of a generation
-        resumed = Cem.resume(config, json.loads(json.dumps(resumed.state())))
+        resumed = CemOptimizer.resume(config, json.loads(json.dumps(resumed.state())))
         ours, theirs = steady.ask(), resumed.ask()
         assert ours.candidates.tobytes() == theirs.candidates.tobytes()
         assert (ours.generation, ours.second_look) == (theirs.generation, theirs.second_look)
@@ -135,7 +135,7 @@ def test_a_search_goes_on_where_it_stopped():
     assert toy(steady.mean[None])[0] > toy(np.zeros((1, 3)))[0]
     assert steady.best[0] == toy(steady.best[1][None])[0]
     with pytest.raises(ValueError, match="does not fit"):
-        Cem.resume(CemConfig(), steady.state())
+        CemOptimizer.resume(CemConfig(), steady.state())
 
 
 def test_refuses_wrong_parameters():
@@ -168,55 +168,70 @@ def test_refuses_wrong_parameters():
             Noise(kind, variance, generations)
     for num_weights, seed in ((0, 1), (2, -1), ("2", 1), (2, 1.5)):
         with pytest.raises(tetrion.InvalidArgumentError, match=r"num_weights|seed"):
-            Cem(CemConfig(), num_weights, seed)
+            CemOptimizer(CemConfig(), num_weights, seed)
     with pytest.raises(ValueError, match="name is 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
     with pytest.raises(ValueError, match="start has 3 numbers, expected 2"):
-        Cem(CemConfig(start=(1.0, 2.0, 3.0)), 2, 1)
-    search = Cem(CemConfig(population=4.0), 2.0, 1.0)
-    assert search.ask().candidates.tobytes() == Cem(CemConfig(population=4), 2, 1).ask().candidates.tobytes()
+        CemOptimizer(CemConfig(start=(1.0, 2.0, 3.0)), 2, 1)
+    search = CemOptimizer(CemConfig(population=4.0), 2.0, 1.0)
+    assert search.ask().candidates.tobytes() == CemOptimizer(CemConfig(population=4), 2, 1).ask().candidates.tobytes()
     for scores in ([1.0], [1.0, 2.0, 3.0, math.nan]):
         with pytest.raises(ValueError, match="scores"):
             search.tell(scores)
     assert search.generation == 0
 
 
-def test_refuses_wrong_arguments_of_train(client):
+def test_refuses_wrong_arguments_of_a_training(client):
     with pytest.raises(ValueError, match="expected common or per_slot"):
-        tetrion.train(client, game_seeds="each")
+        tetrion.cem(client, game_seeds="each")
     with pytest.raises(ValueError, match="check_games is 1, expected an integer from 2"):
-        tetrion.train(client, check_games=1)
+        tetrion.cem(client, check_games=1)
     with pytest.raises(ValueError, match="start has 2 numbers, expected 9"):
-        tetrion.train(client, start=[1.0, 2.0])
-    with pytest.raises(ValueError, match="start is given with the genetic algorithm"):
-        tetrion.train(client, "genetic", start=[1.0, 2.0])
+        tetrion.cem(client, start=[1.0, 2.0])
+    with pytest.raises(ValueError, match="start is not an argument of genetic"):
+        tetrion.genetic(client, start=[1.0, 2.0])
     with pytest.raises(ValueError, match="is called 'thiery', did you mean 'thiery9'\\? expected one of dellacherie6, "):
-        tetrion.train(client, features="thiery")
+        tetrion.cem(client, features="thiery")
     for wrong, said in (
         ("thetrion", "config is 'thetrion', did you mean 'tetrion'? expected one of szita-lorincz, "),
-        ("gentic", "config is 'gentic', did you mean 'genetic'? expected one of szita-lorincz, "),
-        (3, "config is 3, expected a CemConfig, a GeneticConfig, or the name of a preset"),
+        (3, "config is 3, expected a CemConfig, or the name of a preset"),
+        (tetrion.GeneticConfig(), "config is GeneticConfig"),
     ):
         with pytest.raises(tetrion.InvalidArgumentError) as caught:
-            tetrion.train(client, wrong)
+            tetrion.cem(client, wrong)
         assert str(caught.value).startswith(said)
     for evaluator in ("127.0.0.1:1", None, 3):
         with pytest.raises(tetrion.InvalidArgumentError, match=r"^evaluator is .*, expected a Client, Servers or a"):
-            tetrion.train(evaluator)
+            tetrion.cem(evaluator)
     with pytest.raises(tetrion.InvalidArgumentError, match=r"^features is 3, expected the name of a feature set, or a list"):
-        tetrion.train(client, features=3)
+        tetrion.cem(client, features=3)
 
 
-@pytest.mark.parametrize("config", ["tetrion", "genetic"])
-def test_refuses_what_is_no_state(client, config):
-    rules = {"width": 6, "height": 6}
-    (trained,) = tetrion.train(client, config, rules=rules, generations=1, games=1, max_pieces=20, population=10)
-    state = trained.search.state()
-    other = {"tetrion": "genetic", "genetic": "tetrion"}[config]
+@pytest.mark.parametrize(("train", "other"), [(tetrion.cem, tetrion.genetic), (tetrion.genetic, tetrion.cem)])
+def test_refuses_what_is_no_state(client, train, other):
+    options = {"rules": {"width": 6, "height": 6}, "population": 10}
+    training = train(client, **options, generations=1, games=1, max_pieces=20)
+    training.run()
+    state = training.state()
     wrong = [{}, 3, "x", [], {"seed": 1}, {**state, "seed": "x"}, {**state, "generation": "x"}, {**state, "best": 3}]
     wrong += [{name: value for name, value in state.items() if name != left_out} for left_out in state]
     for given in wrong:
         with pytest.raises(tetrion.InvalidArgumentError, match=r"state|seed"):
-            tetrion.train(client, config, rules=rules, state=given, population=10)
+            train(client, **options, state=given)
     with pytest.raises(tetrion.InvalidArgumentError, match=r"state"):
-        tetrion.train(client, other, rules=rules, state=state, population=10)
+        other(client, **options, state=state)
+
+
+def test_a_training_goes_on_where_another_stopped(client):
+    options = {"rules": {"width": 6, "height": 6}, "population": 10, "games": 1, "max_pieces": 30, "check_games": 2}
+    whole = tetrion.cem(client, generations=3, **options)
+    assert (whole.generation, whole.weights) == (0, None)
+    weights = whole.run()
+    assert whole.generation == 3
+    assert list(whole) == []
+    assert whole.run().tolist() == weights.tolist()
+    first = tetrion.cem(client, generations=1, **options)
+    first.run()
+    second = tetrion.cem(client, generations=3, **options, state=json.loads(json.dumps(first.state())))
+    assert [trained.generation.generation for trained in second] == [1, 2]
+    assert second.weights.tolist() == weights.tolist()

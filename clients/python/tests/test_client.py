@@ -9,7 +9,7 @@ import pytest
 
 import tetrion
 from tetrion._evaluations.summary import summarize
-from tetrion._messages.placements import KEYS
+from tetrion._messages.records import record
 from tetrion._messages.requests import enum_value, rules_message
 
 RULES = {"width": 10, "height": 6}
@@ -41,7 +41,7 @@ def test_greedy_play_on_features_is_the_servers_controller(client, bcts):
         alive = np.arange(8)
         while alive.size:
             placements = stream.enumerate_placements(alive)
-            rows = placements.best_rows(placements.linear_scores(bcts.weights))
+            rows = placements.best_rows(placements.scores(bcts.weights))
             stepped = stream.step(placements.actions[rows], alive)
             lines[alive], pieces[alive] = stepped.infos["lines"], stepped.infos["pieces"]
             alive = alive[~(stepped.terminated | stepped.truncated)]
@@ -77,46 +77,68 @@ def test_evaluate_weights_and_controllers_on_the_same_seeds(client, bcts):
     assert again.lines.tolist() == lines[0].tolist()
 
 
-def test_evaluate_with_an_expectation(client, bcts):
+def test_policies_that_search(client, bcts):
     rules = {**RULES, "preview": 1}
 
-    def games(controllers=(), rules=RULES, **options):
-        return client.evaluate(controllers, seeds=tetrion.SeedRange(0, 12), rules=rules, max_pieces=500, **options)
+    def games(policies=(), rules=RULES, **options):
+        return client.evaluate(policies, seeds=tetrion.SeedRange(0, 12), rules=rules, max_pieces=500, **options)
 
     def lines(rules=RULES, **options):
         return games(rules=rules, weights=bcts.weights, features="bcts8", **options).lines.tolist()
 
-    weighing = lines(expectation=True)
-    # The same in other words: by name, as a message, with the defaults written out, as an agent.
-    written = {"pieces": 1, "placements": 8.0, "lost_piece": -100, "discount": np.float64(1), "terms": "landing"}
-    for same in ({}, tetrion.Expectation(placements=8), written):
-        assert lines(expectation=same) == weighing
-    message = tetrion.Expectation(terms="EXPECTATION_TERMS_LANDING")
-    named = tetrion.Agent(name="bcts", expectation=message)
-    unnamed = tetrion.Agent(name="expectation", features={"set": "bcts8"}, weights=bcts.weights)
-    agents = games([named, unnamed, "bcts"])
-    assert agents.lines.reshape(3, 12)[:2].tolist() == [weighing, weighing]
-    greedy = agents.lines.reshape(3, 12)[2].tolist()
-    assert sum(weighing) > sum(greedy)
+    search = tetrion.Search
+    searching = lines(search=search())
+    # The same in other words: with the defaults written out, by name, by weights.
+    written = search(pieces=1, placements=8.0, lost_piece=-100, discount=np.float64(1), terms="LANDING")
+    for same in (search(placements=8), written):
+        assert lines(search=same) == searching
+    named = tetrion.Policy("bcts", search=search(terms="landing"))
+    unnamed = tetrion.Policy(weights=bcts.weights, features="bcts8", search=search())
+    policies = games([named, unnamed, "bcts"])
+    assert policies.lines.reshape(3, 12)[:2].tolist() == [searching, searching]
+    greedy = policies.lines.reshape(3, 12)[2].tolist()
+    assert sum(searching) > sum(greedy)
+    assert greedy == lines() == lines(search=None) == lines(search=search(lookahead=0))
     # Fields arrive: one placement looked at is the greedy choice, and all of them with all their terms are a lookahead.
-    assert lines(expectation={"placements": 1}) == lines(expectation=False) == lines(expectation=None) == greedy
-    assert lines(rules, expectation={"placements": 128, "terms": "ALL"}) == lines(rules, lookahead=1)
-    assert lines(rules, expectation={"pieces": 2}) != lines(rules, expectation=True) != weighing
+    assert lines(search=search(placements=1)) == greedy
+    ahead = lines(rules, search=search(lookahead=1))
+    assert lines(rules, search=search(placements=128, terms="all")) == ahead
+    assert games(tetrion.Policy("bcts", search=search(lookahead=1)), rules).lines.tolist() == ahead != greedy
+    assert lines(rules, search=search(pieces=2)) != lines(rules, search=search()) != searching
     for given, said in (
-        ({"pieces": 2}, "weights.expectation.pieces: is 2, expected at most 1"),
-        ({"placements": 129}, "weights.expectation.placements: is 129, expected 1 to 128"),
-        ({"lost_piece": 1}, "weights.expectation.lost_piece: is 1, expected -1000000 to 0"),
-        ({"discount": 1.5}, "weights.expectation.discount: is 1.5, expected 0 to 1"),
+        (search(pieces=2), "weights.expectation.pieces: is 2, expected at most 1"),
+        (search(placements=129), "weights.expectation.placements: is 129, expected 1 to 128"),
+        (search(lost_piece=1), "weights.expectation.lost_piece: is 1, expected -1000000 to 0"),
+        (search(discount=1.5), "weights.expectation.discount: is 1.5, expected 0 to 1"),
     ):
         with pytest.raises(tetrion.InvalidRequestError, match=said):
-            lines(expectation=given)
+            lines(search=given)
+
+
+def test_what_was_played_has_every_default(client, bcts):
+    policies = [
+        tetrion.Policy("bcts", label="the first"),
+        tetrion.Policy("monte_carlo", playouts=2),
+        tetrion.Policy(weights=bcts.weights, features="bcts8", search=tetrion.Search(placements=3)),
+    ]
+    started = client.evaluate(policies, seeds=[1], rules=RULES, max_pieces=2).started
+    assert (started.num_policies, started.num_games, started.max_pieces, started.baseline) == (3, 3, 2, 0)
+    assert (started.rules["width"], started.rules["height"], started.rules["randomizer"]) == (10, 6, "uniform")
+    named, playing_out, weighted = started.agents
+    assert (named.name, named.label, named.terminal) == ("bcts", "the first", "avoid")
+    assert (playing_out.name, playing_out.playouts) == ("monte_carlo", 2)
+    assert (weighted.name, weighted.weights, weighted.features) == ("", bcts.weights, "bcts8")
+    assert weighted.search == tetrion.Search(
+        pieces=1, placements=3, lost_piece=-100.0, discount=1.0, terms="landing", caution=0.0
+    )
 
 
 def test_evaluations_travel_between_processes(client):
     result = client.evaluate("bcts", seeds=[1, 2], max_pieces=10)
     again = pickle.loads(pickle.dumps(result))
+    assert again == result
+    assert again != client.evaluate("bcts", seeds=[1, 3], max_pieces=10)
     assert (again.started, again.summary) == (result.started, result.summary)
-    assert again.lines.tobytes() == result.lines.tobytes()
 
 
 def test_evaluate_needs_seeds_or_pieces(client):
@@ -160,9 +182,8 @@ def test_our_sums_are_the_servers(client, pairs):
             pairs=pairs,
             baseline=baseline,
         )
-        compared = result.started.baseline if result.started.HasField("baseline") else None
-        ours = summarize(result, compared)
-        assert ours.SerializeToString(deterministic=True) == result.summary.SerializeToString(deterministic=True)
+        ours = summarize(result, result.started.baseline)
+        assert record(ours) == result.summary
         assert ours.paired_differences
 
 
@@ -171,7 +192,7 @@ def test_how_long_games_last_is_estimated(client):
     result = client.evaluate(["bcts", "dellacherie"], loss_trials=64, **games)
     assert result.started.loss_trials == 64
     ours = summarize(result, None, loss_trials=64)
-    assert ours.SerializeToString(deterministic=True) == result.summary.SerializeToString(deterministic=True)
+    assert record(ours) == result.summary
     assert not result.summary.paired_differences
     played = client.evaluate(["bcts", "dellacherie"], **{**games, "seeds": tetrion.SeedRange(5, 400)})
     for estimated, whole in zip(result.summary.policies, played.summary.policies, strict=True):
@@ -207,9 +228,9 @@ class FakeBar:
 
 
 def test_evaluation_can_be_left_early(client):
-    messages = client.evaluate_stream("bcts", seeds=[1])
-    assert next(messages).WhichOneof("event") == "started"
-    messages.close()
+    run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 1000), rules=RULES, max_pieces=2000)
+    assert len(next(iter(run))) < 1000
+    run.close()
     assert client.evaluate("bcts", seeds=[1], max_pieces=10).summary.policies[0].num_games == 1
 
 
@@ -280,9 +301,9 @@ def test_the_type_of_packed_rows_follows_the_width_of_the_playfield(client):
         assert {found.afterstates.dtype for found in listed} == {np.dtype(dtype)}
         assert len({found.afterstates.tobytes() for found in listed}) == 1
         with client.create_session(1, rules=rules, observations=["board_bits"]) as session:
-            shown = session.restore(tetrion.Packed(boards, [0])).observations["board_bits"]
+            shown = session.restore_state(tetrion.Packed(boards, [0])).observations["board_bits"]
             assert shown.tolist() == boards.tolist()
-            assert session.restore(tetrion.Packed(shown, [0])).observations["board_bits"].tolist() == boards.tolist()
+            assert session.restore_state(tetrion.Packed(shown, [0])).observations["board_bits"].tolist() == boards.tolist()
 
 
 def test_keys_of_placements(client):
@@ -294,7 +315,7 @@ def test_keys_of_placements(client):
     assert every.key_names(9) == ("hold", "far_left", "hard_drop")
     assert [every.key_names(row)[0] == "hold" for row in range(26)] == every.holds.tolist()
     assert every.key_offsets[-1] == every.keys.size
-    assert every.keys.max() < len(KEYS)
+    assert every.keys.max() < len(tetrion.KEYS)
     with pytest.raises(tetrion.InvalidArgumentError, match="row is 26, expected an integer from 0 to 25"):
         every.key_names(26)
 
@@ -361,12 +382,12 @@ def test_best_rows_takes_the_first_of_equals_and_skips_the_empty(client):
         session.step([0, 0, 8])
         placements = session.enumerate_placements(features=["holes"])
         assert np.diff(placements.row_offsets).tolist() == [0, 9, 9]
-        rows = placements.best_rows(placements.linear_scores([-1.0]))
+        rows = placements.best_rows(placements.scores([-1.0]))
         # Only half covering the O in columns 0 and 1, or in 8 and 9, makes holes: over it is as good as beside it.
         assert rows.tolist() == [-1, 0, 9]
         assert placements.actions[rows[1:]].tolist() == [0, 0]
-        with pytest.raises(ValueError, match="2 weights for 1 features"):
-            placements.linear_scores([1.0, 2.0])
+        with pytest.raises(ValueError, match="are 2 weights, expected 1 features"):
+            placements.scores([1.0, 2.0])
 
 
 def test_snapshots_go_on_as_the_original(client):
@@ -377,18 +398,18 @@ def test_snapshots_go_on_as_the_original(client):
         seen = session.reset()
         for _ in range(4):
             seen = session.step(seen.action_mask.argmax(axis=1))
-        state = session.save([1])
-        restored = fork.restore(state)
+        state = session.save_state([1])
+        restored = fork.restore_state(state)
         np.testing.assert_array_equal(restored.observations["board"], seen.observations["board"][[1, 1, 1, 1]])
         action = int(seen.action_mask[1].argmax())
         stepped, original = fork.step([action] * 4), session.step([action], [1])
         for name, array in original.observations.items():
             np.testing.assert_array_equal(stepped.observations[name], array.repeat(4, axis=0))
-        assert fork.save()[3] == session.save([1])[0]
+        assert fork.save_state()[3] == session.save_state([1])[0]
         # Another future: the visible pieces stay, later ones are new.
-        reseeded = fork.restore(state, reseed=1)
+        reseeded = fork.restore_state(state, reseed=1)
         np.testing.assert_array_equal(reseeded.observations["queue"], restored.observations["queue"])
-        assert len(set(fork.save())) == 4
+        assert len(set(fork.save_state())) == 4
 
 
 def test_forks_and_clones(client):
@@ -397,18 +418,18 @@ def test_forks_and_clones(client):
         for _ in range(3):
             seen = session.step(seen.action_mask.argmax(axis=1))
         with session.clone() as twin, session.clone(64) as futures:
-            assert twin.save() == session.save()
+            assert twin.save_state() == session.save_state()
             assert twin.name != session.name
             assert twin.feature_names == session.feature_names
             # One state, many futures: all show the same next piece, and different ones after it.
-            futures.restore(session.save([1]))
+            futures.restore_state(session.save_state([1]))
             forked = futures.fork(0, reseed=7)
             assert len(set(forked.observations["queue"][:, 0])) == 1
             stepped = futures.step(forked.action_mask.argmax(axis=1))
             assert len(set(stepped.observations["queue"][:, 0])) > 1
         # In its own session, onto some environments.
         session.fork(2, [0, 1])
-        assert len(set(session.save())) == 1
+        assert len(set(session.save_state())) == 1
 
 
 def test_answers_are_views_of_the_message(client):
@@ -426,7 +447,7 @@ def test_tensors_become_arrays_when_read_and_pickle_as_dicts(client):
         session.reset()
         stepped = session.step([0, 0, 0])
         assert list(stepped.observations) == ["board", "current"]
-        assert list(stepped.infos) == [spec.name for spec in session.message.info_specs]
+        assert list(stepped.infos) == [spec.name for spec in session._message.info_specs]
         assert stepped.observations["board"] is stepped.observations["board"]
         assert "queue" not in stepped.observations
         with pytest.raises(KeyError, match="queue"):
@@ -455,7 +476,7 @@ def test_a_stream_answers_in_order(client):
 
 def test_restore_from_a_drawing(client):
     with client.create_session(rules={"width": 4, "height": 4}, seed=1) as session:
-        observed = session.restore(tetrion.Drawing(["##..", "##.."], "O"))
+        observed = session.restore_state(tetrion.Drawing(["##..", "##.."], "O"))
         assert observed.observations["board"][0].tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [0] * 4, [0] * 4]
         assert session.render() == ["....\n....\n##..\n##.."]
         assert session.step([2]).rewards.tolist() == [2.0]

@@ -52,8 +52,8 @@ def begun(env):
 
 
 def test_a_state_can_be_restored_any_number_of_times(client):
-    env = begun(tetrion.TetrisEnv(client, rules=RULES))
-    state = env.clone_state()
+    env = begun(tetrion.PlacementEnv(address=client, rules=RULES))
+    state = env.save_state()
     assert isinstance(state, bytes)
     mask = env.action_masks()
     future = play(env)
@@ -65,24 +65,24 @@ def test_a_state_can_be_restored_any_number_of_times(client):
         assert (info["seed"], info["pieces"] + 1) == future[0][-2:]
         assert play(env) == future
     # In another environment of the same rules, begun or not, and with other pieces from there on.
-    other = tetrion.TetrisEnv(client, rules=RULES)
+    other = tetrion.PlacementEnv(address=client, rules=RULES)
     other.restore_state(state)
     assert play(other) == future
     other.restore_state(state, reseed=1)
     assert play(other) != future
     with pytest.raises(tetrion.errors.VersionMismatchError):
-        tetrion.TetrisEnv(client).restore_state(state)
+        tetrion.PlacementEnv(address=client).restore_state(state)
     with pytest.raises(tetrion.InvalidRequestError):
         env.restore_state(b"nothing")
     with pytest.raises(tetrion.ResetNeededError):
-        tetrion.TetrisEnv(client).clone_state()
+        tetrion.PlacementEnv(address=client).save_state()
 
 
 def test_states_of_many_games(client):
-    envs = tetrion.TetrisVectorEnv(3, client, rules=RULES)
+    envs = tetrion.PlacementVectorEnv(3, address=client, rules=RULES)
     envs.reset(seed=1)
     play_all(envs, 5)
-    states = envs.clone_state()
+    states = envs.save_state()
     assert len(states) == 3
     future = play_all(envs)
     envs.restore_state(states)
@@ -131,7 +131,7 @@ def test_a_copy_of_a_wrapped_environment(client):
 
 
 def test_a_copy_before_the_first_reset_draws_the_same_seed(client):
-    env = tetrion.TetrisEnv(client)
+    env = tetrion.PlacementEnv(address=client)
     twin = copy.deepcopy(env)
     with pytest.raises(tetrion.ResetNeededError):
         twin.step(0)
@@ -150,7 +150,7 @@ def test_a_copy_of_many_games(client, mode):
     assert twin.autoreset_mode is envs.autoreset_mode
     assert play_all(twin) == play_all(envs)
     # A game that has not begun has not begun in the copy either.
-    fresh = tetrion.TetrisVectorEnv(2, client, rules=RULES)
+    fresh = tetrion.PlacementVectorEnv(2, address=client, rules=RULES)
     fresh.reset(options={"reset_mask": np.array([True, False])})
     with pytest.raises(tetrion.ResetNeededError):
         copy.deepcopy(fresh).step(np.array([0, 0]))
@@ -189,7 +189,7 @@ def in_child(env, envs, session, client, answers):
     uses = {
         "step": lambda: env.step(0),
         "reset": env.reset,
-        "clone_state": env.clone_state,
+        "save_state": env.save_state,
         "steps": lambda: envs.step(np.array([0, 0])),
         "session": lambda: session.step([0]),
         "server_info": lambda: client.server_info(width=6),
@@ -214,7 +214,7 @@ def in_child(env, envs, session, client, answers):
 def test_a_forked_child_is_refused_at_once(server):
     fork = multiprocessing.get_context("fork")
     with tetrion.Client(server) as client, client.create_session() as session:
-        env, envs = begun(tetrion.TetrisEnv(client)), tetrion.TetrisVectorEnv(2, client)
+        env, envs = begun(tetrion.PlacementEnv(address=client)), tetrion.PlacementVectorEnv(2, address=client)
         envs.reset(seed=0)
         session.reset()
         answers = fork.SimpleQueue()
@@ -223,7 +223,7 @@ def test_a_forked_child_is_refused_at_once(server):
         child.join(60)
         assert child.exitcode == 0
         met = answers.get()
-        assert set(met) == {"step", "reset", "clone_state", "steps", "session", "server_info", "evaluate"}
+        assert set(met) == {"step", "reset", "save_state", "steps", "session", "server_info", "evaluate"}
         assert f"process {child.pid} was forked from {os.getpid()}" in met["step"]
         assert "spawn" in met["step"]
         # The parent continues.
@@ -241,7 +241,7 @@ FORKED = """
     def use(answers):
         \"\"\"What becomes of an environment that a forked child makes.\"\"\"
         try:
-            env = tetrion.TetrisEnv(address)
+            env = tetrion.PlacementEnv(address=address)
             env.reset(seed=1)
             env.close()
             answers.put("played")
@@ -250,7 +250,7 @@ FORKED = """
 
     env = None
     if before == "env":
-        env = tetrion.TetrisEnv(address)
+        env = tetrion.PlacementEnv(address=address)
         env.reset(seed=1)
     elif before == "client":
         env = tetrion.Client(address)
@@ -302,9 +302,9 @@ def test_a_child_that_was_forked_too_late_says_so(server, before, after, support
 
 def test_workers_of_gymnasium(client):
     """AsyncVectorEnv's processes, one with a fresh environment and one with a copy, beside the same in this process."""
-    original = begun(tetrion.TetrisEnv(client.address, rules=RULES))
+    original = begun(tetrion.PlacementEnv(address=client.address, rules=RULES))
     makers = [
-        functools.partial(tetrion.TetrisEnv, client.address, rules=RULES),
+        functools.partial(tetrion.PlacementEnv, address=client.address, rules=RULES),
         functools.partial(pickle.loads, pickle.dumps(original)),
     ]
     workers = gymnasium.vector.AsyncVectorEnv(makers, context="spawn")

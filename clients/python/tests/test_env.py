@@ -1,4 +1,4 @@
-"""`TetrisEnv`: what Gymnasium requires of an environment, and the same game as the server's."""
+"""`PlacementEnv`: what Gymnasium requires of an environment, and the same game as the server's."""
 
 import copy
 import gc
@@ -58,7 +58,7 @@ def play(env, seed, steps):
 
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 def test_same_seed_same_games(client, seed):
-    first, second = tetrion.TetrisEnv(client), tetrion.TetrisEnv(client)
+    first, second = tetrion.PlacementEnv(address=client), tetrion.PlacementEnv(address=client)
     played = play(first, seed, 60)
     assert played == play(second, seed, 60)
     assert played == play(first, seed, 60)
@@ -70,7 +70,7 @@ def test_same_seed_same_games(client, seed):
 
 
 def test_same_game_as_the_raw_client(client):
-    env = tetrion.TetrisEnv(client)
+    env = tetrion.PlacementEnv(address=client)
     with client.create_session(env_seeds=[7], autoreset_mode="disabled") as session:
         observation, info = env.reset(seed=7)
         raw = session.reset()
@@ -89,7 +89,7 @@ def test_same_game_as_the_raw_client(client):
 
 
 def test_masks_where_libraries_look(client):
-    env = tetrion.TetrisEnv(client)
+    env = tetrion.PlacementEnv(address=client)
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.action_masks()
     _, info = env.reset(options={"piece_sequence": "OI"})
@@ -102,7 +102,7 @@ def test_masks_where_libraries_look(client):
 
 
 def test_forbidden_actions_end_the_episode_and_say_so(client):
-    env = tetrion.TetrisEnv(client)
+    env = tetrion.PlacementEnv(address=client)
     _, info = env.reset(options={"piece_sequence": "OO"})
     assert (info["invalid_action"], info["invalid_actions"]) == (False, 0)
     _, _, terminated, _, info = env.step(0)
@@ -115,7 +115,7 @@ def test_forbidden_actions_end_the_episode_and_say_so(client):
 
 
 def test_forbidden_actions_are_refused(client):
-    env = tetrion.TetrisEnv(client, invalid_action="reject")
+    env = tetrion.PlacementEnv(address=client, invalid_action_policy="reject")
     _, info = env.reset(options={"piece_sequence": "O"})
     assert "invalid_action" not in info  # which could only be false
     with pytest.raises(tetrion.IllegalActionError):
@@ -123,8 +123,8 @@ def test_forbidden_actions_are_refused(client):
 
 
 def test_forbidden_actions_are_ignored_at_a_price(client):
-    kwargs = {"invalid_action": "ignore", "invalid_action_reward": -0.25}
-    env = tetrion.TetrisEnv(client, **kwargs)
+    kwargs = {"invalid_action_policy": "ignore", "invalid_action_reward": -0.25}
+    env = tetrion.PlacementEnv(address=client, **kwargs)
     before, _ = env.reset(options={"piece_sequence": "OO"})
     for count in (1, 2):
         observation, reward, terminated, truncated, info = env.step(9)
@@ -134,8 +134,8 @@ def test_forbidden_actions_are_ignored_at_a_price(client):
         assert (info["pieces"], info["length"], info["episode_return"]) == (0, count, -0.25 * count)
     _, reward, _, _, info = env.step(0)
     assert (reward, info["pieces"], info["invalid_action"], info["invalid_actions"]) == (0.0, 1, False, 2)
-    envs = tetrion.TetrisVectorEnv(
-        2, client, invalid_action="ignore", invalid_action_reward=-0.25, autoreset_mode="SameStep"
+    envs = tetrion.PlacementVectorEnv(
+        2, address=client, invalid_action_policy="ignore", invalid_action_reward=-0.25, autoreset_mode="SameStep"
     )
     envs.reset(options={"piece_sequences": "OO"})
     _, rewards, terminated, _, infos = envs.step(np.array([0, 9]))
@@ -145,20 +145,20 @@ def test_forbidden_actions_are_ignored_at_a_price(client):
     *_, infos = envs.step(np.array([2, 2]))
     assert infos["final_info"]["invalid_actions"][0] == 0
     with pytest.raises(tetrion.InvalidRequestError, match="invalid_action_reward"):
-        tetrion.TetrisEnv(client, invalid_action_reward=-1)
-    with pytest.raises(ValueError, match="invalid_action is 'skip', expected one of reject, terminate, ignore"):
-        tetrion.TetrisEnv(client, invalid_action="skip")
+        tetrion.PlacementEnv(address=client, invalid_action_reward=-1)
+    with pytest.raises(ValueError, match="invalid_action_policy is 'skip', expected one of reject, terminate, ignore"):
+        tetrion.PlacementEnv(address=client, invalid_action_policy="skip")
 
 
 def test_the_row_where_a_piece_came_to_rest(client):
-    env = tetrion.TetrisEnv(client, infos=["landing_row", "lines"])
+    env = tetrion.PlacementEnv(address=client, infos=["landing_row", "lines"])
     _, info = env.reset(options={"piece_sequence": "OO"})
     assert (set(info), info["landing_row"]) == ({"landing_row", "lines", "action_mask"}, -1)
     assert [env.step(0)[-1]["landing_row"] for _ in range(2)] == [0, 2]
 
 
 def test_a_step_after_the_end_is_refused(client):
-    env = tetrion.TetrisEnv(client, max_episode_steps=2)
+    env = tetrion.PlacementEnv(address=client, max_episode_steps=2)
     env.reset(seed=0)
     assert env.step(0)[2:4] == (False, False)
     assert env.step(0)[2:4] == (False, True)
@@ -169,7 +169,7 @@ def test_a_step_after_the_end_is_refused(client):
 def test_render_modes(client, capsys):
     kwargs = {"rules": {"width": 4, "height": 4}}
     for mode in ("ansi", "rgb_array", "human"):
-        env = tetrion.TetrisEnv(client, render_mode=mode, **kwargs)
+        env = tetrion.PlacementEnv(address=client, render_mode=mode, **kwargs)
         env.reset(options={"piece_sequence": "OO"})
         env.step(0)
         frame = env.render()
@@ -185,11 +185,11 @@ def test_render_modes(client, capsys):
             assert frame is None
             assert capsys.readouterr().out.count("pieces") == 2
     with pytest.raises(ValueError, match="render_mode"):
-        tetrion.TetrisEnv(client, render_mode="pixels")
+        tetrion.PlacementEnv(address=client, render_mode="pixels")
 
 
 def test_observations_are_the_learners_own(client):
-    env = tetrion.TetrisEnv(client)
+    env = tetrion.PlacementEnv(address=client)
     observation, info = env.reset(seed=1)
     observation["board"][:] = 1
     info["action_mask"][:] = 0
@@ -197,16 +197,16 @@ def test_observations_are_the_learners_own(client):
 
 
 def test_close_ends_the_session(client):
-    env = tetrion.TetrisEnv(client.address)
+    env = tetrion.PlacementEnv(address=client.address)
     env.close()
     env.close()
     with pytest.raises(tetrion.SessionNotFoundError):
-        tetrion.Session(client.connection, env.session.message).reset()
+        tetrion.Session(client._connection, env.session._message).reset()
 
 
 def test_spaces_have_the_names_and_bounds_of_the_server(client):
-    env = tetrion.TetrisEnv(client, rules={"width": 6, "height": 8, "preview": 2}, features="bcts8")
-    specs = {spec.name: spec for spec in env.session.message.observation_specs}
+    env = tetrion.PlacementEnv(address=client, rules={"width": 6, "height": 8, "preview": 2}, features="bcts8")
+    specs = {spec.name: spec for spec in env.session._message.observation_specs}
     assert set(env.observation_space.spaces) == set(specs) == {"board", "current", "queue", "features"}
     assert env.observation_space["board"].shape == (8, 6)
     for name, space in env.observation_space.spaces.items():
@@ -222,8 +222,8 @@ def test_spaces_have_the_names_and_bounds_of_the_server(client):
 
 def test_no_piece_has_a_number_of_the_space_too(client):
     rules = {"preview": 2}
-    env = tetrion.TetrisEnv(client, rules=rules)
-    envs = tetrion.TetrisVectorEnv(2, client, rules=rules, autoreset_mode="Disabled")
+    env = tetrion.PlacementEnv(address=client, rules=rules)
+    envs = tetrion.PlacementVectorEnv(2, address=client, rules=rules, autoreset_mode="Disabled")
     seen = [env.reset(options={"piece_sequence": "OI"})[0], env.step(0)[0], env.step(0)[0]]
     assert [(step["current"], step["queue"].tolist()) for step in seen] == [(1, [0, 7]), (0, [7, 7]), (7, [7, 7])]
     assert all(step in env.observation_space for step in seen)
@@ -236,20 +236,20 @@ def test_no_piece_has_a_number_of_the_space_too(client):
 
 
 def test_no_preview_no_queue(client):
-    env = tetrion.TetrisEnv(client, observations=["board", "queue"])
+    env = tetrion.PlacementEnv(address=client, observations=["board", "queue"])
     assert list(env.observation_space.spaces) == list(env.reset(seed=0)[0]) == ["board"]
     with pytest.raises(ValueError, match=r"observations is \['queue'\], which shows nothing"):
-        tetrion.TetrisEnv(client, observations=["queue"])
+        tetrion.PlacementEnv(address=client, observations=["queue"])
 
 
 def test_infos_are_numbers_whose_differences_do_not_wrap(client):
-    env = tetrion.TetrisEnv(client)
+    env = tetrion.PlacementEnv(address=client)
     _, before = env.reset(seed=1)
     *_, after = env.step(0)
     assert before["pieces"] - after["pieces"] == -1
     for name, kind in {"lines": int, "pieces": int, "length": int, "episode_return": float, "seed": int}.items():
         assert type(before[name]) is kind, name
-    envs = tetrion.TetrisVectorEnv(2, client, autoreset_mode="SameStep", max_episode_steps=2)
+    envs = tetrion.PlacementVectorEnv(2, address=client, autoreset_mode="SameStep", max_episode_steps=2)
     _, before = envs.reset(seed=1)
     *_, after = envs.step(np.array([0, 0]))
     assert (before["pieces"] - after["pieces"]).tolist() == [-1, -1]
@@ -259,7 +259,7 @@ def test_infos_are_numbers_whose_differences_do_not_wrap(client):
 
 
 def test_the_seed_of_an_episode_deals_it_again(client):
-    env = tetrion.TetrisEnv(client, rules={"preview": 6})
+    env = tetrion.PlacementEnv(address=client, rules={"preview": 6})
     env.reset(seed=5)
     for _ in range(5):
         observation, info = env.reset()
@@ -274,9 +274,9 @@ def test_a_seed_of_64_bits_is_a_number_that_fits_int64(client, seed):
     rules = {"preview": 6}
     with client.create_session(1, rules=rules, env_seeds=[seed]) as session:
         dealt = session.reset().observations["queue"][0].tolist()
-    env = tetrion.TetrisEnv(client, rules=rules)
-    envs = tetrion.TetrisVectorEnv(2, client, rules=rules)
-    many = gymnasium.vector.SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=rules)] * 2)
+    env = tetrion.PlacementEnv(address=client, rules=rules)
+    envs = tetrion.PlacementVectorEnv(2, address=client, rules=rules)
+    many = gymnasium.vector.SyncVectorEnv([lambda: tetrion.PlacementEnv(address=client, rules=rules)] * 2)
     signed = seed - 2**64 if seed >= 2**63 else seed
     for given in (seed, signed, np.int64(signed)):
         observation, info = env.reset(seed=given)
@@ -327,7 +327,7 @@ def test_observations_and_infos_have_types_that_pytorch_computes_with(client, na
 
 
 def test_unknown_options_and_wrong_seeds_are_refused_by_name(client):
-    env, envs = tetrion.TetrisEnv(client), tetrion.TetrisVectorEnv(2, client)
+    env, envs = tetrion.PlacementEnv(address=client), tetrion.PlacementVectorEnv(2, address=client)
     assert env.reset(options={})[1]["pieces"] == 0
     with pytest.raises(ValueError, match=r"options has 'piece_sequences', .*did you mean 'piece_sequence'"):
         env.reset(options={"piece_sequences": "OI"})
@@ -342,17 +342,17 @@ def test_unknown_options_and_wrong_seeds_are_refused_by_name(client):
 
 
 def test_rules_of_key_presses_belong_to_the_other_environment(client):
-    for make in (tetrion.TetrisEnv, lambda client, **kwargs: tetrion.TetrisVectorEnv(2, client, **kwargs)):
+    for make in (tetrion.PlacementEnv, lambda **given: tetrion.PlacementVectorEnv(2, **given)):
         with pytest.raises(ValueError, match=r"'keypress', which is played by 'tetrion/Keypress-v0'"):
-            make(client, rules="lab")
+            make(address=client, rules="lab")
 
 
 def test_after_close_everything_says_so_at_once(client):
-    env = tetrion.TetrisEnv(client, render_mode="ansi")
-    envs = tetrion.TetrisVectorEnv(2, client, render_mode="ansi")
+    env = tetrion.PlacementEnv(address=client, render_mode="ansi")
+    envs = tetrion.PlacementVectorEnv(2, address=client, render_mode="ansi")
     env.reset(seed=0)
     envs.reset(seed=0)
-    state = env.clone_state()
+    state = env.save_state()
     began = time.monotonic()
     for closed, action in ((env, 0), (envs, np.array([0, 0]))):
         closed.close()
@@ -360,7 +360,7 @@ def test_after_close_everything_says_so_at_once(client):
             "reset": closed.reset,
             "step": lambda closed=closed, action=action: closed.step(action),
             "render": closed.render,
-            "clone_state": closed.clone_state,
+            "save_state": closed.save_state,
             "restore_state": lambda closed=closed: closed.restore_state(state),
             "pickle or copy": lambda closed=closed: pickle.dumps(closed),
         }
@@ -384,20 +384,24 @@ def test_human_rendering_keeps_its_pace(client, capsys):
     for action in range(5):
         env.step(action)
     assert time.monotonic() - began >= 5 / 25
-    assert tetrion.TetrisEnv.metadata["render_fps"] == 10
+    assert tetrion.PlacementEnv.metadata["render_fps"] == 10
 
 
 def test_dropped_environments_leave_room_for_others():
     """Copies are easily forgotten, above all by a tree search."""
     with tetrion.Server(args=["--max-sessions", "3"]) as server, tetrion.Client(server) as client:
-        for make in (tetrion.TetrisEnv, lambda client: tetrion.TetrisVectorEnv(2, client), tetrion.TetrisEnv):
-            env = make(client)
+        for make in (
+            tetrion.PlacementEnv,
+            lambda address: tetrion.PlacementVectorEnv(2, address=address),
+            tetrion.PlacementEnv,
+        ):
+            env = make(address=client)
             for _ in range(5):
                 env = copy.deepcopy(env)
                 env.reset(seed=0)
         for _ in range(5):
             # As with a learner, when it and its environment refer to each other.
-            env = make(client)
+            env = make(address=client)
             env.learner = {"env": env}
 
 
@@ -425,19 +429,19 @@ def test_room_is_found_while_another_thread_collects_garbage():
     with tetrion.Server(args=["--max-sessions", "1"]) as server, Observed(server) as client:
         # Finalized first, since it is made first.
         slow = Slow()
-        env = tetrion.TetrisEnv(client)
+        env = tetrion.PlacementEnv(address=client)
         slow.cycle, slow.env, env.slow = slow, env, slow
         del env, slow
         collector = threading.Thread(target=gc.collect)
         collector.start()
         assert collecting.wait(60)
-        tetrion.TetrisEnv(client).close()
+        tetrion.PlacementEnv(address=client).close()
         refused.set()
         collector.join()
 
 
 def test_masks_in_the_observation(client):
-    env = tetrion.TetrisEnv(client, observe_mask=True)
+    env = tetrion.PlacementEnv(address=client, observe_mask=True)
     observation, info = env.reset(seed=1)
     assert observation in env.observation_space
     np.testing.assert_array_equal(observation["action_mask"], info["action_mask"])
@@ -447,7 +451,7 @@ def test_masks_in_the_observation(client):
         warnings.simplefilter("error")
         check_env(env, skip_render_check=True)
     for mode in ("NextStep", "SameStep", "Disabled"):
-        envs = tetrion.TetrisVectorEnv(3, client, observe_mask=True, max_episode_steps=2, autoreset_mode=mode)
+        envs = tetrion.PlacementVectorEnv(3, address=client, observe_mask=True, max_episode_steps=2, autoreset_mode=mode)
         observations, infos = envs.reset(seed=1)
         for _ in range(2):
             assert observations in envs.observation_space
@@ -458,12 +462,12 @@ def test_masks_in_the_observation(client):
             # As a single environment has it: a distribution over no action at all does not exist.
             assert np.flatnonzero(infos["final_obs"][0]["action_mask"]).tolist() == [0]
     with pytest.raises(ValueError, match="action_mask"):
-        tetrion.TetrisVectorEnv(3, client, observe_mask=True, action_mask=False)
+        tetrion.PlacementVectorEnv(3, address=client, observe_mask=True, action_mask=False)
 
 
 def test_flat_observations(client):
-    envs = tetrion.TetrisVectorEnv(
-        3, client, rules={"width": 4, "height": 5, "preview": 1}, features=["holes"], observe_mask=True
+    envs = tetrion.PlacementVectorEnv(
+        3, address=client, rules={"width": 4, "height": 5, "preview": 1}, features=["holes"], observe_mask=True
     )
     flat = tetrion.Flattener(envs.single_observation_space)
     rows = flat(envs.reset(options={"piece_sequences": ["IO", "OT", "TL"]})[0])
@@ -482,7 +486,7 @@ def test_flat_observations(client):
 
 @pytest.mark.parametrize("kind", [tetrion.Flattener, tetrion.Planes])
 def test_what_is_no_batch_of_observations(client, kind):
-    env = tetrion.TetrisEnv(client, rules={"width": 4, "height": 5})
+    env = tetrion.PlacementEnv(address=client, rules={"width": 4, "height": 5})
     layout = kind(env.observation_space)
     observation, _ = env.reset(seed=1)
     batch = {name: field[None] for name, field in observation.items()}
@@ -501,7 +505,7 @@ def test_what_is_no_batch_of_observations(client, kind):
 
 def test_observations_as_planes(client):
     rules = {"width": 5, "height": 7, "preview": 1}
-    envs = tetrion.KeypressVectorEnv(2, client, rules=rules, observe_mask=True)
+    envs = tetrion.KeypressVectorEnv(2, address=client, rules=rules, observe_mask=True)
     planes = tetrion.Planes(envs.single_observation_space)
     assert planes.names == ["board", "falling", *(f"current={p}" for p in "IOTZSJL"), *(f"queue[0]={p}" for p in "IOTZSJL")]
     observations, _ = envs.reset(options={"piece_sequences": ["OT", "L"]})
@@ -521,7 +525,7 @@ def test_observations_as_planes(client):
     with pytest.raises(ValueError, match="Dict"):
         tetrion.Planes(envs.single_action_space)
     with pytest.raises(ValueError, match=r"observations is \['board', 'heights'\]; planes need board"):
-        tetrion.Planes(tetrion.TetrisEnv(client, observations=["board", "heights"]).observation_space)
+        tetrion.Planes(tetrion.PlacementEnv(address=client, observations=["board", "heights"]).observation_space)
 
 
 def test_who_ignores_the_mask_is_warned_once(client):

@@ -17,6 +17,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import tetrion
 from tetrion._checks.failures import from_rpc_error, from_status
+from tetrion._evaluations.request import evaluation_request
 
 CLASSES = [
     kind for kind in vars(tetrion.errors).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)
@@ -45,7 +46,7 @@ def test_rules_without_such_a_field(client):
     with pytest.raises(
         ValueError, match="scoring has no field 'line', did you mean 'lines'\\? expected one of piece, lines, game_end"
     ):
-        tetrion.TetrisEnv(client, rules={"scoring": {"line": 1}})
+        tetrion.PlacementEnv(address=client, rules={"scoring": {"line": 1}})
 
 
 def test_errors_travel_between_processes(client):
@@ -122,7 +123,7 @@ ARGUMENTS = [
     ({"rules": {"width": "6"}}, "rules.width is '6', expected an integer"),
     ({"observations": "board"}, "observations is 'board', expected a list of names"),
     ({"features": 5}, "features is 5, expected"),
-    ({"invalid_action": "ignroe"}, "invalid_action is 'ignroe', did you mean 'ignore'?"),
+    ({"invalid_action_policy": "ignroe"}, "invalid_action_policy is 'ignroe', did you mean 'ignore'?"),
     ({"render_mode": "asni"}, "render_mode is 'asni'"),
     ({"render_scale": "big"}, "render_scale is 'big'"),
     ({"address": "http://127.0.0.1:1"}, "address is 'http://127.0.0.1:1', expected 'host:port'"),
@@ -153,7 +154,7 @@ def test_wrong_arguments_come_out_of_gymnasium(env_id, given, said):
 
 
 def make_for(address):
-    return tetrion.TetrisEnv(address)
+    return tetrion.PlacementEnv(address=address)
 
 
 @pytest.mark.filterwarnings("ignore:.*ERROR:UserWarning", "ignore:.*WARN:UserWarning")  # gymnasium's log
@@ -239,7 +240,7 @@ def test_version_mismatch(client):
 
 def test_sequence_mismatch_is_cured_by_refresh(client):
     with client.create_session(seed=1) as session:
-        other = tetrion.Session(client.connection, session.message)
+        other = tetrion.Session(client._connection, session._message)
         session.step([int(session.reset().action_mask[0].argmax())])
         with pytest.raises(tetrion.errors.SequenceMismatchError, match="refresh"):
             other.reset()
@@ -272,9 +273,9 @@ def test_server_unavailable():
 
 def test_a_client_that_was_closed_says_so(server):
     client = tetrion.Client(server)
-    envs = tetrion.TetrisVectorEnv(2, client)
+    envs = tetrion.PlacementVectorEnv(2, address=client)
     envs.reset(seed=0)
-    env = tetrion.TetrisEnv(client, render_mode="rgb_array")
+    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array")
     env.reset(seed=0)
     session = client.create_session(2)
     session.reset()
@@ -286,8 +287,8 @@ def test_a_client_that_was_closed_says_so(server):
         lambda: client.create_session(2),
         lambda: client.server_info(20),
         lambda: client.evaluate("bcts", seeds=[1]),
-        lambda: list(client.evaluate_stream("bcts", seeds=[1])),
-        lambda: tetrion.TetrisEnv(client),
+        lambda: list(client.start_evaluation("bcts", seeds=[1])),
+        lambda: tetrion.PlacementEnv(address=client),
         lambda: client.watch(session),
         run.result,
         lambda: session.step([0, 0]),
@@ -296,7 +297,7 @@ def test_a_client_that_was_closed_says_so(server):
         lambda: envs.reset(seed=0),
         lambda: envs.step(np.array([0, 0])),
         lambda: env.step(0),
-        env.clone_state,
+        env.save_state,
     ):
         with pytest.raises(tetrion.TetrionError, match=rf"^the client of {server.address} was closed.*; make a new one"):
             call()
@@ -318,7 +319,7 @@ def test_sessions_stay_in_their_process(client):
 
 def test_not_built(client):
     # What a server cannot do changes from version to version; a method that there is not, it never has.
-    nothing = client.connection._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
+    nothing = client._connection._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
     with pytest.raises(grpc.RpcError) as caught:
         nothing(b"")
     error = from_rpc_error(caught.value)
@@ -328,7 +329,7 @@ def test_not_built(client):
 
 def test_deadline_exceeded(client):
     # A good controller on a large playfield does not lose for hours.
-    messages = client.evaluate_stream("bcts", seeds=[1], timeout=0.3)
+    messages = client._connection.evaluate(evaluation_request("bcts", seeds=[1]), 0.3)
     with pytest.raises(tetrion.errors.DeadlineExceededError, match="timeout"):
         list(messages)
 

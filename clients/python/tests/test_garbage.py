@@ -11,7 +11,7 @@ GARBAGE = {"lines_per_piece": 1.0, "hole_moves": 0.3, "delay": 1}
 
 def test_an_environment_shows_what_waits(client):
     rules = {"width": 6, "height": 12, "garbage": {"lines_per_piece": 1}}
-    env = tetrion.TetrisEnv(client, rules=rules, observe_mask=True, render_mode="ansi")
+    env = tetrion.PlacementEnv(address=client, rules=rules, observe_mask=True, render_mode="ansi")
     observation, info = env.reset(seed=4)
     assert env.observation_space["garbage"].shape == (2,)
     assert (observation["garbage"].tolist(), info["garbage_rows"]) == ([0, 0], 0)
@@ -83,7 +83,7 @@ def test_a_snapshot_goes_on_with_what_waits(client):
             stepped = session.step([action, action])
         assert stepped.observations["garbage"].sum() > 0
         recorder = tetrion.Recorder(session)
-        restored = session.restore(session.save([0])[0], [1])
+        restored = session.restore_state(session.save_state([0])[0], [1])
         for name, field in restored.observations.items():
             np.testing.assert_array_equal(field[0], stepped.observations[name][0], name)
         both = session.step([2, 2])

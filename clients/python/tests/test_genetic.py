@@ -9,7 +9,7 @@ from test_cem import PATHS, advance, toy
 
 import tetrion
 from tetrion._training.draws import Draws, normals
-from tetrion._training.genetic import Genetic, GeneticConfig
+from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
 from tetrion._transport.server import find_binary
 
 
@@ -23,7 +23,7 @@ def test_follows_the_golden_path():
     """The same golden path as for the server program's own search."""
     rows = [line.split() for line in PATHS.read_text().splitlines()]
     expected = [[float(number) for number in row[1:]] for row in rows if row[0] == "genetic"]
-    search = Genetic(GeneticConfig(individuals=10), 3, 42)
+    search = GeneticOptimizer(GeneticConfig(individuals=10), 3, 42)
     assert len(expected) == 5
     assert search.incumbent is None
     assert [advance(search).best.tolist() for _ in expected] == expected
@@ -41,21 +41,19 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, settings):
         [*command, "--server", client.address, "--out", tmp_path / "run"], check=True, capture_output=True, timeout=60
     )
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
-    config = GeneticConfig(**settings) if settings else "genetic"
-    records = list(
-        tetrion.train(client, config, population=15, generations=4, games=2, check_games=6, max_pieces=300, seed=5)
-    )
-    assert [record.to_json() for record in records] == expected
+    config = GeneticConfig(**settings) if settings else None
+    training = tetrion.genetic(client, config, population=15, generations=4, games=2, check_games=6, max_pieces=300, seed=5)
+    assert [trained.to_json() for trained in training] == expected
     assert expected[0]["check"]["unit"] == "points"
     checkpoint = json.loads((tmp_path / "run/checkpoint").read_text())
-    assert records[-1].search.state() == checkpoint["state"]["genetic"]
+    assert training.state() == checkpoint["state"]["genetic"]
 
 
 def test_a_search_goes_on_where_it_stopped():
     config = GeneticConfig(individuals=7, keep=2)
-    steady, resumed = Genetic(config, 3, 11), Genetic(config, 3, 11)
+    steady, resumed = GeneticOptimizer(config, 3, 11), GeneticOptimizer(config, 3, 11)
     for _ in range(6):
-        resumed = Genetic.resume(config, json.loads(json.dumps(resumed.state())))
+        resumed = GeneticOptimizer.resume(config, json.loads(json.dumps(resumed.state())))
         ours, theirs = steady.ask(), resumed.ask()
         assert ours.candidates.tobytes() == theirs.candidates.tobytes()
         assert str(steady.tell(toy(ours.candidates))) == str(resumed.tell(toy(theirs.candidates)))
@@ -67,9 +65,9 @@ def test_a_search_goes_on_where_it_stopped():
     steady.tell(toy(before))
     np.testing.assert_array_equal(steady.ask().candidates[:2], before[order[:2]])
     with pytest.raises(ValueError, match="7 individuals, expected 50"):
-        Genetic.resume(GeneticConfig(), steady.state())
+        GeneticOptimizer.resume(GeneticConfig(), steady.state())
     with pytest.raises(ValueError, match="not that of a genetic algorithm"):
-        Genetic.resume(config, tetrion.Cem(tetrion.CemConfig(), 3, 1).state())
+        GeneticOptimizer.resume(config, tetrion.CemOptimizer(tetrion.CemConfig(), 3, 1).state())
 
 
 @pytest.mark.parametrize(
@@ -94,5 +92,5 @@ def test_refuses_wrong_parameters(name, value):
     with pytest.raises(tetrion.InvalidArgumentError, match=f"{name} is 'many', expected "):
         GeneticConfig(**{name: "many"})
     with pytest.raises(tetrion.InvalidArgumentError, match="seed is -1, expected an integer"):
-        Genetic(GeneticConfig(individuals=4.0, keep=1.0), 3.0, -1)
-    assert Genetic(GeneticConfig(individuals=4.0, keep=1.0), 3.0, 1.0).ask().candidates.shape == (4, 3)
+        GeneticOptimizer(GeneticConfig(individuals=4.0, keep=1.0), 3.0, -1)
+    assert GeneticOptimizer(GeneticConfig(individuals=4.0, keep=1.0), 3.0, 1.0).ask().candidates.shape == (4, 3)

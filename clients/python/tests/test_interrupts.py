@@ -44,7 +44,7 @@ def test_an_interrupted_step_is_done_once(client, behind, snapshot_every):
                 else:
                     answer = stream.step(actions)
             seen.append((answer.observations["board"].tobytes(), answer.infos["seed"].tobytes(), session.sequence))
-            seen.append(stream.save())
+            seen.append(stream.save_state())
     assert seen[0] == seen[2]
     assert seen[1] == seen[3]
 
@@ -76,7 +76,7 @@ def test_environments_go_on_after_ctrl_c():
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         with tetrion.Server() as server, tetrion.Client(server) as client:
-            env, envs = tetrion.TetrisEnv(client), tetrion.TetrisVectorEnv(256, client)
+            env, envs = tetrion.PlacementEnv(address=client), tetrion.PlacementVectorEnv(256, address=client)
             for one, action in ((env, 0), (envs, np.zeros(256, np.int64))):
                 one.reset(seed=1)
                 for call in (lambda one=one, action=action: one.step(action), one.reset):

@@ -35,8 +35,8 @@ def test_check_env_has_nothing_to_say(client, kwargs, capsys):
 
 def test_pieces_fall_under_any_rules(client):
     for rules in (None, "simplified", "survey", {"preset": "leiden", "preview": 1}, {"width": 6}, SMALL):
-        env = tetrion.KeypressEnv(client, rules=rules)
-        resolved = env.session.message.config.rules
+        env = tetrion.KeypressEnv(address=client, rules=rules)
+        resolved = env.session._message.config.rules
         assert env.action_space.n == 6
         assert resolved.preset == (rules if isinstance(rules, str) else (rules or {}).get("preset", "lab"))
         if isinstance(rules, dict) and "width" in rules:
@@ -49,10 +49,10 @@ def test_pieces_fall_under_any_rules(client):
 
 
 def test_the_modern_game_has_ten_keys_and_time(client):
-    env = gymnasium.make("tetrion/Keypress-v0", address=client, rules="guideline", invalid_action="reject")
+    env = gymnasium.make("tetrion/Keypress-v0", address=client, rules="guideline", invalid_action_policy="reject")
     assert env.action_space.n == 10
     assert env.observation_space["piece_state"].shape == (8,)
-    rules = env.unwrapped.session.message.config.rules
+    rules = env.unwrapped.session._message.config.rules
     assert (rules.gravity, rules.lock_delay, rules.lock_resets) == (60, 30, 15)
     observation, info = env.reset(seed=3)
     assert info["action_mask"].tolist() == [1] * 8 + [0, 1]
@@ -68,14 +68,14 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     assert (info["pieces"], info["action_mask"][HOLD], observation["board"].sum()) == (1, 1, 4)
     env.close()
     with pytest.raises(tetrion.InvalidRequestError, match=r"gravity is 0, expected 1 to 255"):
-        tetrion.KeypressEnv(client, rules={"preset": "guideline", "gravity": 0})
+        tetrion.KeypressEnv(address=client, rules={"preset": "guideline", "gravity": 0})
 
 
 def test_a_modern_game_is_recorded_with_its_colours(client):
     """Random keys; what is replayed of the recording is the playfield that the environment showed."""
     rng = np.random.default_rng(5)
     rules = {"preset": "guideline", "height": 24, "gravity": 3, "lock_delay": 4, "half_turns": "tetrio"}
-    env = tetrion.KeypressEnv(client, rules=rules)
+    env = tetrion.KeypressEnv(address=client, rules=rules)
     with tetrion.Recorder(env.session) as recorder:
         _, info = env.reset(seed=2)
         terminated = False
@@ -94,9 +94,9 @@ def test_a_modern_game_is_recorded_with_its_colours(client):
 
 
 def test_rules_of_placements_belong_to_the_other_environment(client):
-    for make in (tetrion.KeypressEnv, lambda client, **kwargs: tetrion.KeypressVectorEnv(2, client, **kwargs)):
+    for make in (tetrion.KeypressEnv, lambda **given: tetrion.KeypressVectorEnv(2, **given)):
         with pytest.raises(ValueError, match=r"'placement', which is played by 'tetrion/Placement-v0'"):
-            make(client, rules={"preset": "simplified", "action_model": "placement"})
+            make(address=client, rules={"preset": "simplified", "action_model": "placement"})
 
 
 def test_the_shared_playthrough(client):
@@ -120,7 +120,7 @@ def test_the_shared_playthrough(client):
 def test_held_out_games_are_the_raw_clients(client):
     """Keys pressed at random on seeds of their own, in one environment and in a session of the raw client."""
     rng = np.random.default_rng(7)
-    env = tetrion.KeypressEnv(client, rules=SMALL, observations=["board", "falling_cells", "current"])
+    env = tetrion.KeypressEnv(address=client, rules=SMALL, observations=["board", "falling_cells", "current"])
     with client.create_session(
         rules={"preset": "lab", **SMALL}, observations=["board", "falling_cells", "current"], autoreset_mode="disabled"
     ) as session:
@@ -147,14 +147,14 @@ def test_held_out_games_are_the_raw_clients(client):
 def test_the_next_key_towards_a_placement(client):
     """A player that thinks in placements presses the keys that the client returns, and gets the placement."""
     (bcts,) = [controller for controller in client.server_info().controllers if controller.name == "bcts"]
-    env = tetrion.KeypressEnv(client, features="bcts8")
+    env = tetrion.KeypressEnv(address=client, features="bcts8")
     _, info = env.reset(seed=5)
     for _ in range(40):
         pieces, wanted = info["pieces"], None
         while info["pieces"] == pieces:
             placements = env.session.enumerate_placements()
             if wanted is None:
-                wanted = placements.placements[placements.best_rows(placements.linear_scores(bcts.weights))[0]]
+                wanted = placements.placements[placements.best_rows(placements.scores(bcts.weights))[0]]
             (row,) = np.flatnonzero(placements.placements == wanted)
             _, _, terminated, _, info = env.step(int(placements.actions[row]))
             assert not terminated
@@ -166,7 +166,7 @@ def test_the_next_key_towards_a_placement(client):
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
 def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
     ours = gymnasium.make_vec("tetrion/Keypress-v0", num_envs=4, address=client, rules=SMALL, autoreset_mode=mode)
-    theirs = SyncVectorEnv([lambda: tetrion.KeypressEnv(client, rules=SMALL)] * 4, autoreset_mode=mode)
+    theirs = SyncVectorEnv([lambda: tetrion.KeypressEnv(address=client, rules=SMALL)] * 4, autoreset_mode=mode)
     assert isinstance(ours, tetrion.KeypressVectorEnv)
     assert ours.session.num_envs == 4
     rng = np.random.default_rng(3)
@@ -176,7 +176,7 @@ def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
 
 def test_renders_the_falling_piece(client, capsys):
     for mode in ("ansi", "rgb_array", "human"):
-        env = tetrion.KeypressEnv(client, rules=SMALL, render_mode=mode)
+        env = tetrion.KeypressEnv(address=client, rules=SMALL, render_mode=mode)
         env.reset(options={"piece_sequence": "OO"})
         env.step(DROP)
         frame = env.render()

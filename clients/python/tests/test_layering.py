@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parent.parent / "src/tetrion"
 
 # From the lowest layer up: the private folders, and the public files at the top of the package.
 LAYERS = [
-    ["errors"],
+    ["errors", "records"],
     ["_checks"],
     ["_messages"],
     ["_pictures"],
@@ -16,7 +16,6 @@ LAYERS = [
     ["_sessions"],
     ["_watching"],
     ["_recordings"],
-    ["models"],
     ["_evaluations"],
     ["_clients"],
     ["_training"],

@@ -71,7 +71,7 @@ def test_an_answer_that_was_lost_is_given_again(client, proxy, streaming):
         seen = calls.reset()
         twin = client.create_session(3, seed=1)
         twin.reset()
-        watcher = tetrion.Session(client.connection, session.message)
+        watcher = tetrion.Session(client._connection, session._message)
         for _ in range(3):
             actions = seen.action_mask.argmax(axis=1)
             proxy.swallowing = True
@@ -110,7 +110,7 @@ def test_a_stream_that_broke_leaves_no_thread_behind(client, proxy):
         return sum("(_run)" in thread.name for thread in threading.enumerate())
 
     with tetrion.Client(proxy.address) as through, through.create_session(2, seed=1) as session, session.stream() as stream:
-        watcher = tetrion.Session(client.connection, session.message)
+        watcher = tetrion.Session(client._connection, session._message)
         seen = stream.reset()
         before = feeding()
         for _ in range(5):

@@ -86,7 +86,7 @@ def play_session(calls_of):
             if step == 20:
                 # Not everything is a step of all.
                 seen.append(seen_of([calls.step([0], [2]), calls.reset([1, 4]), calls.fork(0, [3], reseed=5)]))
-        seen.append([calls.save(), session.sequence, session.render()])
+        seen.append([calls.save_state(), session.sequence, session.render()])
         if calls is not session:
             calls.close()
         session.close()
@@ -134,7 +134,7 @@ def test_requests_in_flight_are_done_once(mortal, losses):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 def test_vector_environments_go_on(mortal, mode):
     def play(client, before_step):
-        envs = tetrion.TetrisVectorEnv(4, client, rules=RULES, autoreset_mode=mode, snapshot_every=7)
+        envs = tetrion.PlacementVectorEnv(4, address=client, rules=RULES, autoreset_mode=mode, snapshot_every=7)
         observations, infos = envs.reset(seed=11)
         seen = [seen_of([observations, infos])]
         for step in range(STEPS):
@@ -156,7 +156,7 @@ def test_vector_environments_go_on(mortal, mode):
 
 def test_single_environments_go_on(mortal):
     def play(client, before_step):
-        env = tetrion.TetrisEnv(client, rules=RULES, snapshot_every=7)
+        env = tetrion.PlacementEnv(address=client, rules=RULES, snapshot_every=7)
         observation, info = env.reset(seed=5)
         seen = []
         for step in range(STEPS):
@@ -244,9 +244,7 @@ def test_evaluations_ask_for_what_is_missing(mortal):
     assert seen_of([getattr(disturbed, name) for name in ("policy_indices", "lines", "seeds", "scores")]) == seen_of(
         [getattr(undisturbed, name) for name in ("policy_indices", "lines", "seeds", "scores")]
     )
-    assert disturbed.summary.SerializeToString(deterministic=True) == undisturbed.summary.SerializeToString(
-        deterministic=True
-    )
+    assert disturbed.summary == undisturbed.summary
     assert reports[-1].games_done == reports[-1].num_games == 1200
 
 
@@ -294,11 +292,11 @@ def test_a_server_of_our_own_that_dies_is_started_again():
         first = session.reset()
         kill(server)
         with pytest.warns(RuntimeWarning, match="status -9 and was started again"):
-            again = session.save()
+            again = session.save_state()
         assert server.address == address
         with client.create_session(seed=1) as twin:
             np.testing.assert_array_equal(twin.reset().observations["current"], first.observations["current"])
-            assert twin.save() == again
+            assert twin.save_state() == again
     assert not server.running
     server.revive()
     assert not server.running
@@ -307,13 +305,13 @@ def test_a_server_of_our_own_that_dies_is_started_again():
 def test_a_frozen_server_is_given_up_soon():
     """It takes connections, as the system does that for it, and never answers."""
     with tetrion.Server() as server, tetrion.Client(server.address, patience=3) as client:
-        env = tetrion.TetrisEnv(client)
+        env = tetrion.PlacementEnv(address=client)
         env.reset(seed=1)
         server._process.send_signal(signal.SIGSTOP)
         # Until all of its threads have stopped, it may answer.
         os.waitpid(server._process.pid, os.WUNTRACED)
         try:
-            for call in (lambda: env.step(0), env.session.save, lambda: client.evaluate("bcts", seeds=[1])):
+            for call in (lambda: env.step(0), env.session.save_state, lambda: client.evaluate("bcts", seeds=[1])):
                 began = time.monotonic()
                 with pytest.raises(tetrion.ServerUnavailableError):
                     call()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion.models import scores
 
 FEATURES = ["landing_height", "eroded_piece_cells", "row_transitions", "holes", "cumulative_wells", "max_height"]
 RULES = {"width": 6, "height": 8}
@@ -81,7 +80,7 @@ def test_numpy_makes_the_servers_choices(client, model, scale, terminal):
     server = client.evaluate(**options, rules=RULES, seeds=tetrion.SeedRange(1, 48), max_pieces=60)
 
     def choose(found):
-        return found.best_rows(scores(found, row, model, avoid_terminal=terminal == "avoid"))
+        return found.best_rows(found.scores(row, model, terminal=terminal))
 
     lines, pieces = play(client, server.seeds.tolist(), 60, choose)
     # Games end where their choices lead them: after another choice they would end elsewhere.
@@ -90,27 +89,17 @@ def test_numpy_makes_the_servers_choices(client, model, scale, terminal):
     assert (pieces < 60).sum() > 8
 
 
-def test_an_agent_plays_as_its_row(client):
-    network, tables = tetrion.Mlp([4, 3]).message(), TABLES.message()
-    for name, model, messages in (
-        ("mlp", tetrion.Mlp([4, 3]), {"mlp": network}),
-        ("n_tuple", TABLES, {"n_tuple": tables}),
-        ("mlp", tetrion.Mlp([4, 3], tables=TABLES), {"mlp": network, "n_tuple": tables}),
-    ):
+def test_a_policy_plays_as_its_row(client):
+    for model in (tetrion.Mlp([4, 3]), TABLES, tetrion.Mlp([4, 3], tables=TABLES)):
         rows = rows_of(model, 1.0, 2)
-        options = {"features": {"features": FEATURES}, "weights": rows[1], **messages}
-        agent = tetrion.Agent(name=name, **options)
         played = {"seeds": tetrion.SeedRange(1, 16), "rules": RULES, "max_pieces": 200}
-        for expectation in (None, {"placements": 2}):
-            agent.ClearField("expectation")
-            if expectation is not None:
-                agent.expectation.CopyFrom(tetrion.Expectation(**expectation))
-            both = client.evaluate(
-                agent, weights=rows, features=FEATURES, model=model, expectation=expectation, **played
-            ).lines.reshape(3, 16)
+        for search in (None, tetrion.Search(placements=2)):
+            policy = tetrion.Policy(weights=rows[1], features=FEATURES, model=model, search=search)
+            options = {"weights": rows, "features": FEATURES, "model": model, "search": search}
+            both = client.evaluate(policy, **options, **played).lines.reshape(3, 16)
             assert both[1].tolist() == both[2].tolist() != both[0].tolist()
-        (echo,) = client.evaluate(agent, **played).started.agents
-        assert {field: getattr(echo, field) for field in ("mlp", "n_tuple") if echo.HasField(field)} == messages
+        (echo,) = client.evaluate(policy, **played).started.agents
+        assert (echo.model, echo.weights, echo.features) == (model, policy.weights, tuple(FEATURES))
 
 
 def test_a_network_of_zeros_plays_as_the_controller(client):
@@ -139,16 +128,23 @@ def test_sizes_that_are_no_integers_are_refused():
 def test_what_is_no_model_is_refused(client):
     row = rows_of(tetrion.Mlp([2]), 1.0)[0]
     played = {"seeds": [1], "rules": RULES, "max_pieces": 1, "features": FEATURES}
-    for options, said in (
-        ({"model": tetrion.Mlp([2])}, "model is given without weights, expected weights; an agent takes it in its message"),
-        ({"weights": row, "model": [2]}, r"model is \[2\], expected an Mlp or an NTuple, such as Mlp\(\[32\]\)"),
-        ({"weights": row, "model": tetrion.Mlp([2], tables=[0])}, r"model.tables is \[0\], expected an NTuple, or None"),
-        ({"weights": row, "model": tetrion.Mlp("32")}, "hidden is '32', expected the units of each hidden layer"),
-        ({"weights": row, "model": tetrion.Mlp([2], "tanh")}, "activation is 'tanh'.*expected one of relu, leaky_relu"),
-        ({"weights": row, "model": tetrion.NTuple([tetrion.TuplePattern("rows", [0])])}, "kind is 'rows', .*steps, heights"),
+    for make, said in (
+        (lambda: tetrion.Mlp([2], tables=[0]), r"tables is \[0\], expected an NTuple, or None"),
+        (lambda: tetrion.Mlp("32"), "hidden is '32', expected the units of each hidden layer"),
+        (lambda: tetrion.Mlp([2], "tanh"), "activation is 'tanh'.*expected one of relu, leaky_relu"),
+        (lambda: tetrion.TuplePattern("rows", [0]), "kind is 'rows', .*steps, heights"),
+        (lambda: tetrion.TuplePattern("cells", 0), "positions is 0, expected a list such as"),
+        (lambda: tetrion.NTuple(None), "tuples is None, expected a list of TuplePatterns"),
+        (lambda: tetrion.NTuple([3]), r"tuples\[0\] is 3, expected a TuplePattern"),
     ):
         with pytest.raises(tetrion.InvalidArgumentError, match=said):
-            client.evaluate(**played, **options)
+            make()
+    for options, said in (
+        ({"model": tetrion.Mlp([2]), "features": None}, "model is given without weights, expected weights; a policy has"),
+        ({"weights": row, "model": [2]}, r"model is \[2\], expected an Mlp or an NTuple, such as Mlp\(\[32\]\)"),
+    ):
+        with pytest.raises(tetrion.InvalidArgumentError, match=said):
+            client.evaluate(**{**played, **options})
     for model, said in (
         (tetrion.Mlp([3]), r"weights.weights: has 23 columns, expected 6 features \+ 25 parameters = 31"),
         (tetrion.Mlp([0]), r"weights.mlp.hidden\[0\]: is 0, expected 1 to 256 units"),
@@ -169,14 +165,14 @@ def test_numpy_needs_what_the_model_sees(client):
     drawing = tetrion.Drawing(["......"], "T")
     found = client.enumerate_placements(drawing, rules=RULES, features=FEATURES)
     with pytest.raises(tetrion.InvalidArgumentError, match="placements have no afterstates"):
-        scores(found, rows_of(TABLES, 1.0)[0], TABLES)
+        found.scores(rows_of(TABLES, 1.0)[0], TABLES)
     reader = tetrion.Mlp([2], tables=TABLES)
     with pytest.raises(tetrion.InvalidArgumentError, match="placements have no afterstates"):
-        scores(found, rows_of(reader, 1.0)[0], reader)
+        found.scores(rows_of(reader, 1.0)[0], reader)
     with pytest.raises(
         tetrion.InvalidArgumentError, match=r"weights are 6 weights, expected 6 features \+ 17 parameters = 23"
     ):
-        scores(found, np.zeros(6), tetrion.Mlp([2]))
+        found.scores(np.zeros(6), tetrion.Mlp([2]))
     bare = client.enumerate_placements(drawing, rules=RULES)
     with pytest.raises(tetrion.InvalidArgumentError, match="placements have no features"):
         tetrion.Mlp([2]).outputs(bare, np.zeros(17))

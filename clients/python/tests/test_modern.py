@@ -13,7 +13,7 @@ TSPIN_DOUBLE = ((2 * 10 + 1) * 24 + 0) * 3 + 2
 
 
 def test_an_environment_has_spaces_for_all_of_it(client):
-    env = tetrion.TetrisEnv(client, rules="guideline", observe_mask=True)
+    env = tetrion.PlacementEnv(address=client, rules="guideline", observe_mask=True)
     assert env.action_space.n == 2 * NUM_PLACEMENTS
     observation, info = env.reset(seed=4)
     assert env.observation_space.contains(observation)
@@ -55,7 +55,7 @@ def test_placements_say_what_they_are(client):
 def test_a_reward_is_what_the_rules_make_of_a_clear(client, points, reward):
     rules = {"preset": "guideline", "clear_points": points}
     with client.create_session(1, rules=rules) as session:
-        session.restore(tetrion.Drawing(NOTCH, "T"))
+        session.restore_state(tetrion.Drawing(NOTCH, "T"))
         stepped = session.step([TSPIN_DOUBLE])
         assert stepped.rewards[0] == reward
         infos = {name: stepped.infos[name][0] for name in ("attack", "combo", "back_to_back", "spin")}
@@ -69,8 +69,8 @@ def test_a_snapshot_goes_on_with_what_is_held_and_with_its_combo(client):
         for _ in range(12):
             stepped = session.step((rng.random(masks.shape) * masks).argmax(axis=1))
             masks = stepped.action_mask
-        state = session.save([0])[0]
-        restored = session.restore(state, [1])
+        state = session.save_state([0])[0]
+        restored = session.restore_state(state, [1])
         for name, field in restored.observations.items():
             assert np.array_equal(field[0], stepped.observations[name][0]), name
         action = int(np.flatnonzero(masks[0])[-1])

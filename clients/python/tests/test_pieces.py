@@ -9,8 +9,8 @@ from gymnasium.utils.env_checker import check_env
 from recorded import check_file
 
 import tetrion
+from tetrion import PlacementEnv
 from tetrion._envs.flat import Planes
-from tetrion._envs.single import TetrisEnv
 
 RULES = {"piece_set": "melax", "width": 6, "height": 8, "preview": 2}
 
@@ -58,7 +58,7 @@ def test_games_of_other_pieces_are_evaluated(client: tetrion.Client) -> None:
     ],
 )
 def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Path, rules: dict) -> None:
-    env = TetrisEnv(client, rules=rules, max_episode_steps=60, features=["landing_height", "holes"])
+    env = PlacementEnv(address=client, rules=rules, max_episode_steps=60, features=["landing_height", "holes"])
     recorded = tetrion.RecordGames(env, tmp_path, lambda episode: True)
     games = []
     for episode in range(3):
@@ -66,7 +66,7 @@ def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Pa
         ended = False
         while not ended:
             found = env.session.enumerate_placements()
-            best = found.best_rows(found.linear_scores([-1.0, -4.0]))[0]
+            best = found.best_rows(found.scores([-1.0, -4.0]))[0]
             _, _, terminated, truncated, info = recorded.step(found.actions[best])
             ended = terminated or truncated
         games += recorded.recordings
@@ -77,7 +77,7 @@ def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Pa
         check_file(path)
         assert tetrion.Recording.load(path, client).check() is None
     # A lie is found.
-    games[-1].message.outcome.lines += 1
+    games[-1]._message.outcome.lines += 1
     assert "lines" in str(games[-1].check())
     # Scenes are of tetrominoes.
     with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
@@ -88,12 +88,12 @@ def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Pa
 
 def test_a_game_of_other_pieces_is_recorded_from_where_a_snapshot_left_it(client: tetrion.Client, tmp_path: Path) -> None:
     rules = {"piece_set": "pentominoes", "width": 10, "height": 12, "preview": 2, "hold": True}
-    env, twin = tetrion.TetrisEnv(client, rules=rules), tetrion.TetrisEnv(client, rules=rules)
+    env, twin = tetrion.PlacementEnv(address=client, rules=rules), tetrion.PlacementEnv(address=client, rules=rules)
     _, info = env.reset(seed=4)
     for _ in range(4):
         *_, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
     with tetrion.Recorder(twin) as recorder:
-        _, info = twin.restore_state(env.clone_state())
+        _, info = twin.restore_state(env.save_state())
         for _ in range(3):
             *_, info = twin.step(int(np.flatnonzero(info["action_mask"])[0]))
         recording = recorder.recording()
@@ -122,7 +122,7 @@ def test_estimates_are_not_recorded(client: tetrion.Client) -> None:
 
 def test_pictures_are_of_tetrominoes(client: tetrion.Client) -> None:
     with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
-        TetrisEnv(address=client, rules=RULES, render_mode="rgb_array")
+        PlacementEnv(address=client, rules=RULES, render_mode="rgb_array")
 
 
 def test_what_is_no_set_is_refused_with_the_names_of_those_there_are(client: tetrion.Client) -> None:

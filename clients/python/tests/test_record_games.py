@@ -61,7 +61,7 @@ def test_what_is_no_trigger_is_refused_before_play(client, tmp_path, trigger):
     with pytest.raises(
         tetrion.InvalidArgumentError, match=r"^episode_trigger is .*, expected a function of an episode's number"
     ):
-        tetrion.RecordGames(tetrion.TetrisEnv(client), tmp_path, trigger)
+        tetrion.RecordGames(tetrion.PlacementEnv(address=client), tmp_path, trigger)
 
 
 def test_the_usual_trigger_is_that_of_videos(client, tmp_path):
@@ -69,7 +69,7 @@ def test_the_usual_trigger_is_that_of_videos(client, tmp_path):
         patch.setattr(gymnasium.logger, "warn", lambda message: warned.append(message))
         warned = []
         for _ in range(2):
-            env = tetrion.RecordGames(tetrion.KeypressEnv(client, rules={"height": 9}), tmp_path, suffix=".tetrion")
+            env = tetrion.RecordGames(tetrion.KeypressEnv(address=client, rules={"height": 9}), tmp_path, suffix=".tetrion")
             for _ in range(10):
                 env.reset()
                 for _ in range(3):
@@ -81,7 +81,7 @@ def test_the_usual_trigger_is_that_of_videos(client, tmp_path):
     assert len(warned) == 1
     assert "has recordings already" in warned[0]
     with pytest.raises(tetrion.InvalidArgumentError, match=r"did you mean '\.json'"):
-        tetrion.RecordGames(tetrion.TetrisEnv(client), tmp_path, suffix=".jsn")
+        tetrion.RecordGames(tetrion.PlacementEnv(address=client), tmp_path, suffix=".jsn")
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
@@ -113,11 +113,13 @@ def test_a_wrapper_of_a_vector_environment(client, tmp_path, mode):
 
 def test_a_tree_search_is_recorded_as_the_game_that_it_plays(client, tmp_path):
     """It tries every placement and returns, in the environment itself; what it tried is not in the recording."""
-    env = tetrion.RecordGames(tetrion.TetrisEnv(client, rules={"width": 4, "height": 6}), tmp_path, lambda episode: True)
+    env = tetrion.RecordGames(
+        tetrion.PlacementEnv(address=client, rules={"width": 4, "height": 6}), tmp_path, lambda episode: True
+    )
     _, info = env.reset(seed=3)
     ended, played, tried_to_the_end = False, [], 0
     while not ended:
-        state = env.unwrapped.clone_state()
+        state = env.unwrapped.save_state()
         outcomes = {}
         for action in np.flatnonzero(info["action_mask"]).tolist():
             env.unwrapped.restore_state(state)
@@ -139,7 +141,7 @@ def test_a_tree_search_is_recorded_as_the_game_that_it_plays(client, tmp_path):
 
 
 def test_copies_of_a_wrapped_environment_do_not_record(client, tmp_path):
-    env = tetrion.RecordGames(tetrion.TetrisEnv(client, max_episode_steps=1), tmp_path, lambda episode: True)
+    env = tetrion.RecordGames(tetrion.PlacementEnv(address=client, max_episode_steps=1), tmp_path, lambda episode: True)
     env.reset(seed=1)
     twin = copy.deepcopy(env)
     assert twin.recorder is None

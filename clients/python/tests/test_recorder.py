@@ -65,7 +65,7 @@ def test_narrow_playfields_whose_rows_go_all_the_time(client, tmp_path, preset, 
 @pytest.mark.parametrize("policy", ["terminate", "ignore"])
 def test_actions_that_do_not_exist(client, tmp_path, policy):
     reward = -0.1 if policy == "ignore" else 0.0
-    kwargs = {"invalid_action": policy, "invalid_action_reward": reward, "rules": {"width": 5, "height": 8}}
+    kwargs = {"invalid_action_policy": policy, "invalid_action_reward": reward, "rules": {"width": 5, "height": 8}}
     with client.create_session(4, seed=3, autoreset_mode="next_step", **kwargs) as session:
         recordings = record_random_games(session, 5, 80, allowed=False).take()
     assert {recording.end for recording in recordings} >= {"terminate": {"invalid_action"}, "ignore": {"topped_out"}}[policy]
@@ -136,10 +136,10 @@ def test_restored_snapshots_begin_with_their_playfield(client, tmp_path, preset,
         steps = 40 if preset == "lab" else 6
         for _ in range(steps // 2):
             masks = stream.step(random_actions(rng, masks)).action_mask
-        states = session.save()
-        before = stream.restore(states).observations
+        states = session.save_state()
+        before = stream.restore_state(states).observations
         recorder = tetrion.Recorder(session)
-        masks = np.array(stream.restore(states, reseed=reseed).action_mask)
+        masks = np.array(stream.restore_state(states, reseed=reseed).action_mask)
         ended = np.zeros(2, bool)
         for _ in range(steps):
             playing = np.flatnonzero(~ended)
@@ -161,10 +161,10 @@ def test_restored_snapshots_begin_with_their_playfield(client, tmp_path, preset,
 
 
 def test_a_piece_on_its_way_down(client, tmp_path):
-    env = tetrion.KeypressEnv(client, rules={"height": 8})
+    env = tetrion.KeypressEnv(address=client, rules={"height": 8})
     env.reset(options={"piece_sequence": "OTIO"})
     env.step(1)
-    state = env.clone_state()
+    state = env.save_state()
     env.step(5)
     env.restore_state(state)
     recorder = tetrion.Recorder(env)
@@ -181,7 +181,7 @@ def test_a_piece_on_its_way_down(client, tmp_path):
     check_file(tmp_path / "game.json")
     # At the top a snapshot is a position like any other.
     env.reset(options={"piece_sequence": "OTIO"})
-    env.restore_state(env.clone_state())
+    env.restore_state(env.save_state())
     env.step(5)
     assert recorder.recording().actions.tolist() == [5]
 
@@ -192,10 +192,10 @@ def test_snapshots_keep_explicit_pieces_for_later_episodes(client, tmp_path):
         2, rules={"width": 4, "height": 6}, piece_sequences="OOOOOO", autoreset_mode="next_step"
     ) as source:
         source.reset()
-        states = source.save()
+        states = source.save_state()
     with client.create_session(2, rules={"width": 4, "height": 6}, autoreset_mode="next_step") as session:
         recorder = tetrion.Recorder(session)
-        session.restore(states)
+        session.restore_state(states)
         for _ in range(9):
             session.step([0, 0])
         recordings = recorder.take()
@@ -263,11 +263,11 @@ def test_before_the_first_reset_there_is_nothing(client):
 
 
 def test_games_left_by_a_reset_are_taken_and_forks_are_not(client):
-    env = tetrion.TetrisEnv(client, max_episode_steps=4)
+    env = tetrion.PlacementEnv(address=client, max_episode_steps=4)
     recorder = tetrion.Recorder(env, keep=2)
     for seed in range(4):
         env.reset(seed=seed)
-        state = env.clone_state()
+        state = env.save_state()
         env.step(3)
         env.restore_state(state)
         for action in range(seed + 1):
@@ -281,7 +281,7 @@ def test_games_left_by_a_reset_are_taken_and_forks_are_not(client):
 
 def test_a_lost_server_breaks_no_recording():
     with tetrion.Server() as server, tetrion.Client(server) as client:
-        env = tetrion.TetrisEnv(client, rules={"width": 5, "height": 9}, snapshot_every=3)
+        env = tetrion.PlacementEnv(address=client, rules={"width": 5, "height": 9}, snapshot_every=3)
         recorder = tetrion.Recorder(env)
         env.reset(seed=1)
         for step in range(6):

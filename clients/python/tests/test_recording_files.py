@@ -16,7 +16,7 @@ def test_what_a_recording_says(client):
     assert (len(recording), recording.pieces, recording.lines, recording.score, recording.end) == (3, 3, 0, 0.0, None)
     assert (recording.seed, recording.piece_sequence, recording.start) == (5, None, None)
     assert (recording.actions.tolist(), recording.landings.tolist()) == ([0, 3, 6], [0, 0, 0])
-    assert recording.rules.width == 10
+    assert recording.rules["width"] == 10
     assert recording.rules_version == client.server_info().rules_version
     assert recording.origin == "episode 0 of environment 0"
     assert repr(recording) == "<tetrion.Recording: 3 pieces, 0 lines, not ended>"
@@ -36,7 +36,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
     fields = json.loads((tmp_path / "game.json").read_text())
     assert (fields["seed"], fields["actions"], fields["lines"]) == ("5", [0, 3, 6], "AAAA")
     recording.save(tmp_path / "game.tetrion")
-    assert recording_pb2.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording.message
+    assert recording_pb2.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording._message
     for copied in (copy.deepcopy(recording), pickle.loads(pickle.dumps(recording))):
         assert copied == recording
         assert copied.check(client) is None
@@ -45,7 +45,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
 
 def change(recording, **fields):
     message = recording_pb2.Recording()
-    message.CopyFrom(recording.message)
+    message.CopyFrom(recording._message)
     for name, value in fields.items():
         if name == "rows":
             message.outcome.rows[-1] = value
@@ -86,14 +86,14 @@ def test_fields_of_newer_programs_are_passed_over(client, tmp_path):
     for message in (fields, fields["rules"], fields["outcome"]):
         message["newField"] = [{"deep": [1, 2.5, None]}, "text"]
     (tmp_path / "game.json").write_text(json.dumps(fields))
-    assert tetrion.Recording.load(tmp_path / "game.json").message == recording.message
+    assert tetrion.Recording.load(tmp_path / "game.json") == recording
     assert program("replay", tmp_path / "game.json")[0] == 0
 
 
 @pytest.mark.parametrize("wrong", ["127.0.0.1:1", 3, []])
 def test_what_is_no_client_replays_nothing(client, wrong):
     recording = three_pieces(client)
-    for call in (recording.check, recording.replay, lambda given: tetrion.Recording(recording.message, given)):
+    for call in (recording.check, recording.replay, lambda given: tetrion.Recording(recording._message, given)):
         with pytest.raises(tetrion.InvalidArgumentError, match=r"^client is .*, expected a tetrion\.Client"):
             call(wrong)
     for steps in (-1, 1.5, "2", True):
@@ -150,7 +150,7 @@ def test_a_recording_outlives_its_client_and_its_server():
 def test_a_recording_under_another_version_of_the_rules_is_refused(client, tmp_path):
     """As `tetrion replay` does: equal seeds and actions may make another game."""
     recording = three_pieces(client)
-    recording.message.rules_version = "tetrion-rules-0"
+    recording._message.rules_version = "tetrion-rules-0"
     with pytest.raises(
         tetrion.errors.VersionMismatchError, match="'tetrion-rules-0', and the server plays by 'tetrion-rules-1'"
     ):

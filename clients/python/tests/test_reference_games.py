@@ -61,7 +61,7 @@ def choose(client, observations, rules, controller):
     """The greedy placements in the playfields observed."""
     packed = tetrion.Packed(observations["board_bits"], observations["current"])
     placements = client.enumerate_placements(packed, rules=rules, features=controller.feature_set)
-    return placements.actions[placements.best_rows(placements.linear_scores(controller.weights))]
+    return placements.actions[placements.best_rows(placements.scores(controller.weights))]
 
 
 def test_there_are_games_of_many_kinds():
@@ -81,7 +81,7 @@ def test_many_at_once(client, controllers, games):
         rules=rules,
         observations=["board_bits", "current"],
         autoreset_mode="SameStep",
-        invalid_action="reject",
+        invalid_action_policy="reject",
     )
     observations, _ = envs.reset(options={"piece_sequences": [game.sequence for game in games]})
     actions = [[] for _ in games]
@@ -108,7 +108,7 @@ def test_one_by_one(client, controllers):
             address=client,
             rules=rules,
             observations=["board_bits", "current"],
-            invalid_action="reject",
+            invalid_action_policy="reject",
         )
         observation, info = env.reset(options={"piece_sequence": game.sequence})
         actions, rewards, ended = [], 0.0, False

@@ -23,13 +23,13 @@ class Twin:
 
     def __init__(self, session, env_id):
         self.session, self.env_id = session, env_id
-        height, width = session.message.config.rules.height, session.message.config.rules.width
+        height, width = session._message.config.rules.height, session._message.config.rules.width
         self.cells = np.full((height, width), -1)
 
     def place(self, piece, action):
         source = pb.SessionEnvs(session=self.session.name, env_ids=[self.env_id])
         request = pb.EnumeratePlacementsRequest(session_envs=source, include_cells=True)
-        listed = self.session.connection.call("EnumeratePlacements", request)
+        listed = self.session._connection.call("EnumeratePlacements", request)
         ends = to_numpy(listed.terminal)
         row = np.flatnonzero(to_numpy(listed.actions) == action)[0]
         lines = to_numpy(listed.lines)[row]
@@ -52,7 +52,7 @@ def test_every_cell_has_its_tetromino(client, preset, mode):
     print("seed", seed)
     rng = np.random.default_rng(seed)
     rules = {"preset": preset, "width": 4, "height": 9}
-    envs = tetrion.TetrisVectorEnv(2, client, rules=rules, autoreset_mode=mode, render_mode="rgb_array")
+    envs = tetrion.PlacementVectorEnv(2, address=client, rules=rules, autoreset_mode=mode, render_mode="rgb_array")
     observations, infos = envs.reset(seed=seed)
     twins = [Twin(envs.session, env_id) for env_id in range(2)]
     ended, cleared = [False, False], 0
@@ -125,11 +125,13 @@ def test_drops_end_where_something_is():
 
 
 def test_after_a_snapshot_cells_are_grey_until_they_go(client):
-    env, other = (tetrion.TetrisEnv(client, rules={"width": 4, "height": 6}, render_mode="rgb_array") for _ in range(2))
+    env, other = (
+        tetrion.PlacementEnv(address=client, rules={"width": 4, "height": 6}, render_mode="rgb_array") for _ in range(2)
+    )
     other.reset(options={"piece_sequence": "OOOO"})
     other.step(0)
     coloured = other.render()
-    env.restore_state(other.clone_state())
+    env.restore_state(other.save_state())
     (scene,) = env._renderer.scenes([0])
     assert scene.cells[:2].tolist() == [[7, 7, -1, -1]] * 2
     assert scene.pieces == 0
@@ -143,15 +145,15 @@ def test_after_a_snapshot_cells_are_grey_until_they_go(client):
     assert 7 not in scene.cells[2:]
 
 
-@pytest.mark.parametrize("kind", [tetrion.TetrisEnv, tetrion.KeypressEnv])
+@pytest.mark.parametrize("kind", [tetrion.PlacementEnv, tetrion.KeypressEnv])
 def test_snapshots_of_its_own_keep_their_colours(client, kind, monkeypatch):
     """As a tree search takes them; it returns to some more than once, and not to the last one only."""
     seed = 4
     print("seed", seed)
     rng = np.random.default_rng(seed)
-    env, twin = (kind(client, rules={"width": 6, "height": 12}, render_mode="rgb_array") for _ in range(2))
+    env, twin = (kind(address=client, rules={"width": 6, "height": 12}, render_mode="rgb_array") for _ in range(2))
     _, info = env.reset(seed=seed)
-    taken = [(env.clone_state(), info, [])]
+    taken = [(env.save_state(), info, [])]
     path = []
     for step in range(40):
         if step % 3 == 2:
@@ -162,7 +164,7 @@ def test_snapshots_of_its_own_keep_their_colours(client, kind, monkeypatch):
         _, _, terminated, _, info = env.step(action)
         path.append(action)
         if not terminated:
-            taken.append((env.clone_state(), info, list(path)))
+            taken.append((env.save_state(), info, list(path)))
         else:
             state, info, path = taken[0]
             path = list(path)
@@ -177,7 +179,7 @@ def test_snapshots_of_its_own_keep_their_colours(client, kind, monkeypatch):
     assert set(env._renderer.scenes([0])[0].cells.ravel()) <= {-1, 7}
     # What was forgotten is grey again.
     monkeypatch.setattr("tetrion._recordings.episode_log._MAX_REMEMBERED", 1)
-    env.clone_state()
+    env.save_state()
     env.restore_state(taken[-1][0])
     assert set(env._renderer.scenes([0])[0].cells.ravel()) <= {-1, 7}
 
@@ -188,7 +190,7 @@ def test_pictures_are_those_of_the_program(client, tmp_path):
     cases.append(("random", {"preset": "genetic", "width": 12, "height": 14, "preview": 6}))
     for number, (controller, rules) in enumerate(cases):
         recording = client.evaluate(controller, rules=rules, seeds=[4], max_pieces=20, record="best").recordings[0]
-        recording.message.player = ["", "somebody with a name that is long", "me"][number]
+        recording._message.player = ["", "somebody with a name that is long", "me"][number]
         recording.save(tmp_path / "game.json")
         replay = recording.replay()
         sizes = [(8, "usual"), (16, "colour-blind"), (27, "usual"), (4, "usual")]
@@ -198,7 +200,7 @@ def test_pictures_are_those_of_the_program(client, tmp_path):
             options = ["--at", step, "--cell", cell, "--palette", palette, "-o", picture]
             code, printed = program("export", tmp_path / "game.json", *options)
             assert code == 0, printed
-            ours = replay.picture(step, scale=cell / 16, palette=palette)
+            ours = replay.picture(step, render_scale=cell / 16, render_palette=palette)
             np.testing.assert_array_equal(ours, read_png(picture.read_bytes()), f"{controller}, step {step}, cell {cell}")
         np.testing.assert_array_equal(recording.picture(), replay.picture(len(recording)))
 
@@ -255,7 +257,7 @@ def test_the_current_piece_and_the_next_ones_are_shown(client, env_id):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("kind", [tetrion.TetrisEnv, tetrion.KeypressVectorEnv])
+@pytest.mark.parametrize("kind", [tetrion.PlacementEnv, tetrion.KeypressVectorEnv])
 def test_wrong_options_are_refused(client, kind, kwargs, problem):
     with pytest.raises(tetrion.InvalidArgumentError, match=re.escape(problem)):
         kind(address=client, **kwargs)
@@ -264,7 +266,7 @@ def test_wrong_options_are_refused(client, kind, kwargs, problem):
 def test_human_draws_without_colours_where_they_are_not_wanted(client, capsys, monkeypatch):
     for no_color in ("", "1"):
         monkeypatch.setenv("NO_COLOR", no_color)
-        env = tetrion.TetrisVectorEnv(2, client, render_mode="human")
+        env = tetrion.PlacementVectorEnv(2, address=client, render_mode="human")
         env.metadata["render_fps"] = 0
         env.reset(options={"piece_sequences": ["OO", "II"]})
         env.step(np.array([0, 0]))
@@ -279,9 +281,9 @@ def test_human_draws_without_colours_where_they_are_not_wanted(client, capsys, m
 def test_an_environment_that_does_not_render_asks_for_nothing_more(client, monkeypatch):
     """Nor does one that can render, until it does."""
     calls = []
-    sessions = len(client.connection.call("ListSessions", pb.ListSessionsRequest(page_size=1000)).sessions)
+    sessions = len(client._connection.call("ListSessions", pb.ListSessionsRequest(page_size=1000)).sessions)
     for mode in (None, "rgb_array"):
-        env = tetrion.TetrisEnv(client, render_mode=mode)
+        env = tetrion.PlacementEnv(address=client, render_mode=mode)
         ask = env.session._link.ask
         monkeypatch.setattr(env.session._link, "ask", lambda *args, ask=ask: calls.append(args) or ask(*args))
         env.reset(seed=1)
@@ -289,15 +291,17 @@ def test_an_environment_that_does_not_render_asks_for_nothing_more(client, monke
             env.step(action)
         assert calls == []
         assert bool(env.session._link.listeners) == (mode is not None)
-        now = len(client.connection.call("ListSessions", pb.ListSessionsRequest(page_size=1000)).sessions)
+        now = len(client._connection.call("ListSessions", pb.ListSessionsRequest(page_size=1000)).sessions)
         assert now == sessions + 1
         env.close()
 
 
 def test_pictures_survive_a_lost_server_and_a_lost_lease():
     with tetrion.Server() as server, tetrion.Client(server) as client:
-        env = tetrion.TetrisEnv(client, rules={"width": 5, "height": 9}, snapshot_every=2, render_mode="rgb_array")
-        twin = tetrion.TetrisEnv(client, rules={"width": 5, "height": 9})
+        env = tetrion.PlacementEnv(
+            address=client, rules={"width": 5, "height": 9}, snapshot_every=2, render_mode="rgb_array"
+        )
+        twin = tetrion.PlacementEnv(address=client, rules={"width": 5, "height": 9})
         recorder = tetrion.Recorder(twin)
         for one in (env, twin):
             one.reset(seed=2)
@@ -322,7 +326,7 @@ def test_pictures_survive_a_lost_server_and_a_lost_lease():
 def test_copies_show_what_they_know(client):
     import copy
 
-    env = tetrion.TetrisEnv(client, render_mode="rgb_array", render_scale=0.5, render_palette="colour-blind")
+    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array", render_scale=0.5, render_palette="colour-blind")
     env.reset(seed=1)
     env.step(0)
     twin = copy.deepcopy(env)
@@ -335,7 +339,7 @@ def test_copies_show_what_they_know(client):
 
 def test_a_game_not_rendered_for_long_is_shown_from_where_it_is(client, monkeypatch):
     monkeypatch.setattr("tetrion._envs.rendering._MAX_BEHIND", 3)
-    env = tetrion.TetrisEnv(client, render_mode="rgb_array")
+    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array")
     env.reset(options={"piece_sequence": "OOOOOOOO"})
     env.step(0)
     env.render()
@@ -348,7 +352,7 @@ def test_a_game_not_rendered_for_long_is_shown_from_where_it_is(client, monkeypa
 
 
 def test_before_the_first_reset_there_is_no_picture(client):
-    env = tetrion.TetrisEnv(client, render_mode="rgb_array")
+    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array")
     with pytest.raises(tetrion.ResetNeededError):
         env.render()
 
@@ -375,19 +379,19 @@ def test_a_notebook_shows_a_recording_and_loads_nothing(client):
 
 def test_texts_cannot_leave_their_place(client, tmp_path):
     recording = game(client, max_pieces=3)
-    recording.message.player = '</script><img src=x onerror="alert(1)">&amp;\u2028'
+    recording._message.player = '</script><img src=x onerror="alert(1)">&amp;\u2028'
     page = recording.html()
     assert page.count("<script") == page.count("</script>") == 1
     assert "<img" not in page
     assert "&lt;/script&gt;&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;amp;" in page
-    recording.message.player = ""
+    recording._message.player = ""
     recording.save(tmp_path / "game.json")
     check_file(tmp_path / "game.json")
 
 
 def test_a_long_game_is_shown_in_part(client, monkeypatch):
     monkeypatch.setattr("tetrion._recordings.recording._MAX_SHOWN", 10)
-    page = game(client, max_pieces=25).html(speed=0.25, palette="colour-blind")
+    page = game(client, max_pieces=25).html(speed=0.25, render_palette="colour-blind")
     assert "15 more steps are not shown" in page
     assert '"speed":0.25' in page
     with pytest.raises(tetrion.InvalidArgumentError, match="speed"):
@@ -396,6 +400,6 @@ def test_a_long_game_is_shown_in_part(client, monkeypatch):
 
 def test_what_cannot_be_played_shows_its_words_only(client):
     recording = game(client, max_pieces=5)
-    recording.message.rules.width = 50
+    recording._message.rules.width = 50
     assert recording._repr_html_() is None
     assert "5 pieces" in repr(recording)

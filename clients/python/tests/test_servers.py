@@ -37,7 +37,7 @@ def connect(servers, three):
 
 
 def games(**options):
-    return {"controllers": ["dt-20", "bcts", "dellacherie"], "seeds": tetrion.SeedRange(1, 40), "rules": RULES, **options}
+    return {"policies": ["dt-20", "bcts", "dellacherie"], "seeds": tetrion.SeedRange(1, 40), "rules": RULES, **options}
 
 
 def assert_same(ours, theirs):
@@ -97,10 +97,10 @@ def test_an_evaluation_loses_a_server(client, three):
 
 def test_training_is_that_of_one_server(client, three):
     arguments = {"population": 16, "generations": 3, "games": 2, "check_games": 10, "max_pieces": 2000, "seed": 4}
-    expected = [trained.to_json() for trained in tetrion.train(client, **arguments)]
+    expected = [trained.to_json() for trained in tetrion.cem(client, **arguments)]
     with tetrion.Servers(three) as servers:
         ours = []
-        for trained in tetrion.train(servers, **arguments):
+        for trained in tetrion.cem(servers, **arguments):
             ours.append(trained.to_json())
             if len(ours) < 3:
                 three[len(ours)]._process.kill()  # until one is left
@@ -125,13 +125,13 @@ def test_placements_are_listed_by_all_and_by_those_that_are_left(client, three):
 def test_a_session_lives_on_one_server(three):
     with tetrion.Servers([server.address for server in three]) as servers:
         sessions = [servers.create_session(2, seed=seed) for seed in range(3)]
-        assert [session.connection.address for session in sessions] == [server.address for server in three]
+        assert [session._connection.address for session in sessions] == [server.address for server in three]
         for session in sessions:
             for _ in range(3):
                 assert session.reset().action_mask.shape == (2, 40)
         # The next ones avoid a server that is gone.
         three[0].close()
-        others = [servers.create_session().connection.address for _ in range(3)]
+        others = [servers.create_session().address for _ in range(3)]
         assert set(others) == {server.address for server in three[1:]}
 
 
@@ -139,7 +139,7 @@ def test_servers_pickle_as_their_arguments(three):
     with tetrion.Servers(three, timeout=7) as servers, pickle.loads(pickle.dumps(servers)) as again:
         assert type(again) is tetrion.Servers
         assert again.timeout == 7
-        addresses = [again.create_session().connection.address for _ in range(3)]
+        addresses = [again.create_session().address for _ in range(3)]
         assert addresses == [server.address for server in three]
 
 

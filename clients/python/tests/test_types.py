@@ -51,8 +51,11 @@ client.create_session(rules={"width": 6, "scoring": {"piece": 1.0}, "garbage": {
 client.create_session(rules="lab")
 rules: tetrion.RulesFields = {"piece_set": "melax", "hold": True}
 client.evaluate("bcts", seeds=[1, 2], rules=rules).mean_lines.max()
-tetrion.TetrisVectorEnv(4, rules=rules, features=["holes"]).action_masks().any()
-next(tetrion.train(client, rules=rules)).check.lines.mean
+tetrion.PlacementVectorEnv(4, rules=rules, features=["holes"]).action_masks().any()
+next(tetrion.cem(client, rules=rules)).check.lines.mean
+client.evaluate(tetrion.Policy("dt-10", search=tetrion.Search(lookahead=1)), seeds=[1]).summary.policies[0].lines.std
+tetrion.cem(client, search=tetrion.Search()).run().mean()
+width: int = client.create_session(rules=rules).rules.get("width", 0)
 client.enumerate_placements(tetrion.Drawing([], "I"), rules=rules, cells=True).key_names(0)
 
 client.create_session(rules={"widht": 6})  # wrong
@@ -60,7 +63,9 @@ client.create_session(rules={"width": "6"})  # wrong
 client.create_session(rules={"randomizer": "bag"})  # wrong
 client.create_session(rules={"scoring": {"pieces": 1.0}})  # wrong
 client.evaluate("bcts", seed=[1])  # wrong
-tetrion.TetrisEnv(rules={"garbage": {"delays": 1}})  # wrong
+client.evaluate("bcts", seeds=[1], lookahead=1)  # wrong
+tetrion.Policy(expectation={})  # wrong
+tetrion.PlacementEnv(rules={"garbage": {"delays": 1}})  # wrong
 client.enumerate_placements(tetrion.Drawing([], "I"), cell=True)  # wrong
 tetrion.Client(patience="3")  # wrong
 """
@@ -71,9 +76,9 @@ CHECKERS = {
 }
 
 
-# Libraries of some programs are not installed here; a program may use the last value of a loop that has some; and the types
-# of Gymnasium do not know what our environments return.
-IGNORED = ["MissingImports", "PossiblyUnboundVariable", "OptionalMemberAccess", "AttributeAccessIssue"]
+# Libraries of some programs are not installed here; a program may use the last value of a loop that has some; an interval is
+# None for a single game only; and the types of Gymnasium do not know what our environments return.
+IGNORED = ["MissingImports", "PossiblyUnboundVariable", "OptionalMemberAccess", "OptionalOperand", "AttributeAccessIssue"]
 SETTINGS = json.dumps({"typeCheckingMode": "standard", **{f"report{name}": False for name in IGNORED}})
 # Lines of the README that are wrong, to show the error, or right in their place.
 KNOWN = ('client.create_session(rules={"randomizer": "bag"})', "rows = np.concatenate([np.tile(weights, (10, 1))")

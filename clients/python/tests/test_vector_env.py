@@ -1,4 +1,4 @@
-"""`TetrisVectorEnv`: each game as `TetrisEnv` plays it, and Gymnasium's three kinds of autoreset."""
+"""`PlacementVectorEnv`: each game as `PlacementEnv` plays it, and Gymnasium's three kinds of autoreset."""
 
 import re
 import warnings
@@ -38,8 +38,8 @@ def assert_same(ours, theirs):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
-    ours = tetrion.TetrisVectorEnv(5, client, rules=SMALL, autoreset_mode=mode, invalid_action="terminate")
-    theirs = SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=SMALL)] * 5, autoreset_mode=mode)
+    ours = tetrion.PlacementVectorEnv(5, address=client, rules=SMALL, autoreset_mode=mode, invalid_action_policy="terminate")
+    theirs = SyncVectorEnv([lambda: tetrion.PlacementEnv(address=client, rules=SMALL)] * 5, autoreset_mode=mode)
     assert ours.metadata["autoreset_mode"] is mode
     # An ended game that waits takes any action in NEXT_STEP mode; ours has it in its mask.
     assert_follows(ours, theirs, last_legal, steps=40)
@@ -78,7 +78,7 @@ def assert_follows(ours, theirs, choose, steps):
 
 
 def test_disabled_refuses_to_step_what_has_ended(client):
-    envs = tetrion.TetrisVectorEnv(2, client, max_episode_steps=1, autoreset_mode="Disabled")
+    envs = tetrion.PlacementVectorEnv(2, address=client, max_episode_steps=1, autoreset_mode="Disabled")
     envs.reset(seed=0)
     envs.step(np.array([0, 0]))
     with pytest.raises(tetrion.EpisodeEndedError) as caught:
@@ -91,7 +91,7 @@ def test_disabled_refuses_to_step_what_has_ended(client):
 
 
 def test_reset_mask_is_checked_as_gymnasium_does(client):
-    envs = tetrion.TetrisVectorEnv(2, client)
+    envs = tetrion.PlacementVectorEnv(2, address=client)
     wanted = r"expected a numpy array of bool of the shape \(2,\)"
     for mask, problem in [
         ([True, False], rf"is \[True, False\], {wanted}"),
@@ -109,7 +109,7 @@ def test_reset_mask_is_checked_as_gymnasium_does(client):
 
 
 def test_final_observations_and_infos(client):
-    envs = tetrion.TetrisVectorEnv(3, client, max_episode_steps=2, autoreset_mode="SameStep")
+    envs = tetrion.PlacementVectorEnv(3, address=client, max_episode_steps=2, autoreset_mode="SameStep")
     _, infos = envs.reset(seed=[5, 6, 7])
     for _ in range(2):
         observations, _, _, truncated, infos = envs.step(last_legal(infos))
@@ -127,7 +127,7 @@ def test_final_observations_and_infos(client):
 
 
 def test_seeds(client):
-    envs = tetrion.TetrisVectorEnv(3, client)
+    envs = tetrion.PlacementVectorEnv(3, address=client)
     _, infos = envs.reset(seed=0)
     assert infos["seed"].tolist() == [0, 1, 2]
     second = envs.reset()[1]["seed"].tolist()
@@ -151,13 +151,13 @@ def test_seeds(client):
         ):
             envs.reset(seed=seed)
     # Without a seed, the server draws them.
-    others = [tetrion.TetrisVectorEnv(3, client).reset()[1]["seed"].tolist() for _ in range(2)]
+    others = [tetrion.PlacementVectorEnv(3, address=client).reset()[1]["seed"].tolist() for _ in range(2)]
     assert others[0] != others[1]
 
 
 def test_make_vec_gives_one_session(client):
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=8, address=client.address, rules=SMALL)
-    assert isinstance(envs, tetrion.TetrisVectorEnv)
+    assert isinstance(envs, tetrion.PlacementVectorEnv)
     assert envs.session.num_envs == 8
     observations, infos = envs.reset(seed=1)
     assert observations in envs.observation_space
@@ -169,7 +169,7 @@ def test_make_vec_gives_one_session(client):
 
 def test_arrays_are_the_learners_own_unless_copy_is_off(client):
     for copy in (True, False):
-        envs = tetrion.TetrisVectorEnv(2, client, copy=copy)
+        envs = tetrion.PlacementVectorEnv(2, address=client, copy=copy)
         _, infos = envs.reset(seed=1)
         observations, rewards, terminated, _, infos = envs.step(last_legal(infos))
         assert observations["board"].flags.writeable is copy
@@ -179,7 +179,7 @@ def test_arrays_are_the_learners_own_unless_copy_is_off(client):
 
 
 def test_human_rendering_draws_the_first_game(client, capsys):
-    envs = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode="human")
+    envs = tetrion.PlacementVectorEnv(3, address=client, rules=SMALL, render_mode="human")
     _, infos = envs.reset(seed=1)
     envs.step(last_legal(infos))
     assert envs.render() is None
@@ -188,15 +188,15 @@ def test_human_rendering_draws_the_first_game(client, capsys):
 
 def test_render_has_a_picture_a_game(client):
     for mode in ("ansi", "rgb_array"):
-        envs = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode=mode)
+        envs = tetrion.PlacementVectorEnv(3, address=client, rules=SMALL, render_mode=mode)
         envs.reset(seed=1)
         assert len(envs.render()) == 3
 
 
 def test_games_are_asked_as_gymnasiums_own(client):
     """`call`, `get_attr` and `set_attr`, as `SyncVectorEnv` has them."""
-    ours = tetrion.TetrisVectorEnv(3, client, rules=SMALL, render_mode="ansi")
-    theirs = SyncVectorEnv([lambda: tetrion.TetrisEnv(client, rules=SMALL, render_mode="ansi")] * 3)
+    ours = tetrion.PlacementVectorEnv(3, address=client, rules=SMALL, render_mode="ansi")
+    theirs = SyncVectorEnv([lambda: tetrion.PlacementEnv(address=client, rules=SMALL, render_mode="ansi")] * 3)
     for envs in (ours, theirs):
         _, infos = envs.reset(seed=3)
         envs.step(last_legal(infos))
@@ -204,7 +204,7 @@ def test_games_are_asked_as_gymnasiums_own(client):
         assert_same(ours.call(name), theirs.call(name))
         assert_same(ours.get_attr(name), theirs.get_attr(name))
     # Snapshots hold the number of the environment, too.
-    assert [len(state) for state in ours.call("clone_state")] == [len(state) for state in theirs.call("clone_state")]
+    assert [len(state) for state in ours.call("save_state")] == [len(state) for state in theirs.call("save_state")]
     for name in ("nothing", "render_modes"):
         for envs in (ours, theirs):
             with pytest.raises(AttributeError, match=name):
@@ -222,14 +222,14 @@ def test_games_are_asked_as_gymnasiums_own(client):
     with pytest.raises(tetrion.InvalidArgumentError, match="values has 2 values, expected one for each of 3 environments"):
         ours.set_attr("level", [1, 2])
     assert ours.get_attr("level") == (None,) * 3
-    human = tetrion.TetrisVectorEnv(2, client, render_mode="human")
+    human = tetrion.PlacementVectorEnv(2, address=client, render_mode="human")
     assert human.call("render") == (None, None)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kwargs", [{}, {"action_mask": False}, {"infos": ["lines"]}], ids=str)
 def test_who_ignores_the_mask_is_warned_once(client, mode, kwargs):
-    envs = tetrion.TetrisVectorEnv(8, client, autoreset_mode=mode, **kwargs)
+    envs = tetrion.PlacementVectorEnv(8, address=client, autoreset_mode=mode, **kwargs)
     envs.reset(seed=1)
     ends = 0
     with warnings.catch_warnings(record=True) as met:
@@ -246,14 +246,16 @@ def test_who_ignores_the_mask_is_warned_once(client, mode, kwargs):
     assert re.match(
         r"actions that the mask forbids ended 1\d\d of the first 1\d\d episodes; let the agent choose", str(warning.message)
     )
-    assert "invalid_action='ignore'" in str(warning.message)
+    assert "invalid_action_policy='ignore'" in str(warning.message)
     envs.close()
 
 
 @pytest.mark.parametrize("invalid_action", ["terminate", "ignore", "reject"])
 def test_who_follows_the_mask_is_not_warned(client, invalid_action):
     """Warnings are errors here."""
-    envs = tetrion.TetrisVectorEnv(8, client, rules=SMALL, invalid_action=invalid_action, max_episode_steps=20)
+    envs = tetrion.PlacementVectorEnv(
+        8, address=client, rules=SMALL, invalid_action_policy=invalid_action, max_episode_steps=20
+    )
     _, infos = envs.reset(seed=1)
     ends = invalid = 0
     while ends < 300:
@@ -265,3 +267,28 @@ def test_who_follows_the_mask_is_not_warned(client, invalid_action):
         invalid += 0 if invalid_action == "reject" else infos["invalid_action"].sum()
     assert invalid > 0 or invalid_action == "reject"
     envs.close()
+
+
+def test_steps_that_are_sent_and_waited_for(client):
+    """What `step` returns, with time for the learner between the two halves."""
+    ours, theirs = (tetrion.PlacementVectorEnv(3, address=client, autoreset_mode="same_step") for _ in range(2))
+    with pytest.raises(RuntimeError, match=r"no step was sent, expected step_async\(actions\) before step_wait\(\)"):
+        ours.step_wait()
+    _, infos = ours.reset(seed=1)
+    theirs.reset(seed=1)
+    for _ in range(60):
+        actions = infos["action_mask"].argmax(axis=1)
+        ours.step_async(actions)
+        actions_sent = actions.copy()
+        actions[:] = 0  # The learner may write into its array.
+        *sent, infos = ours.step_wait()
+        *stepped, expected = theirs.step(actions_sent)
+        assert set(infos) == set(expected)
+        for mine, others in zip(sent[1:], stepped[1:], strict=True):
+            np.testing.assert_array_equal(mine, others)
+        np.testing.assert_array_equal(infos["pieces"], expected["pieces"])
+    ours.step_async(actions_sent)
+    with pytest.raises(RuntimeError, match="receive the answers to what was sent ahead first"):
+        ours.step(actions_sent)
+    ours.close()
+    theirs.close()

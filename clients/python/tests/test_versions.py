@@ -71,7 +71,7 @@ def test_versions_with_the_same_significant_number_fit(ours, theirs, fits):
         lambda client: client.server_info(),
         lambda client: client.create_session(),
         lambda client: client.evaluate("bcts", seeds=[1]),
-        lambda client: next(client.evaluate_stream("bcts", seeds=[1])),
+        lambda client: next(iter(client.start_evaluation("bcts", seeds=[1]))),
         lambda client: client.enumerate_placements(tetrion.Drawing([], "I"), features="bcts8"),
     ],
 )

@@ -52,9 +52,9 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
     rng = np.random.default_rng(2)
     rules = {"preset": preset, "width": 4, "height": 12, "preview": 2}
     session = client.create_session(3, rules=rules, seed=1, autoreset_mode="disabled")
-    with session, client.watch(session.name, [2, 0], fps=60) as watching:
-        assert (watching.name, watching.num_envs, watching.env_ids, watching.fps) == (session.name, 3, (2, 0), 60)
-        assert watching.rules == session.message.config.rules
+    with session, client.watch(session.name, [2, 0], render_fps=60) as watching:
+        assert (watching.name, watching.num_envs, watching.env_ids, watching.render_fps) == (session.name, 3, (2, 0), 60)
+        assert watching.rules == session.rules
         first = next(watching)
         assert [env.phase for env in first.envs] == ["not_started"] * 2
         assert [env.caption for env in first.envs] == ["env 2: not started", "env 0: not started"]
@@ -82,7 +82,7 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
 def test_pictures_have_the_colours_of_the_games(client):
     with client.create_session(3, rules={"width": 6, "height": 8}, piece_sequences="IOIO") as session:
         session.reset()
-        with client.watch(session, scale=0.5, palette="colour-blind") as watching:
+        with client.watch(session, render_scale=0.5, render_palette="colour-blind") as watching:
             session.step([0, 0, 0])
             frame = frame_after(watching, 2)
             assert repr(frame) == "<tetrion.WatchedFrame of 3 environments after call 2>"
@@ -105,7 +105,7 @@ def test_pictures_have_the_colours_of_the_games(client):
 
 
 def test_a_slow_caller_gets_the_newest_state(client):
-    with client.create_session(seed=1, rules=RULES) as session, client.watch(session, fps=60) as watching:
+    with client.create_session(seed=1, rules=RULES) as session, client.watch(session, render_fps=60) as watching:
         session.reset()
         rng = np.random.default_rng(1)
         mask = session.step([0]).action_mask
@@ -189,10 +189,10 @@ def test_a_closed_watch_makes_room(client):
         ({"session": 3}, tetrion.InvalidArgumentError, "session is 3, expected a session"),
         ({"env_ids": [1]}, tetrion.InvalidRequestError, "env_ids"),
         ({"env_ids": []}, tetrion.InvalidArgumentError, "env_ids is empty"),
-        ({"fps": 61}, tetrion.InvalidRequestError, "max_frames_per_second"),
-        ({"fps": -1}, tetrion.InvalidArgumentError, "fps is -1"),
-        ({"scale": 9}, tetrion.InvalidArgumentError, "scale is 9"),
-        ({"palette": "colourblnd"}, tetrion.InvalidArgumentError, "did you mean 'colour-blind'"),
+        ({"render_fps": 61}, tetrion.InvalidRequestError, "max_frames_per_second"),
+        ({"render_fps": -1}, tetrion.InvalidArgumentError, "render_fps is -1"),
+        ({"render_scale": 9}, tetrion.InvalidArgumentError, "render_scale is 9"),
+        ({"render_palette": "colourblnd"}, tetrion.InvalidArgumentError, "did you mean 'colour-blind'"),
     ],
     ids=str,
 )
@@ -207,8 +207,10 @@ def test_wrong_waits(client):
             for timeout in ("2", -1, float("nan")):
                 with pytest.raises(tetrion.InvalidArgumentError, match=r"^timeout is .*, expected seconds, 0 or more"):
                     watching.next(timeout)
-        with pytest.raises(tetrion.InvalidArgumentError, match=r"^fp is not an argument of watch, did you mean 'fps'\?"):
-            client.watch(session, fp=3)
+        with pytest.raises(
+            tetrion.InvalidArgumentError, match=r"^rendr_fps is not an argument of watch, did you mean 'render_fps'\?"
+        ):
+            client.watch(session, rendr_fps=3)
 
 
 def test_several_servers(client, server):
@@ -288,7 +290,7 @@ def test_a_cell_shows_the_newest_frame(client, monkeypatch):
             session.close()
 
     cell = Cell(monkeypatch, learn)
-    client.watch(session, fps=60).show()
+    client.watch(session, render_fps=60).show()
     assert [frame.sequence for frame in cell.shown] == [0, 1, 2, 3, 4]
     assert cell.shown[-1].envs[0].scene.pieces == 3
 
@@ -296,7 +298,7 @@ def test_a_cell_shows_the_newest_frame(client, monkeypatch):
 def test_a_cell_goes_on_to_show_frames_while_others_run(client, monkeypatch):
     cell = Cell(monkeypatch)
     with client.create_session(rules=RULES) as session:
-        watching = client.watch(session, fps=60)
+        watching = client.watch(session, render_fps=60)
         watching.show(wait=False)
         assert [frame.sequence for frame in cell.shown] == [0]
         session.reset()
@@ -310,7 +312,7 @@ def test_a_cell_stops_after_its_time_and_when_it_is_interrupted(client, monkeypa
             raise KeyboardInterrupt
 
     cell = Cell(monkeypatch, interrupt)
-    with client.create_session(rules=RULES) as session, client.watch(session, fps=60) as watching:
+    with client.create_session(rules=RULES) as session, client.watch(session, render_fps=60) as watching:
         watching.show(0.1)
         assert len(cell.shown) == 1
         session.reset()

@@ -4,31 +4,31 @@
     env = gymnasium.make("tetrion/Placement-v0")                    # one game
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
 
-Both start a server of their own if they get no address. The package has:
+Without an address, they start a server. There are:
 
-- Environments: `TetrisEnv`, `TetrisVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`; `Flattener` turns
+- Environments: `PlacementEnv`, `PlacementVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns
   observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
   Stable-Baselines3.
-- `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster
-  as a `StepStream`: `Observed`, `Stepped`, `Placements` with features and afterstates, snapshots as bytes.
+- `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster as a
+  `StepStream`: `Observed`, `Stepped` with `Final`, `Placements` with features and afterstates, snapshots as bytes.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
-- `Client.evaluate`: whole games of weight vectors and controllers on a `SeedRange` or on seeds, with `EvaluationOptions`,
-  as an `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. `Agent` and `Expectation` are messages: a
-  controller or an agent with its parameters, and how one weighs what the next pieces can reach. `Mlp` and `NTuple` (of
-  `TuplePattern`s) are models beside the weights; `tetrion.models.scores` computes them here, bit for bit.
+- `Client.evaluate`: whole games of any number of policies on a `SeedRange` or on seeds, with `EvaluationOptions`, as an
+  `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. A `Policy` says how an agent plays, a `Search` how it
+  weighs what the next pieces can reach. `Mlp` and `NTuple` (of `TuplePattern`s) are models beside the weights.
 - `Client.watch`: the games of a session while its learner steps it, wherever that is; a `Watching` yields each
   `WatchedFrame` with a `WatchedEnv` and perhaps its last `WatchedEpisode` for each environment.
 - `Recording`, a game in a file, which notebooks show with controls; `Recorder` makes them of any session or environment,
   `RecordGames` and `RecordVectorGames` write those of an environment; a `Replay` walks through one, `Scene` by `Scene`.
-- `train`, the search of `tetrion train`, a `TrainedGeneration` at a time; `Cem` and `CemConfig`, `Genetic` and
-  `GeneticConfig`, the searches alone.
+- `cem` and `genetic`, the searches of `tetrion train`: a `Training`, which yields a `TrainedGeneration` at a time.
+  `CemOptimizer` with `CemConfig` and `Noise`, and `GeneticOptimizer` with `GeneticConfig`, are for scores of your own.
 - `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
   client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
-- `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike` and `FeaturesLike`, all that
-  these arguments take.
-- `TetrionError` and its subclasses; each says what to do.
+- `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike`, `FeaturesLike` and
+  `PoliciesLike`, all that these arguments take.
+- `ServerInfo`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` has all their parts.
+- `TetrionError` and its subclasses in `tetrion.errors`; each says what to do.
 
-`help(tetrion.TetrisEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
+`help(tetrion.PlacementEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
 or games, A of actions, P of policies, F of features.
 
 This package holds no rules of the game. It asks the server for what it needs to know.
@@ -36,21 +36,21 @@ This package holds no rules of the game. It asks the server for what it needs to
 
 import gymnasium as _gymnasium
 
+from tetrion import records  # noqa: F401
 from tetrion._clients.client import Client
 from tetrion._clients.servers import Servers
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressEnv, KeypressVectorEnv
-from tetrion._envs.single import TetrisEnv
-from tetrion._envs.vector import TetrisVectorEnv
+from tetrion._envs.placement import PlacementEnv, PlacementVectorEnv
 from tetrion._evaluations.games import Games
 from tetrion._evaluations.request import EvaluationOptions, SeedRange
 from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.run import EvaluationRun
-from tetrion._messages.answers import Observed, Stepped
-from tetrion._messages.placements import Placements
+from tetrion._messages.answers import Final, Observed, Stepped
+from tetrion._messages.models import Mlp, NTuple, TuplePattern
+from tetrion._messages.placements import KEYS, Placements
+from tetrion._messages.policies import PoliciesLike, Policy, Search
 from tetrion._messages.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
-from tetrion._pb.evaluation_service_pb2 import Agent
-from tetrion._pb.features_pb2 import Expectation
 from tetrion._pb.fields import GarbageFields, RulesFields, ScoringFields
 from tetrion._pictures.scenes import Scene
 from tetrion._recordings.record_games import RecordGames, RecordVectorGames
@@ -59,9 +59,10 @@ from tetrion._recordings.recording import Recording
 from tetrion._recordings.replay import Replay
 from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
-from tetrion._training.cem import Cem, CemConfig
-from tetrion._training.genetic import Genetic, GeneticConfig
-from tetrion._training.training import TrainedGeneration, train
+from tetrion._training.cem import CemConfig, CemOptimizer, Noise
+from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
+from tetrion._training.optimizer import Generation, Round
+from tetrion._training.training import TrainedGeneration, Training, cem, genetic
 from tetrion._transport import versions as _versions
 from tetrion._transport.connection import ConnectionSettings
 from tetrion._transport.server import Server
@@ -78,28 +79,41 @@ from tetrion.errors import (
     SessionNotFoundError,
     TetrionError,
 )
-from tetrion.models import Mlp, NTuple, TuplePattern
+from tetrion.records import (
+    EvaluationProgress,
+    EvaluationStarted,
+    EvaluationSummary,
+    PairedDifference,
+    PolicySummary,
+    ServerInfo,
+    SessionConfig,
+    Statistics,
+)
 
 __version__ = _versions.VERSION
 
 __all__ = [
-    "Agent",
-    "Cem",
+    "KEYS",
     "CemConfig",
+    "CemOptimizer",
     "Client",
     "ConnectionSettings",
     "Drawing",
     "EpisodeEndedError",
     "Evaluation",
     "EvaluationOptions",
+    "EvaluationProgress",
     "EvaluationRun",
-    "Expectation",
+    "EvaluationStarted",
+    "EvaluationSummary",
     "FeaturesLike",
+    "Final",
     "Flattener",
     "Games",
     "GarbageFields",
-    "Genetic",
+    "Generation",
     "GeneticConfig",
+    "GeneticOptimizer",
     "IllegalActionError",
     "InvalidArgumentError",
     "InvalidRequestError",
@@ -107,40 +121,52 @@ __all__ = [
     "KeypressVectorEnv",
     "Mlp",
     "NTuple",
+    "Noise",
     "Observed",
     "Packed",
+    "PairedDifference",
+    "PlacementEnv",
+    "PlacementVectorEnv",
     "Placements",
     "PlacementsOptions",
     "Planes",
+    "PoliciesLike",
+    "Policy",
+    "PolicySummary",
     "RecordGames",
     "RecordVectorGames",
     "Recorder",
     "Recording",
     "Replay",
     "ResetNeededError",
+    "Round",
     "RulesFields",
     "RulesLike",
     "Scene",
     "ScoringFields",
+    "Search",
     "SeedRange",
     "Server",
+    "ServerInfo",
     "ServerUnavailableError",
     "Servers",
     "Session",
+    "SessionConfig",
     "SessionNotFoundError",
+    "Statistics",
     "StepStream",
     "Stepped",
     "TetrionError",
-    "TetrisEnv",
-    "TetrisVectorEnv",
     "Tls",
     "TrainedGeneration",
+    "Training",
     "TuplePattern",
     "WatchedEnv",
     "WatchedEpisode",
     "WatchedFrame",
     "Watching",
-    "train",
+    "cem",
+    "genetic",
 ]
 
 # The modules are private: tracebacks, pickles and specifications of environments call everything by its public name.
@@ -148,7 +174,7 @@ for _name in __all__:
     if hasattr(globals()[_name], "__module__"):
         globals()[_name].__module__ = "tetrion"
 
-_MODULES = ["errors", "models"]
+_MODULES = ["errors", "records"]
 
 
 def __dir__() -> list[str]:
@@ -156,7 +182,9 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *_MODULES, "__version__"])
 
 
-_gymnasium.register(id="tetrion/Placement-v0", entry_point="tetrion:TetrisEnv", vector_entry_point="tetrion:TetrisVectorEnv")
+_gymnasium.register(
+    id="tetrion/Placement-v0", entry_point="tetrion:PlacementEnv", vector_entry_point="tetrion:PlacementVectorEnv"
+)
 _gymnasium.register(
     id="tetrion/Keypress-v0", entry_point="tetrion:KeypressEnv", vector_entry_point="tetrion:KeypressVectorEnv"
 )

@@ -101,8 +101,8 @@ class IllegalActionError(TetrionError, gymnasium.error.InvalidAction):
     """An action outside the action space, or one that the action mask forbids."""
 
     advice = (
-        "choose among `action_masks()`, or let such actions end the episode with invalid_action='terminate' or cost a step "
-        "with 'ignore'; "
+        "choose among `action_masks()`, or let such actions end the episode with invalid_action_policy='terminate' or "
+        "cost a step with 'ignore'; "
         "actions outside the action space are refused either way"
     )
 
@@ -179,7 +179,7 @@ class ServerUnavailableError(TetrionError, ConnectionError):
     advice = (
         "check that the server is running, that the address is `host:port` without a scheme, that tls= is given if and only "
         "if the server has a certificate, and tls=tetrion.Tls(client_cert=...) if it asks its clients for one; "
-        "snapshots (`Session.save`) can be restored on another server"
+        "snapshots (`Session.save_state`) can be restored on another server"
     )
 
 

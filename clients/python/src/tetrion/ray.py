@@ -4,8 +4,7 @@
     ray.init(address="auto")
     with tetrion.ray.Pool() as pool:
         result = pool.evaluate(weights=matrix, features="bcts8", seeds=tetrion.SeedRange(1, 1000))
-        for trained in tetrion.train(pool, generations=30):
-            print(trained.check.lines.mean)
+        weights = tetrion.cem(pool, generations=30).run()
 
 A `Pool` puts an actor on every node, and each actor starts a server there and calls it over loopback. An evaluation is
 cut into shards, pairs of a policy and a seed, and each free node gets the next one. A game depends only on its policy and
@@ -46,11 +45,13 @@ from tetrion._clients.client import Client
 from tetrion._evaluations.games import COLUMNS, Games
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
-from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
+from tetrion._evaluations.request import EvaluationOptions, evaluation_request
 from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.run import describe
 from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut, joined
-from tetrion._pb import environment_service_pb2 as environment_pb
+from tetrion._messages.policies import PoliciesLike
 from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationProgress, ServerInfo
 from tetrion._recordings.recording import Recording
 from tetrion._transport.server import Server
 from tetrion.errors import ServerUnavailableError
@@ -72,23 +73,19 @@ class _Worker:
         self._running: dict[int, Counts] = {}
         self._stopped = -1
 
-    def server_info(self, width: int = 0) -> environment_pb.GetServerInfoResponse:
+    def server_info(self, width: int | None = None) -> ServerInfo:
         return self._started().server_info(width)
 
     def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
         """What the whole request comes to. The server checks it, and stops when the call ends."""
         client = self._started()
-        client.connection.revive()
-        messages = client.evaluate_stream(**request)
-        try:
-            return next(messages).started
-        finally:
-            messages.close()  # type: ignore[attr-defined]
+        client._connection.revive()
+        return describe(client._connection, evaluation_request(**request))
 
     def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.uint32]) -> Games:
         """Plays a shard. If the server dies, the client starts it again and asks for the missing games."""
 
-        def on_progress(now: pb.EvaluationProgress) -> None:
+        def on_progress(now: EvaluationProgress) -> None:
             self._running[shard] = counts(now)
             if shard <= self._stopped:
                 raise StoppedError  # Which ends the games on the server.
@@ -105,9 +102,9 @@ class _Worker:
     def recordings(self, request: dict[str, Any], played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
         """The recordings that the words ask for, of an evaluation that all nodes have played."""
         client = self._started()
-        client.connection.revive()
+        client._connection.revive()
         message = evaluation_request(**request)
-        return with_recordings(client.connection, client._create, message, played, words).recordings
+        return with_recordings(client._connection, client._create, message, played, words).recordings
 
     def progress(self) -> dict[int, Counts]:
         """The progress of the shards that are running."""
@@ -159,15 +156,15 @@ class Pool:
         """Nodes that play. A node that joins the cluster plays from the next evaluation on."""
         return len(self._workers)
 
-    def server_info(self, width: int = 0) -> environment_pb.GetServerInfoResponse:
+    def server_info(self, width: int | None = None) -> ServerInfo:
         """See `Client.server_info`."""
-        response: environment_pb.GetServerInfoResponse = self._ask_any(lambda worker: worker.server_info.remote(width))
-        return response
+        info: ServerInfo = self._ask_any(lambda worker: worker.server_info.remote(width))
+        return info
 
     @keywords.checked
     def evaluate(
         self,
-        controllers: Controllers = (),
+        policies: PoliciesLike = (),
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
@@ -177,12 +174,12 @@ class Pool:
         """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
         words = words_of(record, options)
         hears = listener(progress, on_progress)
-        evaluation_request(controllers, **options)  # for its checks
+        evaluation_request(policies, **options)  # for its checks
         self._find_nodes()
         options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
         interval = options.get("progress_interval")
         options["progress_interval"] = interval = 1.0 if interval is None else max(interval, 0.1)
-        shared = ray.put({"controllers": controllers, **options})
+        shared = ray.put({"policies": policies, **options})
         started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
         shards = cut(started, options.get("pairs"), max(len(self._workers), 1), self._cores)
         # Shards are numbered through all evaluations of this pool.

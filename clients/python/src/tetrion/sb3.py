@@ -31,13 +31,14 @@ from tetrion._clients.client import Client
 from tetrion._envs import spaces
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressVectorEnv
-from tetrion._envs.vector import GAME_METHODS, TetrisVectorEnv
+from tetrion._envs.placement import PlacementVectorEnv
+from tetrion._envs.vector import GAME_METHODS
 from tetrion.errors import InvalidArgumentError
 
 # Observations for SB3: one array, or one for each field.
 Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
 
-_ENVS = {"tetrion/Placement-v0": TetrisVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
+_ENVS = {"tetrion/Placement-v0": PlacementVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
 _LAYOUTS = ("rows", "dict", "planes")
 
 
@@ -45,7 +46,7 @@ class TetrisVecEnv(VecEnv):
     """N games for Stable-Baselines3: observations in one of three layouts, and episodes that begin by themselves.
 
     - `rows`: `Flattener`'s rows of numbers, float32 (num_envs, size), for `MlpPolicy`
-    - `dict`: the fields as `TetrisVectorEnv` has them, for `MultiInputPolicy`
+    - `dict`: the fields as `PlacementVectorEnv` has them, for `MultiInputPolicy`
     - `planes`: `Planes`, uint8 (num_envs, C, height, width), for `CnnPolicy` with your own features extractor: SB3's
       `NatureCNN` needs pictures of at least 36 x 36
 
@@ -57,8 +58,8 @@ class TetrisVecEnv(VecEnv):
     def __init__(
         self,
         num_envs: int,
-        address: str | Client | None = None,
         *,
+        address: str | Client | None = None,
         env_id: str = "tetrion/Placement-v0",
         layout: str = "rows",
         **kwargs: Any,
@@ -67,10 +68,10 @@ class TetrisVecEnv(VecEnv):
 
         Args:
             num_envs: How many games.
-            address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            address: The server's `host:port`, or a `Client`; see `PlacementVectorEnv`.
             env_id: `tetrion/Placement-v0` or `tetrion/Keypress-v0`.
             layout: `rows`, `dict` or `planes`.
-            **kwargs: Those of `TetrisVectorEnv`: rules, observations, features, max_episode_steps, ...
+            **kwargs: Those of `PlacementVectorEnv`: rules, observations, features, max_episode_steps, ...
 
         Raises:
             InvalidArgumentError: There is no such environment or layout, or the observations make no planes.
@@ -86,7 +87,7 @@ class TetrisVecEnv(VecEnv):
             kwargs["infos"] = list(dict.fromkeys([*infos, "length", "episode_return"]))
         # Rows and planes are new arrays; those of a dictionary must be the learner's own.
         kwargs.setdefault("copy", layout == "dict")
-        self.envs = _ENVS[env_id](num_envs, address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
+        self.envs = _ENVS[env_id](num_envs, address=address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         num_envs = self.envs.num_envs
         self.render_mode = self.envs.render_mode
         space = self.envs.single_observation_space
@@ -139,7 +140,7 @@ class TetrisVecEnv(VecEnv):
             bool (num_envs,); infos, those of the episode that has ended where one has.
 
         Raises:
-            IllegalActionError: With `invalid_action="reject"`, a mask forbids an action. No game has moved.
+            IllegalActionError: With `invalid_action_policy="reject"`, a mask forbids an action. No game has moved.
         """
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         dones = terminated | truncated
@@ -222,7 +223,7 @@ class TetrisVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Calls a method of some games: `action_masks`, `clone_state` or `render`.
+        """Calls a method of some games: `action_masks`, `save_state` or `render`.
 
         Raises:
             AttributeError: The games have no such method.

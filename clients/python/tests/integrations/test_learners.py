@@ -106,7 +106,7 @@ def test_games_of_a_vec_env_are_recorded(client, tmp_path):
     pytest.importorskip("stable_baselines3")
     from tetrion.sb3 import TetrisVecEnv
 
-    envs = TetrisVecEnv(2, client, rules={"width": 4, "height": 6}, max_episode_steps=3)
+    envs = TetrisVecEnv(2, address=client, rules={"width": 4, "height": 6}, max_episode_steps=3)
     recorder = tetrion.Recorder(envs, player="SB3")
     envs.seed(1)
     envs.reset()
@@ -125,8 +125,8 @@ def test_a_session_is_a_vec_env(client):
     from tetrion.sb3 import TetrisVecEnv
 
     rules = {"width": 4, "height": 6}
-    envs = TetrisVecEnv(5, client, rules=rules, max_episode_steps=4)
-    twin = tetrion.TetrisVectorEnv(5, client, rules=rules, max_episode_steps=4, autoreset_mode="SameStep")
+    envs = TetrisVecEnv(5, address=client, rules=rules, max_episode_steps=4)
+    twin = tetrion.PlacementVectorEnv(5, address=client, rules=rules, max_episode_steps=4, autoreset_mode="SameStep")
     flat = tetrion.Flattener(twin.single_observation_space)
     assert is_masking_supported(envs)
     envs.seed(3)
@@ -172,7 +172,10 @@ def same(one, other):
     [
         ("tetrion/Placement-v0", {"rules": {"width": 4, "height": 6}}),
         ("tetrion/Placement-v0", {"rules": {"width": 4, "height": 6, "preview": 2}, "max_episode_steps": 3}),
-        ("tetrion/Placement-v0", {"rules": {"width": 4, "height": 6}, "invalid_action": "ignore", "observe_mask": True}),
+        (
+            "tetrion/Placement-v0",
+            {"rules": {"width": 4, "height": 6}, "invalid_action_policy": "ignore", "observe_mask": True},
+        ),
         ("tetrion/Placement-v0", {"infos": ["lines"], "rules": {"width": 4, "height": 6}}),
         ("tetrion/Keypress-v0", {"rules": {"width": 5, "height": 7}}),
     ],
@@ -184,10 +187,10 @@ def test_a_vec_env_is_a_dummy_vec_env(client, env_id, kwargs):
 
     from tetrion.sb3 import TetrisVecEnv
 
-    ours = TetrisVecEnv(4, client, env_id=env_id, layout="dict", **kwargs)
+    ours = TetrisVecEnv(4, address=client, env_id=env_id, layout="dict", **kwargs)
     # Not by gymnasium.make, which has a wrapper for max_episode_steps.
-    kind = tetrion.TetrisEnv if env_id == "tetrion/Placement-v0" else tetrion.KeypressEnv
-    theirs = make_vec_env(lambda: kind(client, **kwargs), n_envs=4, seed=5)
+    kind = tetrion.PlacementEnv if env_id == "tetrion/Placement-v0" else tetrion.KeypressEnv
+    theirs = make_vec_env(lambda: kind(address=client, **kwargs), n_envs=4, seed=5)
     ours.seed(5)
     sequences = [{"piece_sequence": "OIOIOIOI"}, {}, {"piece_sequence": "ITITITIT"}, {}]
     rng = np.random.default_rng(1)
@@ -235,7 +238,7 @@ def test_the_seconds_of_an_episode(client):
     from tetrion.sb3 import TetrisVecEnv
 
     before = time.time()
-    envs = TetrisVecEnv(2, client, max_episode_steps=1)
+    envs = TetrisVecEnv(2, address=client, max_episode_steps=1)
     made = time.time()
     envs.reset()
     _, _, _, infos = envs.step(np.array([0, 0]))
@@ -248,8 +251,8 @@ def test_options_of_a_vec_env_are_checked(client):
     from tetrion.sb3 import TetrisVecEnv
 
     with pytest.raises(tetrion.InvalidArgumentError, match="autoreset_mode is given, expected none"):
-        TetrisVecEnv(2, client, autoreset_mode="next_step")
-    envs = TetrisVecEnv(2.0, client)
+        TetrisVecEnv(2, address=client, autoreset_mode="next_step")
+    envs = TetrisVecEnv(2.0, address=client)
     for options, said in (
         ({"piece_sequences": "IO"}, "options has 'piece_sequences', which is not an option of reset, did you mean"),
         ([{}], "options has 1 entries, expected one for each of 2 games"),
@@ -275,7 +278,10 @@ def test_the_layouts_of_a_vec_env(client):
 
     kwargs = {"rules": {"width": 5, "height": 7, "preview": 1}, "max_episode_steps": 3}
     for env_id in ("tetrion/Placement-v0", "tetrion/Keypress-v0"):
-        made = {name: TetrisVecEnv(3, client, env_id=env_id, layout=name, **kwargs) for name in ("rows", "dict", "planes")}
+        made = {
+            name: TetrisVecEnv(3, address=client, env_id=env_id, layout=name, **kwargs)
+            for name in ("rows", "dict", "planes")
+        }
         space = made["dict"].observation_space
         lay_out = {"rows": tetrion.Flattener(space), "dict": dict, "planes": tetrion.Planes(space)}
         for envs in made.values():
@@ -298,18 +304,18 @@ def test_the_layouts_of_a_vec_env(client):
                     np.testing.assert_array_equal(last[name], lay_out[name](batch)[0])
         for envs in made.values():
             envs.close()
-    envs = TetrisVecEnv(2, client, max_episode_steps=1, infos=["landing_row"])
+    envs = TetrisVecEnv(2, address=client, max_episode_steps=1, infos=["landing_row"])
     envs.reset()
     reported = envs.step(np.array([0, 0]))[-1]
     assert reported[0]["episode"]["l"] == 1
     assert reported[0]["landing_row"] == 0
     envs.close()
     with pytest.raises(ValueError, match="layout is 'grid', expected one of rows, dict, planes"):
-        TetrisVecEnv(1, client, layout="grid")
+        TetrisVecEnv(1, address=client, layout="grid")
     with pytest.raises(ValueError, match="env_id is 'tetrion/Keypres-v0', did you mean 'tetrion/Keypress-v0'"):
-        TetrisVecEnv(1, client, env_id="tetrion/Keypres-v0")
+        TetrisVecEnv(1, address=client, env_id="tetrion/Keypres-v0")
     with pytest.raises(ValueError, match="planes need board"):
-        TetrisVecEnv(1, client, layout="planes", observations=["heights"])
+        TetrisVecEnv(1, address=client, layout="planes", observations=["heights"])
 
 
 def test_learning_from_dictionaries_and_from_planes(client):
@@ -337,7 +343,7 @@ def test_learning_from_dictionaries_and_from_planes(client):
         ("dict", "MultiInputPolicy", {}),
         ("planes", "CnnPolicy", {"policy_kwargs": {"features_extractor_class": Convolutions}}),
     ):
-        envs = TetrisVecEnv(4, client, rules=rules, layout=layout)
+        envs = TetrisVecEnv(4, address=client, rules=rules, layout=layout)
         model = contrib.MaskablePPO(policy, envs, **short, **extractor)
         model.learn(128)
         # The network gets what the games show: nothing was transposed or scaled on the way.

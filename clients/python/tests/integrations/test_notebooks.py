@@ -15,7 +15,7 @@ from tetrion._pictures.pictures import PALETTES
 CELLS = [
     "import tetrion",
     "recording = tetrion.Recording.load('game.tetrion')\nrecording",
-    "from IPython.display import HTML, display\ndisplay(recording, HTML(recording.html(palette='colour-blind')))",
+    "from IPython.display import HTML, display\ndisplay(recording, HTML(recording.html(render_palette='colour-blind')))",
 ]
 
 # A learner that steps each time that a frame has been drawn, and ends its session after the last one.
@@ -30,7 +30,7 @@ class Frame(tetrion.WatchedFrame):
         [session.reset, lambda: session.step([0, 2]), session.close][self.sequence]()
         return drawn
 tetrion._watching.watching.WatchedFrame = Frame
-client.watch(session, fps=60).show()
+client.watch(session, render_fps=60).show()
 """,
     """
 session = client.create_session(2, rules={"width": 4, "height": 6}, piece_sequences="OIO")
@@ -82,7 +82,7 @@ setTimeout(() => {
 def outputs(tmp_path_factory):
     """The HTML of what the cells show."""
     folder = tmp_path_factory.mktemp("notebook")
-    env = tetrion.TetrisEnv(rules={"width": 4, "height": 6}, max_episode_steps=5)
+    env = tetrion.PlacementEnv(rules={"width": 4, "height": 6}, max_episode_steps=5)
     recorder = tetrion.Recorder(env, player="<b>me</b>")
     env.reset(options={"piece_sequence": "OOIOT"})
     for action in (0, 2, 0, 0, 2):

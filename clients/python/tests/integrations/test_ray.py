@@ -53,7 +53,7 @@ def make_pool(**options) -> tetrion.ray.Pool:
 def games(seed: int, **options) -> dict:
     """Some seconds of games, whose mean needs every bit of every game."""
     return {
-        "controllers": ["dt-20", "bcts", "dellacherie"],
+        "policies": ["dt-20", "bcts", "dellacherie"],
         "seeds": tetrion.SeedRange(seed, 150),
         "rules": RULES,
         "max_pieces": 20_000,
@@ -113,8 +113,8 @@ def test_every_kind_of_request(cluster, client):
         for request in (
             {"weights": weights, "features": "thiery9", "seeds": [1, 2, 3], "rules": RULES},
             {"weights": weights, "features": "thiery9", "seeds": np.arange(21).reshape(7, 3)},
-            {"controllers": "bcts", "piece_sequences": ["OOIJ", "SZLT" * 5]},
-            {"controllers": ["bcts"] * 4, "seeds": [1, 2, 3], "pairs": [[3, 2], [0, 0], [1, 1], [1, 0]], "max_pieces": 9},
+            {"policies": "bcts", "piece_sequences": ["OOIJ", "SZLT" * 5]},
+            {"policies": ["bcts"] * 4, "seeds": [1, 2, 3], "pairs": [[3, 2], [0, 0], [1, 1], [1, 0]], "max_pieces": 9},
         ):
             request = {"max_pieces": 2000, **request}
             expected = client.evaluate(**request)
@@ -127,7 +127,7 @@ def test_every_kind_of_request(cluster, client):
 
 def test_recordings_are_those_of_a_client(cluster, client):
     request = {
-        "controllers": ["bcts", "random"],
+        "policies": ["bcts", "random"],
         "seeds": tetrion.SeedRange(1, 15),
         "rules": {"width": 6, "height": 8},
         "max_pieces": 200,
@@ -197,23 +197,24 @@ def test_a_server_that_died_is_started_again(cluster, client):
     with make_pool() as pool:
         first = pool.evaluate(**games(2, max_pieces=500))
         for worker in pool._workers.values():
-            ray.get(worker.__ray_call__.remote(lambda self: self._client.connection.server._process.kill()))
+            ray.get(worker.__ray_call__.remote(lambda self: self._client._connection.server._process.kill()))
         assert_same(pool.evaluate(**games(2, max_pieces=500)), first)
         assert_same(first, client.evaluate(**games(2, max_pieces=500)))
 
 
 def test_training_is_that_of_one_machine(cluster, client):
     arguments = {"population": 20, "generations": 3, "games": 3, "check_games": 20, "max_pieces": 2000, "seed": 4}
-    expected = [trained.to_json() for trained in tetrion.train(client, **arguments)]
+    expected = [trained.to_json() for trained in tetrion.cem(client, **arguments)]
     with make_pool() as pool:
         states = []
         ours = []
-        for trained in tetrion.train(pool, **arguments):
+        training = tetrion.cem(pool, **arguments)
+        for trained in training:
             if not ours:
                 cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
             ours.append(trained.to_json())
-            states.append(trained.search.state())
+            states.append(training.state())
         assert ours == expected
         # And from any generation on.
-        (last,) = tetrion.train(pool, **arguments, state=states[1])
+        (last,) = tetrion.cem(pool, **arguments, state=states[1])
         assert last.to_json() == expected[2]

@@ -49,6 +49,11 @@ def field_integer(field: str, value: Any, high: int) -> int:
     return integer(field, value, 0, high, "a smaller integer" if is_large else "an integer, 0 or more")
 
 
+def limit(field: str, value: Any, high: int = U32) -> int:
+    """A limit as messages hold it: an integer of at least 1, or None for 0, which is the server's own limit or none."""
+    return 0 if value is None else integer(field, value, 1, high)
+
+
 def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number", high: float = math.inf) -> float:
     """A number from `low` to `high`, not NaN."""
     given = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value

@@ -60,6 +60,11 @@ def _meant(name: str, value: Any, known: list[str]) -> str:
     written: dict[str, str] = {}
     if "rules" in known:
         written |= {field: f"rules={{{field!r}: {shown}}}" for field in rules_pb2.Rules.DESCRIPTOR.fields_by_name}
+    if "search" in known and "weights" in known:  # an evaluation
+        written["lookahead"] = f"search=tetrion.Search(lookahead={shown}), in a tetrion.Policy or beside weights"
+        written["expectation"] = "search=tetrion.Search(), in a tetrion.Policy or beside weights"
+        written["controllers"] = "'policies'"
+        written["playouts"] = f"tetrion.Policy(..., playouts={shown})"
     if "address" in known and "rules" in known:  # an environment
         written |= {setting: f"address=tetrion.Client(..., {setting}=...)" for setting in _OF_CLIENTS}
         written["seed"] = f"reset(seed={shown})"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from gymnasium.vector import AutoresetMode
 
 from tetrion._checks import arguments, keywords
-from tetrion._evaluations.expected_games import checked
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
-from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
+from tetrion._evaluations.request import EvaluationOptions, evaluation_request
 from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.run import EvaluationRun
 from tetrion._messages import requests
 from tetrion._messages.placements import Placements
+from tetrion._messages.policies import PoliciesLike
+from tetrion._messages.records import record
 from tetrion._messages.requests import (
     FeaturesLike,
     PlacementsOptions,
@@ -31,7 +32,7 @@ from tetrion._messages.requests import (
     rules_message,
 )
 from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import evaluation_service_pb2 as evaluation_pb
+from tetrion._pb.records import ServerInfo
 from tetrion._sessions.calls import EnvIds
 from tetrion._sessions.session import Session, Source, session_of
 from tetrion._transport.connection import Connection, ConnectionSettings
@@ -43,11 +44,7 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A client of one server. Threads may share it; sessions made from it belong to one thread each.
-
-    Attributes:
-        connection: The connection that its calls, its sessions and its evaluations share.
-    """
+    """A client of one server. Threads may share it; sessions made from it belong to one thread each."""
 
     @keywords.checked
     def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
@@ -57,30 +54,32 @@ class Client:
         with another `rules_version` than this package is made for is used, after a `VersionWarning`.
 
         Args:
-            address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this process.
+            address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this
+                process.
             **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`, see `ConnectionSettings`.
 
         Raises:
             InvalidArgumentError: The address is malformed, or a setting does not exist or is out of range.
         """
-        self.connection = Connection(address, **settings)
+        self._connection = Connection(address, **settings)
         # What makes another client like this one, in another process too.
-        self._arguments = self.connection.settings
+        self._arguments = self._connection.settings
+        self._info: ServerInfo | None = None
 
     @property
     def address(self) -> str:
         """Where the server listens."""
-        return self.connection.address
+        return self._connection.address
 
     @property
     def timeout(self) -> float:
         """Seconds that a call may take."""
-        return self.connection.timeout
+        return self._connection.timeout
 
     @property
     def patience(self) -> float:
         """Seconds to wait for a server that went away to come back."""
-        return self.connection.patience
+        return self._connection.patience
 
     @property
     def request_id(self) -> str:
@@ -91,19 +90,19 @@ class Client:
         Raises:
             InvalidArgumentError: It is set to something that cannot be an id.
         """
-        return self.connection.request_id
+        return self._connection.request_id
 
     @request_id.setter
     def request_id(self, request_id: str) -> None:
-        self.connection.request_id = request_id
+        self._connection.request_id = request_id
 
     def __repr__(self) -> str:
         """Where the server listens, without the token."""
         return f"<tetrion.{type(self).__name__} of {self.address}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the arguments, the token included. Without an address, the copy starts a server of its own."""
-        if isinstance(self.connection.settings["tls"], grpc.ChannelCredentials):
+        """Pickles the arguments, the token included. Without an address, the copy connects as a new client would."""
+        if isinstance(self._connection.settings["tls"], grpc.ChannelCredentials):
             raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
         return _remade, (type(self), self._arguments)
 
@@ -111,18 +110,23 @@ class Client:
         """The client itself: copies of an environment share its connection."""
         return self
 
-    def server_info(self, width: int = 0) -> pb.GetServerInfoResponse:
+    def server_info(self, width: int | None = None) -> ServerInfo:
         """Describes the server: its version, presets, features, controllers and limits.
 
         Args:
-            width: The width of the playfield for which the columns of feature sets are listed; 0 means 10.
+            width: The width of the playfield for which the columns of feature sets are listed; None: 10.
 
         Raises:
             ServerUnavailableError: Nothing answers at the address.
             ForeignServerError: Something other than a Tetrion server answers there.
             IncompatibleServerError: The version of the server does not fit this package.
         """
-        return self.connection.server_info(width)
+        if width is not None:
+            return cast(ServerInfo, record(self._connection.server_info(arguments.integer("width", width, 1))))
+        info = self._info
+        if info is None:
+            info = self._info = cast(ServerInfo, record(self._connection.server_info()))
+        return info
 
     @keywords.checked
     def create_session(
@@ -134,14 +138,14 @@ class Client:
         infos: Sequence[str] = (),
         features: FeaturesLike = None,
         autoreset_mode: str | AutoresetMode = "next_step",
-        invalid_action: str = "reject",
+        invalid_action_policy: str = "reject",
         invalid_action_reward: float = 0.0,
         seed: int | None = None,
         env_seeds: Sequence[int] = (),
         piece_sequences: Sequence[str] = (),
-        max_episode_steps: int = 0,
+        max_episode_steps: int | None = None,
         action_mask: bool = True,
-        ttl: float | None = None,
+        ttl: float = 3600.0,
         snapshot_every: int = 256,
     ) -> Session:
         """Makes a session of environments that step together. Reset it first.
@@ -153,16 +157,16 @@ class Client:
             infos: The info fields, in order. None given: all.
             features: The name of a feature set or a list of features, for the observation `features` and for placements.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
-            invalid_action: What happens when the mask forbids an action: `reject` the call, `terminate` the episode, or
-                `ignore` the action, which takes a step and leaves the game as it is.
+            invalid_action_policy: What happens when the mask forbids an action: `reject` the call, `terminate` the episode,
+                or `ignore` the action, which takes a step and leaves the game as it is.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
-            seed: The session seed. Left out: the server draws one, and `Session.message.config.seed` holds it.
+            seed: The session seed. Left out: the server draws one, and `Session.config.seed` holds it.
             env_seeds: Instead of `seed`, a seed for each environment.
             piece_sequences: Instead of seeds, the pieces: a string of the letters IOTZSJL for each environment, or one for
                 all.
-            max_episode_steps: Truncates episodes after so many steps; 0: never.
+            max_episode_steps: Truncates episodes after so many steps; None: never.
             action_mask: Whether answers hold action masks.
-            ttl: Seconds that the server keeps the session without a call. Left out: the server's default.
+            ttl: Seconds that the server keeps the session without a call.
             snapshot_every: After how many calls the client takes snapshots. If the server is lost, the session continues
                 from the last ones and from the calls since. 0: the session is lost with its server.
         """
@@ -173,21 +177,21 @@ class Client:
             info_fields=arguments.names("infos", infos, "lines"),
             features=features_message(features),
             autoreset_mode=enum_value(pb.AutoresetMode, requests.autoreset_mode(autoreset_mode).name),
-            invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action, "invalid_action"),
+            invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action_policy, "invalid_action_policy"),
             invalid_action_reward=arguments.number("invalid_action_reward", invalid_action_reward),
             seed=arguments.integer("seed", seed, 0, arguments.U64) if seed is not None else None,
             env_seeds=arguments.seeds("env_seeds", env_seeds),
             piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
-            max_episode_steps=arguments.integer("max_episode_steps", max_episode_steps),
+            max_episode_steps=arguments.limit("max_episode_steps", max_episode_steps),
             action_mask=arguments.flag("action_mask", action_mask),
         )
         snapshot_every = arguments.integer("snapshot_every", snapshot_every)
-        lease = arguments.duration("ttl", ttl) if ttl is not None else None
-        config.max_response_bytes = self.server_info().limits.max_response_bytes
+        lease = arguments.duration("ttl", ttl)
+        config.max_response_bytes = self._connection.server_info().limits.max_response_bytes
         return self._create(pb.CreateSessionRequest(config=config, ttl=lease), snapshot_every)
 
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
-        return Session.create(self.connection, request, snapshot_every)
+        return Session._create(self._connection, request, snapshot_every)
 
     @keywords.checked
     def watch(
@@ -195,9 +199,9 @@ class Client:
         session: str | Source,
         env_ids: EnvIds = None,
         *,
-        fps: int = 0,
-        scale: float = 1.0,
-        palette: str = "usual",
+        render_fps: int | None = None,
+        render_scale: float = 1.0,
+        render_palette: str = "usual",
     ) -> Watching:
         """Watches a session while its learner steps it: the newest state of its games, again and again, with pictures.
 
@@ -208,20 +212,22 @@ class Client:
                 process.
             env_ids: Which environments, at most `max_watched_envs` of `Client.server_info().limits`. Left out: all, or as
                 many as may be.
-            fps: Frames a second at most; 0: 20.
-            scale: 1.0 is 16 pixels a cell's side.
-            palette: `usual` or `colour-blind`.
+            render_fps: Frames per second at most; None: 20.
+            render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
+            render_palette: `usual` or `colour-blind`.
 
         Raises:
             SessionNotFoundError: This server has no such session, or the client's token has not.
             ServerFullError: As many watch already as may, the session or all sessions.
         """
         source = session if isinstance(session, str) else session_of("session", session)
-        return Watching(self._connection_for(source), source, env_ids, fps=fps, scale=scale, palette=palette)
+        return Watching(
+            self._connection_for(source), source, env_ids, fps=render_fps, scale=render_scale, palette=render_palette
+        )
 
     def _connection_for(self, session: str | Session) -> Connection:
         """The connection over which a session is watched: this client's own, which outlives that of the learner."""
-        return self.connection
+        return self._connection
 
     @keywords.checked
     def enumerate_placements(
@@ -236,14 +242,14 @@ class Client:
         """
         request = placements_request(**options)
         request.positions.CopyFrom(positions_message(positions, rules))
-        request.max_response_bytes = self.server_info().limits.max_response_bytes
-        answer = self.connection.call_patiently("EnumeratePlacements", request)
-        return Placements.from_message(answer, num_positions(request.positions))
+        request.max_response_bytes = self._connection.server_info().limits.max_response_bytes
+        answer = self._connection.call_patiently("EnumeratePlacements", request)
+        return Placements._from_message(answer, num_positions(request.positions))
 
     @keywords.checked
     def evaluate(
         self,
-        controllers: Controllers = (),
+        policies: PoliciesLike = (),
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
@@ -253,7 +259,7 @@ class Client:
         """Plays many games and waits for all of them.
 
         Args:
-            controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
+            policies: Names of controllers or agents, or `Policy`s, or a list of them. They follow the rows of the matrix.
             progress: Whether to draw a bar on stderr, tqdm's if it is installed.
             on_progress: Called with the progress, once every `progress_interval`.
             record: Which games of each policy are in `Evaluation.recordings`: `best`, `worst`, `median`, `all=N` for the
@@ -267,14 +273,14 @@ class Client:
                 given.
         """
         words = words_of(record, options)
-        request = evaluation_request(controllers, **options)
-        result = EvaluationRun(self.connection, request, listener(progress, on_progress)).result()
-        return with_recordings(self.connection, self._create, request, result, words)
+        request = evaluation_request(policies, **options)
+        result = EvaluationRun(self._connection, request, listener(progress, on_progress)).result()
+        return with_recordings(self._connection, self._create, request, result, words)
 
     @keywords.checked
     def start_evaluation(
         self,
-        controllers: Controllers = (),
+        policies: PoliciesLike = (),
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
@@ -289,38 +295,12 @@ class Client:
 
         The arguments are those of `evaluate`. The server starts to play when the first game is asked for.
         """
-        request = evaluation_request(controllers, **options)
-        return EvaluationRun(self.connection, request, listener(progress, on_progress))
-
-    @keywords.checked
-    def evaluate_stream(
-        self,
-        controllers: Controllers = (),
-        *,
-        timeout: float | None = None,
-        **options: Unpack[EvaluationOptions],
-    ) -> Iterator[evaluation_pb.EvaluatePoliciesResponse]:
-        """Plays many games and yields the server's messages: `started`, then `results` and `progress`, and last `summary`.
-
-        It is a single call: if the server is lost, so are the games that are missing. Leaving the iteration early ends
-        the games on the server. The arguments are those of `evaluate`.
-
-        Args:
-            controllers: See `evaluate`.
-            timeout: Seconds that the whole call may take; None: no limit.
-            **options: See `EvaluationOptions`.
-
-        Raises:
-            InvalidAnswerError: While iterating: a message does not fit what was asked.
-        """
-        request = evaluation_request(controllers, **options)
-        if timeout is not None:
-            timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
-        return checked(self.connection.evaluate(request, timeout), request)
+        request = evaluation_request(policies, **options)
+        return EvaluationRun(self._connection, request, listener(progress, on_progress))
 
     def close(self) -> None:
         """Closes the connection. Sessions live on until they are closed or their lease runs out."""
-        self.connection.close()
+        self._connection.close()
 
     def __enter__(self) -> Client:
         """The client itself."""

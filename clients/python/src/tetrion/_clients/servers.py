@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING
 
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
-from tetrion._evaluations.expected_games import ExpectedGames
 from tetrion._evaluations.games import Games
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
-from tetrion._evaluations.request import Controllers, EvaluationOptions, evaluation_request
+from tetrion._evaluations.request import EvaluationOptions, evaluation_request
 from tetrion._evaluations.results import Evaluation
-from tetrion._evaluations.run import EvaluationRun
+from tetrion._evaluations.run import EvaluationRun, describe
 from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, StoppedError, counts, cut, joined
+from tetrion._messages.policies import PoliciesLike
 from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationProgress
 from tetrion._sessions.session import Session
-from tetrion._transport.connection import Connection, ConnectionSettings, Patience, checked_options
+from tetrion._transport.connection import Connection, ConnectionSettings, checked_options
 from tetrion._transport.server import Server
 from tetrion.errors import InvalidArgumentError, ServerUnavailableError
 
@@ -114,7 +115,7 @@ class Servers(Client):
         for number in range(first, first + len(self._single)):
             connection = self._single[number % len(self._single)]
             try:
-                return Session.create(connection, request, snapshot_every, patient=False)
+                return Session._create(connection, request, snapshot_every, patient=False)
             except ServerUnavailableError as error:
                 failure = error
         assert failure is not None, "there is a server"
@@ -123,12 +124,12 @@ class Servers(Client):
     def _connection_for(self, session: str | Session) -> Connection:
         if isinstance(session, str):
             raise arguments.wrong("session", session, "a session or an environment; a Client of its server takes names")
-        return session.connection
+        return session._connection
 
     @keywords.checked
     def evaluate(
         self,
-        controllers: Controllers = (),
+        policies: PoliciesLike = (),
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
@@ -137,14 +138,13 @@ class Servers(Client):
     ) -> Evaluation:
         """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
 
-        It cuts the evaluation into shards, one call each. `start_evaluation` and `evaluate_stream` are single calls, to one
-        server.
+        It cuts the evaluation into shards, one call each. `start_evaluation` is a single call, to one server.
         """
         words = words_of(record, options)
         hears = listener(progress, on_progress)
-        request = evaluation_request(controllers, **options)
+        request = evaluation_request(policies, **options)
         request.rules_version = request.rules_version or self.server_info().rules_version
-        started = self._started(request)
+        started = describe(self._connection, request)
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
         interval = options.get("progress_interval")
@@ -152,7 +152,7 @@ class Servers(Client):
         stop = threading.Event()
 
         def play(shard: int) -> Games:
-            def hear(now: pb.EvaluationProgress) -> None:
+            def hear(now: EvaluationProgress) -> None:
                 watched.hear(shard, counts(now))
                 if stop.is_set():
                     raise StoppedError
@@ -163,7 +163,7 @@ class Servers(Client):
             part.CopyFrom(request)
             part.pairs.CopyFrom(from_numpy(shards[shard]))
             part.omit_results = False
-            return EvaluationRun(self.connection, part, hear).result()
+            return EvaluationRun(self._connection, part, hear).result()
 
         parts = []
         with ThreadPoolExecutor(IN_FLIGHT * self._num_servers) as pool:
@@ -181,21 +181,7 @@ class Servers(Client):
                 raise
         watched.end()
         result = joined(started, parts, omit_results=request.omit_results)
-        return with_recordings(self.connection, self._create, request, result, words)
-
-    def _started(self, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
-        """What the whole request comes to. A server checks it, and stops when the call ends."""
-        patience = Patience(self.connection)
-        while True:
-            messages = self.connection.evaluate(request)
-            try:
-                started = next(messages, pb.EvaluatePoliciesResponse()).started
-                ExpectedGames(request).check_started(started)
-                return started
-            except ServerUnavailableError as error:
-                patience.wait(error)
-            finally:
-                messages.close()
+        return with_recordings(self._connection, self._create, request, result, words)
 
     def close(self) -> None:
         """Closes the connections."""

@@ -25,6 +25,7 @@ from tetrion._clients.client import Client
 from tetrion._envs import rendering
 from tetrion._envs.spaces import Fields
 from tetrion._messages import requests
+from tetrion._messages.requests import RulesLike
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
 from tetrion._pictures import pictures
@@ -54,6 +55,10 @@ class RemoteEnv:
     # What a step is, and the environments for the other kind of rules.
     _action_model: int = rules_pb2.ACTION_MODEL_PLACEMENT
     _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
+
+    def _rules_of(self, rules: RulesLike) -> RulesLike:
+        """The rules that the session gets for those that the caller gave."""
+        return rules
 
     def _render_with(self, render_mode: str | None, scale: float, palette: str) -> None:
         """Chooses how games are shown, before the session is made.
@@ -86,6 +91,7 @@ class RemoteEnv:
             raise InvalidArgumentError(
                 "features", f"are selected, and observations is {shown}, expected 'features' among them"
             )
+        config["rules"] = self._rules_of(config["rules"])
         self._observe_mask = observe_mask
         self._owns_client = not isinstance(address, Client)
         self.client = address if isinstance(address, Client) else Client(address, token=token)
@@ -98,11 +104,11 @@ class RemoteEnv:
     def _hold(self, session: Session) -> None:
         """Adopts a session that was just made for this environment."""
         self.session = session
-        if session.message.config.rules.action_model != self._action_model:
-            name = rules_pb2.ActionModel.Name(session.message.config.rules.action_model)
+        if session._message.config.rules.action_model != self._action_model:
+            name = rules_pb2.ActionModel.Name(session._message.config.rules.action_model)
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
-        self._fields = Fields(session.message.observation_specs, session.num_actions if self._observe_mask else 0)
+        self._fields = Fields(session._message.observation_specs, session.num_actions if self._observe_mask else 0)
         self._stream: StepStream = session.stream()
         self._begun = np.zeros(session.num_envs, np.bool_)
         # How many episodes have ended by the rules and by invalid actions, until there are enough to warn.
@@ -113,11 +119,12 @@ class RemoteEnv:
             self._renderer = rendering.Renderer(session, self._stream, self.render_mode, scale=scale, palette=palette)
         self.closed = False
 
-    def _count_endings(self, invalid: npt.NDArray[np.bool_]) -> None:
+    def _count_endings(self, invalid: npt.NDArray[np.bool_], *, stacklevel: int) -> None:
         """Warns once if most of the first episodes have ended by invalid actions.
 
         Args:
             invalid: Of each episode that has ended in this step, whether an invalid action ended it.
+            stacklevel: How many calls up the learner's own call is.
         """
         if sum(self._endings) >= _ENOUGH_ENDINGS:
             return
@@ -128,8 +135,8 @@ class RemoteEnv:
                 f"actions that the mask forbids ended {self._endings[1]} of the first {sum(self._endings)} episodes; let "
                 "the agent choose among the actions of info['action_mask'] or action_masks(), as MaskablePPO of "
                 "sb3-contrib does, or let it learn them: with a scoring that pays for pieces, or with "
-                "invalid_action='ignore', invalid_action_reward=-0.1 and max_episode_steps",
-                stacklevel=3,
+                "invalid_action_policy='ignore', invalid_action_reward=-0.1 and max_episode_steps",
+                stacklevel=stacklevel,
             )
 
     def _let_go(self) -> None:
@@ -171,14 +178,14 @@ class RemoteEnv:
             del state[name]
         if self._owns_client:
             # A copy gets a connection of its own. A client of the caller is shared, or pickled on its own terms.
-            state["client"] = self.client.connection.settings
+            state["client"] = self.client._connection.settings
         begun = np.flatnonzero(self._begun).tolist()
-        creation = pb.CreateSessionRequest(config=self.session.message.config, ttl=self.session.message.ttl)
+        creation = pb.CreateSessionRequest(config=self.session._message.config, ttl=self.session._message.ttl)
         state["_saved"] = (
             creation.SerializeToString(),
             self.session.snapshot_every,
             begun,
-            self._stream.save(begun) if begun else [],
+            self._stream.save_state(begun) if begun else [],
         )
         return state
 
@@ -192,7 +199,7 @@ class RemoteEnv:
             request = pb.CreateSessionRequest.FromString(creation)
             self._hold(_with_room(lambda: self.client._create(request, snapshot_every)))
             if begun:
-                self._stream.restore(states, begun)
+                self._stream.restore_state(states, begun)
                 self._begun[begun] = True
         except BaseException:
             self._let_go()

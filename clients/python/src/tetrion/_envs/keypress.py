@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tetrion._envs.single import TetrisEnv
-from tetrion._envs.vector import TetrisVectorEnv
+from tetrion._envs.single import SingleEnv
+from tetrion._envs.vector import ManyEnv
+from tetrion._messages.records import rules_fields
 from tetrion._messages.requests import RulesLike, rules_message
 from tetrion._pb import rules_pb2
 from tetrion._pb.fields import RulesFields
@@ -24,7 +23,7 @@ _KEYBOARD: dict[str | int, int] = {
 _MODERN_KEYBOARD: dict[str | int, int] = {_DOWN: 6, "s": 6, "f": 7, "r": 8, "c": 9}
 
 
-class KeypressEnv(TetrisEnv):
+class KeypressEnv(SingleEnv):
     """One game of Tetris in which a piece falls, and a step is a key.
 
     ## Description
@@ -47,18 +46,18 @@ class KeypressEnv(TetrisEnv):
 
     ## Observation Space
 
-    As in `TetrisEnv`, and
+    As in `PlacementEnv`, and
 
     - `falling`: uint8 (height, width), 1 where the falling piece is; its cells above the playfield do not show
     - `piece_state`: uint8 (8,), in the modern game: what the cells of the piece do not say, such as how many steps it has
       before it falls or locks; the server's `SessionConfig.observation_fields` lists them
 
-    `observations=[...]` chooses among those of `TetrisEnv` and `falling_cells`, int8 (4, 2), row and column of its cells,
+    `observations=[...]` chooses among those of `PlacementEnv` and `falling_cells`, int8 (4, 2), row and column of its cells,
     those above the playfield included.
 
     ## Starting State
 
-    An empty playfield and a piece at its top; seeds work as in `TetrisEnv`.
+    An empty playfield and a piece at its top; seeds work as in `PlacementEnv`.
 
     ## Rewards
 
@@ -76,40 +75,39 @@ class KeypressEnv(TetrisEnv):
 
     ## Information
 
-    As in `TetrisEnv`; `length` counts keys, `pieces` those that have locked.
+    As in `PlacementEnv`; `length` counts keys, `pieces` those that have locked.
 
     ## Arguments
 
-    As in `TetrisEnv`. `rules` may name any preset or fields; here pieces fall in all of them: under `guideline`, or with the
-    reach `srs`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is `TetrisEnv`.
+    As in `PlacementEnv`. `rules` may name any preset or fields; here pieces fall in all of them: under `guideline`, or with
+    the reach `srs`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is
+    `PlacementEnv`.
     """
 
     _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
 
-    def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
-        """Makes a session of one environment; the arguments are those of `TetrisEnv`."""
-        super().__init__(*args, rules=_falling(rules), **kwargs)
+    def _rules_of(self, rules: RulesLike) -> RulesLike:
+        return _falling(rules)
 
     def get_keys_to_action(self) -> dict[tuple[int, ...], int]:
         """The keys of a keyboard for `gymnasium.utils.play`, as pygame numbers them. `tetrion play` has the same keys.
 
-        Play with `invalid_action="ignore"`: by default holding a piece twice ends the episode.
+        Play with `invalid_action_policy="ignore"`: by default holding a piece twice ends the episode.
         """
-        rules = self.session.message.config.rules
+        rules = self.session._message.config.rules
         keys = _KEYBOARD if self.session.num_actions == 6 else _KEYBOARD | _MODERN_KEYBOARD
         missing = {"r"} if rules.half_turns == rules_pb2.HALF_TURNS_OFF else set()
         missing |= set() if rules.hold else {"c"}
         return {(ord(key) if isinstance(key, str) else key,): action for key, action in keys.items() if key not in missing}
 
 
-class KeypressVectorEnv(TetrisVectorEnv):
-    """N games of Tetris key by key, like N `KeypressEnv`, in one session; see `TetrisVectorEnv`."""
+class KeypressVectorEnv(ManyEnv):
+    """N games of Tetris key by key, like N `KeypressEnv`, in one session; see `PlacementVectorEnv`."""
 
     _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
 
-    def __init__(self, *args: Any, rules: RulesLike = None, **kwargs: Any) -> None:
-        """Makes a session of environments; the arguments are those of `TetrisVectorEnv`."""
-        super().__init__(*args, rules=_falling(rules), **kwargs)
+    def _rules_of(self, rules: RulesLike) -> RulesLike:
+        return _falling(rules)
 
 
 def _falling(rules: RulesLike) -> RulesLike:
@@ -122,14 +120,15 @@ def _falling(rules: RulesLike) -> RulesLike:
     if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:
         raise InvalidArgumentError(
             "rules",
-            "have the action model 'placement', which is played by 'tetrion/Placement-v0' (TetrisEnv, TetrisVectorEnv)",
+            "have the action model 'placement', which is played by 'tetrion/Placement-v0' (PlacementEnv, "
+            "PlacementVectorEnv)",
         )
     if message is None or not message.preset:
         named = rules_message("lab")
         assert named is not None
         if message is not None:
             named.MergeFrom(message)
-        return named
+        return rules_fields(named)
     # In the modern game pieces keep their turns and their way.
     is_named = message.preset == "guideline" and not message.HasField("reach")
     is_modern = is_named or message.reach == rules_pb2.REACH_SRS
@@ -137,4 +136,4 @@ def _falling(rules: RulesLike) -> RulesLike:
     falling = rules_message(fields)
     assert falling is not None
     falling.MergeFrom(message)
-    return falling
+    return rules_fields(falling)

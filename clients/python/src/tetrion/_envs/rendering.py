@@ -58,12 +58,12 @@ class Renderer:
         self._stream = stream
         self._mode = mode
         self._palette = palette
-        self._rules = session.message.config.rules
+        self._rules = session._message.config.rules
         # Pieces that fall are in the playfield; others wait beside it.
         waits = self._rules.action_model == rules_pb2.ACTION_MODEL_PLACEMENT
         self._painter = pictures.Painter(pictures.Layout.of(self._rules, scale, has_current=waits), palette)
-        self._log = EpisodeLog(session.message, [0] if mode == "human" else range(session.num_envs))
-        session.listen(self._log)
+        self._log = EpisodeLog(session._message, [0] if mode == "human" else range(session.num_envs))
+        session._listen(self._log)
         self._replayer: Replayer | None = None
         # The episode of each game that is played again, and how many of its actions have been.
         self._followed: dict[int, tuple[Episode, int]] = {}
@@ -115,10 +115,10 @@ class Renderer:
                 self._log.restart(env_id)
         due = sorted(self._log.unsaved.intersection(env_ids))
         if due:
-            self._log.keep(due, self._stream.save(due))
+            self._log.keep(due, self._stream.save_state(due))
         if self._replayer is None:
-            message = self._session.message
-            create = partial(Session.create, self._session.connection)
+            message = self._session._message
+            create = partial(Session._create, self._session._connection)
             self._replayer = Replayer(create, message.config, len(self._log.env_ids), ttl=message.ttl)
         replayer = self._replayer
         episodes = {env_id: self._log.episodes[env_id] for env_id in env_ids}
@@ -140,6 +140,6 @@ class Renderer:
 
     def close(self) -> None:
         """Ends the replayer's session."""
-        self._session.unlisten(self._log)
+        self._session._unlisten(self._log)
         if self._replayer is not None:
             self._replayer.close()

@@ -19,94 +19,21 @@ from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 Observation = dict[str, Any]
 
 
-class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
-    """One game of Tetris, played by a Tetrion server.
-
-    For more than a few games use `TetrisVectorEnv`: most of the cost of a step is its call, and there all games share one.
-
-    ## Description
-
-    The rules are those of the server's preset `simplified`, the game of the research literature, unless `rules` says
-    otherwise: an empty playfield of 10 columns and 20 rows, each tetromino drawn with probability 1/7, placed by a
-    straight drop.
-
-    ## Action Space
-
-    `Discrete(4 * width)`: an action is a placement, `orientation * width + column of the leftmost cell`. Which of them
-    are allowed depends on the current tetromino: see `info["action_mask"]` (int8, as `Discrete.sample(mask)` takes it) and
-    `action_masks()` (bool, as MaskablePPO takes it). The game key by key is `KeypressEnv`. With `rules="guideline"` pieces
-    turn on their way down and can be held, and there are 5,760 actions; `ActionModel` in `rules.proto` has their numbers.
-
-    ## Observation Space
-
-    A `Dict` with the shapes and bounds that the server reports, by default
-
-    - `board`: `Box` uint8 (height, width), 1 where a cell is full; row 0 is the lowest
-    - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L; 7 means none (behind the last piece
-      of an explicit sequence). With another `piece_set` of n pieces it is `Discrete(n + 1)`, and n means none
-    - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
-    - `held`: `Discrete(8)`, the held one, if the rules let one be held; 7 while none is
-    - `garbage`: uint8 (delay + 1,), where the rules have garbage: lines that wait, by the piece with which they may rise
-    - `features`: `Box` float32, if `features` names some
-    - `action_mask`: `Box` int8 (A,), with `observe_mask`
-
-    Libraries turn `Discrete` and `MultiDiscrete` into a one-hot code, which suits a tetromino: it is a name and not an
-    amount. Sessions of `Client.create_session` return the server's own numbers, with -1 for none.
-
-    ## Starting State
-
-    An empty playfield. `reset(seed=s)` begins episode 0 of the seed s, `reset()` the next episode of the last seed. The
-    pieces of each are a pure function of the seed and the number of the episode, which `info["seed"]` holds as one number:
-    `reset(seed=info["seed"])` deals the same pieces again, on every server of the same `rules_version`. If you never give a
-    seed, the server draws one.
-
-    ## Rewards
-
-    The points of the rules' scoring; by default 1 a line. With `invalid_action="ignore"`, `invalid_action_reward` for an
-    action that the mask forbids.
-
-    ## Episode End
-
-    ### Termination
-
-    By the rules: by default when a landed cell lies above the playfield. With `invalid_action="terminate"` an action
-    that the mask forbids ends the episode too, which `info["invalid_action"]` says.
-
-    ### Truncation
-
-    After `max_episode_steps` steps, or at the end of an explicit piece sequence. A step after the end of the episode
-    raises `EpisodeEndedError`.
-
-    ## Information
-
-    `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, that of the
-    episode: its 64 bits as a number with a sign, which fits int64; and `action_mask`. Unless `invalid_action="reject"`:
-    `invalid_action`, whether the mask forbade the last action, and `invalid_actions`, how many it has forbidden in the
-    episode. If `infos` asks for it: `landing_row`, the row in which the last piece came to rest.
-
-    ## Snapshots and copies
-
-    `clone_state()` takes a snapshot of everything that decides the future of the game; `restore_state` returns to it, in
-    this environment or in another with the same rules. `copy.deepcopy` and `pickle` make an environment that continues from
-    where this one is, in a session of its own. On a wrapped environment call the methods of `env.unwrapped`.
-
-    ## Arguments
-
-    The `options` of `reset` take a `"piece_sequence"`: letters of IOTZSJL to deal in this and all later episodes.
-    """
+class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
+    """One game, whatever a step of it is."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(rendering.MODES), "render_fps": 10}  # type: ignore[misc]
 
     @keywords.checked
     def __init__(
         self,
-        address: str | Client | None = None,
         *,
+        address: str | Client | None = None,
         rules: RulesLike = None,
         observations: Sequence[str] = (),
         features: FeaturesLike = None,
         infos: Sequence[str] = (),
-        invalid_action: str = "terminate",
+        invalid_action_policy: str = "terminate",
         invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
         max_episode_steps: int | None = None,
@@ -120,18 +47,19 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         """Makes a session of one environment.
 
         Args:
-            address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            address: The server's `host:port`, or a `Client`. Left out: a server is started, one for this
+                process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features, for the observation `features`.
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
-            invalid_action: What happens when the mask forbids an action: `terminate` ends the episode; `ignore` takes a step
-                with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalActionError`, which finds
-                the bug in an agent that should follow the mask.
+            invalid_action_policy: What happens when the mask forbids an action: `terminate` ends the episode; `ignore` takes
+                a step with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalActionError`, which
+                finds the bug in an agent that should follow the mask.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
             observe_mask: Whether the observation also holds the action mask, as `action_mask`, int8 (A,): for libraries
                 that look for it there, and for agents that store it with their observations.
-            max_episode_steps: Truncates episodes after so many steps; None or 0: never.
+            max_episode_steps: Truncates episodes after so many steps; None: never.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the game continues if the server is lost; 0: none.
@@ -162,15 +90,15 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             features=features,
             autoreset_mode="disabled",
             infos=infos,
-            invalid_action=invalid_action,
+            invalid_action_policy=invalid_action_policy,
             invalid_action_reward=invalid_action_reward,
-            max_episode_steps=0 if max_episode_steps is None else max_episode_steps,
+            max_episode_steps=max_episode_steps,
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
         self._mask: npt.NDArray[np.bool_] | None = None
         self.observation_space = self._fields.space
-        self.action_space = spaces.action_space(self.session.message.action_spec)
+        self.action_space = spaces.action_space(self.session._message.action_spec)
         self._expected_action = f"an integer from 0 to {self.session.num_actions - 1}"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -210,8 +138,8 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             it (truncated); the info, whose `lines` and other counts are those of the whole episode.
 
         Raises:
-            IllegalActionError: The action is outside the action space, or, with `invalid_action="reject"`, forbidden by the
-                mask. Nothing has changed.
+            IllegalActionError: The action is outside the action space, or, with `invalid_action_policy="reject"`, forbidden
+                by the mask. Nothing has changed.
             EpisodeEndedError: The episode is over; call `reset`.
             ResetNeededError: No episode has begun.
             gymnasium.error.ClosedEnvironmentError: `close` was called.
@@ -221,7 +149,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         mask, action = self._mask, arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action)
         stepped = self._stream.step(np.array([action]))
         if stepped.terminated[0] and mask is not None:
-            self._count_endings(~mask[[action]])
+            self._count_endings(~mask[[action]], stacklevel=3)
         observation, info = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos))
         return (
             observation,
@@ -246,20 +174,20 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         self._draw()
         return observation, info
 
-    def clone_state(self) -> bytes:
+    def save_state(self) -> bytes:
         """Takes a snapshot: everything that decides the future of the game, the pieces to come included.
 
         Raises:
             ResetNeededError: No episode has begun.
         """
-        self._check_open("clone_state")
-        return self._stream.save()[0]
+        self._check_open("save_state")
+        return self._stream.save_state()[0]
 
     def restore_state(self, state: PositionsLike, *, reseed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Continues from a snapshot. Wrappers that count steps do not notice.
 
         Args:
-            state: A snapshot of `clone_state`, from this environment or another with the same rules; or a `Drawing`, which
+            state: A snapshot of `save_state`, from this environment or another with the same rules; or a `Drawing`, which
                 begins a new episode.
             reseed: Deals other pieces from here on, drawn from this seed; None: those of the snapshot.
 
@@ -271,7 +199,7 @@ class TetrisEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             InvalidRequestError: It is not a snapshot, or a damaged one.
         """
         self._check_open("restore_state")
-        return self._seen(self._stream.restore(state, reseed=reseed))
+        return self._seen(self._stream.restore_state(state, reseed=reseed))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Which actions are allowed now, bool (A,).

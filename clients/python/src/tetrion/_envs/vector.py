@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,61 +19,32 @@ from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
 from tetrion._envs.base import RemoteEnv
 from tetrion._messages import requests
-from tetrion._messages.answers import Arrays, Final, Observed
+from tetrion._messages.answers import Arrays, Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 from tetrion.errors import InvalidArgumentError
 
 Observations = dict[str, npt.NDArray[np.generic]]
+StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
 # The methods that return a row for each game.
-GAME_METHODS = ("action_masks", "clone_state", "render")
+GAME_METHODS = ("action_masks", "save_state", "render")
 
 
-class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
-    """N games of Tetris on a Tetrion server, like N `TetrisEnv`, in one session.
-
-    Actions, observations, rewards and infos are those of `TetrisEnv`, one row a game.
-
-    ## Seeds
-
-    `reset(seed=s)` gives game i the seed s + i, and plays with it what `TetrisEnv` plays with that seed.
-    `reset(seed=[...])` gives each game its own, or None to begin its next episode. Autoreset begins the next episode of
-    each seed.
-
-    ## Autoreset
-
-    As `autoreset_mode` says, with Gymnasium's meanings:
-
-    - `NEXT_STEP`: the step after the end of an episode ignores that game's action and begins the next episode.
-    - `SAME_STEP`: the ending step begins the next episode; the last observation is in `infos["final_obs"]`, the last
-      infos in `infos["final_info"]`.
-    - `DISABLED`: `reset(options={"reset_mask": ...})` begins new episodes where the mask, bool (num_envs,), is true;
-      stepping an ended game raises `EpisodeEndedError`. The option works in the other modes too.
-
-    ## Information
-
-    Every key of `infos` is an array with a row a game, and beside each `key` is `_key`, bool (num_envs,): which rows hold
-    a value. Counts are int64, so that differences do not wrap. So is `seed`: its 64 bits as a number with a sign, which
-    `reset` takes.
-
-    ## Snapshots and copies
-
-    `clone_state()` takes a snapshot of each game; `restore_state` returns to them, or puts all games into one of them.
-    `copy.deepcopy` and `pickle` make an environment that continues from where this one is, in a session of its own.
-    """
+class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
+    """N games in one session, whatever a step of them is."""
 
     @keywords.checked
     def __init__(
         self,
         num_envs: int = 1,
-        address: str | Client | None = None,
         *,
+        address: str | Client | None = None,
         rules: RulesLike = None,
         observations: Sequence[str] = (),
         features: FeaturesLike = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         infos: Sequence[str] = (),
-        invalid_action: str = "terminate",
+        invalid_action_policy: str = "terminate",
         invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
         max_episode_steps: int | None = None,
@@ -89,25 +61,26 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
 
         Args:
             num_envs: How many games.
-            address: The server's `host:port`, or a `Client`; left out, a server is started, one for this process.
+            address: The server's `host:port`, or a `Client`. Left out: a server is started, one for this
+                process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features, for the observation `features`.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
             infos: The info fields. None given: the server's default, which lacks `landing_row`.
-            invalid_action: What happens when the mask forbids an action: `terminate` ends the episode of that game; `ignore`
-                takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole step
-                with an `IllegalActionError`.
+            invalid_action_policy: What happens when the mask forbids an action: `terminate` ends the episode of that game;
+                `ignore` takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole
+                step with an `IllegalActionError`.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
             observe_mask: Whether observations also hold the action masks, as `action_mask`, int8 (num_envs, A).
-            max_episode_steps: Truncates episodes after so many steps; None or 0: never.
+            max_episode_steps: Truncates episodes after so many steps; None: never.
             action_mask: Whether infos hold action masks.
             copy: Whether the caller may write into the arrays; if not, they are read-only views of the answer.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
             render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
-                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `TetrisEnv`.
+                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `PlacementEnv`.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
             render_palette: `usual` or `colour-blind`.
 
@@ -138,21 +111,23 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             features=features,
             autoreset_mode=self.autoreset_mode,
             infos=infos,
-            invalid_action=invalid_action,
+            invalid_action_policy=invalid_action_policy,
             invalid_action_reward=invalid_action_reward,
-            max_episode_steps=0 if max_episode_steps is None else max_episode_steps,
+            max_episode_steps=max_episode_steps,
             action_mask=action_mask,
             ttl=ttl,
             snapshot_every=snapshot_every,
         )
         self.num_envs = num_envs = self.session.num_envs
         self.single_observation_space = self._fields.space
-        self.single_action_space = spaces.action_space(self.session.message.action_spec)
+        self.single_action_space = spaces.action_space(self.session._message.action_spec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._copy = arguments.flag("copy", copy)
         # What `set_attr` has set, a value for each game.
         self._attributes: dict[str, tuple[Any, ...]] = {}
+        # The actions that `step_async` has sent.
+        self._sent: deque[npt.NDArray[np.integer]] = deque()
         self._observations: Arrays | None = None
         self._mask: npt.NDArray[np.bool_] | None = None
 
@@ -251,9 +226,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             {name: spread(None, [answer.infos[name] for answer in answers]) for name in answers[0].infos},
         ), present
 
-    def step(
-        self, actions: npt.NDArray[np.integer]
-    ) -> tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+    def step(self, actions: npt.NDArray[np.integer]) -> StepResult:
         """Takes one action in each game; see "Autoreset" for those whose episode has ended.
 
         Args:
@@ -263,24 +236,49 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             Observations; rewards, float64 (num_envs,); terminated and truncated, bool (num_envs,); infos.
 
         Raises:
-            IllegalActionError: An action is outside the action space, or, with `invalid_action="reject"`, forbidden by its
-                mask. No game has moved.
+            IllegalActionError: An action is outside the action space, or, with `invalid_action_policy="reject"`, forbidden
+                by its mask. No game has moved.
             EpisodeEndedError: With `DISABLED`, a game is over.
             ResetNeededError: No episodes have begun.
             gymnasium.error.ClosedEnvironmentError: `close` was called.
             ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
-        mask = self._mask
-        stepped = self._stream.step(actions)
-        ended = stepped.terminated
+        return self._taken(actions, self._stream.step(actions))
+
+    def step_async(self, actions: npt.NDArray[np.integer]) -> None:
+        """Sends the actions and returns at once; `step_wait` returns what came of them.
+
+        Meanwhile the server plays and the learner computes. No other call is possible before `step_wait`.
+
+        Args:
+            actions: Integers (num_envs,), 0 to A - 1.
+        """
+        self._check_open("step_async")
+        self._stream.send_step(actions)
+        self._sent.append(np.array(actions))
+
+    def step_wait(self) -> StepResult:
+        """Waits for the step that `step_async` has sent; see `step`.
+
+        Raises:
+            RuntimeError: None was sent.
+        """
+        self._check_open("step_wait")
+        if not self._sent:
+            raise RuntimeError("no step was sent, expected step_async(actions) before step_wait()")
+        return self._taken(self._sent.popleft(), self._stream.receive_step())
+
+    def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
+        """What `step` returns for an answer."""
+        mask, ended = self._mask, stepped.terminated
         if ended.any():
             if mask is not None:
-                self._count_endings(~mask[np.arange(self.num_envs), actions][ended])
+                self._count_endings(~mask[np.arange(self.num_envs), actions][ended], stacklevel=4)
             elif "invalid_action" in stepped.infos:
                 infos = stepped.infos if stepped.final is None else stepped.final.infos
                 rows = ended if stepped.final is None else slice(None)
-                self._count_endings(infos["invalid_action"][rows].astype(np.bool_))
+                self._count_endings(infos["invalid_action"][rows].astype(np.bool_), stacklevel=4)
         present = np.ones(self.num_envs, np.bool_)
         observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), present)
         if stepped.final is not None:
@@ -327,14 +325,14 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             final_info[f"_{name}"] = ended.copy()
         infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
 
-    def clone_state(self) -> list[bytes]:
+    def save_state(self) -> list[bytes]:
         """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
 
         Raises:
             ResetNeededError: A game has not begun.
         """
-        self._check_open("clone_state")
-        return self._stream.save()
+        self._check_open("save_state")
+        return self._stream.save_state()
 
     def restore_state(
         self, states: PositionsLike, env_ids: Sequence[int] | None = None, *, reseed: int | None = None
@@ -342,7 +340,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """Continues from snapshots.
 
         Args:
-            states: A snapshot for each game, from `clone_state` of this environment or another with the same rules, or one
+            states: A snapshot for each game, from `save_state` of this environment or another with the same rules, or one
                 for all games. Or `Drawing`s or `Packed` playfields, which begin new episodes.
             env_ids: Which games; None: all.
             reseed: Deals other pieces from here on, different ones to each game; None: those of the snapshots.
@@ -355,7 +353,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
             InvalidRequestError: There are more or fewer than games, or one is not a snapshot.
         """
         self._check_open("restore_state")
-        restored = self._stream.restore(states, env_ids, reseed=reseed)  # which checks them
+        restored = self._stream.restore_state(states, env_ids, reseed=reseed)  # which checks them
         envs = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.int64)
         observed, present = self._whole([(envs, restored)])
         return self._seen(observed, present)
@@ -374,7 +372,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         """Calls a method of every game, or reads an attribute, like the vector environments of Gymnasium.
 
         Args:
-            name: `action_masks`, `clone_state` or `render`; or an attribute, such as `action_space` or one of `set_attr`.
+            name: `action_masks`, `save_state` or `render`; or an attribute, such as `action_space` or one of `set_attr`.
             *args: The arguments of the method.
             **kwargs: Its keyword arguments.
 
@@ -408,7 +406,7 @@ class TetrisVectorEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer]
         Raises:
             InvalidArgumentError: The attribute belongs to the environment, or there is not one value for each game.
         """
-        if hasattr(self, name) or name in inspect.signature(TetrisVectorEnv.__init__).parameters:
+        if hasattr(self, name) or name in inspect.signature(ManyEnv.__init__).parameters:
             raise InvalidArgumentError("name", f"is {name!r}, which is fixed; make a new environment with another value")
         if not isinstance(values, (list, tuple)):
             values = [values] * self.num_envs

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,25 +13,6 @@ from tetrion._messages.tensors import to_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
 
 WITHOUT_SUMMARY = "the evaluation ended without a summary"
-
-
-def checked(
-    messages: Generator[pb.EvaluatePoliciesResponse, None, None], request: pb.EvaluatePoliciesRequest
-) -> Iterator[pb.EvaluatePoliciesResponse]:
-    """The messages of an evaluation as they come, each compared with the request. Closing it closes `messages`.
-
-    Raises:
-        InvalidAnswerError: One does not fit the request, or the summary is missing.
-    """
-    expected = ExpectedGames(request)
-    event = None
-    with contextlib.closing(messages):
-        for message in messages:
-            event = message.WhichOneof("event")
-            expected.check(message)
-            yield message
-    if event != "summary":
-        raise invalid_answer(WITHOUT_SUMMARY)
 
 
 class ExpectedGames:
@@ -86,7 +65,7 @@ class ExpectedGames:
         elif not self._has_started:
             raise invalid_answer("the evaluation did not begin with a description of what is played")
         elif event == "results":
-            return self._take(Games.from_message(message.results))
+            return self._take(Games._from_message(message.results))
         elif event == "summary":
             if not self._omits_results:
                 self._check_complete()

@@ -12,7 +12,7 @@ from tetrion._messages.tensors import column, from_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Games:
     """Finished games, as parallel columns.
 
@@ -46,8 +46,19 @@ class Games:
         """How many, in a line."""
         return f"<tetrion.Games: {len(self)} games>"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same values."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(
+            np.array_equal(value, getattr(other, name)) if isinstance(value, np.ndarray) else value == getattr(other, name)
+            for name, value in vars(self).items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     @classmethod
-    def from_message(cls, results: pb.EvaluationResults) -> Games:
+    def _from_message(cls, results: pb.EvaluationResults) -> Games:
         """Views of the message's bytes.
 
         Raises:
@@ -57,10 +68,10 @@ class Games:
         return cls(**{name: column(getattr(results, name), name, dtype, (length,)) for name, dtype in _DTYPES.items()})
 
     @classmethod
-    def joined(cls, parts: Sequence[Games]) -> Games:
+    def _joined(cls, parts: Sequence[Games]) -> Games:
         """The games of all parts, in the order of policy, seed and episode."""
         if not parts:
-            return cls.from_message(_NO_GAMES)
+            return cls._from_message(_NO_GAMES)
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
         order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
         return cls(**{name: column[order] for name, column in columns.items()})

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tetrion._checks import arguments
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationProgress
 from tetrion.errors import InvalidArgumentError
 
-Progress = Callable[[pb.EvaluationProgress], None]
+Progress = Callable[[EvaluationProgress], None]
 
 
 def listener(progress: bool, on_progress: Progress | None) -> Progress | None:
@@ -37,7 +37,7 @@ class Bar:
         self._bar: Any = None
         self._next = 0.0
 
-    def __call__(self, progress: pb.EvaluationProgress) -> None:
+    def __call__(self, progress: EvaluationProgress) -> None:
         """Draws a report."""
         try:
             from tqdm import tqdm
@@ -51,7 +51,7 @@ class Bar:
         if progress.games_done == progress.num_games:
             self._bar.close()
 
-    def _line(self, progress: pb.EvaluationProgress) -> None:
+    def _line(self, progress: EvaluationProgress) -> None:
         now = time.monotonic()
         last = progress.games_done == progress.num_games
         if now >= self._next or last:

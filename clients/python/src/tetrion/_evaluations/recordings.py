@@ -18,9 +18,11 @@ from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Evaluation
+from tetrion._messages.requests import rules_message
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationStarted
 from tetrion._pictures.scenes import Course
 from tetrion._recordings.recording import MAX_TEXT, Recording, written
 from tetrion._recordings.replayer import CreateSession, Replayer
@@ -171,7 +173,7 @@ def _played(
 ) -> dict[int, Recording]:
     """Plays games again, side by side."""
     started = evaluation.started
-    config = environment_pb.SessionConfig(rules=started.rules)
+    config = environment_pb.SessionConfig(rules=rules_message(started.rules))
     rows = list(actions)
     landings: list[list[int]] = [[] for _ in rows]
 
@@ -215,11 +217,11 @@ def _has_pieces(request: pb.EvaluatePoliciesRequest) -> bool:
     return bool(request.piece_sequences.sequences)
 
 
-def _name(started: pb.EvaluationStarted, policy: int) -> str:
+def _name(started: EvaluationStarted, policy: int) -> str:
     """What a policy is called."""
     first = started.num_policies - len(started.agents)
     if policy < first:
         return f"policy {policy}"
-    agent = started.agents[policy - first]
-    name = "".join(letter for letter in agent.label or agent.name if letter.isprintable())
+    known = started.agents[policy - first]
+    name = "".join(letter for letter in known.label or known.name or f"policy {policy}" if letter.isprintable())
     return name.encode()[:MAX_TEXT].decode(errors="ignore")

@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
-from tetrion._messages.requests import (
-    ExpectationLike,
-    FeaturesLike,
-    RulesLike,
-    enum_value,
-    expectation_message,
-    features_message,
-    rules_message,
+from tetrion._messages.policies import (
+    Model,
+    PoliciesLike,
+    Search,
+    check_model,
+    check_search,
+    checked_policies,
+    checked_terminal,
+    policy_message,
+    weights_message,
 )
+from tetrion._messages.requests import FeaturesLike, RulesLike, rules_message, selected_features
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion._pb import features_pb2
 from tetrion.errors import InvalidArgumentError
-from tetrion.models import Mlp, Model, NTuple
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Controllers: TypeAlias = "str | Sequence[str | pb.Agent]"
 Seeds: TypeAlias = "npt.ArrayLike | SeedRange | None"
 
 
@@ -48,38 +48,34 @@ class SeedRange:
 class EvaluationOptions(TypedDict, total=False):
     """What an evaluation plays, and how far: keyword arguments of `Client.evaluate` and of all that evaluates like it.
 
-    Either `seeds` or `piece_sequences` must be given. Everything else may be left out. `features`, `model`, `terminal`,
-    `lookahead` and `expectation` belong to `weights`, and are refused without them.
+    Either `seeds` or `piece_sequences` must be given. Everything else may be left out. `features`, `model`, `search` and
+    `terminal` belong to `weights`, and are refused without them: a `Policy` has its own.
 
     Attributes:
         weights: Weight vectors [P, F], or one [F], of linear controllers; [P, F + N] with a `model` of N parameters.
         features: What the first F columns of `weights` mean: the name of a feature set, or a list of features.
         model: An `Mlp`, with tables or without, or an `NTuple` that is added to the weighted sum; its parameters follow the
-            weights in each row. By default there is none. An agent by name takes it in its `Agent`.
+            weights in each row. By default there is none.
         seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
         piece_sequences: Explicit pieces in place of seeds, one text a game, common to all policies.
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
         rules_version: Refuse unless the server has this one.
+        search: How the policies of the matrix weigh what the next pieces can reach, a `Search`; by default not at all.
         terminal: The score of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
             `score`.
-        lookahead: Next pieces that the policies of the matrix take into account; by default 0. A controller by name takes
-            it in its `Agent`, as it takes `terminal` and `expectation`.
-        expectation: How the policies of the matrix weigh what the next pieces can reach, hidden ones by their exact mean:
-            True for the defaults, or fields of the message `Expectation` by name, such as `{"placements": 4}`; by default
-            not at all. Excludes `lookahead`.
         episodes_per_seed: Episodes of each seed; by default 1.
         pairs: uint32 [G, 2], policy and seed indices to play; by default all.
-        max_pieces: Cuts a game after so many pieces; 0, the default, is the server's limit.
-        max_steps: Cuts a game after so many steps; 0, the default, is the server's limit.
+        max_pieces: Cuts a game after so many pieces; by default the server's limit.
+        max_steps: Cuts a game after so many steps; by default the server's limit.
         loss_trials: Estimate how long games last instead of playing them, with so many trials at each height of the stack:
-            for controllers that hardly ever lose. Each result is then the mean of games like that one. 0, the default:
-            play the games.
+            for controllers that hardly ever lose. Each result is then the mean of games like that one. By default games are
+            played.
         baseline: Index of the policy that the others are compared with, on common seeds; by default the first. Estimates are
             not compared.
-        max_parallelism: Threads to use at most; 0, the default, is all.
+        max_parallelism: Threads to use at most; by default all.
         progress_interval: Seconds between progress messages; by default 1.
         omit_results: Ask for the summary alone.
-        max_response_bytes: The largest message to accept; 0, the default, is 4 MiB, enough for some 10,000 policies.
+        max_response_bytes: The largest message to accept; by default 4 MiB, enough for some 10,000 policies.
     """
 
     weights: npt.ArrayLike | None
@@ -89,26 +85,25 @@ class EvaluationOptions(TypedDict, total=False):
     piece_sequences: Sequence[str]
     rules: RulesLike
     rules_version: str
+    search: Search | None
     terminal: str | None
-    lookahead: int
-    expectation: ExpectationLike
     episodes_per_seed: int
     pairs: npt.ArrayLike | None
-    max_pieces: int
-    max_steps: int
-    loss_trials: int
+    max_pieces: int | None
+    max_steps: int | None
+    loss_trials: int | None
     baseline: int | None
-    max_parallelism: int
+    max_parallelism: int | None
     progress_interval: float | None
     omit_results: bool
-    max_response_bytes: int
+    max_response_bytes: int | None
 
 
-def evaluation_request(controllers: Controllers = (), **options: Unpack[EvaluationOptions]) -> pb.EvaluatePoliciesRequest:
+def evaluation_request(policies: PoliciesLike = (), **options: Unpack[EvaluationOptions]) -> pb.EvaluatePoliciesRequest:
     """The request for an evaluation.
 
     Args:
-        controllers: Names of controllers or agents, or `Agent` messages: the policies after the rows of the matrix.
+        policies: Names or `Policy`s, which follow the rows of the matrix.
         **options: See `EvaluationOptions`.
 
     Raises:
@@ -126,15 +121,15 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
         rules=rules_message(options.get("rules")),
         rules_version=arguments.string("rules_version", options.get("rules_version", "")),
         weights=weights,
-        agents=_agents(controllers),
+        agents=[policy_message(policy) for policy in checked_policies(policies)],
         episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
-        max_pieces=arguments.integer("max_pieces", options.get("max_pieces", 0), 0, arguments.U64),
-        max_steps=arguments.integer("max_steps", options.get("max_steps", 0), 0, arguments.U64),
-        loss_trials=arguments.integer("loss_trials", options.get("loss_trials", 0)),
+        max_pieces=arguments.limit("max_pieces", options.get("max_pieces"), arguments.U64),
+        max_steps=arguments.limit("max_steps", options.get("max_steps"), arguments.U64),
+        loss_trials=arguments.limit("loss_trials", options.get("loss_trials")),
         baseline=arguments.integer("baseline", baseline) if baseline is not None else None,
-        max_parallelism=arguments.integer("max_parallelism", options.get("max_parallelism", 0)),
+        max_parallelism=arguments.limit("max_parallelism", options.get("max_parallelism")),
         omit_results=arguments.flag("omit_results", options.get("omit_results", False)),
-        max_response_bytes=arguments.integer("max_response_bytes", options.get("max_response_bytes", 0)),
+        max_response_bytes=arguments.limit("max_response_bytes", options.get("max_response_bytes")),
     )
     if isinstance(seeds, SeedRange):
         seed = arguments.integer("seeds.seed", seeds.seed, 0, arguments.U64)
@@ -160,42 +155,29 @@ def evaluation_request(controllers: Controllers = (), **options: Unpack[Evaluati
     return request
 
 
+# How a policy says what belongs to it, if there are no weights for which the evaluation says it.
+_OF_POLICIES = {
+    "search": "a policy has its own, as in Policy('dt-10', search=Search(lookahead=1))",
+    "terminal": "a policy has its own, as in Policy('dt-10', terminal='score')",
+    "features": "a policy has its own, as in Policy(weights=[...], features='bcts8')",
+    "model": "a policy has its own, as in Policy(weights=[...], features='bcts8', model=Mlp([32]))",
+}
+
+
 def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
     """The matrix of weights, with all that its policies share."""
-    weights, terminal = options.get("weights"), options.get("terminal")
-    features = features_message(options.get("features"))
-    lookahead = arguments.integer("lookahead", options.get("lookahead", 0))
-    expectation = expectation_message(options.get("expectation"))
-    score = enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None
-    model = options.get("model")
-    if model is not None and not isinstance(model, (Mlp, NTuple)):
-        raise arguments.wrong("model", model, "an Mlp or an NTuple, such as Mlp([32])")
-    tables = model.tables if isinstance(model, Mlp) else model
-    if tables is not None and not isinstance(tables, NTuple):
-        raise arguments.wrong("model.tables", tables, "an NTuple, or None for a network that reads no tables")
-    if weights is None:
-        by_name = "a controller by name takes it in its message, as in Agent(name='dt-10', {})"
-        for name, value, whose in (
-            ("model", model, "an agent takes it in its message, as in Agent(name='mlp', mlp=Mlp([32]).message(), ...)"),
-            ("terminal", score, by_name.format("terminal='TERMINAL_SCORE_SCORE'")),
-            ("lookahead", options.get("lookahead"), by_name.format("lookahead=1")),
-            ("expectation", options.get("expectation"), by_name.format("expectation={}")),
-            ("features", features, "an agent takes it in its message, as in Agent(name='linear', features=...)"),
-        ):
-            if value is not None:
-                raise InvalidArgumentError(name, f"is given without weights, expected weights; {whose}")
-        return None
-    if expectation is not None and lookahead > 0:
-        raise InvalidArgumentError("expectation", f"is given with a lookahead of {lookahead}, expected one of the two")
-    return pb.WeightMatrix(
-        features=features,
-        weights=from_numpy(np.atleast_2d(arguments.weights("weights", weights))),
-        terminal=score,
-        lookahead=lookahead,
-        expectation=expectation,
-        mlp=model.message() if isinstance(model, Mlp) else None,
-        n_tuple=tables.message() if tables is not None else None,
-    )
+    weights = options.get("weights")
+    features = selected_features(options.get("features"))
+    terminal = checked_terminal(options.get("terminal"))
+    model, search = options.get("model"), options.get("search")
+    check_model(model)
+    check_search(search)
+    if weights is not None:
+        return weights_message(weights, features, model, search, terminal)
+    for name, instead in _OF_POLICIES.items():
+        if options.get(name) is not None:
+            raise InvalidArgumentError(name, f"is given without weights, expected weights; {instead}")
+    return None
 
 
 def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
@@ -205,16 +187,3 @@ def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
     except ValueError:
         return seeds  # Rows of different lengths, which are refused later.
     return given.astype(np.int64).view(np.uint64) if given.dtype.kind == "i" else seeds
-
-
-def _agents(controllers: Controllers) -> list[pb.Agent]:
-    if isinstance(controllers, (str, pb.Agent)):
-        controllers = [controllers]
-    listed = arguments.items("controllers", controllers, "names of controllers or agents")
-    expected = "the name of a controller or an agent, or an Agent"
-    return [
-        controller
-        if isinstance(controller, pb.Agent)
-        else pb.Agent(name=arguments.string(f"controllers[{place}]", controller, expected))
-        for place, controller in enumerate(listed)
-    ]

@@ -8,28 +8,26 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._evaluations.games import Games
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationStarted, EvaluationSummary
 from tetrion._recordings.recording import Recording
 
 # Policies whose means a line has room for.
 _SHOWN = 5
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Evaluation(Games):
     """All games of an evaluation, in the order of policy, seed and episode, and their summary.
 
     Attributes:
         started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
-        summary: `policies`, one for each that played, rows of the weight matrix first: `policy_index`, `num_games`,
-            `num_truncated`, and `lines`, `pieces`, `score`; and `paired_differences` to the baseline, game by game on the
-            same pieces: `policy_index`, `baseline_index`, `num_games`, and `lines`, `score`. `lines`, `pieces` and
-            `score` each have `mean`, `std`, `ci95_low`, `ci95_high` (95 % interval of the mean), `min` and `max`.
+        summary: `policies`, one for each that played, rows of the weight matrix first; and `paired_differences` to the
+            baseline, game by game on the same pieces. `lines`, `pieces` and `score` in them are `Statistics`.
         recordings: The games that `record` asked for, in the order of policies, and of each in the order of the words.
     """
 
-    started: pb.EvaluationStarted
-    summary: pb.EvaluationSummary
+    started: EvaluationStarted
+    summary: EvaluationSummary
     recordings: tuple[Recording, ...] = ()
 
     def __repr__(self) -> str:

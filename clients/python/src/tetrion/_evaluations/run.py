@@ -10,8 +10,10 @@ from tetrion._evaluations.games import COLUMNS, Games
 from tetrion._evaluations.progress import Progress
 from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.summary import summarize
+from tetrion._messages.records import record
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationProgress, EvaluationStarted
 from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import ServerUnavailableError, VersionMismatchError
 
@@ -23,7 +25,6 @@ class EvaluationRun:
     come in any order and in portions of any size.
 
     Attributes:
-        started: What is played, with every default; None before the first answer.
         progress: The last report of the server; None before the first.
         games_done: Games received.
     """
@@ -38,14 +39,19 @@ class EvaluationRun:
         self._resumed = False
         self._expected = ExpectedGames(request)
         self._chunks = self._run()
-        self.started: pb.EvaluationStarted | None = None
-        self.progress: pb.EvaluationProgress | None = None
+        self._started: pb.EvaluationStarted | None = None
+        self.progress: EvaluationProgress | None = None
         self.games_done = 0
+
+    @property
+    def started(self) -> EvaluationStarted | None:
+        """What is played, with every default; None before the first answer."""
+        return record(self._started) if self._started is not None else None
 
     @property
     def num_games(self) -> int | None:
         """Games in all; None before the first answer."""
-        return self.started.num_games if self.started is not None else None
+        return self._started.num_games if self._started is not None else None
 
     def __iter__(self) -> Iterator[Games]:
         """The games not yet taken, in portions as they come. Leaving the iteration ends nothing; `close` does."""
@@ -62,15 +68,16 @@ class EvaluationRun:
         """
         for _ in self._chunks:
             pass
-        if self.started is None or self._summary is None:
+        if self._started is None or self._summary is None:
             raise RuntimeError("the evaluation was closed before its end, so there is no result")
-        games = Games.joined(self._parts)
+        games = Games._joined(self._parts)
         summary = self._summary
         if self._resumed and not self._request.omit_results:
             # The server's own summary covers only the games of the last request.
-            baseline = self.started.baseline if self.started.HasField("baseline") else None
-            summary = summarize(games, baseline, loss_trials=self.started.loss_trials)
-        return Evaluation(**{name: getattr(games, name) for name in COLUMNS}, started=self.started, summary=summary)
+            baseline = self._started.baseline if self._started.HasField("baseline") else None
+            summary = summarize(games, baseline, loss_trials=self._started.loss_trials)
+        columns = {name: getattr(games, name) for name in COLUMNS}
+        return Evaluation(**columns, started=record(self._started), summary=record(summary))
 
     def close(self) -> None:
         """Ends the games on the server."""
@@ -105,12 +112,12 @@ class EvaluationRun:
         games = self._expected.check(message)
         event = message.WhichOneof("event")
         if event == "started":
-            if self.started is None:
-                self.started = message.started
-            elif self.started.rules_version != message.started.rules_version:
+            if self._started is None:
+                self._started = message.started
+            elif self._started.rules_version != message.started.rules_version:
                 raise VersionMismatchError(
                     f"the server that is there now has the rules version {message.started.rules_version!r} instead of "
-                    f"{self.started.rules_version!r}, so the missing games would not be comparable",
+                    f"{self._started.rules_version!r}, so the missing games would not be comparable",
                     code="FAILED_PRECONDITION",
                     reason="RULES_VERSION_MISMATCH",
                 )
@@ -124,24 +131,39 @@ class EvaluationRun:
         return games
 
     def _report(self, progress: pb.EvaluationProgress) -> None:
-        if self._resumed and self.started is not None:
+        if self._resumed and self._started is not None:
             # The server counts the games of the last request.
-            done = self.started.num_games - progress.num_games
-            progress.games_done, progress.num_games = progress.games_done + done, self.started.num_games
-        self.progress = progress
+            done = self._started.num_games - progress.num_games
+            progress.games_done, progress.num_games = progress.games_done + done, self._started.num_games
+        self.progress = record(progress)
         if self._on_progress is not None:
-            self._on_progress(progress)
+            self._on_progress(record(progress))
 
     def _rest(self) -> pb.EvaluatePoliciesRequest | None:
         """The request for what is missing; None if nothing is."""
         self._resumed = True
-        if self.started is None or self._request.omit_results:
+        if self._started is None or self._request.omit_results:
             return self._request
         missing = self._expected.resume()
         if not len(missing):
             return None
         request = pb.EvaluatePoliciesRequest()
         request.CopyFrom(self._request)
-        request.rules_version = self.started.rules_version
+        request.rules_version = self._started.rules_version
         request.pairs.CopyFrom(from_numpy(missing))
         return request
+
+
+def describe(connection: Connection, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
+    """What a whole request comes to. A server checks it, and stops when the call ends."""
+    patience = Patience(connection)
+    while True:
+        messages = connection.evaluate(request)
+        try:
+            started = next(messages, pb.EvaluatePoliciesResponse()).started
+            ExpectedGames(request).check_started(started)
+            return started
+        except ServerUnavailableError as error:
+            patience.wait(error)
+        finally:
+            messages.close()

@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
-from datetime import timedelta
 
 import numpy as np
 import numpy.typing as npt
-from google.protobuf.duration_pb2 import Duration
 
 from tetrion._evaluations.games import COLUMNS, Games
 from tetrion._evaluations.progress import Progress
 from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.summary import summarize
+from tetrion._messages.records import record
 from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb.records import EvaluationProgress
 
 # Shards at a time for each server: while one ends, the other keeps the cores busy.
 IN_FLIGHT = 2
@@ -57,14 +57,14 @@ def cut(
 
 def joined(started: pb.EvaluationStarted, parts: Iterable[Games], *, omit_results: bool) -> Evaluation:
     """All games as one evaluation."""
-    games = Games.joined(list(parts))
+    games = Games._joined(list(parts))
     baseline = started.baseline if started.HasField("baseline") else None
     summary = summarize(games, baseline, loss_trials=started.loss_trials)
-    kept = Games.joined([]) if omit_results else games
-    return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=started, summary=summary)
+    kept = Games._joined([]) if omit_results else games
+    return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=record(started), summary=record(summary))
 
 
-def counts(now: pb.EvaluationProgress) -> Counts:
+def counts(now: EvaluationProgress) -> Counts:
     """The progress of a shard."""
     return now.games_done, now.pieces_done, now.lines_done
 
@@ -120,15 +120,13 @@ class ShardProgress:
         # The shards of a lost server begin again; the reported numbers wait until they have caught up.
         self._reported = max(games, self._reported[0]), max(pieces, self._reported[1]), max(lines, self._reported[2])
         self._reported_at = time.monotonic()
-        elapsed = Duration()
-        elapsed.FromTimedelta(timedelta(seconds=self._reported_at - self._began))
         assert self._on_progress is not None
         self._on_progress(
-            pb.EvaluationProgress(
+            EvaluationProgress(
                 games_done=self._reported[0],
                 num_games=self._started.num_games,
                 pieces_done=self._reported[1],
                 lines_done=self._reported[2],
-                elapsed=elapsed,
+                elapsed=self._reported_at - self._began,
             )
         )

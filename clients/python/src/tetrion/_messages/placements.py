@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,18 @@ from tetrion.errors import InvalidArgumentError
 
 #: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
 KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in rules_pb2.Key.DESCRIPTOR.values)
+
+
+class Model(Protocol):
+    """A model that is added to a weighted sum of features: a `Mlp` or an `NTuple`."""
+
+    def num_parameters(self, num_features: int) -> int:
+        """How many parameters it has over so many features."""
+        ...
+
+    def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """What it adds to the score of each row."""
+        ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +83,7 @@ class Placements:
     keys: npt.NDArray[np.uint8] | None = None
 
     @classmethod
-    def from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
+    def _from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
         """Views of the message's bytes.
 
         Args:
@@ -149,33 +161,40 @@ class Placements:
         row = arguments.integer("row", row, 0, len(self.actions) - 1)
         return tuple(KEYS[key] for key in self.keys[self.key_offsets[row] : self.key_offsets[row + 1]])
 
-    def linear_scores(
-        self, weights: Sequence[float] | npt.NDArray[np.float64], *, avoid_terminal: bool = True
+    def scores(
+        self, weights: npt.ArrayLike, model: Model | None = None, *, terminal: str = "avoid"
     ) -> npt.NDArray[np.float64]:
-        """The score of each row for a linear controller, equal to the server's to the last bit.
+        """The score of each row for one weight vector, equal to the server's to the last bit; `best_rows` chooses by it.
 
         Columns are added one by one in float64. `features @ weights` may differ in the last bit, and so choose another
         placement if two are nearly equal.
 
         Args:
-            weights: One signed weight for each feature.
-            avoid_terminal: Whether a placement that ends the game scores minus infinity.
+            weights: One signed weight for each feature, then the N parameters of the model.
+            model: A `Mlp` or an `NTuple` that is added to the weighted sum. With tables, it needs afterstates.
+            terminal: The score of a placement that ends the game: `avoid`, minus infinity, or `score`, as for any other.
 
         Raises:
-            InvalidArgumentError: There are no features, there is not one weight for each, or a weight is not a number.
+            InvalidArgumentError: There are no features or no afterstates, there is not one weight for each feature and each
+                parameter, or a weight is not a number.
         """
-        weights = arguments.weights("weights", weights)
+        numbers = arguments.weights("weights", weights)
+        avoids = arguments.choice("terminal", terminal, ("avoid", "score")) == "avoid"
         if self.features is None:
             raise InvalidArgumentError("features", "were not asked for: enumerate_placements(..., features=...)")
-        if weights.shape != self.features.shape[1:]:
-            has = "x".join(map(str, weights.shape))
-            raise InvalidArgumentError("weights", f"are {has} weights for {len(self.feature_names)} features")
+        num_features = len(self.feature_names)
+        num_parameters = 0 if model is None else model.num_parameters(num_features)
+        if numbers.shape != (num_features + num_parameters,):
+            count = f"{num_features} features"
+            if model is not None:
+                count += f" + {num_parameters} parameters = {num_features + num_parameters}"
+            raise InvalidArgumentError("weights", f"are {'x'.join(map(str, numbers.shape))} weights, expected {count}")
         scores = np.zeros(len(self.actions), np.float64)
-        for weight, column in zip(weights, self.features.T.astype(np.float64), strict=True):
+        for weight, column in zip(numbers, self.features.T.astype(np.float64), strict=False):
             scores += weight * column
-        if avoid_terminal:
+        if avoids:
             scores[self.terminal] = -np.inf
-        return scores
+        return scores if model is None else scores + model.outputs(self, numbers[num_features:]).astype(np.float64)
 
     def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
         """For each position the row with the largest score, the first of equals; -1 if it has no rows.

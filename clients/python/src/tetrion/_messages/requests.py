@@ -1,7 +1,4 @@
-"""From what callers write to messages: rules, features, expectations, positions and names of enum values.
-
-Callers that prefer to write a message themselves may pass it in place of its short form.
-"""
+"""From what callers write to messages: rules, features, positions and names of enum values."""
 
 from __future__ import annotations
 
@@ -26,9 +23,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-RulesLike: TypeAlias = "str | RulesFields | rules_pb2.Rules | None"
-FeaturesLike: TypeAlias = "str | Sequence[str] | features_pb2.FeatureSelection | None"
-ExpectationLike: TypeAlias = "bool | Mapping[str, Any] | features_pb2.Expectation | None"
+RulesLike: TypeAlias = "str | RulesFields | None"
+FeaturesLike: TypeAlias = "str | Sequence[str] | None"
 
 
 class Drawing(NamedTuple):
@@ -63,7 +59,7 @@ class Packed(NamedTuple):
     held: npt.ArrayLike | None = None
 
 
-PositionsLike: TypeAlias = "environment_pb.Positions | Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing]"
+PositionsLike: TypeAlias = "Packed | Drawing | bytes | Sequence[bytes] | Sequence[Drawing]"
 
 
 class PlacementsOptions(TypedDict, total=False):
@@ -129,6 +125,17 @@ def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
     return _enum_value(enum.DESCRIPTOR, name, field)
 
 
+def enum_name(enum: EnumType, name: str, field: str) -> str:
+    """The short name of a value of a generated enum, `bag7` for `Bag-7`; see `enum_value`."""
+    return short_name(enum.DESCRIPTOR.values_by_number[enum_value(enum, name, field)])
+
+
+def short_name(value: Any) -> str:
+    """The name of a value of an enum without its prefix, from its descriptor."""
+    prefix = value.type.values[0].name.removesuffix("UNSPECIFIED")
+    return str(value.name).removeprefix(prefix).lower()
+
+
 def _enum_value(enum: Any, name: Any, field: str) -> int:
     prefix = enum.values[0].name.removesuffix("UNSPECIFIED")
     numbers = {value.name.removeprefix(prefix).lower(): value.number for value in enum.values[1:]}
@@ -159,8 +166,8 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
         InvalidArgumentError: There is no such field, or no such value. A number out of range is for the server to refuse,
             with an `InvalidRequestError`.
     """
-    if rules is None or isinstance(rules, rules_pb2.Rules):
-        return rules
+    if rules is None:
+        return None
     if isinstance(rules, str):
         return rules_pb2.Rules(preset=rules)
     if not isinstance(rules, Mapping):
@@ -180,12 +187,9 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
         if value is None:
             continue
         if isinstance(current, Message):
-            if isinstance(value, type(current)):
-                current.CopyFrom(value)
-            elif isinstance(value, Mapping):
-                _fill(current, value, field)
-            else:
+            if not isinstance(value, Mapping):
                 raise arguments.wrong(field, value, "fields by name")
+            _fill(current, value, field)
             # Present, even if it is empty.
             current.SetInParent()
         elif hasattr(current, "extend"):
@@ -210,46 +214,32 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
     return arguments.field_integer(field, value, arguments.U64 if is_wide else arguments.U32)
 
 
+def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
+    """The name of a feature set, or the names of features.
+
+    Raises:
+        InvalidArgumentError: It is neither of these, nor None.
+    """
+    if features is None:
+        return None
+    if isinstance(features, str):
+        return arguments.string("features", features)
+    if not isinstance(features, Iterable) or isinstance(features, (bytes, Mapping)):
+        raise arguments.wrong("features", features, "the name of a feature set, or a list of features")
+    return tuple(arguments.names("features", features, "holes"))
+
+
 def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
     """A selection of features from the name of a set, or from the names of features.
 
-    `Client.server_info()` lists both, as `feature_sets` and `features`. The server refuses others with an
-    `InvalidRequestError`.
+    `Client.server_info()` lists both, as `feature_sets` and `features`; the server refuses others.
     """
-    if features is None or isinstance(features, features_pb2.FeatureSelection):
-        return features
-    if isinstance(features, str):
-        return features_pb2.FeatureSelection(set=features)
-    if not isinstance(features, Iterable) or isinstance(features, (bytes, Mapping)):
-        raise arguments.wrong("features", features, "the name of a feature set, or a list of features")
-    return features_pb2.FeatureSelection(features=arguments.names("features", features, "holes"))
-
-
-def expectation_message(expectation: ExpectationLike) -> features_pb2.Expectation | None:
-    """An expectation from fields of the message by name; the server fills in the others.
-
-    - `pieces`: how many of the next pieces are taken into account, 1 or 2; the first of two must be shown
-    - `placements`: how many placements are looked at for each piece that another one follows, 1 to 128
-    - `lost_piece`: what a piece counts that cannot be placed, in multiples of the largest weight, -1e6 to 0
-    - `discount`: what follows is multiplied by it, 0 to 1
-    - `terms`: which terms of a placement count that another piece follows: `landing`, `all` or `none`
-    - `caution`: by how many standard deviations a hidden piece counts less than its mean, 0 to 10
-
-    True is all defaults, `{}` is the same; False and None are no expectation.
-
-    Raises:
-        InvalidArgumentError: There is no such field, or no such value. A number out of range is for the server to refuse,
-            with an `InvalidRequestError`.
-    """
-    if expectation is None or isinstance(expectation, features_pb2.Expectation):
-        return expectation
-    if isinstance(expectation, (bool, np.bool_)):
-        return features_pb2.Expectation() if expectation else None
-    if not isinstance(expectation, Mapping):
-        raise arguments.wrong("expectation", expectation, "True, or fields by name such as {'placements': 4}")
-    message = features_pb2.Expectation()
-    _fill(message, expectation, "expectation")
-    return message
+    selected = selected_features(features)
+    if selected is None:
+        return None
+    if isinstance(selected, str):
+        return features_pb2.FeatureSelection(set=selected)
+    return features_pb2.FeatureSelection(features=selected)
 
 
 def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> environment_pb.Positions:
@@ -261,13 +251,8 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
         width: The width of the playfield if the caller knows it; 0: that of `rules`.
 
     Raises:
-        InvalidArgumentError: They are none of these, or a mixture; or they are a message, which has its own rules, and come
-            with rules.
+        InvalidArgumentError: They are none of these, or a mixture.
     """
-    if isinstance(positions, environment_pb.Positions):
-        if rules is not None:
-            raise InvalidArgumentError("rules", "are given beside a message Positions, expected them in it")
-        return positions
     message = environment_pb.Positions(rules=rules_message(rules))
     if isinstance(positions, Packed):
         # The server wants 32 bits for a row of more than 16 columns, and 16 for all others.

@@ -66,7 +66,7 @@ class _RecordingFiles:
     def write(self, over: Sequence[int] = ()) -> list[Recording]:
         """Writes the games that have ended since the last call, if they are wanted; `over`: environments whose games are."""
         written = []
-        for episode, recording in self.recorder.take_numbered(self._is_wanted, over):
+        for episode, recording in self.recorder._take_numbered(self._is_wanted, over):
             recording.save(self.folder / f"{self.prefix}-episode-{self.numbers[id(episode)]}{self.suffix}")
             written.append(recording)
         self.numbers.clear()

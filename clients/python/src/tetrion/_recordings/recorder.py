@@ -67,8 +67,8 @@ class Recorder:
         self.player = checked_text("player", player)
         self._keep = arguments.integer("keep", keep, 0)
         self._env_ids = sorted(set(chosen))
-        self._log = EpisodeLog(session.message, self._env_ids, begun=self._begun(), keep=self._keep)
-        session.listen(self._log)
+        self._log = EpisodeLog(session._message, self._env_ids, begun=self._begun(), keep=self._keep)
+        session._listen(self._log)
 
     def _begun(self) -> list[int]:
         """The environments whose episodes have begun."""
@@ -76,14 +76,14 @@ class Recorder:
         if session.sequence == 0 or not self._env_ids:
             return []
         try:
-            session.save(self._env_ids)
+            session.save_state(self._env_ids)
         except ResetNeededError:
             return [env_id for env_id in self._env_ids if self._has_begun(env_id)]
         return self._env_ids
 
     def _has_begun(self, env_id: int) -> bool:
         try:
-            self._session.save([env_id])
+            self._session.save_state([env_id])
         except ResetNeededError:
             return False
         return True
@@ -107,7 +107,7 @@ class Recorder:
         if episode is None:
             raise ResetNeededError(f"no game has begun in environment {env_id}", code="FAILED_PRECONDITION")
         if env_id in self._log.unsaved:
-            self._log.keep([env_id], self._session.save([env_id]))
+            self._log.keep([env_id], self._session.save_state([env_id]))
         recording = self._made(episode)
         if recording is None:
             problem = "how it began is not known, or its first piece is falling"
@@ -121,9 +121,9 @@ class Recorder:
         A game that was left by a reset is among them. What was tried before a return to a snapshot of the same game is not,
         nor is a game that a snapshot interrupted.
         """
-        return [recording for _, recording in self.take_numbered()]
+        return [recording for _, recording in self._take_numbered()]
 
-    def take_numbered(
+    def _take_numbered(
         self, wanted: Callable[[Episode], bool] | None = None, over: Sequence[int] = ()
     ) -> list[tuple[Episode, Recording]]:
         """As `take`, with what is known of each episode.
@@ -152,12 +152,12 @@ class Recorder:
     def _made(self, episode: Episode) -> Recording | None:
         origin = f"episode {episode.number} of environment {episode.env_id}"
         session = self._session
-        create = partial(Session.create, session.connection, patient=False)
-        return record(create, session.message, episode.begin, episode.actions, self.player, origin)
+        create = partial(Session._create, session._connection, patient=False)
+        return record(create, session._message, episode.begin, episode.actions, self.player, origin)
 
     def close(self) -> None:
         """Stops to record."""
-        self._session.unlisten(self._log)
+        self._session._unlisten(self._log)
 
     def __enter__(self) -> Recorder:
         """The recorder itself."""

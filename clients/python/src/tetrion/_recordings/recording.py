@@ -19,10 +19,11 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from tetrion._checks import arguments
+from tetrion._messages.records import rules_fields
 from tetrion._messages.requests import Drawing
 from tetrion._pb import environment_service_pb2 as environment_pb
 from tetrion._pb import recording_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb.fields import RulesFields
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import ENDINGS, INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, drawn
 from tetrion._recordings import viewer
@@ -68,19 +69,16 @@ class Recording:
         recording.replay().scene(120)    # what a viewer draws of a step
 
     `tetrion replay FILE` and `tetrion export FILE` take its files.
-
-    Attributes:
-        message: The message `Recording` of `recording.proto`.
     """
 
     def __init__(self, message: pb.Recording, client: HasServer | None = None) -> None:
-        """A recording from its message.
+        """A recording from its message; `load` and `from_bytes` read one, a `Recorder` makes one.
 
         Args:
             message: The message.
             client: The server that replays it. Left out: one of this process, when it is needed.
         """
-        self.message = message
+        self._message = message
         self._create: CreateSession | None = _creator(client)
 
     @classmethod
@@ -134,74 +132,74 @@ class Recording:
 
     def to_json(self) -> str:
         """The file in JSON: a line."""
-        return json.dumps(json_format.MessageToDict(self.message), separators=(",", ":"), ensure_ascii=False) + "\n"
+        return json.dumps(json_format.MessageToDict(self._message), separators=(",", ":"), ensure_ascii=False) + "\n"
 
     def to_bytes(self) -> bytes:
         """The file in binary form."""
-        return self.message.SerializeToString(deterministic=True)
+        return self._message.SerializeToString(deterministic=True)
 
     @property
-    def rules(self) -> rules_pb2.Rules:
+    def rules(self) -> RulesFields:
         """The rules, every field filled in."""
-        return self.message.rules
+        return rules_fields(self._message.rules)
 
     @property
     def rules_version(self) -> str:
         """The version of the rules that it was played under."""
-        return self.message.rules_version
+        return self._message.rules_version
 
     @property
     def seed(self) -> int | None:
         """The episode seed: `env.reset(seed=...)` deals the same pieces. None for explicit pieces."""
-        return self.message.seed if self.message.WhichOneof("pieces") == "seed" else None
+        return self._message.seed if self._message.WhichOneof("pieces") == "seed" else None
 
     @property
     def piece_sequence(self) -> str | None:
         """The explicit pieces, letters of IOTZSJL. None for a seed."""
-        return self.message.piece_sequence if self.message.WhichOneof("pieces") == "piece_sequence" else None
+        return self._message.piece_sequence if self._message.WhichOneof("pieces") == "piece_sequence" else None
 
     @property
     def start(self) -> Drawing | None:
         """The position that the game began from; None for an empty playfield."""
-        if not self.message.HasField("start"):
+        if not self._message.HasField("start"):
             return None
-        start = self.message.start
+        start = self._message.start
         return Drawing(tuple(start.rows), start.piece, start.queue, start.held)
 
     @property
     def actions(self) -> npt.NDArray[np.uint16]:
         """The actions, uint16 [steps]."""
-        return np.fromiter(self.message.actions, np.uint16, len(self.message.actions))
+        return np.fromiter(self._message.actions, np.uint16, len(self._message.actions))
 
     @property
     def landings(self) -> npt.NDArray[np.uint8]:
         """The lines that each piece cleared, uint8 [pieces]."""
-        return np.frombuffer(self.message.lines, np.uint8)
+        return np.frombuffer(self._message.lines, np.uint8)
 
     @property
     def pieces(self) -> int:
         """Pieces landed."""
-        return self.message.outcome.pieces
+        return self._message.outcome.pieces
 
     @property
     def lines(self) -> int:
         """Lines cleared."""
-        return self.message.outcome.lines
+        return self._message.outcome.lines
 
     @property
     def score(self) -> float:
         """Points, as the rules score them."""
-        return self.message.outcome.score
+        return self._message.outcome.score
 
     @property
     def end(self) -> str | None:
         """How it ended: `topped_out`, `out_of_pieces` or `invalid_action`; None if it could have gone on."""
-        return _ENDS.get(self.message.outcome.end)
+        return _ENDS.get(self._message.outcome.end)
 
     @property
     def rows(self) -> list[str]:
         """The final playfield, the top row first, `#` full and `.` empty; empty rows at the top are left out."""
-        rows = list(self.message.outcome.rows)
+        rows = list(self._message.outcome.rows)
         while rows and "#" not in rows[0]:
             rows.pop(0)
         return rows
@@ -209,20 +207,20 @@ class Recording:
     @property
     def player(self) -> str:
         """Who or what played it; may be empty."""
-        return self.message.player
+        return self._message.player
 
     @property
     def origin(self) -> str:
         """Where the game comes from; may be empty."""
-        return self.message.origin
+        return self._message.origin
 
     def __len__(self) -> int:
         """How many steps it has."""
-        return len(self.message.actions)
+        return len(self._message.actions)
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same."""
-        return isinstance(other, Recording) and self.message == other.message
+        return isinstance(other, Recording) and self._message == other._message
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -234,7 +232,7 @@ class Recording:
 
     def __getstate__(self) -> dict[str, Any]:
         """The message; a copy is replayed by a server of its own process."""
-        return {"message": self.message, "_create": None}
+        return {"_message": self._message, "_create": None}
 
     def replay(self, client: HasServer | None = None, *, max_steps: int | None = None) -> Replay:
         """Plays it again, to walk through.
@@ -251,11 +249,11 @@ class Recording:
             IllegalActionError: An action cannot be done.
             EpisodeEndedError: It has actions behind the end of its game.
         """
-        pictures.check_pieces(self.rules)
+        pictures.check_pieces(self._message.rules)
         actions = self.actions[: arguments.integer("max_steps", max_steps)] if max_steps is not None else self.actions
         with self._replayer(client) as replayer:
-            replay = Replay(self.rules, replayer.course(0), self.player)
-            replayer.play({0: actions.tolist()}, lambda _, course: replay.follow(course))
+            replay = Replay(self._message.rules, replayer.course(0), self.player)
+            replayer.play({0: actions.tolist()}, lambda _, course: replay._follow(course))
         return replay
 
     def check(self, client: HasServer | None = None) -> str | None:
@@ -298,13 +296,13 @@ class Recording:
 
     def _difference(self, course: Course) -> str | None:
         """The first thing at the end that is not as it was recorded."""
-        scene, outcome = course.scene(), self.message.outcome
+        scene, outcome = course.scene(), self._message.outcome
         # Points are added up landing by landing here and there; fractions may differ in their last bits.
         close = abs(outcome.score - scene.score) <= 1e-9 * max(1.0, abs(scene.score))
-        played = drawn(course.state.rows, self.rules.width)
+        played = drawn(course.state.rows, self._message.rules.width)
         for what, recorded, replayed in (
             ("pieces", outcome.pieces, scene.pieces),
-            ("pieces with lines", len(self.message.lines), scene.pieces),
+            ("pieces with lines", len(self._message.lines), scene.pieces),
             ("lines", outcome.lines, scene.lines),
             ("points", outcome.score, outcome.score if close else scene.score),
             ("end", self.end, scene.end),
@@ -331,7 +329,7 @@ class Recording:
             raise
 
     def _begun(self, create: CreateSession) -> Replayer:
-        message = self.message
+        message = self._message
         config = environment_pb.SessionConfig(
             rules=message.rules,
             invalid_action_policy=message.invalid_action_policy,
@@ -357,7 +355,9 @@ class Recording:
             raise
         return replayer
 
-    def picture(self, step: int | None = None, *, scale: float = 1.0, palette: str = "usual") -> npt.NDArray[np.uint8]:
+    def picture(
+        self, step: int | None = None, *, render_scale: float = 1.0, render_palette: str = "usual"
+    ) -> npt.NDArray[np.uint8]:
         """The picture of a step, as `tetrion export` makes it.
 
         Where a step is a placement, it shows the next piece at rest and the rows that it completes; behind the last step
@@ -365,24 +365,24 @@ class Recording:
 
         Args:
             step: 0 to the number of steps; None: the last.
-            scale: 1.0 is 16 pixels a cell's side.
-            palette: `usual` or `colour-blind`.
+            render_scale: The size, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
+            render_palette: `usual` or `colour-blind`.
 
         Returns:
             uint8 [pixels, pixels, 3].
         """
-        return self.replay().picture(step, scale=scale, palette=palette)
+        return self.replay().picture(step, render_scale=render_scale, render_palette=render_palette)
 
-    def html(self, *, palette: str = "usual", speed: float = 4.0) -> str:
+    def html(self, *, render_palette: str = "usual", speed: float = 4.0) -> str:
         """The game as a piece of a page, with controls to play it and to step through; it loads nothing.
 
         Args:
-            palette: `usual` or `colour-blind`, to begin with.
+            render_palette: `usual` or `colour-blind`, to begin with.
             speed: Steps a second, to begin with.
         """
-        pictures.checked_palette("palette", palette)
+        palette = pictures.checked_palette("render_palette", render_palette)
         replay = self.replay(max_steps=_MAX_SHOWN)
-        return viewer.page(replay, self.message, len(self), palette, arguments.number("speed", speed, 0.1, "0.1 or more"))
+        return viewer.page(replay, self._message, len(self), palette, arguments.number("speed", speed, 0.1, "0.1 or more"))
 
     def _repr_html_(self) -> str | None:
         """How notebooks show it; nothing if no server can play it."""
@@ -400,7 +400,7 @@ def _on_a_server_of_this_process(request: environment_pb.CreateSessionRequest, s
     connection = _connections.get(os.getpid())
     if connection is None or (connection.server is not None and connection.server.closed):
         connection = _connections[os.getpid()] = Connection(None)
-    return Session.create(connection, request, snapshot_every)
+    return Session._create(connection, request, snapshot_every)
 
 
 def written(

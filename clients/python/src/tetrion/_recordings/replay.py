@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
+from tetrion._messages.records import rules_fields
 from tetrion._pb import rules_pb2
+from tetrion._pb.fields import RulesFields
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import ENDINGS, Course, GameState, Landing, Scene
 
@@ -20,7 +22,6 @@ class Replay:
     """A game, step by step. Step 0 is its beginning.
 
     Attributes:
-        rules: Its rules, every field filled in.
         player: Who or what played it; may be empty.
         states: What the server showed after each number of steps, the beginning first.
         landings: The landing of each step, None where no piece landed.
@@ -28,7 +29,7 @@ class Replay:
 
     def __init__(self, rules: rules_pb2.Rules, course: Course, player: str = "") -> None:
         """A game at its beginning."""
-        self.rules = rules
+        self._rules = rules
         self.player = player
         self.landings: list[Landing | None] = []
         self.states: list[GameState] = [course.state]
@@ -36,7 +37,12 @@ class Replay:
         self._actions: list[int] = [course.action]
         self._copies = [course.copy()]
 
-    def follow(self, course: Course) -> None:
+    @property
+    def rules(self) -> RulesFields:
+        """Its rules, every field filled in."""
+        return rules_fields(self._rules)
+
+    def _follow(self, course: Course) -> None:
         """Takes a step that was just played."""
         self.states.append(course.state)
         self._ends.append(course.end)
@@ -61,7 +67,7 @@ class Replay:
         """
         step = self._checked(step)
         scene = self.scene(step)
-        if self.rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS:
+        if self._rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS:
             return scene
         if step == len(self):
             return replace(scene, current=None)
@@ -79,13 +85,15 @@ class Replay:
             score=after.score,
         )
 
-    def picture(self, step: int | None = None, *, scale: float = 1.0, palette: str = "usual") -> npt.NDArray[np.uint8]:
+    def picture(
+        self, step: int | None = None, *, render_scale: float = 1.0, render_palette: str = "usual"
+    ) -> npt.NDArray[np.uint8]:
         """The picture of a step; see `Recording.picture`."""
         has_caption = bool(self.player) or self._ends[-1] is not None
-        layout = pictures.Layout.of(self.rules, scale, has_caption=has_caption)
+        layout = pictures.Layout.of(self._rules, render_scale, has_caption=has_caption)
         moment = self.moment(step)
         words = [self.player, ENDINGS[moment.end] if moment.end is not None else ""]
-        return pictures.Painter(layout, palette).paint(moment, ": ".join(filter(None, words)))
+        return pictures.Painter(layout, render_palette).paint(moment, ": ".join(filter(None, words)))
 
     def _checked(self, step: int | None) -> int:
         return len(self) if step is None else arguments.integer("step", step, 0, len(self))

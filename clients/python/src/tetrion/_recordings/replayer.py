@@ -91,7 +91,7 @@ class Replayer:
         self._shapes: Shapes | None = None
         if are_tetrominoes(rules):
             self._shapes = _shapes(self._session) if is_plain else {}
-        num_actions = int(self._session.message.action_spec.high) + 1
+        num_actions = int(self._session._message.action_spec.high) + 1
         # Where a step is a key, what is held changes the current piece.
         self._hold_from = num_actions // 2 if rules.hold and not has_keys else None
         self._stream = self._session.stream()
@@ -99,14 +99,14 @@ class Replayer:
     @property
     def rules_version(self) -> str:
         """The version of the rules by which the server plays."""
-        return self._session.message.rules_version
+        return self._session._message.rules_version
 
     def letters(self, pieces: Sequence[int]) -> str:
         """Pieces as the letters of their set."""
-        rules = self._session.message.config.rules
+        rules = self._session._message.config.rules
         if are_tetrominoes(rules):
             return letters(pieces)
-        named = {known.name: known.pieces for known in self._session.connection.server_info().piece_sets}
+        named = {known.name: known.pieces for known in self._session._connection.server_info().piece_sets}
         # A set of the caller's own comes back with a letter before each drawing.
         drawings = named.get(rules.piece_set, rules.piece_set).split()
         return letters(pieces, "".join(drawing[0] for drawing in drawings))
@@ -117,7 +117,7 @@ class Replayer:
 
     def begin_at(self, game: int, drawing: Drawing) -> None:
         """Begins a game in a position. Pieces are dealt as if it had begun with an empty playfield."""
-        self._see([game], self._stream.restore(drawing, [game]))
+        self._see([game], self._stream.restore_state(drawing, [game]))
 
     def begin(self, beginnings: Mapping[int, Beginning]) -> None:
         """Begins games."""
@@ -130,7 +130,7 @@ class Replayer:
             dealt = self._stream.reset(list(sequences), piece_sequences=list(sequences.values()))
             self._see(list(sequences), dealt)
         if states:
-            self._see(list(states), self._stream.restore(list(states.values()), list(states)))
+            self._see(list(states), self._stream.restore_state(list(states.values()), list(states)))
 
     def _see(self, games: Sequence[int], observed: Observed) -> None:
         for game, state in zip(games, _states(observed), strict=True):
@@ -204,14 +204,15 @@ _MAX_KNOWN = 64
 
 def _shapes(session: Session) -> Shapes:
     """The shape of every placement: where the cells of a piece come to rest on an empty playfield."""
-    rules = session.message.config.rules
+    rules = session._message.config.rules
     key = rules.SerializeToString(deterministic=True)
     shapes = _known_shapes.get(key)
     if shapes is None:
         boards = np.zeros((7, rules.height), np.uint32 if rules.width > 16 else np.uint16)
-        positions = positions_message(Packed(boards, np.arange(7)), rules)
+        positions = positions_message(Packed(boards, np.arange(7)), width=rules.width)
+        positions.rules.CopyFrom(rules)
         request = pb.EnumeratePlacementsRequest(positions=positions, include_cells=True)
-        listed = session.connection.call_patiently("EnumeratePlacements", request)
+        listed = session._connection.call_patiently("EnumeratePlacements", request)
         offsets = to_numpy(listed.row_offsets).tolist()
         pieces = [piece for piece in range(7) for _ in range(offsets[piece], offsets[piece + 1])]
         actions, cells = to_numpy(listed.placements).tolist(), to_numpy(listed.cells).tolist()

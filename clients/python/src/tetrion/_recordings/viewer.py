@@ -54,7 +54,7 @@ def page(replay: Replay, message: recording_pb2.Recording, num_steps: int, palet
 
 def _game(replay: Replay) -> dict[str, Any]:
     """The steps of a game, with cells as single numbers: row * width + column."""
-    width, rules = replay.rules.width, replay.rules
+    width, rules = replay._rules.width, replay._rules
     visible = rules.height - rules.rows_above
     first, states = replay.scene(0), replay.states
     start = states[0]

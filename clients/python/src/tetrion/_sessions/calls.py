@@ -36,7 +36,7 @@ class Calls(ABC):
         """Refuses to be pickled or copied: the copy would change the same session."""
         raise TypeError(
             f"a {type(self).__name__} cannot be pickled or copied; Session.clone() makes another session in the same state, "
-            "and sessions of other processes can restore snapshots of save()"
+            "and sessions of other processes can restore snapshots of save_state()"
         )
 
     @abstractmethod
@@ -78,13 +78,13 @@ class Calls(ABC):
         for listener in self._link.listeners:
             if listener.unsaved:
                 due = sorted(listener.unsaved)
-                listener.keep(due, self.save(due))
+                listener.keep(due, self.save_state(due))
 
     def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
         tensor = from_numpy(actions, np.int32, "actions")
         return pb.StepRequest(actions=tensor, env_ids=ids(env_ids))
 
-    def save(self, env_ids: EnvIds = None) -> list[bytes]:
+    def save_state(self, env_ids: EnvIds = None) -> list[bytes]:
         """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
         request = pb.SaveStateRequest(env_ids=ids(env_ids))
         states: list[bytes] = self._answers.listed("snapshots", request, self._call("save_state", request).states)
@@ -92,7 +92,7 @@ class Calls(ABC):
             listener.saved(request.env_ids or range(len(states)), states)
         return states
 
-    def restore(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
+    def restore_state(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
         """Puts environments into given positions.
 
         Args:
@@ -114,7 +114,7 @@ class Calls(ABC):
             env_ids: Which environments become copies; all if left out.
             reseed: Deals other pieces from here on, different ones to each copy. Left out: the same pieces to all.
         """
-        return self.restore(self.save([env_id]), env_ids, reseed=reseed)
+        return self.restore_state(self.save_state([env_id]), env_ids, reseed=reseed)
 
     @keywords.checked
     def enumerate_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> Placements:
@@ -128,7 +128,7 @@ class Calls(ABC):
         return self._placements(request, self._call("enumerate_placements", request))
 
     def _placements(self, request: pb.EnumeratePlacementsRequest, response: pb.EnumeratePlacementsResponse) -> Placements:
-        return Placements.from_message(response, self._answers.rows(request.session_envs))
+        return Placements._from_message(response, self._answers.rows(request.session_envs))
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
         request = placements_request(**options)

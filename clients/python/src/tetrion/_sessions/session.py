@@ -9,8 +9,11 @@ from typing import Any, Protocol, TypeAlias
 
 from tetrion._checks import arguments
 from tetrion._messages.answers import check_session
+from tetrion._messages.records import record, rules_fields
 from tetrion._messages.requests import enum_value
 from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb.fields import RulesFields
+from tetrion._pb.records import SessionConfig
 from tetrion._sessions.calls import Calls, EnvIds, ids
 from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
@@ -30,7 +33,7 @@ class Session(Calls):
         super().__init__(Link(connection, message, journal))
 
     @classmethod
-    def create(
+    def _create(
         cls, connection: Connection, request: pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True
     ) -> Session:
         """Makes a session on the server; `patient` waits for a server that went away."""
@@ -42,17 +45,22 @@ class Session(Calls):
 
     def __repr__(self) -> str:
         """Its name, its size and where it is, in a line."""
-        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self.connection.address}>"
+        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self._connection.address}>"
 
     @property
-    def connection(self) -> Connection:
+    def _connection(self) -> Connection:
         """The connection to its server."""
         return self._link.connection
 
     @property
-    def message(self) -> pb.Session:
+    def _message(self) -> pb.Session:
         """The session as the server describes it: the configuration with every default, the specs."""
         return self._link.message
+
+    @property
+    def address(self) -> str:
+        """Where its server listens."""
+        return self._connection.address
 
     @property
     def name(self) -> str:
@@ -67,12 +75,33 @@ class Session(Calls):
     @property
     def num_envs(self) -> int:
         """How many environments it has."""
-        return self.message.config.num_envs
+        return self._message.config.num_envs
+
+    @property
+    def config(self) -> SessionConfig:
+        """Its configuration with every default, but without `env_seeds` and `piece_sequences`."""
+        config: SessionConfig = record(self._message.config)
+        return config
+
+    @property
+    def rules(self) -> RulesFields:
+        """Its rules, every field filled in."""
+        return rules_fields(self._message.config.rules)
+
+    @property
+    def rules_version(self) -> str:
+        """The version of the rules that its server plays by."""
+        return self._message.rules_version
+
+    @property
+    def ttl(self) -> float:
+        """Seconds that the server keeps it without a call."""
+        return self._message.ttl.ToTimedelta().total_seconds()
 
     @property
     def num_actions(self) -> int:
         """How many actions there are, A."""
-        return int(self.message.action_spec.high) + 1
+        return int(self._message.action_spec.high) + 1
 
     @property
     def snapshot_every(self) -> int:
@@ -82,7 +111,7 @@ class Session(Calls):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The columns of its features; none without a selection."""
-        return tuple(self.message.features.names)
+        return tuple(self._message.features.names)
 
     def _call(self, kind: str, request: Any) -> Any:
         return self._link.call(kind, request)
@@ -95,51 +124,55 @@ class Session(Calls):
                 in the state of its original.
         """
         if num_envs is None:
-            states = self.save()
+            states = self.save_state()
             twin = self.clone(self.num_envs)
-            twin.restore(states)
+            twin.restore_state(states)
             return twin
         config = pb.SessionConfig()
-        config.CopyFrom(self.message.config)
+        config.CopyFrom(self._message.config)
         config.num_envs = arguments.integer("num_envs", num_envs)
-        request = pb.CreateSessionRequest(config=config, ttl=self.message.ttl)
-        return Session.create(self.connection, request, self.snapshot_every)
+        request = pb.CreateSessionRequest(config=config, ttl=self._message.ttl)
+        return Session._create(self._connection, request, self.snapshot_every)
 
     def stream(self) -> StepStream:
         """Opens a stream: the same calls with less work for each."""
         return StepStream(self._link)
 
-    def listen(self, listener: Listener) -> None:
+    def _listen(self, listener: Listener) -> None:
         """Notifies a listener of every call that changes the session from now on, whichever stream it goes through."""
         self._link.listeners.append(listener)
 
-    def unlisten(self, listener: Listener) -> None:
+    def _unlisten(self, listener: Listener) -> None:
         """Stops notifying it."""
         with contextlib.suppress(ValueError):
             self._link.listeners.remove(listener)
 
-    def render(self, env_ids: EnvIds = None, *, format: str = "ascii") -> list[str]:
+    def render(self, env_ids: EnvIds = None, *, style: str = "ascii") -> list[str]:
         """Draws environments as text.
 
         Args:
             env_ids: Which environments; all if left out.
-            format: `ascii`, `lab`, `leiden` or `ansi`, see `RenderFormat` in the proto files.
+            style: `ascii`, `lab`, `leiden` or `ansi`, see `RenderFormat` in the proto files.
         """
-        request = pb.RenderRequest(env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, format, "format"))
+        request = pb.RenderRequest(env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, style, "style"))
         frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
         return frames
 
-    def refresh(self) -> pb.Session:
-        """Reads the session from the server, which also renews its lease, and adopts its sequence number."""
+    def refresh(self) -> Session:
+        """Reads the session from the server, which also renews its lease, and adopts its sequence number.
+
+        Returns:
+            The session itself.
+        """
         self._link.refresh()
-        return self.message
+        return self
 
     def close(self) -> None:
         """Ends the session on the server. If the session, its server or its client is gone already, that is fine.
 
         Does nothing in a forked child, whose parent still uses it.
         """
-        if not self.connection.usable:
+        if not self._connection.usable:
             return
         with contextlib.suppress(ServerUnavailableError):
             self._link.close()

@@ -1,7 +1,7 @@
 """The cross-entropy method by ask and tell: the search of `tetrion train`, to the last bit.
 
-A `Cem` proposes weight vectors and takes their scores. It knows nothing of games or servers, so its caller may score the
-candidates anywhere; `tetrion.train` does so with a `Client` or on a cluster.
+A `CemOptimizer` proposes weight vectors and takes their scores. It knows nothing of games or servers, so its caller may
+score the candidates anywhere; `tetrion.cem` does so with a `Client` or on a cluster.
 
 The path of a search is a function of its configuration, the number of weights, the seed and the scores. With equal scores
 it is the path of the server program's own search, so each can continue a run that the other began.
@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._training.draws import normals
-from tetrion._training.search import (
+from tetrion._training.optimizer import (
     MAX_MAGNITUDE,
     Best,
     Generation,
+    Optimizer,
     Round,
-    Search,
     Vector,
     check_scores,
     mean_and_std,
@@ -149,7 +149,7 @@ class CemConfig:
         return max(int(self.population * self.second_look), 1) if self.second_look else 0
 
 
-class Cem(Search):
+class CemOptimizer(Optimizer):
     """A cross-entropy search in progress."""
 
     def __init__(self, config: CemConfig, num_weights: int, seed: int) -> None:
@@ -229,7 +229,7 @@ class Cem(Search):
         }
 
     @classmethod
-    def resume(cls, config: CemConfig, state: Mapping[str, Any]) -> Cem:
+    def resume(cls, config: CemConfig, state: Mapping[str, Any]) -> CemOptimizer:
         """Restores the search that `state` was taken from.
 
         Raises:
@@ -239,7 +239,7 @@ class Cem(Search):
             return cls._resumed(config, state)
 
     @classmethod
-    def _resumed(cls, config: CemConfig, state: Mapping[str, Any]) -> Cem:
+    def _resumed(cls, config: CemConfig, state: Mapping[str, Any]) -> CemOptimizer:
         search = cls(config, len(state["mean"]), state["seed"])
         if list(state["spread"]) != [config.covariance]:
             raise InvalidArgumentError(

@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._training.draws import Draws
-from tetrion._training.search import (
+from tetrion._training.optimizer import (
     MAX_MAGNITUDE,
     Best,
     Generation,
+    Optimizer,
     Round,
-    Search,
     Vector,
     check_scores,
     mean_and_std,
@@ -83,7 +83,7 @@ class GeneticConfig:
         return max(self.keep, 1)
 
 
-class Genetic(Search):
+class GeneticOptimizer(Optimizer):
     """A genetic algorithm in progress."""
 
     def __init__(self, config: GeneticConfig, num_weights: int, seed: int) -> None:
@@ -133,7 +133,7 @@ class Genetic(Search):
         }
 
     @classmethod
-    def resume(cls, config: GeneticConfig, state: Mapping[str, Any]) -> Genetic:
+    def resume(cls, config: GeneticConfig, state: Mapping[str, Any]) -> GeneticOptimizer:
         """Restores the search that `state` was taken from.
 
         Raises:
@@ -143,7 +143,7 @@ class Genetic(Search):
             return cls._resumed(config, state)
 
     @classmethod
-    def _resumed(cls, config: GeneticConfig, state: Mapping[str, Any]) -> Genetic:
+    def _resumed(cls, config: GeneticConfig, state: Mapping[str, Any]) -> GeneticOptimizer:
         if "individuals" not in state:
             raise InvalidArgumentError("state", "is not that of a genetic algorithm")
         individuals = np.array(state["individuals"], np.float64)

@@ -7,10 +7,10 @@ only on their seeds. So a run is the same on one server and on a hundred, and th
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,16 @@ import numpy.typing as npt
 from tetrion._checks import arguments, keywords
 from tetrion._checks.names import unknown
 from tetrion._evaluations.progress import Progress
-from tetrion._evaluations.request import Controllers, EvaluationOptions, SeedRange, Seeds
+from tetrion._evaluations.request import EvaluationOptions, SeedRange, Seeds
 from tetrion._evaluations.results import Evaluation
-from tetrion._messages.requests import ExpectationLike, RulesLike, features_message, rules_message
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._messages.policies import PoliciesLike, Search
+from tetrion._messages.requests import RulesLike, rules_message, selected_features
 from tetrion._pb import rules_pb2
-from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
-from tetrion._training.cem import PRESETS, Cem, CemConfig
+from tetrion._pb.records import PolicySummary, ServerInfo
+from tetrion._training.cem import PRESETS, CemConfig, CemOptimizer
 from tetrion._training.draws import GAME, word
-from tetrion._training.genetic import Genetic, GeneticConfig
-from tetrion._training.search import Generation
+from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
+from tetrion._training.optimizer import Generation
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -39,29 +39,12 @@ _SECOND_LOOK = 4
 _NUMBERS, _CHECK = 4, 2
 
 
-class _Defaults(NamedTuple):
-    """What a search plays if the caller does not say."""
-
-    features: str
-    rules: RulesLike
-    generations: int
-    games: int
-    game_seeds: str
-    terminal: str | None
-    unit: str
-
-
-_CEM = _Defaults("thiery9", {"width": 10, "height": 10}, 30, 5, "common", None, "lines")
-# The report on a genetic algorithm: a full game for each individual, a point a piece and ten a line.
-_GENETIC = _Defaults("lab4", "genetic", 15, 1, "per_slot", "score", "points")
-
-
 class Evaluator(Protocol):
     """The player of the games: a `Client`, or a pool of servers."""
 
     def evaluate(
         self,
-        controllers: Controllers = (),
+        policies: PoliciesLike = (),
         *,
         progress: bool = False,
         on_progress: Progress | None = None,
@@ -71,31 +54,32 @@ class Evaluator(Protocol):
         """See `Client.evaluate`."""
         ...
 
-    def server_info(self, width: int = 0) -> GetServerInfoResponse:
+    def server_info(self, width: int | None = None) -> ServerInfo:
         """See `Client.server_info`."""
         ...
 
 
-class TrainedGeneration(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TrainedGeneration:
     """A generation, and a check of the result so far.
 
     Attributes:
-        generation: The generation as the search reports it.
+        generation: The generation as the optimizer reports it.
         elite_score: Mean score of the elite.
         check: The result so far on games of its own: `check.lines.mean` with its interval `check.lines.ci95_low` to
             `check.lines.ci95_high`.
         games: Games played, those of the check included.
         pieces: Pieces landed in them.
-        search: The search as it is now; `search.incumbent` is the result so far, `search.state()` is what to save.
+        weights: The result so far, float64 [F].
         unit: The score of a game, `lines` or `points`.
     """
 
     generation: Generation
     elite_score: float
-    check: pb.PolicySummary
+    check: PolicySummary
     games: int
     pieces: int
-    search: Cem | Genetic
+    weights: npt.NDArray[np.float64]
     unit: str = "lines"
 
     def to_json(self) -> dict[str, Any]:
@@ -122,140 +106,109 @@ class TrainedGeneration(NamedTuple):
         }
 
 
-@keywords.checked
-def train(
-    evaluator: Evaluator,
-    config: CemConfig | GeneticConfig | str = "tetrion",
-    *,
-    features: str | Sequence[str] | None = None,
-    rules: RulesLike = None,
-    expectation: ExpectationLike = None,
-    start: npt.ArrayLike | None = None,
-    population: int | None = None,
-    generations: int | None = None,
-    games: int | None = None,
-    game_seeds: str | None = None,
-    check_games: int = 100,
-    max_pieces: int = 500_000,
-    max_steps: int = 0,
-    terminal: str | None = None,
-    unit: str | None = None,
-    seed: int = 1,
-    state: Mapping[str, Any] | None = None,
-    on_progress: Progress | None = None,
-) -> Iterator[TrainedGeneration]:
-    """Searches for the weights of a linear controller, a generation at a time.
+class Training:
+    """A search for weights: iterate over its generations, or `run` all of them. Made by `cem` and `genetic`.
 
-    Example:
-        for trained in tetrion.train(client, generations=10):
-            print(trained.generation.generation, trained.check.lines.mean)
-        weights = trained.search.incumbent
+    Nothing is played before the first generation is asked for.
 
-    Args:
-        evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
-        config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`, for the
-            cross-entropy method; a `GeneticConfig`, or `genetic`, for the genetic algorithm. The defaults below are those
-            of `tetrion train` and of `tetrion train genetic`.
-        features: The name of a feature set, see `Client.server_info().feature_sets`, or a list of features, one for each
-            weight: families written out, as `height_difference[0]`. Default `thiery9`, genetic `lab4`.
-        rules: A preset's name, or fields of the rules by name. Default `simplified` on 10 x 10, genetic `genetic`.
-        expectation: How candidates weigh what the next pieces can reach, as in `Client.evaluate`. Default: not at all.
-        start: Cross-entropy: the weights that the search begins around, in place of those in `config`.
-        population: Candidates a generation, in place of those in `config`.
-        generations: How many there are in all. Default 30, genetic 15.
-        games: Games of each candidate, and four times as many in a second look. Default 5, genetic 1.
-        game_seeds: `common`: all candidates of a generation get the same pieces; `per_slot`: each gets pieces of its own,
-            as in the notebook. Default `common`, genetic `per_slot`.
-        check_games: Games after each generation that check the result so far, at least 2.
-        max_pieces: Cuts a game after so many pieces; 0: the server's limit.
-        max_steps: Cuts a game after so many steps, which are keys where the rules have keys; 0: the server's limit. The
-            notebook's search, which `tetrion train --settings lab` is, has 1000.
-        terminal: What a placement that ends the game is worth: `avoid`, or `score`, as in the notebook; genetic `score`.
-        unit: What games are scored by: `lines`, or `points` under the rules' scoring; genetic `points`.
-        seed: What weights and games are drawn from.
-        state: `search.state()` of a run with the same arguments, to go on with it.
-        on_progress: Called now and then while games are played.
-
-    Returns:
-        An iterator over the generations that are left; nothing is played before the first is asked for.
-
-    Raises:
-        InvalidArgumentError: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of
-            range, or `state` is of another search.
+    Attributes:
+        generations: How many generations there are in all.
     """
-    if not callable(getattr(evaluator, "evaluate", None)):
-        raise arguments.wrong("evaluator", evaluator, "a Client, Servers or a tetrion.ray.Pool")
-    if isinstance(config, str):
-        config = arguments.choice("config", config, [*PRESETS, "genetic"])
-    elif not isinstance(config, (CemConfig, GeneticConfig)):
-        raise arguments.wrong("config", config, "a CemConfig, a GeneticConfig, or the name of a preset")
-    defaults = _GENETIC if config == "genetic" or isinstance(config, GeneticConfig) else _CEM
-    features = defaults.features if features is None else features
-    rules = defaults.rules if rules is None else rules
-    generations = defaults.generations if generations is None else arguments.integer("generations", generations, 1)
-    games = defaults.games if games is None else arguments.integer("games", games, 1)
-    game_seeds = defaults.game_seeds if game_seeds is None else game_seeds
-    terminal = defaults.terminal if terminal is None else terminal
-    unit = defaults.unit if unit is None else unit
-    check_games = arguments.integer("check_games", check_games, 2)  # for an interval
-    seed = arguments.integer("seed", seed, 0, arguments.U64)
-    for name, value, kinds in (("game_seeds", game_seeds, ("common", "per_slot")), ("unit", unit, ("lines", "points"))):
-        if value not in kinds:
-            raise arguments.wrong(name, value, " or ".join(kinds))
-    if config == "genetic":
-        config = GeneticConfig()
-    elif isinstance(config, str):
-        config = CemConfig.preset(config, generations)
-    if start is not None:
-        if isinstance(config, GeneticConfig):
-            raise InvalidArgumentError(
-                "start", "is given with the genetic algorithm, expected it with the cross-entropy method"
-            )
-        config = dataclasses.replace(config, start=tuple(arguments.weights("start", start).ravel().tolist()))
-    if population is not None:
-        population = arguments.integer("population", population)
-        if isinstance(config, GeneticConfig):
-            config = dataclasses.replace(config, individuals=population)
-        else:
-            config = dataclasses.replace(config, population=population)
-    playfield = rules_message(rules) or rules_pb2.Rules()
-    search = _search(config, state, lambda: _num_weights(evaluator, features, playfield), seed)
 
-    def own_seeds(number: int, num_games: int, num_candidates: int) -> npt.NDArray[np.uint64]:
-        slots = (word(word(seed, GAME, number), GAME, slot) for slot in range(num_candidates))
-        return np.array([[word(slot, GAME, game) for game in range(num_games)] for slot in slots], dtype=np.uint64)
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        optimizer: CemOptimizer | GeneticOptimizer,
+        *,
+        features: str | Sequence[str],
+        rules: RulesLike,
+        search: Search | None,
+        generations: int,
+        games: int,
+        game_seeds: str,
+        check_games: int,
+        max_pieces: int | None,
+        max_steps: int | None,
+        terminal: str | None,
+        unit: str,
+        seed: int,
+        on_progress: Progress | None,
+    ) -> None:
+        """See `cem`."""
+        self.generations = arguments.integer("generations", generations, 1)
+        self._evaluator = evaluator
+        self._optimizer = optimizer
+        self._games = arguments.integer("games", games, 1)
+        self._check_games = arguments.integer("check_games", check_games, 2)  # for an interval
+        self._seed = seed
+        self._has_own_seeds = _either("game_seeds", game_seeds, "common", "per_slot") == "per_slot"
+        self._unit = _either("unit", unit, "lines", "points")
+        self._options: EvaluationOptions = {
+            "features": features,
+            "rules": rules,
+            "max_pieces": max_pieces,
+            "max_steps": max_steps,
+            "terminal": terminal,
+            "search": search,
+        }
+        self._on_progress = on_progress
 
-    def play(weights: npt.NDArray[np.float64], number: int, num_games: int, seeds: Seeds = None) -> Evaluation:
-        return evaluator.evaluate(
-            weights=weights,
-            features=features,
-            rules=playfield,
-            seeds=SeedRange(word(seed, GAME, number), num_games) if seeds is None else seeds,
-            max_pieces=max_pieces,
-            max_steps=max_steps,
-            terminal=terminal,
-            expectation=expectation,
-            on_progress=on_progress,
-        )
+    def __repr__(self) -> str:
+        """How far it is, in a line."""
+        return f"<tetrion.Training: {self.generation} of {self.generations} generations>"
 
-    def advance() -> TrainedGeneration:
-        """Plays one generation."""
-        number = _NUMBERS * search.generation
+    @property
+    def generation(self) -> int:
+        """Generations completed."""
+        return self._optimizer.generation
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64] | None:
+        """The result so far, float64 [F]; None before the first generation is complete."""
+        return self._optimizer.incumbent
+
+    def state(self) -> dict[str, Any]:
+        """Everything about the search, for JSON: the argument `state` of a later search, which goes on from here."""
+        return self._optimizer.state()
+
+    def run(self) -> npt.NDArray[np.float64]:
+        """Plays all generations that are left, and returns the weights."""
+        for _ in self:
+            pass
+        weights = self.weights
+        assert weights is not None, "there is at least one generation"
+        return weights
+
+    def __iter__(self) -> Iterator[TrainedGeneration]:
+        """The generations that are left."""
+        return self
+
+    def __next__(self) -> TrainedGeneration:
+        """Plays a generation.
+
+        Raises:
+            StopIteration: All are complete.
+        """
+        optimizer = self._optimizer
+        if optimizer.generation >= self.generations:
+            raise StopIteration
+        number = _NUMBERS * optimizer.generation
         played: list[Evaluation] = []
         while True:
-            asked = search.ask()
-            looks = (number + 1, _SECOND_LOOK * games) if asked.second_look else (number, games)
-            own = own_seeds(*looks, len(asked.candidates)) if game_seeds == "per_slot" else None
-            played.append(play(asked.candidates, *looks, own))
+            asked = optimizer.ask()
+            looks = (number + 1, _SECOND_LOOK * self._games) if asked.second_look else (number, self._games)
+            own = self._own_seeds(*looks, len(asked.candidates)) if self._has_own_seeds else None
+            played.append(self._play(asked.candidates, *looks, own))
             policies = played[-1].summary.policies
-            scores = np.array([policy.score.mean if unit == "points" else policy.lines.mean for policy in policies])
-            generation = search.tell(scores)
+            points = self._unit == "points"
+            scores = np.array([policy.score.mean if points else policy.lines.mean for policy in policies])
+            generation = optimizer.tell(scores)
             if generation is not None:
                 break
-        elite = np.sort(scores)[::-1][: search.config.num_elites]
-        incumbent = search.incumbent
-        assert incumbent is not None, "a generation is complete"
-        played.append(play(incumbent, number + _CHECK, check_games))
+        elite = np.sort(scores)[::-1][: optimizer.config.num_elites]
+        weights = optimizer.incumbent
+        assert weights is not None, "a generation is complete"
+        played.append(self._play(weights, number + _CHECK, self._check_games))
         return TrainedGeneration(
             generation,
             # Added up one by one: numpy's own sum would group them, and the last bit could differ.
@@ -263,35 +216,215 @@ def train(
             played[-1].summary.policies[0],
             sum(evaluation.lines.size for evaluation in played),
             sum(int(evaluation.pieces.sum()) for evaluation in played),
-            copy.deepcopy(search),
-            unit,
+            weights,
+            self._unit,
         )
 
-    return (advance() for _ in range(search.generation, generations))
+    def _own_seeds(self, number: int, num_games: int, num_candidates: int) -> npt.NDArray[np.uint64]:
+        slots = (word(word(self._seed, GAME, number), GAME, slot) for slot in range(num_candidates))
+        return np.array([[word(slot, GAME, game) for game in range(num_games)] for slot in slots], dtype=np.uint64)
+
+    def _play(self, weights: npt.NDArray[np.float64], number: int, num_games: int, seeds: Seeds = None) -> Evaluation:
+        seeds = SeedRange(word(self._seed, GAME, number), num_games) if seeds is None else seeds
+        options: EvaluationOptions = {**self._options, "weights": weights, "seeds": seeds}
+        return self._evaluator.evaluate(on_progress=self._on_progress, **options)
 
 
-def _search(
-    config: CemConfig | GeneticConfig, state: Mapping[str, Any] | None, num_weights: Callable[[], int], seed: int
-) -> Cem | Genetic:
-    """The search that goes on from a state, or a new one."""
-    if isinstance(config, GeneticConfig):
-        return Genetic(config, num_weights(), seed) if state is None else Genetic.resume(config, state)
-    return Cem(config, num_weights(), seed) if state is None else Cem.resume(config, state)
+@keywords.checked
+def cem(
+    evaluator: Evaluator,
+    config: CemConfig | str = "tetrion",
+    *,
+    features: str | Sequence[str] = "thiery9",
+    rules: RulesLike = None,
+    search: Search | None = None,
+    start: npt.ArrayLike | None = None,
+    population: int | None = None,
+    generations: int = 30,
+    games: int = 5,
+    game_seeds: str = "common",
+    check_games: int = 100,
+    max_pieces: int | None = 500_000,
+    max_steps: int | None = None,
+    terminal: str | None = None,
+    unit: str = "lines",
+    seed: int = 1,
+    state: Mapping[str, Any] | None = None,
+    on_progress: Progress | None = None,
+) -> Training:
+    """A cross-entropy search for the weights of a linear controller, that of `tetrion train` to the last bit.
 
+    Example:
+        training = tetrion.cem(client, generations=10)
+        for trained in training:
+            print(trained.generation.generation, trained.check.lines.mean)
+        weights = training.weights  # training.run() plays all generations and returns them
 
-def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: rules_pb2.Rules) -> int:
-    """How many features there are in the list, or in the set under these rules."""
-    selected = features_message(features)
-    if selected is not None and not selected.set:
-        return len(selected.features)
-    width = rules.width
-    if not rules.HasField("width"):
-        name = rules.preset or "simplified"
-        # Rules that the server does not know are for the server to refuse.
-        width = next((preset.rules.width for preset in evaluator.server_info().rules_presets if preset.name == name), 0)
-    for known in evaluator.server_info(width).feature_sets:
-        if known.name == features:
-            return len(known.columns)
-    raise InvalidArgumentError(
-        unknown("feature set", features, (known.name for known in evaluator.server_info().feature_sets))
+    Args:
+        evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
+        config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`.
+        features: The name of a feature set, see `Client.server_info().feature_sets`, or a list of features, one for each
+            weight: families written out, as `height_difference[0]`.
+        rules: A preset's name, or fields of the rules by name. None: `simplified` on 10 x 10.
+        search: How candidates weigh what the next pieces can reach. None: not at all.
+        start: The weights that the search begins around, in place of those in `config`.
+        population: Candidates per generation, in place of those in `config`.
+        generations: How many there are in all.
+        games: Games of each candidate, and four times as many in a second look.
+        game_seeds: `common`: all candidates of a generation get the same pieces; `per_slot`: each gets pieces of its own,
+            as in the notebook.
+        check_games: Games after each generation that check the result so far, at least 2.
+        max_pieces: Cuts a game after so many pieces; None: the server's limit.
+        max_steps: Cuts a game after so many steps, which are keys where the rules have keys; None: the server's limit. The
+            notebook's search, which `tetrion train --settings lab` is, has 1000.
+        terminal: The score of a placement that ends the game: `avoid` (the default), or `score`, as in the notebook.
+        unit: What games are scored by: `lines`, or `points` under the rules' scoring.
+        seed: What weights and games are drawn from.
+        state: `state()` of a search with the same arguments, to go on with it.
+        on_progress: Called now and then while games are played.
+
+    Raises:
+        InvalidArgumentError: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of
+            range, or `state` is of another search.
+    """
+    _check_evaluator(evaluator)
+    if isinstance(config, str):
+        config = CemConfig.preset(
+            arguments.choice("config", config, PRESETS), arguments.integer("generations", generations, 1)
+        )
+    elif not isinstance(config, CemConfig):
+        raise arguments.wrong("config", config, "a CemConfig, or the name of a preset")
+    if start is not None:
+        config = dataclasses.replace(config, start=tuple(arguments.weights("start", start).ravel().tolist()))
+    if population is not None:
+        config = dataclasses.replace(config, population=arguments.integer("population", population))
+    rules = {"width": 10, "height": 10} if rules is None else rules
+    seed = arguments.integer("seed", seed, 0, arguments.U64)
+    optimizer = (
+        CemOptimizer(config, _num_weights(evaluator, features, rules), seed)
+        if state is None
+        else CemOptimizer.resume(config, state)
     )
+    return Training(
+        evaluator,
+        optimizer,
+        features=features,
+        rules=rules,
+        search=search,
+        generations=generations,
+        games=games,
+        game_seeds=game_seeds,
+        check_games=check_games,
+        max_pieces=max_pieces,
+        max_steps=max_steps,
+        terminal=terminal,
+        unit=unit,
+        seed=seed,
+        on_progress=on_progress,
+    )
+
+
+@keywords.checked
+def genetic(
+    evaluator: Evaluator,
+    config: GeneticConfig | None = None,
+    *,
+    features: str | Sequence[str] = "lab4",
+    rules: RulesLike = "genetic",
+    search: Search | None = None,
+    population: int | None = None,
+    generations: int = 15,
+    games: int = 1,
+    game_seeds: str = "per_slot",
+    check_games: int = 100,
+    max_pieces: int | None = 500_000,
+    max_steps: int | None = None,
+    terminal: str | None = "score",
+    unit: str = "points",
+    seed: int = 1,
+    state: Mapping[str, Any] | None = None,
+    on_progress: Progress | None = None,
+) -> Training:
+    """A genetic algorithm for the weights of a linear controller, that of the server program to the last bit.
+
+    The defaults are those of the report that it comes from: a full game for each individual, a point a piece and ten a line.
+    All other arguments, and the exceptions, are those of `cem`.
+
+    Args:
+        evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
+        config: The parameters of the search.
+        features: The name of a feature set, or a list of features.
+        rules: A preset's name, or fields of the rules by name.
+        search: How individuals weigh what the next pieces can reach. None: not at all.
+        population: Individuals per generation, in place of those in `config`.
+        generations: How many there are in all.
+        games: Games of each individual.
+        game_seeds: `common` or `per_slot`, see `cem`.
+        check_games: Games after each generation that check the result so far, at least 2.
+        max_pieces: Cuts a game after so many pieces; None: the server's limit.
+        max_steps: Cuts a game after so many steps; None: the server's limit.
+        terminal: The score of a placement that ends the game: `avoid` or `score`.
+        unit: What games are scored by: `lines`, or `points` under the rules' scoring.
+        seed: What weights and games are drawn from.
+        state: `state()` of a search with the same arguments, to go on with it.
+        on_progress: Called now and then while games are played.
+    """
+    _check_evaluator(evaluator)
+    config = GeneticConfig() if config is None else config
+    if not isinstance(config, GeneticConfig):
+        raise arguments.wrong("config", config, "a GeneticConfig")
+    if population is not None:
+        config = dataclasses.replace(config, individuals=arguments.integer("population", population))
+    seed = arguments.integer("seed", seed, 0, arguments.U64)
+    optimizer = (
+        GeneticOptimizer(config, _num_weights(evaluator, features, rules), seed)
+        if state is None
+        else GeneticOptimizer.resume(config, state)
+    )
+    return Training(
+        evaluator,
+        optimizer,
+        features=features,
+        rules=rules,
+        search=search,
+        generations=generations,
+        games=games,
+        game_seeds=game_seeds,
+        check_games=check_games,
+        max_pieces=max_pieces,
+        max_steps=max_steps,
+        terminal=terminal,
+        unit=unit,
+        seed=seed,
+        on_progress=on_progress,
+    )
+
+
+def _check_evaluator(evaluator: Any) -> None:
+    if not callable(getattr(evaluator, "evaluate", None)):
+        raise arguments.wrong("evaluator", evaluator, "a Client, Servers or a tetrion.ray.Pool")
+
+
+def _either(name: str, value: Any, one: str, other: str) -> str:
+    if value not in (one, other):
+        raise arguments.wrong(name, value, f"{one} or {other}")
+    return str(value)
+
+
+def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: RulesLike) -> int:
+    """How many features there are in the list, or in the set under these rules."""
+    selected = selected_features(features)
+    if not isinstance(selected, str):
+        return len(selected or ())
+    playfield = rules_message(rules) or rules_pb2.Rules()
+    width = playfield.width
+    if not playfield.HasField("width"):
+        name = playfield.preset or "simplified"
+        # Rules that the server does not know are for the server to refuse.
+        presets = evaluator.server_info().rules_presets
+        width = next((preset.rules.get("width", 0) for preset in presets if preset.name == name), 0)
+    for known in evaluator.server_info(width or None).feature_sets:
+        if known.name == selected:
+            return len(known.columns)
+    names = [known.name for known in evaluator.server_info().feature_sets]
+    raise InvalidArgumentError(unknown("feature set", features, names))

@@ -82,7 +82,7 @@ class WatchedFrame:
     _painter: pictures.Painter = field(compare=False)
 
     @classmethod
-    def from_message(cls, message: pb.WatchFrame, rules: rules_pb2.Rules, painter: pictures.Painter) -> WatchedFrame:
+    def _from_message(cls, message: pb.WatchFrame, rules: rules_pb2.Rules, painter: pictures.Painter) -> WatchedFrame:
         """Reads a frame of a session with these rules.
 
         Raises:

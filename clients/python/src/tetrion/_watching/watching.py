@@ -18,8 +18,10 @@ import grpc
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.answers import check_size
+from tetrion._messages.records import rules_fields
 from tetrion._pb import environment_service_pb2 as pb
 from tetrion._pb import rules_pb2
+from tetrion._pb.fields import RulesFields
 from tetrion._pictures import pictures
 from tetrion._sessions.calls import EnvIds, ids
 from tetrion._sessions.session import Session
@@ -31,7 +33,7 @@ from tetrion.errors import ServerUnavailableError, SessionNotFoundError, Tetrion
 class Watching:
     """The frames of a session, each the newest state. Made by `Client.watch`.
 
-        for frame in client.watch("sessions/3f2a...", fps=5):
+        for frame in client.watch("sessions/3f2a...", render_fps=5):
             print(frame.envs[0].scene.lines, frame.picture().shape)
 
     The first frame comes at once; then one comes whenever the session has changed, and one every ten seconds if it has not.
@@ -46,15 +48,15 @@ class Watching:
         session: str | Session,
         env_ids: EnvIds = None,
         *,
-        fps: int = 0,
+        fps: int | None = None,
         scale: float = 1.0,
         palette: str = "usual",
     ) -> None:
         """Begins to watch; see `Client.watch`."""
-        scale, palette = pictures.checked_scale("scale", scale), pictures.checked_palette("palette", palette)
-        request = pb.WatchSessionRequest(env_ids=ids(env_ids), max_frames_per_second=arguments.integer("fps", fps))
+        scale, palette = pictures.checked_scale("render_scale", scale), pictures.checked_palette("render_palette", palette)
+        request = pb.WatchSessionRequest(env_ids=ids(env_ids), max_frames_per_second=arguments.limit("render_fps", fps))
         self._reader = _Reader(connection, session, request)
-        self._painter = painter(self.rules, scale, palette)
+        self._painter = painter(self._rules, scale, palette)
         weakref.finalize(self, self._reader.stop)
 
     @property
@@ -63,8 +65,12 @@ class Watching:
         return self._reader.started.session.name
 
     @property
-    def rules(self) -> rules_pb2.Rules:
+    def rules(self) -> RulesFields:
         """Its rules, every field filled in."""
+        return rules_fields(self._rules)
+
+    @property
+    def _rules(self) -> rules_pb2.Rules:
         return self._reader.started.session.config.rules
 
     @property
@@ -78,8 +84,8 @@ class Watching:
         return tuple(self._reader.started.env_ids)
 
     @property
-    def fps(self) -> int:
-        """Frames a second, at most."""
+    def render_fps(self) -> int:
+        """Frames per second, at most."""
         return self._reader.started.max_frames_per_second
 
     @property
@@ -112,7 +118,7 @@ class Watching:
             return None
         if len(message.envs) != len(self.env_ids):
             raise invalid_answer(f"the frame is of {len(message.envs)} environments, expected {len(self.env_ids)}")
-        return WatchedFrame.from_message(message, self.rules, self._painter)
+        return WatchedFrame._from_message(message, self._rules, self._painter)
 
     def show(self, seconds: float | None = None, *, wait: bool = True) -> None:
         """Shows the frames in a notebook's cell, each in place of the one before.

@@ -1,6 +1,6 @@
-"""What searches for a weight vector have in common: they propose candidates and take their scores.
+"""What optimizers have in common: they propose weight vectors and take their scores.
 
-`tetrion.Cem` is the cross-entropy method, `tetrion.Genetic` a genetic algorithm. The path of a search is a function of its
+`CemOptimizer` is the cross-entropy method, `GeneticOptimizer` a genetic algorithm. The path of a search is a function of its
 configuration, the number of weights, the seed and the scores: that of the server program's own search, to the last bit.
 """
 
@@ -90,7 +90,7 @@ class Best(NamedTuple):
         return None if state is None else Best(state["score"], state["generation"], np.array(state["weights"], np.float64))
 
 
-class Search(ABC):
+class Optimizer(ABC):
     """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
 
     def __init__(self, num_weights: int, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Models that are added to a weighted sum of features: their shapes as messages, and their outputs in NumPy.
+"""Models that are added to a weighted sum of features: their shapes, and their outputs in NumPy.
 
 The server computes a model in float32 in a stated order, which `evaluation_service.proto` defines at the messages `Mlp` and
 `NTuple`. `outputs` does the same here, all rows side by side, and gives the same bits. It is for checking, and for agents of
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._messages.placements import Placements
-from tetrion._messages.requests import enum_value
+from tetrion._messages.requests import enum_name
 from tetrion._pb import evaluation_service_pb2 as pb
 from tetrion.errors import InvalidArgumentError
 
@@ -45,25 +45,22 @@ class Mlp:
     activation: str = "relu"
     tables: NTuple | None = None
 
-    def message(self) -> pb.Mlp:
-        """The message, for `Agent(name="mlp", mlp=...)`; with tables, `n_tuple=mlp.tables.message()` beside it.
+    def __post_init__(self) -> None:
+        """Checks the kind of each value; a number out of range is for the server to refuse.
 
         Raises:
-            InvalidArgumentError: `hidden` is no list of integers, or there is no such activation. A number out of range is
-                for the server to refuse, with an `InvalidRequestError`.
+            InvalidArgumentError: `hidden` is no list of integers, there is no such activation, or `tables` is no `NTuple`.
         """
-        return pb.Mlp(hidden=self._units(), activation=enum_value(pb.Activation, self.activation, "activation"))
-
-    def _units(self) -> list[int]:
-        return arguments.integers("hidden", self.hidden, "the units of each hidden layer, such as [32]", arguments.U32)
+        units = arguments.integers("hidden", self.hidden, "the units of each hidden layer, such as [32]", arguments.U32)
+        object.__setattr__(self, "hidden", tuple(units))
+        object.__setattr__(self, "activation", enum_name(pb.Activation, self.activation, "activation"))
+        if self.tables is not None and not isinstance(self.tables, NTuple):
+            raise arguments.wrong("tables", self.tables, "an NTuple, or None for a network that reads no tables")
 
     def num_parameters(self, num_features: int) -> int:
         """N, the number of parameters over this many features."""
-        hidden = self._units()
-        layers = [arguments.integer("num_features", num_features), *hidden, 1]
-        if self.tables is not None and not isinstance(self.tables, NTuple):
-            raise arguments.wrong("tables", self.tables, "an NTuple, or None")
-        tables = 0 if self.tables is None else self.tables.num_parameters() * hidden[0]
+        layers = [arguments.integer("num_features", num_features), *self.hidden, 1]
+        tables = 0 if self.tables is None else self.tables.num_parameters() * self.hidden[0]
         return sum((inputs + 1) * units for inputs, units in pairwise(layers)) + tables
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
@@ -80,8 +77,8 @@ class Mlp:
             raise InvalidArgumentError("placements", "have no features, expected those that the network was made for")
         numbers = _parameters(parameters, self.num_parameters(placements.features.shape[1]))
         x = placements.features.astype(np.float32)
-        activation = _ACTIVATIONS[enum_value(pb.Activation, self.activation, "activation")]
-        layers = [*self._units(), 1]
+        activation = _ACTIVATIONS[self.activation]
+        layers = [*self.hidden, 1]
         looked_up: list[npt.NDArray[np.int64]] = []
         tables = numbers[:0]
         if self.tables is not None:
@@ -119,21 +116,24 @@ class TuplePattern:
     clip: int = 0
     shares: int | None = None
 
-    def message(self) -> pb.TuplePattern:
-        """The message, one of an `NTuple`'s."""
-        return pb.TuplePattern(
-            kind=enum_value(pb.TupleKind, self.kind, "kind"),
-            positions=arguments.integers("positions", self.positions, "a list such as [0, 1, 2]", arguments.U32),
-            clip=arguments.integer("clip", self.clip),
-            shares=None if self.shares is None else arguments.integer("shares", self.shares),
-        )
+    def __post_init__(self) -> None:
+        """Checks the kind of each value; a number out of range is for the server to refuse.
+
+        Raises:
+            InvalidArgumentError: There is no such kind of tuple, `positions` is no list of integers, or `clip` or `shares`
+                is none.
+        """
+        object.__setattr__(self, "kind", enum_name(pb.TupleKind, self.kind, "kind"))
+        positions = arguments.integers("positions", self.positions, "a list such as [0, 1, 2]", arguments.U32)
+        object.__setattr__(self, "positions", tuple(positions))
+        object.__setattr__(self, "clip", arguments.integer("clip", self.clip))
+        if self.shares is not None:
+            object.__setattr__(self, "shares", arguments.integer("shares", self.shares))
 
     @property
     def base(self) -> int:
         """How many values a digit has."""
-        clip = arguments.integer("clip", self.clip)
-        values = {pb.TUPLE_KIND_STEPS: 2 * clip + 1, pb.TUPLE_KIND_HEIGHTS: clip + 1, pb.TUPLE_KIND_CELLS: 2}
-        return values[enum_value(pb.TupleKind, self.kind, "kind")]
+        return {"steps": 2 * self.clip + 1, "heights": self.clip + 1, "cells": 2}[self.kind]
 
     @property
     def num_entries(self) -> int:
@@ -157,25 +157,22 @@ class NTuple:
     tuples: Sequence[TuplePattern]
     width: int = 10
 
-    def message(self) -> pb.NTuple:
-        """The message, for `Agent(name="n_tuple", n_tuple=...)`.
+    def __post_init__(self) -> None:
+        """Checks the kind of each value.
 
         Raises:
-            InvalidArgumentError: A tuple has a value of the wrong type, or a kind that does not exist. A number out of range
-                is for the server to refuse, with an `InvalidRequestError`.
+            InvalidArgumentError: `tuples` is no list of `TuplePattern`s.
         """
-        return pb.NTuple(tuples=[pattern.message() for pattern in self._patterns()])
-
-    def _patterns(self) -> list[TuplePattern]:
         listed = arguments.items("tuples", self.tuples, "a list of TuplePatterns")
         for place, pattern in enumerate(listed):
             if not isinstance(pattern, TuplePattern):
                 raise arguments.wrong(f"tuples[{place}]", pattern, "a TuplePattern")
-        return listed
+        object.__setattr__(self, "tuples", tuple(listed))
+        object.__setattr__(self, "width", arguments.integer("width", self.width))
 
     def num_parameters(self, num_features: int = 0) -> int:
         """N, the entries of all tables, where these are numbers; the features do not matter."""
-        return sum(pattern.num_entries for pattern in self._patterns() if pattern.shares is None)
+        return sum(pattern.num_entries for pattern in self.tuples if pattern.shares is None)
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
         """What the tables add to the score of each row, float32 [R], equal to the server's to the last bit.
@@ -235,33 +232,6 @@ class NTuple:
 Model: TypeAlias = "Mlp | NTuple"
 
 
-def scores(
-    placements: Placements, weights: npt.ArrayLike, model: Model, *, avoid_terminal: bool = True
-) -> npt.NDArray[np.float64]:
-    """The score of each row for one weight vector with a model, equal to the server's to the last bit.
-
-    `placements.best_rows` makes choices of them.
-
-    Args:
-        placements: Rows with the features that the weights are for; with afterstates, if the model has tables.
-        weights: F signed weights, then the N parameters of the model.
-        model: The model.
-        avoid_terminal: Whether a placement that ends the game scores minus infinity.
-
-    Raises:
-        InvalidArgumentError: There are no features or no afterstates, or there is not one weight for each feature and for
-            each parameter.
-    """
-    numbers = arguments.weights("weights", weights)
-    num_features = len(placements.feature_names)
-    num_parameters = model.num_parameters(num_features)
-    if numbers.shape != (num_features + num_parameters,):
-        expected = f"expected {num_features} features + {num_parameters} parameters = {num_features + num_parameters}"
-        raise InvalidArgumentError("weights", f"are {'x'.join(map(str, numbers.shape))} weights, {expected}")
-    sums = placements.linear_scores(numbers[:num_features], avoid_terminal=avoid_terminal)
-    return sums + model.outputs(placements, numbers[num_features:]).astype(np.float64)
-
-
 def _parameters(parameters: npt.ArrayLike, expected: int) -> Floats:
     with np.errstate(over="ignore"):
         numbers = np.asarray(parameters).astype(np.float32)
@@ -281,10 +251,10 @@ def _hard_swish(x: Floats) -> Floats:
     return swish
 
 
-_ACTIVATIONS: dict[int, Callable[[Floats], Floats]] = {
-    pb.ACTIVATION_RELU: lambda x: np.where(x > 0, x, np.float32(0)),
-    pb.ACTIVATION_LEAKY_RELU: lambda x: np.where(x > 0, x, x * np.float32(0.01)),
-    pb.ACTIVATION_HARD_TANH: lambda x: np.where(x > 1, np.float32(1), np.where(x < -1, np.float32(-1), x)),
-    pb.ACTIVATION_SOFTSIGN: lambda x: x / (np.float32(1) + np.abs(x)),
-    pb.ACTIVATION_HARD_SWISH: _hard_swish,
+_ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
+    "relu": lambda x: np.where(x > 0, x, np.float32(0)),
+    "leaky_relu": lambda x: np.where(x > 0, x, x * np.float32(0.01)),
+    "hard_tanh": lambda x: np.where(x > 1, np.float32(1), np.where(x < -1, np.float32(-1), x)),
+    "softsign": lambda x: x / (np.float32(1) + np.abs(x)),
+    "hard_swish": _hard_swish,
 }

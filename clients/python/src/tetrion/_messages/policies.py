@@ -1,0 +1,325 @@
+"""How an agent plays: `Policy` and `Search`, and the only place that turns them into messages and back.
+
+A policy holds what its caller has said and nothing else; the server fills in the rest. A setting without effect is refused,
+so that no result is published of a policy that did not play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments
+from tetrion._messages.models import Mlp, NTuple, TuplePattern
+from tetrion._messages.requests import FeaturesLike, enum_name, enum_value, features_message, selected_features, short_name
+from tetrion._messages.tensors import from_numpy
+from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import features_pb2
+from tetrion.errors import InvalidArgumentError
+
+Model: TypeAlias = "Mlp | NTuple"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How a policy weighs what the pieces after the current one can reach.
+
+    `Search()` weighs the next piece, a hidden one by the exact mean over the seven. The server fills in what is left out and
+    refuses numbers out of range.
+
+    `lookahead` is another, older way, and excludes all other fields: it adds up the scores of the playfields along the way,
+    which counts some features several times. `Search(lookahead=0)` makes a controller greedy that has a search of its own.
+
+    Attributes:
+        pieces: How many of the next pieces are taken into account, 1 or 2; the first of two must be shown. Default 1.
+        placements: How many placements are looked at for each piece that another one follows, 1 to 128. Default 8.
+        lost_piece: The value of a piece that cannot be placed, in multiples of the largest weight, -1e6 to 0. Default -100.
+        discount: The factor of what follows, 0 to 1. Default 1.
+        terms: Which terms of a placement count that another piece follows: `landing` (the default), `all` or `none`.
+        caution: By how many standard deviations a hidden piece counts less than its mean, 0 to 10. Default 0.
+        lookahead: How many of the shown pieces the scores are added up over; 0: none.
+    """
+
+    pieces: int | None = None
+    placements: int | None = None
+    lost_piece: float | None = None
+    discount: float | None = None
+    terms: str | None = None
+    caution: float | None = None
+    lookahead: int | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the kind of each value.
+
+        Raises:
+            InvalidArgumentError: A value has the wrong type, or `lookahead` comes with another field.
+        """
+        for name in ("pieces", "placements", "lookahead"):
+            self._check(name, arguments.integer)
+        for name in ("lost_piece", "discount", "caution"):
+            self._check(name, arguments.number)
+        self._check("terms", lambda field, value: enum_name(features_pb2.ExpectationTerms, value, field))
+        others = [
+            field.name for field in fields(self) if field.name != "lookahead" and getattr(self, field.name) is not None
+        ]
+        if self.lookahead is not None and others:
+            raise InvalidArgumentError("search.lookahead", f"is given with {others[0]}, expected one of the two")
+
+    def _check(self, name: str, check: Any) -> None:
+        value = getattr(self, name)
+        if value is not None:
+            object.__setattr__(self, name, check(f"search.{name}", value))
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How an agent plays: a controller or an agent by its name, or weights of features.
+
+        Policy("dt-10")
+        Policy("dt-10", search=Search(pieces=1))
+        Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal="score")
+        Policy("monte_carlo", playouts=10)
+
+    `Client.server_info()` lists controllers and agents, with the settings that each takes.
+
+    Attributes:
+        name: A controller or an agent.
+        search: How it weighs what the next pieces can reach. None: what a controller was made for; weights are greedy.
+        terminal: The score of a placement that ends the game: `avoid`, minus infinity; or `score`, as for any other one.
+            None: the controller's own; weights avoid it.
+        playouts: Random games for each placement, of the agents that play some.
+        weights: Instead of a name: one signed weight for each feature, then the parameters of the model.
+        features: What the weights are for: the name of a feature set, or a list of features.
+        model: A `Mlp` or an `NTuple` that is added to the weighted sum.
+        label: What the policy is called in results and recordings, for people.
+    """
+
+    name: str = ""
+    _: KW_ONLY
+    search: Search | None = None
+    terminal: str | None = None
+    playouts: int | None = None
+    weights: Sequence[float] | npt.NDArray[Any] | None = None
+    features: FeaturesLike = None
+    model: Model | None = None
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        """Checks the kind of each value, and that none is without effect.
+
+        Raises:
+            InvalidArgumentError: A value has the wrong type, or does not go with the others.
+        """
+
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        put("name", arguments.string("name", self.name, "the name of a controller or an agent"))
+        put("label", arguments.string("label", self.label))
+        put("terminal", checked_terminal(self.terminal))
+        put("features", selected_features(self.features))
+        check_model(self.model)
+        check_search(self.search)
+        if self.playouts is not None:
+            put("playouts", arguments.integer("playouts", self.playouts))
+        if self.weights is not None:
+            weights = arguments.weights("weights", self.weights)
+            if weights.ndim != 1:
+                raise arguments.wrong("weights", self.weights, "one row; evaluate(weights=...) takes many")
+            put("weights", tuple(weights.tolist()))
+        if self.name and self.weights is not None:
+            raise InvalidArgumentError("weights", f"are given with the name {self.name!r}, expected one of the two")
+        if not self.name and self.weights is None:
+            raise InvalidArgumentError("name", "is not given, nor are weights, expected one of the two")
+        if self.playouts is not None and self.weights is not None:
+            raise InvalidArgumentError("playouts", "is given with weights, expected the name of an agent that has some")
+        for field in ("features", "model"):
+            if getattr(self, field) is not None and self.weights is None:
+                problem = f"is given with the name {self.name!r}, expected weights instead of the name"
+                raise InvalidArgumentError(field, problem)
+        if self.weights is not None and self.features is None:
+            raise InvalidArgumentError("features", "is not given, expected what the weights are for, such as 'bcts8'")
+
+
+PoliciesLike: TypeAlias = "str | Policy | Sequence[str | Policy]"
+
+
+def checked_terminal(terminal: Any) -> str | None:
+    """`avoid` or `score`, or None."""
+    return None if terminal is None else enum_name(features_pb2.TerminalScore, terminal, "terminal")
+
+
+def check_model(model: Any) -> None:
+    """Refuses what is no model.
+
+    Raises:
+        InvalidArgumentError: It is neither a model nor None.
+    """
+    if model is not None and not isinstance(model, (Mlp, NTuple)):
+        raise arguments.wrong("model", model, "an Mlp or an NTuple, such as Mlp([32])")
+
+
+def check_search(search: Any) -> None:
+    """Refuses what is no search.
+
+    Raises:
+        InvalidArgumentError: It is neither a `Search` nor None.
+    """
+    if search is not None and not isinstance(search, Search):
+        raise arguments.wrong("search", search, "a tetrion.Search, such as Search() or Search(lookahead=1)")
+
+
+def checked_policies(policies: Any) -> list[Policy]:
+    """One policy or several, each perhaps by its name alone.
+
+    Raises:
+        InvalidArgumentError: One is neither a name nor a `Policy`.
+    """
+    if isinstance(policies, (str, Policy)):
+        policies = [policies]
+    expected = "the name of a controller or an agent, or a Policy"
+    listed = arguments.items("policies", policies, "names of controllers or agents, or Policies")
+    return [
+        policy if isinstance(policy, Policy) else Policy(arguments.string(f"policies[{place}]", policy, expected))
+        for place, policy in enumerate(listed)
+    ]
+
+
+def policy_message(policy: Policy) -> pb.Agent:
+    """The message of a policy."""
+    search = search_fields(policy.search)
+    name = policy.name
+    if not name:
+        name = "mlp" if isinstance(policy.model, Mlp) else "n_tuple" if policy.model is not None else "linear"
+        name = "expectation" if name == "linear" and search.get("expectation") is not None else name
+    return pb.Agent(
+        name=name,
+        label=policy.label,
+        playouts=policy.playouts,
+        terminal=terminal_value(policy.terminal),
+        features=features_message(policy.features),
+        weights=policy.weights if policy.weights is not None else (),
+        **search,
+        **model_fields(policy.model),
+    )
+
+
+def weights_message(
+    weights: npt.ArrayLike, features: FeaturesLike, model: Model | None, search: Search | None, terminal: str | None
+) -> pb.WeightMatrix:
+    """The message of policies that differ in their weights only, a row for each."""
+    return pb.WeightMatrix(
+        features=features_message(features),
+        weights=from_numpy(np.atleast_2d(arguments.weights("weights", weights))),
+        terminal=terminal_value(terminal),
+        **search_fields(search),
+        **model_fields(model),
+    )
+
+
+def terminal_value(terminal: str | None) -> Any:
+    """The value of the enum; None for the server's default."""
+    return enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None
+
+
+def search_fields(search: Search | None) -> dict[str, Any]:
+    """The fields of a message that say how its policy searches."""
+    if search is None:
+        return {}
+    if search.lookahead is not None:
+        return {"lookahead": search.lookahead}
+    terms = search.terms
+    return {
+        "expectation": features_pb2.Expectation(
+            pieces=search.pieces,
+            placements=search.placements,
+            lost_piece=search.lost_piece,
+            discount=search.discount,
+            terms=None if terms is None else enum_value(features_pb2.ExpectationTerms, terms, "terms"),
+            caution=search.caution,
+        )
+    }
+
+
+def model_fields(model: Model | None) -> dict[str, Any]:
+    """The fields of a message that hold the model of its policy."""
+    if model is None:
+        return {}
+    tables = model.tables if isinstance(model, Mlp) else model
+    message: dict[str, Any] = {}
+    if isinstance(model, Mlp):
+        activation = enum_value(pb.Activation, model.activation, "activation")
+        message["mlp"] = pb.Mlp(hidden=model.hidden, activation=activation)
+    if tables is not None:
+        message["n_tuple"] = pb.NTuple(
+            tuples=[
+                pb.TuplePattern(
+                    kind=enum_value(pb.TupleKind, pattern.kind, "kind"),
+                    positions=pattern.positions,
+                    clip=pattern.clip,
+                    shares=pattern.shares,
+                )
+                for pattern in tables.tuples
+            ]
+        )
+    return message
+
+
+# The agents whose messages hold weights; a policy of weights names none of them.
+_BY_WEIGHTS = ("linear", "expectation", "mlp", "n_tuple")
+
+
+def policy_from(message: pb.Agent, width: int) -> Policy:
+    """The policy of a message in which the server has filled in every default; a controller's weights are left out."""
+    shared: dict[str, Any] = {
+        "search": search_from(message.expectation) if message.HasField("expectation") else None,
+        "terminal": terminal_from(message.terminal),
+        "playouts": message.playouts if message.HasField("playouts") else None,
+        "label": message.label,
+    }
+    if message.HasField("lookahead") and shared["search"] is None:
+        shared["search"] = Search(lookahead=message.lookahead)
+    if message.name not in _BY_WEIGHTS:
+        return Policy(message.name, **shared)
+    features: Any = message.features.set or tuple(message.features.features)
+    return Policy(weights=tuple(message.weights), features=features, model=model_from(message, width), **shared)
+
+
+def model_from(message: Any, width: int) -> Model | None:
+    """The model of a message that may have one."""
+    tables = None
+    if message.HasField("n_tuple"):
+        patterns = [
+            TuplePattern(
+                short_name(pb.TupleKind.DESCRIPTOR.values_by_number[pattern.kind]),
+                tuple(pattern.positions),
+                pattern.clip,
+                pattern.shares if pattern.HasField("shares") else None,
+            )
+            for pattern in message.n_tuple.tuples
+        ]
+        tables = NTuple(patterns, width)
+    if not message.HasField("mlp"):
+        return tables
+    activation = pb.Activation.DESCRIPTOR.values_by_number[message.mlp.activation]
+    return Mlp(tuple(message.mlp.hidden), short_name(activation), tables)
+
+
+def search_from(message: features_pb2.Expectation) -> Search:
+    """The search of a message."""
+    terms = features_pb2.ExpectationTerms.DESCRIPTOR.values_by_number[message.terms] if message.terms else None
+    given: dict[str, Any] = {
+        name: getattr(message, name)
+        for name in ("pieces", "placements", "lost_piece", "discount", "caution")
+        if message.HasField(name)
+    }
+    return Search(**given, terms=None if terms is None else short_name(terms))
+
+
+def terminal_from(value: int) -> str | None:
+    """The name of the value of the enum; None for the server's default."""
+    return short_name(features_pb2.TerminalScore.DESCRIPTOR.values_by_number[value]) if value else None

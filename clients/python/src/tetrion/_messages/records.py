@@ -1,0 +1,79 @@
+"""Messages as frozen dataclasses and rules as dictionaries, field by field as their descriptors list them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, cast
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+
+from tetrion._messages.policies import policy_from, search_from
+from tetrion._messages.requests import short_name
+from tetrion._pb import evaluation_service_pb2, features_pb2, rules_pb2
+from tetrion._pb.fields import RulesFields
+from tetrion._pb.records import RECORDS
+
+
+def record(message: Message, width: int = 0) -> Any:
+    """The dataclass of a message: None for what is absent, names for values of enums, seconds for durations.
+
+    Args:
+        message: The message.
+        width: The width of the playfield that models in the message are for; 0: that of its rules, if it has some.
+    """
+    kind = RECORDS[message.DESCRIPTOR.full_name]
+    rules = getattr(message, "rules", None)
+    if isinstance(rules, rules_pb2.Rules):
+        width = rules.width
+    known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
+    return kind(**{field.name: _value(message, known[field.name], width) for field in fields(kind)})
+
+
+def rules_fields(message: rules_pb2.Rules) -> RulesFields:
+    """Rules as the argument `rules` takes them; fields that are absent are left out."""
+    return cast(RulesFields, _present(message))
+
+
+def _present(message: Message) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        is_absent = not message.HasField(field.name) if field.has_presence else field.enum_type and not value
+        if is_absent or (not field.has_presence and value in ("", [])):
+            continue
+        if isinstance(value, Message):
+            found[field.name] = _present(value)
+        elif field.enum_type is not None:
+            found[field.name] = short_name(field.enum_type.values_by_number[value])
+        else:
+            found[field.name] = list(value) if hasattr(value, "extend") else value
+    return found
+
+
+def _value(message: Message, field: FieldDescriptor, width: int) -> Any:
+    """The value of a field as a dataclass holds it."""
+    value: Any = getattr(message, field.name)
+    if hasattr(value, "extend"):
+        return tuple(_single(one, field, width) for one in value)
+    if field.has_presence and not message.HasField(field.name):
+        return None
+    return _single(value, field, width)
+
+
+def _single(value: Any, field: FieldDescriptor, width: int) -> Any:
+    if field.enum_type is not None:
+        return short_name(field.enum_type.values_by_number[value]) if value else None
+    if isinstance(value, rules_pb2.Rules):
+        return rules_fields(value)
+    if isinstance(value, evaluation_service_pb2.Agent):
+        return policy_from(value, width)
+    if isinstance(value, features_pb2.Expectation):
+        return search_from(value)
+    if isinstance(value, features_pb2.FeatureSelection):
+        return value.set or tuple(value.features)
+    if isinstance(value, Duration):
+        return value.ToTimedelta().total_seconds()
+    return record(value, width) if isinstance(value, Message) else value

@@ -1,0 +1,14 @@
+"""The frozen dataclasses that answers of servers consist of, generated from the messages of the protocol.
+
+They compare by value, can be pickled, and hold None for what is absent. `Client.server_info()` returns a `ServerInfo`,
+`Session.config` a `SessionConfig`, an `Evaluation` has an `EvaluationStarted` and an `EvaluationSummary`, and `on_progress`
+takes an `EvaluationProgress`.
+"""
+
+from tetrion._pb import records as _records
+from tetrion._pb.records import *  # noqa: F403
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return list(_records.__all__)

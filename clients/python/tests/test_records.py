@@ -1,0 +1,62 @@
+"""Results as data: what their messages say, None for what is absent."""
+
+import pickle
+
+import pytest
+
+import tetrion
+from tetrion._pb.records import RECORDS
+
+
+def test_every_record_is_public():
+    assert {kind.__name__ for kind in RECORDS.values()} == set(dir(tetrion.records))
+    for kind in RECORDS.values():
+        assert kind.__module__ in ("tetrion", "tetrion.records")
+        assert getattr(tetrion.records, kind.__name__) is kind
+
+
+def test_the_server_as_data(client):
+    info = client.server_info()
+    assert info.server_version == tetrion.__version__
+    presets = {preset.name: preset.rules for preset in info.rules_presets}
+    assert presets["simplified"]["randomizer"] == "uniform"
+    assert presets["simplified"]["scoring"]["lines"] == [1.0, 2.0, 3.0, 4.0]
+    assert "garbage" not in presets["simplified"]
+    assert info.limits.default_ttl == 600.0
+    stages = {feature.name: feature.stage for feature in info.features}
+    assert (stages["landing_height"], stages["holes"]) == ("landing", "after_clearing")
+    controllers = {controller.name: controller for controller in info.controllers}
+    assert controllers["bcts"].expectation is None
+    assert controllers["bcts"].terminal == "avoid"
+    searching = controllers["tetrion-10x10-expectation"].expectation
+    assert isinstance(searching, tetrion.Search)
+    assert searching.lookahead is None
+    assert pickle.loads(pickle.dumps(info)) == info
+    assert b"tetrion._" not in pickle.dumps(info)
+
+
+@pytest.mark.parametrize("preset", ["simplified", "lab", "survey", "genetic", "leiden", "guideline", "nes", "melax"])
+def test_rules_that_are_read_can_be_written(client, preset):
+    with client.create_session(rules=preset) as session, client.create_session(rules=session.rules) as again:
+        assert again.rules == session.rules == session.config.rules
+        assert session.rules["preset"] == preset
+
+
+def test_a_session_as_data(client):
+    fields = {"observations": ["current", "features"], "infos": ["lines"], "features": ["holes", "max_height"]}
+    with client.create_session(3, seed=7, max_episode_steps=10, **fields) as session:
+        config = session.config
+        assert (config.num_envs, config.seed, config.max_episode_steps, config.action_mask) == (3, 7, 10, True)
+        assert config.observation_fields == ("current", "features")
+        assert config.features == ("holes", "max_height")
+        assert (config.autoreset_mode, config.invalid_action_policy) == ("next_step", "reject")
+        assert session.rules_version == client.server_info().rules_version
+        assert session.ttl == 3600.0
+        assert session.address == client.address
+
+
+def test_one_game_has_no_interval(client):
+    (policy,) = client.evaluate("bcts", seeds=[1], max_pieces=10).summary.policies
+    assert policy.lines.std is None
+    assert policy.lines.ci95_low is None
+    assert policy.pieces == tetrion.Statistics(mean=10.0, std=None, ci95_low=None, ci95_high=None, min=10.0, max=10.0)
