@@ -9,19 +9,19 @@ kernels: ## which kernels the tests ran here, and which ones this machine cannot
 	@cargo test --quiet --locked --test it -- --exact kernel::the_kernels_that_were_not_tested_are_named --nocapture | grep -o 'kernels tested.*'
 
 # A server program to test the clients with. Without one, it is built.
-TETRION_SERVER ?=
+TETRION_BINARY ?=
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 test-python: $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.10, pip and npm's registry)
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy && .venv/bin/pyright
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
-	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
+	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
 
 $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIENT)/hatch_build.py $(wildcard proto/tetrion/v1/*.proto)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv
@@ -29,20 +29,20 @@ $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIEN
 	touch $@
 
 test-python-oldest: ## its tests with the oldest libraries that it takes (needs Python 3.10 to 3.12)
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-oldest
 	$(PYTHON_CLIENT)/.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint $(PYTHON_CLIENT)/tests/oldest.txt \
 		--editable $(PYTHON_CLIENT) pytest==9.2.0
-	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
 test-integrations: $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, ...; notebook, Ray (downloads 2.8 GB)
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
-	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-integrations/bin/pytest tests/integrations
 	.ci/integrations record
 
@@ -52,20 +52,20 @@ $(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyp
 	touch $@
 
 test-ray: $(PYTHON_CLIENT)/.venv-integrations/installed ## of these, evaluations and training on a Ray cluster of several nodes on this machine
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
-	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-integrations/bin/pytest tests/integrations/test_ray.py
 
 test-python-newest: ## its tests with the newest ones, those of requirements-newest.txt
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-newest
 	$(PYTHON_CLIENT)/.venv-newest/bin/pip install --quiet --disable-pip-version-check --upgrade \
 		--constraint $(PYTHON_CLIENT)/requirements-newest.txt --editable $(PYTHON_CLIENT) pytest==9.2.0
-	cd $(PYTHON_CLIENT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" \
+	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-newest/bin/pytest --ignore tests/integrations
 
 # Pinned, and out of git's sight.
@@ -89,11 +89,11 @@ typescript: $(TYPESCRIPT)/src/gen/generated ## the TypeScript client, built in i
 	cd $(TYPESCRIPT) && npm run --silent build
 
 test-typescript: $(TYPESCRIPT)/src/gen/generated ## the TypeScript client: types and tests (needs Node 20 and npm)
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
 	cd $(TYPESCRIPT) && npm run --silent check
-	cd $(TYPESCRIPT) && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" npm run --silent test
+	cd $(TYPESCRIPT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" npm run --silent test
 
 page: $(TYPESCRIPT)/src/gen/generated ## the page's files, which are part of the program, from clients/typescript/page (needs Node 20 and npm)
 	cd $(TYPESCRIPT) && npm run --silent check && npm run --silent page
@@ -106,23 +106,23 @@ $(TYPESCRIPT)/page/tests/node_modules/installed: $(addprefix $(TYPESCRIPT)/page/
 	touch $@
 
 test-browser: $(TYPESCRIPT)/page/tests/node_modules/installed ## the page in a headless Chromium: CHROMIUM, the one on PATH, or npm's (needs Node 20 and npm)
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
-	cd $(TYPESCRIPT)/page/tests && TETRION_SERVER="$(or $(abspath $(TETRION_SERVER)),$(TARGET)/debug/tetrion)" node --test --test-timeout=840000 page.test.mjs
+	cd $(TYPESCRIPT)/page/tests && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" node --test --test-timeout=840000 page.test.mjs
 
 wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --release --locked
 endif
 	mkdir -p dist/server && rm -f dist/tetrion-*.whl
-	strip -o dist/server/tetrion "$(or $(abspath $(TETRION_SERVER)),$(TARGET)/release/tetrion)"
+	strip -o dist/server/tetrion "$(or $(abspath $(TETRION_BINARY)),$(TARGET)/release/tetrion)"
 	TETRION_WHEEL_SERVER="$(abspath dist/server/tetrion)" $(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist $(PYTHON_CLIENT)
 
 test-wheel: wheel ## the wheel in a clean virtual environment, where it finds nothing but itself
 	$(PYTHON) -m venv --clear dist/venv
 	dist/venv/bin/pip install --quiet --disable-pip-version-check dist/tetrion-*.whl
-	cd dist/venv && env -u TETRION_SERVER PATH= bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed.py"
+	cd dist/venv && env -u TETRION_BINARY -u TETRION_SERVER PATH= bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed.py"
 
 lint: ## what CI refuses
 	cargo fmt --all --check
@@ -159,10 +159,10 @@ proto-lint: $(BUF) ## the proto files, as buf sees them (needs npm)
 	$(BUF) lint && $(BUF) format --diff --exit-code --exclude-path proto/google/protobuf
 
 test-buf: proto-lint ## the session of docs/protocol.md with buf curl, against a real server (needs npm and Python 3.10)
-ifeq ($(TETRION_SERVER),)
+ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
-	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/protocol_console.py "$(or $(TETRION_SERVER),$(TARGET)/debug/tetrion)"
+	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/protocol_console.py "$(or $(TETRION_BINARY),$(TARGET)/debug/tetrion)"
 
 # What checks the things that are shipped, pinned in .ci/requirements.txt.
 TOOLS = .tools/python

@@ -10,7 +10,7 @@
 //! cargo test --release --test attacks -- --mixes           # how long a learner waits while others call: see `mixes`
 //! ```
 //!
-//! The server is the one that cargo has built, or the program that `TETRION_SERVER` names.
+//! The server is the one that cargo has built, or the program that `TETRION_BINARY` names.
 //!
 //! The server holds if it lives, the bystander's slowest answer and the process' memory stay below the attack's bounds, no
 //! call ends with INTERNAL, the log stays small and without a panic, and SIGTERM ends the server within its drain timeout

@@ -75,7 +75,7 @@ impl Victim {
     ) -> Result<Victim> {
         let limits =
             format!("{enter}ulimit -v {ADDRESS_SPACE_KIB} && ulimit -n {descriptors} && exec \"$0\" \"$@\"");
-        let program = std::env::var("TETRION_SERVER").unwrap_or(env!("CARGO_BIN_EXE_tetrion").to_owned());
+        let program = std::env::var("TETRION_BINARY").unwrap_or(env!("CARGO_BIN_EXE_tetrion").to_owned());
         let mut command = Command::new("sh");
         command.args(["-c", &limits, &program]);
         let drain = DRAIN.0.as_secs().to_string();

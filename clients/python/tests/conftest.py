@@ -8,6 +8,8 @@ import pytest
 # Read when gRPC is loaded. Ray forks its processes from that of the tests, and gRPC's preparations for a fork hang or abort
 # some of them.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+# Tests start their servers.
+os.environ.pop("TETRION_SERVER", None)
 
 import tetrion
 

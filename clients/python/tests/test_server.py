@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -42,19 +43,19 @@ def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_pa
         program.chmod(0o755)
     monkeypatch.setattr("tetrion._transport.server.__file__", str(tmp_path / "package/_transport/server.py"))
     monkeypatch.setenv("PATH", str(programs[2].parent))
-    monkeypatch.setenv("TETRION_SERVER", str(programs[0]))
+    monkeypatch.setenv("TETRION_BINARY", str(programs[0]))
     assert find_binary() == programs[0]
-    monkeypatch.delenv("TETRION_SERVER")
+    monkeypatch.delenv("TETRION_BINARY")
     assert find_binary() == programs[1]
     programs[1].unlink()
     assert find_binary() == programs[2]
 
 
 def test_server_not_found_says_what_to_do(monkeypatch):
-    monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
-    with pytest.raises(tetrion.errors.ServerNotFoundError, match="TETRION_SERVER is '/nowhere/tetrion'"):
+    monkeypatch.setenv("TETRION_BINARY", "/nowhere/tetrion")
+    with pytest.raises(tetrion.errors.ServerNotFoundError, match="TETRION_BINARY is '/nowhere/tetrion'"):
         find_binary()
-    monkeypatch.delenv("TETRION_SERVER")
+    monkeypatch.delenv("TETRION_BINARY")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
     with pytest.raises(tetrion.errors.ServerNotFoundError, match="cargo build --release"):
@@ -62,10 +63,10 @@ def test_server_not_found_says_what_to_do(monkeypatch):
 
 
 def test_the_command_without_a_server_program(monkeypatch):
-    monkeypatch.setenv("TETRION_SERVER", "/nowhere/tetrion")
+    monkeypatch.setenv("TETRION_BINARY", "/nowhere/tetrion")
     done = subprocess.run([sys.executable, "-m", "tetrion", "serve"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "error: TETRION_SERVER is '/nowhere/tetrion', which is not a program that can run\n"
+    assert done.stderr == "error: TETRION_BINARY is '/nowhere/tetrion', which is not a program that can run\n"
 
 
 def test_server_not_started_says_how_it_ended():
@@ -119,3 +120,19 @@ def test_a_forked_child_does_not_keep_it_alive():
     assert child.is_alive()
     stop.set()
     child.join()
+
+
+def test_the_environment_names_the_server_of_clients_without_an_address(server, monkeypatch):
+    monkeypatch.setenv("TETRION_SERVER", server.address)
+    with tetrion.Client() as client:
+        assert client.address == server.address
+        again = pickle.loads(pickle.dumps(client))
+        monkeypatch.setenv("TETRION_SERVER", "127.0.0.1:1")
+        assert again.address == server.address
+        assert pickle.loads(pickle.dumps(client)).address == "127.0.0.1:1"
+    env = tetrion.PlacementEnv(address=server.address)
+    assert env.client.address == server.address
+    env.close()
+    monkeypatch.setenv("TETRION_SERVER", "http://127.0.0.1:1")
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^TETRION_SERVER is 'http://127.0.0.1:1', expected 'host:port'"):
+        tetrion.Client()

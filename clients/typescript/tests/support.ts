@@ -1,4 +1,4 @@
-// A real server for the tests: the program that TETRION_SERVER names, on a free port, which ends with this process.
+// A real server for the tests: the program that TETRION_BINARY names, on a free port, which ends with this process.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,9 +18,9 @@ export class Running {
 
   /** Starts the program with these flags. */
   static async start(...flags: string[]): Promise<Running> {
-    const program = process.env["TETRION_SERVER"];
+    const program = process.env["TETRION_BINARY"];
     if (program === undefined) {
-      throw new Error("TETRION_SERVER must name the server program");
+      throw new Error("TETRION_BINARY must name the server program");
     }
     const command = ["serve", "--listen", "127.0.0.1:0", "--exit-on-stdin-eof", "--log", "error", ...flags];
     const child = spawn(program, command, { stdio: ["pipe", "pipe", "inherit"] });

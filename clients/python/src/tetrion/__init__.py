@@ -4,7 +4,7 @@
     env = gymnasium.make("tetrion/Placement-v0")                    # one game
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
 
-Without an address, they start a server. There are:
+Without an address, they use the server that the environment variable TETRION_SERVER names, or else start one. There are:
 
 - Environments: `PlacementEnv`, `PlacementVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns
   observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for

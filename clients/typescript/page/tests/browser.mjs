@@ -23,7 +23,7 @@ export async function launch() {
 export class Server {
   static async start(flags = [], port = 0) {
     const command = ["serve", "--listen", `127.0.0.1:${port}`, "--exit-on-stdin-eof", "--log", "error", ...flags];
-    const child = spawn(process.env.TETRION_SERVER, command, { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.env.TETRION_BINARY, command, { stdio: ["pipe", "pipe", "inherit"] });
     let line = "";
     for await (const text of child.stdout) {
       line += text;

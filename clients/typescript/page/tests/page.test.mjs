@@ -96,7 +96,7 @@ async function evaluated(...flags) {
   const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
   try {
     const table = join(folder, "games.csv");
-    const evaluation = spawn(process.env.TETRION_SERVER, ["evaluate", "--per-game", table, ...flags], { stdio: "ignore" });
+    const evaluation = spawn(process.env.TETRION_BINARY, ["evaluate", "--per-game", table, ...flags], { stdio: "ignore" });
     assert.deepEqual(await once(evaluation, "exit"), [0, null]);
     const [head, ...rows] = (await readFile(table, "utf8")).trim().split("\n").map((line) => line.split(","));
     const [seed, lines, pieces, score] = ["seed", "lines", "pieces", "score"].map((name) => head.indexOf(name));
@@ -702,7 +702,7 @@ for (const look of [LOOKS[0], LOOKS[3]]) {
   test(`the learning curve of a training grows (${look.name})`, async () => {
     const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
     const search = ["--height", "8", "--generations", "500", "--population", "16", "--games", "2", "--check-games", "8", "--max-pieces", "1000", "--seed", "5"];
-    const training = spawn(process.env.TETRION_SERVER, ["train", ...search, "--out", join(folder, "run")], { stdio: ["ignore", "ignore", "pipe"] });
+    const training = spawn(process.env.TETRION_BINARY, ["train", ...search, "--out", join(folder, "run")], { stdio: ["ignore", "ignore", "pipe"] });
     try {
       let address;
       for await (const line of createInterface(training.stderr)) {

@@ -54,8 +54,8 @@ class Client:
         with another `rules_version` than this package is made for is used, after a `VersionWarning`.
 
         Args:
-            address: `host:port`, `unix:/path`, or a `Server`. Left out: a server is started, one for this
-                process.
+            address: `host:port`, `unix:/path`, or a `Server`. Left out: the address in the environment variable
+                TETRION_SERVER; without it, a server is started, one for this process.
             **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`, see `ConnectionSettings`.
 
         Raises:

@@ -47,8 +47,8 @@ class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
         """Makes a session of one environment.
 
         Args:
-            address: The server's `host:port`, or a `Client`. Left out: a server is started, one for this
-                process.
+            address: The server's `host:port`, or a `Client`. Left out: the address in the environment variable
+                TETRION_SERVER; without it, a server is started, one for this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features, for the observation `features`.

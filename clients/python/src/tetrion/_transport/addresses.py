@@ -19,20 +19,20 @@ _SCHEMES = (*_SOCKETS, "dns", "ipv4", "ipv6", "xds")
 _HOST_AND_PORT = re.compile(r"([^:/\s]+|\[[^\]/\s]+\]):(\d{1,5})")
 
 
-def check(address: Any) -> None:
-    """Checks an address.
+def check(address: Any, field: str = "address") -> None:
+    """Checks an address, which errors call `field`.
 
     Raises:
         InvalidArgumentError: It is not `host:port`, and has no scheme of gRPC.
     """
     expected = "'host:port' without a scheme, such as '127.0.0.1:50451'"
-    arguments.string("address", address, expected)
+    arguments.string(field, address, expected)
     found = _HOST_AND_PORT.fullmatch(address)
     if not (found or (":" in address and _scheme(address))):
-        raise arguments.wrong("address", address, expected)
+        raise arguments.wrong(field, address, expected)
     # gRPC would take the rest of a division by 65536.
     if found and not 1 <= int(found[2]) <= 65535:
-        raise arguments.wrong("address", address, "a port from 1 to 65535")
+        raise arguments.wrong(field, address, "a port from 1 to 65535")
 
 
 def is_local(address: str) -> bool:

@@ -104,7 +104,8 @@ class Connection:
         """Connects at the first call.
 
         Args:
-            address: `host:port`, `unix:/path`, or a `Server`; None starts a server, one for this process.
+            address: `host:port`, `unix:/path`, or a `Server`; None: the one that the environment variable TETRION_SERVER
+                names, or else a server that is started, one for this process.
             token: See `ConnectionSettings`, as for all that follow.
             tls: Whether and how to encrypt.
             timeout: Seconds that a call may take.
@@ -127,7 +128,10 @@ class Connection:
             "options": checked_options(options),
             "any_version": any_version,
         }
-        if address is None:
+        if address is None and (named := os.environ.get("TETRION_SERVER")):
+            addresses.check(named, "TETRION_SERVER")
+            address = named
+        elif address is None:
             address = shared_server()
         elif not isinstance(address, Server):
             addresses.check(address)

@@ -29,17 +29,17 @@ _READY = "tetrion listening on "
 def find_binary() -> Path:
     """Finds the server program.
 
-    Looks in the environment variable TETRION_SERVER, then in this package (some wheels contain one), then on PATH, then in
+    Looks in the environment variable TETRION_BINARY, then in this package (some wheels contain one), then on PATH, then in
     the target folders of the checkout that contains this package.
 
     Raises:
-        ServerNotFoundError: There is none, or TETRION_SERVER names something that cannot run.
+        ServerNotFoundError: There is none, or TETRION_BINARY names something that cannot run.
     """
-    named = os.environ.get("TETRION_SERVER")
+    named = os.environ.get("TETRION_BINARY")
     if named:
         found = shutil.which(named)
         if found is None:
-            raise ServerNotFoundError(f"TETRION_SERVER is {named!r}, which is not a program that can run")
+            raise ServerNotFoundError(f"TETRION_BINARY is {named!r}, which is not a program that can run")
         return Path(found)
     for name in (Path(__file__).parents[1] / "_bin/tetrion", "tetrion"):
         found = shutil.which(name)
@@ -53,8 +53,9 @@ def find_binary() -> Path:
                     return Path(found)
     raise ServerNotFoundError(
         "no Tetrion server to start: this package came without one. Build one with `cargo build --release` in a checkout "
-        "and either name it in the environment variable TETRION_SERVER, put it on PATH, or install this package from that "
-        "checkout with `pip install -e`; or give the address of a running server, such as address='127.0.0.1:50451'"
+        "and either name it in the environment variable TETRION_BINARY, put it on PATH, or install this package from that "
+        "checkout with `pip install -e`; or give the address of a running server, such as address='127.0.0.1:50451', or "
+        "name it in TETRION_SERVER"
     )
 
 
