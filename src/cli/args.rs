@@ -1,7 +1,7 @@
 //! The options, from three places.
 //!
 //! Every option of every subcommand can be given as a flag, as an environment variable, and in a TOML file, in that order of
-//! precedence; one that takes two values has no variable. There is one definition, the struct of the subcommand in its own
+//! precedence. There is one definition, the struct of the subcommand in its own
 //! file, and one rule for the names:
 //!
 //! ```text
@@ -33,9 +33,14 @@ use crate::input::UsageError;
 use crate::names::unknown;
 use crate::text::escapes::visible;
 
+/// The end of `--help`; `main.rs` has the same codes.
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 something failed; 2 a flag, a value or a name is wrong;
+130 interrupted; 141 the reader of stdout has left";
+
 /// A Tetris environment server for reinforcement learning, with a gRPC API.
 #[derive(Debug, Parser)]
-#[command(name = "tetrion", version, max_term_width = 100)]
+#[command(name = "tetrion", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Args {
     /// TOML file with options: one table per subcommand, one key per flag
     #[arg(long, global = true, value_name = "FILE")]
@@ -230,8 +235,7 @@ fn with_environment(command: clap::Command) -> clap::Command {
 /// Gives each flag of a subcommand its variable. The forms of a subcommand, such as `train td`, share the variables.
 fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
     let subcommand = subcommand.mut_args(|arg| {
-        // A variable has one value.
-        if arg.is_positional() || arg.get_num_args().is_some_and(|values| values.min_values() > 1) {
+        if arg.is_positional() {
             return arg;
         }
         let name = prefix.to_owned() + &arg.get_id().as_str().to_uppercase();

@@ -39,7 +39,7 @@ Which pieces a game has: a name of these, or [drawings of your own](pieces.md).
 ";
 
 const AGENTS_HEAD: &str = "\
-Agents play the games of `EvaluatePolicies` and of `tetrion evaluate --controller`.
+Agents play the games of `EvaluatePolicies` and of `tetrion evaluate`.
 The random choices of an agent come from the seed of the episode: the n-th draw is [`word(x, 4, n)`](concepts.md#seeds).
 ";
 

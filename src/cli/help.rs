@@ -83,10 +83,7 @@ const HEADINGS: [Heading; 24] = [
     ),
     Heading::new("Bot", &["program", "think", "timeout"]).only("tbp"),
     Heading::new("Games", &["games", "pieces", "jobs", "seed"]).only("tbp"),
-    Heading::new(
-        "Players",
-        &["players", "player", "controller", "weights", "features", "playouts", "against", "hint"],
-    ),
+    Heading::new("Players", &["players", "player", "weights", "features", "playouts", "against", "hint"]),
     Heading::new(
         "Search",
         &[
@@ -105,7 +102,7 @@ const HEADINGS: [Heading; 24] = [
     Heading::new(RULES, &["size", "rules"]),
     Heading::new("Games", &["games", "game", "seed", "max_pieces", "max_steps", "loss_trials", "speed"]),
     Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
-    Heading::new("Output", &["per_game", "record", "palette", "paused", "json"]),
+    Heading::new("Output", &["games_csv", "record", "record_dir", "palette", "paused", "json"]),
     Heading::new(
         "Access",
         &[
@@ -183,8 +180,9 @@ pub fn with_groups(command: Command) -> Command {
         }
         groups.push('\n');
     }
-    command
-        .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}"))
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"
+    ))
 }
 
 /// Puts the flags of a subcommand and of its forms, such as `train td`, under their headings.

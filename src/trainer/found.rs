@@ -125,6 +125,11 @@ impl Found {
         Ok(agents.into_iter().next().expect("one agent per row"))
     }
 
+    /// The weights, with everything that their file says of them.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
     /// How the weights were trained to play.
     pub fn play(&self) -> Play {
         self.weights.play()

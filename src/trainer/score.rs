@@ -86,35 +86,45 @@ impl Score {
         Some(LinesPerLoss::of(lines.round() as u64, self.games - self.truncated))
     }
 
-    /// The object that `--json` prints.
+    /// The object that `--json` prints, with the protocol's names.
     pub fn to_json(&self) -> Value {
-        let per_loss = self.lines_per_loss();
+        let rate = |mean: Option<f64>, ci95: Option<(Option<f64>, Option<f64>)>| {
+            let (low, high) = ci95.unwrap_or_default();
+            json!({"mean": mean, "ci95_low": low, "ci95_high": high})
+        };
+        let ends = |(low, high)| (Some(low), Some(high));
+        let per_piece =
+            |number: Option<PerPiece>| number.map(|PerPiece { mean, ci95 }| rate(Some(mean), ci95.map(ends)));
+        let per_loss = match self.lines_per_loss() {
+            Some(LinesPerLoss { estimate, at_least, at_most }) => {
+                rate(estimate, Some((Some(at_least), at_most)))
+            }
+            None => rate(Some(self.lines.mean), self.lines.spread.map(|spread| ends(spread.ci95))),
+        };
         json!({
             "name": self.name,
-            "games": self.games,
-            "mean_lines": self.lines.mean,
-            "std_lines": self.lines.spread.map(|spread| spread.std),
-            "ci95": self.lines.spread.map(|spread| spread.ci95),
-            "mean_pieces": self.pieces.mean,
-            "mean_score": self.points.mean,
-            "std_score": self.points.spread.map(|spread| spread.std),
-            "score_ci95": self.points.spread.map(|spread| spread.ci95),
-            "lines_per_piece": self.lines_per_piece.map(|lines| lines.mean),
-            "lines_per_piece_ci95": self.lines_per_piece.and_then(|lines| lines.ci95),
-            "score_per_piece": self.points_per_piece.map(|points| points.mean),
-            "score_per_piece_ci95": self.points_per_piece.and_then(|points| points.ci95),
-            "truncated_games": self.truncated,
-            "lower_bound": self.truncated > 0,
-            "estimate": self.is_estimate,
-            "lines_per_loss": match per_loss {
-                Some(per_loss) => per_loss.estimate,
-                None => Some(self.lines.mean),
-            },
-            "lines_per_loss_ci95": match per_loss {
-                Some(per_loss) => Some([Some(per_loss.at_least), per_loss.at_most]),
-                None => self.lines.spread.map(|spread| [Some(spread.ci95.0), Some(spread.ci95.1)]),
-            },
+            "num_games": self.games,
+            "num_truncated": self.truncated,
+            "estimated": self.is_estimate,
+            "lines": statistics_to_json(&self.lines),
+            "pieces": statistics_to_json(&self.pieces),
+            "score": statistics_to_json(&self.points),
+            "lines_per_piece": per_piece(self.lines_per_piece),
+            "score_per_piece": per_piece(self.points_per_piece),
+            "lines_per_loss": per_loss,
             "pieces_per_second": self.pieces_per_second,
         })
     }
+}
+
+/// Statistics as an object, with the names of the protocol's `Statistics`.
+pub fn statistics_to_json(Statistics { mean, spread, min, max }: &Statistics) -> Value {
+    json!({
+        "mean": mean,
+        "std": spread.map(|spread| spread.std),
+        "ci95_low": spread.map(|spread| spread.ci95.0),
+        "ci95_high": spread.map(|spread| spread.ci95.1),
+        "min": min,
+        "max": max,
+    })
 }

@@ -269,7 +269,7 @@ fn numbers_that_are_none_are_refused_in_words() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(stderr, format!("error: invalid value {why}\n\nFor more information, try '--help'.\n"));
     }
-    let evaluate = ["evaluate", "--controller", "dt-10"];
+    let evaluate = ["evaluate", "dt-10"];
     let check_flag = |flag, value, why: &str| check(&[&evaluate[..], &[flag, value]].concat(), why);
     check_flag("--seed", "-1", "'-1' for '--seed <SEED>': expected a whole number, 0 or more");
     check_flag(
@@ -316,7 +316,7 @@ fn what_a_terminal_would_obey_is_written_out() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("obeyed");
     std::fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    check(&tetrion(&["evaluate", "--weights", &path(TITLE)], &[]), WRITTEN);
+    check(&tetrion(&["evaluate", "--features", "bcts8", "--weights", &path(TITLE)], &[]), WRITTEN);
     check(&tetrion(&["replay", &path(TITLE)], &[]), WRITTEN);
     // The parser of flags leaves whole escape sequences out.
     check(&tetrion(&["serve", "--listen", TITLE], &[]), "2J\\u202eevil");
@@ -329,9 +329,19 @@ fn what_a_terminal_would_obey_is_written_out() {
     assert!(help.contains("--listen") && !help.contains('\u{1b}'), "{help:?}");
 
     let recording = path("recording.json");
-    let small =
-        ["--width", "4", "--height", "4", "--games", "1", "--record", "best", folder.to_str().unwrap()];
-    let played = tetrion(&[&["evaluate", "--controller", "bcts"], &small[..]].concat(), &[]);
+    let small = [
+        "--width",
+        "4",
+        "--height",
+        "4",
+        "--games",
+        "1",
+        "--record",
+        "best",
+        "--record-dir",
+        folder.to_str().unwrap(),
+    ];
+    let played = tetrion(&[&["evaluate", "bcts"], &small[..]].concat(), &[]);
     assert!(played.status.success(), "{played:?}");
     let game = std::fs::read_to_string(path("bcts-best.json")).unwrap();
     let mut game: serde_json::Value = serde_json::from_str(&game).unwrap();
@@ -364,7 +374,8 @@ fn files_larger_than_any_of_their_kind_are_not_read() {
         assert_eq!(stderr.matches("huge/").count(), 1, "the file is named once: {stderr}");
     }
     let file = sparse("file");
-    check(&["evaluate", "--weights", &file]);
+    check(&["evaluate", &file]);
+    check(&["evaluate", "--features", "bcts8", "--weights", &file]);
     check(&["train", "--start", &file]);
     check(&["watch", &file]);
     check(&["replay", &file]);
@@ -393,8 +404,10 @@ fn a_word_of_megabytes_is_shortened() {
 fn a_file_that_holds_no_weights_is_named_once_with_what_was_expected() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("program.py");
     std::fs::write(&path, "import sys\n").unwrap();
-    let stderr =
-        |path: &str| String::from_utf8(tetrion(&["evaluate", "--weights", path], &[]).stderr).unwrap();
+    let stderr = |path: &str| {
+        String::from_utf8(tetrion(&["evaluate", "--features", "bcts8", "--weights", path], &[]).stderr)
+            .unwrap()
+    };
     let expected = "it holds \"import\", which is no finite number: expected a weights.json of `tetrion train`, or plain numbers";
     assert_eq!(stderr(path.to_str().unwrap()), format!("error: {}: {expected}\n", path.display()));
     assert_eq!(

@@ -78,11 +78,11 @@ fn check_lines(object: &Value, lines: &[f64]) {
         let value = value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"));
         assert!((value - expected).abs() <= 1e-9 * expected.abs(), "{value}, expected {expected}");
     };
-    near(&object["mean_lines"], average);
-    near(&object["std_lines"], std);
-    near(&object["ci95"][0], average - half);
-    near(&object["ci95"][1], average + half);
-    assert_eq!(object["games"], GAMES);
+    near(&object["lines"]["mean"], average);
+    near(&object["lines"]["std"], std);
+    near(&object["lines"]["ci95_low"], average - half);
+    near(&object["lines"]["ci95_high"], average + half);
+    assert_eq!(object["num_games"], GAMES);
 }
 
 fn lines(games: &[GameResult]) -> Vec<f64> {
@@ -91,15 +91,15 @@ fn lines(games: &[GameResult]) -> Vec<f64> {
 
 #[test]
 fn the_numbers_are_those_of_the_engine() {
-    let answer = json(&["--controller", "bcts", "--max-pieces", "300"]);
+    let answer = json(&["bcts", "--max-pieces", "300"]);
     let result = &answer["results"][0];
     let games = played("bcts", 300);
     check_lines(result, &lines(&games));
     assert_eq!(result["name"], "bcts");
-    assert_eq!(result["mean_pieces"], mean(games.iter().map(|game| game.pieces as f64)));
+    assert_eq!(result["pieces"]["mean"], mean(games.iter().map(|game| game.pieces as f64)));
     let cut = games.iter().filter(|game| game.truncated).count();
     assert!(cut > 0 && cut < games.len(), "{cut} games are cut: the limit of this test is a bad one");
-    assert_eq!((&result["truncated_games"], &result["lower_bound"]), (&cut.into(), &true.into()));
+    assert_eq!(result["num_truncated"], cut);
     assert!(result["pieces_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(answer["paired_differences"], Value::Array(vec![]));
     assert_eq!(
@@ -110,7 +110,7 @@ fn the_numbers_are_those_of_the_engine() {
 
 #[test]
 fn controllers_are_compared_game_by_game() {
-    let answer = json(&["--controller", "bcts", "--controller", "yiyuan-lee", "--controller", "bcts"]);
+    let answer = json(&["bcts", "yiyuan-lee", "bcts"]);
     let (bcts, lee) = (lines(&played("bcts", u64::MAX)), lines(&played("yiyuan-lee", u64::MAX)));
     check_lines(&answer["results"][0], &bcts);
     check_lines(&answer["results"][1], &lee);
@@ -137,7 +137,9 @@ fn plain_numbers_play_with_the_features_they_belong_to() {
     check_lines(&answer["results"][0], &lines(&played("bcts", u64::MAX)));
 
     let error = refused(&["--weights", path.to_str().unwrap()], 2);
-    assert!(error.contains("--features"), "{error}");
+    assert!(error.contains("say with --features"), "{error}");
+    let error = refused(&["bcts", "--features", "bcts8"], 2);
+    assert!(error.contains("--features is for the plain numbers of --weights"), "{error}");
     let error = refused(&["--weights", path.to_str().unwrap(), "--features", "holes,gaps"], 2);
     assert!(error.contains("gaps"), "{error}");
     let error = refused(&["--weights", path.to_str().unwrap(), "--features", "lab4"], 2);
@@ -154,12 +156,12 @@ fn the_write_ups_four_numbers_play_as_they_did() {
     let rules = ["--rules", "genetic"];
     let mean = |args: &[&str]| {
         let answer = json(&[args, &rules].concat());
-        answer["results"][0]["mean_pieces"].as_f64().unwrap()
+        answer["results"][0]["pieces"]["mean"].as_f64().unwrap()
     };
-    let named = mean(&["--controller", "genetic"]);
+    let named = mean(&["genetic"]);
     assert_eq!(mean(&[&weights[..], &["--terminal", "score"]].concat()), named);
     let avoiding = mean(&[&weights[..], &["--terminal", "avoid"]].concat());
-    assert_eq!(mean(&["--controller", "genetic", "--terminal", "avoid"]), avoiding);
+    assert_eq!(mean(&["genetic", "--terminal", "avoid"]), avoiding);
     assert_eq!(mean(&weights), avoiding, "what plain numbers do without --terminal");
     assert!(avoiding > named, "{avoiding} pieces, {named} where the end is scored");
 }
@@ -167,13 +169,12 @@ fn the_write_ups_four_numbers_play_as_they_did() {
 #[test]
 fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
     for games in ["4294967295", "100000000", "1048577", "0"] {
-        let output = tetrion(&["evaluate", "--controller", "bcts", "--games", games]).output().unwrap();
+        let output = tetrion(&["evaluate", "bcts", "--games", games]).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains("expected 1 to 1048576"), "{stderr}");
     }
-    let many = vec!["bcts"; 17].join(",");
-    let many = tetrion(&["evaluate", "--games", "1048576", "--controller", &many]).output().unwrap();
+    let many = tetrion(&["evaluate", "--games", "1048576"]).args(["bcts"; 17]).output().unwrap();
     let stderr = String::from_utf8(many.stderr).unwrap();
     assert_eq!(many.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("17 controllers make 17825792 games, expected at most 16777216"), "{stderr}");
@@ -184,10 +185,10 @@ fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
         ("--preview", "4294967295"),
     ];
     for (flag, value) in too_much {
-        let error = refused(&["--controller", "bcts", flag, value], 2);
+        let error = refused(&["bcts", flag, value], 2);
         assert!(error.contains(value), "{flag}: {error}");
     }
-    let error = refused(&["--controller", "monte_carlo", "--playouts", "4294967295"], 2);
+    let error = refused(&["monte_carlo", "--playouts", "4294967295"], 2);
     assert!(error.contains("playouts") && error.contains("1000"), "{error}");
 }
 
@@ -195,7 +196,7 @@ fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
 fn every_game_is_in_the_table() {
     let path = file("games.csv");
     let path = path.to_str().unwrap();
-    json(&["--controller", "bcts", "--controller", "dt-10", "--per-game", path]);
+    json(&["bcts", "dt-10", "--games-csv", path]);
     let text = fs::read_to_string(path).unwrap();
     let mut rows = text.lines();
     assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,steps,score,truncated"));
@@ -212,9 +213,8 @@ fn every_game_is_in_the_table() {
 #[test]
 fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
     let path = file("points.csv");
-    let args =
-        ["evaluate", "--controller", "bcts,dt-10", "--rules", "genetic", "--width", "10", "--height", "7"];
-    let args = [&args[..], &["--games", "30", "--per-game", path.to_str().unwrap()]].concat();
+    let args = ["evaluate", "bcts", "dt-10", "--rules", "genetic", "--width", "10", "--height", "7"];
+    let args = [&args[..], &["--games", "30", "--games-csv", path.to_str().unwrap()]].concat();
     let text = String::from_utf8(tetrion(&args).output().unwrap().stdout).unwrap();
     let object = tetrion(&args).arg("--json").output().unwrap().stdout;
     let answer = serde_json::from_slice::<Value>(&object).unwrap();
@@ -229,58 +229,57 @@ fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
     let sum = |i: usize| games.iter().map(|game| game[i]).sum::<f64>();
     for (name, i) in [("lines_per_piece", 0), ("score_per_piece", 2)] {
         let ratio = sum(i) / sum(1);
-        assert!((result[name].as_f64().unwrap() - ratio).abs() < 1e-12, "{name} of {result}");
+        assert!((result[name]["mean"].as_f64().unwrap() - ratio).abs() < 1e-12, "{name} of {result}");
         // The interval by the games left out one at a time, which the formula is close to.
         let without: Vec<f64> = games.iter().map(|game| (sum(i) - game[i]) / (sum(1) - game[1])).collect();
         let around = mean(without.iter().copied());
         let n = games.len() as f64;
         let variance = (n - 1.0) / n * without.iter().map(|other| (other - around).powi(2)).sum::<f64>();
-        let ends = &result[format!("{name}_ci95")];
-        let half = (ends[1].as_f64().unwrap() - ends[0].as_f64().unwrap()) / 2.0;
+        let [low, high] = ["ci95_low", "ci95_high"].map(|end| result[name][end].as_f64().unwrap());
+        let half = (high - low) / 2.0;
         assert!((half / (1.96 * variance.sqrt()) - 1.0).abs() < 0.1, "{name}: {half}, {variance}");
         assert!(text.contains(&format!("{ratio:.3}")), "{text}");
     }
     let points = sum(2) / games.len() as f64;
-    assert!((result["mean_score"].as_f64().unwrap() - points).abs() < 1e-9, "{result}");
+    assert!((result["score"]["mean"].as_f64().unwrap() - points).abs() < 1e-9, "{result}");
     assert!(text.contains("points a piece") && text.contains("lines a piece"), "{text}");
     let more: Vec<f64> = of("dt-10").iter().zip(&games).map(|(dt, bcts)| dt[2] - bcts[2]).collect();
-    let difference = answer["paired_differences"][0]["mean_score"].as_f64().unwrap();
+    let difference = answer["paired_differences"][0]["score"]["mean"].as_f64().unwrap();
     assert!((difference - mean(more.iter().copied())).abs() < 1e-9, "{answer}");
     assert!(text.contains("points more than bcts on the same pieces"), "{text}");
     // A point is a line: there is nothing more to tell.
-    let lines = String::from_utf8(evaluate(&["--controller", "bcts"]).stdout).unwrap();
+    let lines = String::from_utf8(evaluate(&["bcts"]).stdout).unwrap();
     assert!(!lines.contains("points"), "{lines}");
 }
 
 #[test]
 fn controllers_of_modern_tetris_send_lines() {
-    let names = "tetrion-guideline-preview,tetrion-guideline,dt-10";
+    let names = ["tetrion-guideline-preview", "tetrion-guideline", "dt-10"];
     let rules = ["--rules", "guideline", "--height", "24", "--clear-points", "attack", "--seed", "3"];
-    let args = ["evaluate", "--controller", names, "--games", "20", "--max-pieces", "200", "--json"];
-    let output = tetrion(&[&args[..], &rules[..]].concat()).output().unwrap();
+    let args = ["evaluate", "--games", "20", "--max-pieces", "200", "--json"];
+    let output = tetrion(&[&args[..], &rules, &names].concat()).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let sent = |i: usize| answer["results"][i]["score_per_piece"].as_f64().unwrap();
+    let sent = |i: usize| answer["results"][i]["score_per_piece"]["mean"].as_f64().unwrap();
     // Of 1,000 longer games they send 0.587, 0.489 and 0.061 lines a piece.
     assert!(sent(0) > sent(1) && sent(1) > 0.42 && sent(2) < 0.1, "{answer}");
 }
 
 #[test]
 fn controllers_weigh_the_pieces_to_come() {
-    let answer = json(&["--controller", "dt-10,random", "--expectation", "--expectation-placements", "4"]);
+    let answer = json(&["dt-10", "random", "--expectation", "--expectation-placements", "4"]);
     let (result, random) = (&answer["results"][0], &answer["results"][1]);
     assert_eq!(
         (result["name"].as_str(), random["name"].as_str()),
         (Some("dt-10 + expectation"), Some("random"))
     );
-    let lines = result["mean_lines"].as_f64().unwrap();
-    let greedy = json(&["--controller", "dt-10"])["results"][0]["mean_lines"].as_f64().unwrap();
+    let lines = result["lines"]["mean"].as_f64().unwrap();
+    let greedy = json(&["dt-10"])["results"][0]["lines"]["mean"].as_f64().unwrap();
     assert!(lines > greedy, "{lines} lines against {greedy}");
     // The second piece is shown, because it is asked for.
-    let two =
-        json(&["--controller", "dt-10", "--expectation", "--expectation-pieces", "2", "--max-pieces", "300"]);
+    let two = json(&["dt-10", "--expectation", "--expectation-pieces", "2", "--max-pieces", "300"]);
     assert_eq!(two["rules_changes"]["preview"], 1, "{two}");
     // Rules that show more go on showing it.
-    let modern = ["--controller", "dt-10", "--rules", "guideline", "--rows-above", "3", "--max-pieces", "5"];
+    let modern = ["dt-10", "--rules", "guideline", "--rows-above", "3", "--max-pieces", "5"];
     let modern = json(&[&modern[..], &["--lookahead", "1"]].concat());
     assert_eq!(modern["rules_changes"], serde_json::json!({"rows_above": 3}));
     assert_eq!(modern["results"][0]["name"], "dt-10 + lookahead 1");
@@ -288,17 +287,16 @@ fn controllers_weigh_the_pieces_to_come() {
 
 #[test]
 fn cut_games_estimate_whole_ones() {
-    let whole = json(&["--controller", "dt-10"]);
-    let cut = json(&["--controller", "dt-10", "--max-pieces", "300"]);
+    let whole = json(&["dt-10"]);
+    let cut = json(&["dt-10", "--max-pieces", "300"]);
     let (whole, cut) = (&whole["results"][0], &cut["results"][0]);
-    assert_eq!(whole["lines_per_loss"], whole["mean_lines"], "a loss each");
-    assert!(cut["truncated_games"].as_u64().unwrap() > 5, "{cut}");
-    assert!(cut["mean_lines"].as_f64() < whole["mean_lines"].as_f64());
-    let interval: Vec<f64> =
-        cut["lines_per_loss_ci95"].as_array().unwrap().iter().map(|end| end.as_f64().unwrap()).collect();
-    let lines = whole["mean_lines"].as_f64().unwrap();
+    assert_eq!(whole["lines_per_loss"]["mean"], whole["lines"]["mean"], "a loss each");
+    assert!(cut["num_truncated"].as_u64().unwrap() > 5, "{cut}");
+    assert!(cut["lines"]["mean"].as_f64() < whole["lines"]["mean"].as_f64());
+    let interval = ["ci95_low", "ci95_high"].map(|end| cut["lines_per_loss"][end].as_f64().unwrap());
+    let lines = whole["lines"]["mean"].as_f64().unwrap();
     assert!(interval[0] < lines && lines < interval[1], "{lines} lines, estimated {interval:?}");
-    let output = evaluate(&["--controller", "dt-10", "--max-pieces", "10"]);
+    let output = evaluate(&["dt-10", "--max-pieces", "10"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("games were cut; over ") && text.contains(" lines a loss (95 %)"), "{text}");
 }
@@ -308,28 +306,28 @@ fn cut_games_estimate_whole_ones() {
 fn games_are_the_same_on_every_kernel_and_any_number_of_threads() {
     let play = |kernel: &str, threads: &str| {
         let path = file(&format!("games-{kernel}-{threads}.csv"));
-        let with = ["--kernel", kernel, "--threads", threads, "--per-game", path.to_str().unwrap()];
-        let json = json(&[&["--controller", "dt-10,random"], &with[..]].concat());
+        let with = ["--kernel", kernel, "--threads", threads, "--games-csv", path.to_str().unwrap()];
+        let json = json(&[&["dt-10", "random"], &with[..]].concat());
         let games = fs::read(&path).unwrap();
         fs::remove_file(path).unwrap();
-        (games, json["results"][0]["mean_lines"].clone())
+        (games, json["results"][0]["lines"]["mean"].clone())
     };
     let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
     let all: Vec<_> =
         kernels.flat_map(|kernel| ["1", "3"].map(|threads| play(kernel.name(), threads))).collect();
     assert!(all[0].0.len() > 1_000);
     all.iter().for_each(|games| assert_eq!(*games, all[0]));
-    let server = ["--server", "127.0.0.1:1", "--controller", "dt-10"];
+    let server = ["--server", "127.0.0.1:1", "dt-10"];
     for flag in [["--threads", "2"], ["--kernel", "portable"]] {
         let error = refused(&[&server[..], &flag[..]].concat(), 2);
         assert!(error.contains(&format!("{} is for games that this process plays", flag[0])), "{error}");
     }
-    assert!(refused(&["--controller", "dt-10", "--kernel", "sse"], 2).contains("portable, avx2, avx512"));
+    assert!(refused(&["dt-10", "--kernel", "sse"], 2).contains("portable, avx2, avx512"));
 }
 
 #[test]
 fn people_get_a_table() {
-    let output = evaluate(&["--controller", "bcts", "--controller", "yiyuan-lee"]);
+    let output = evaluate(&["bcts", "yiyuan-lee"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let games = lines(&played("bcts", u64::MAX));
     let row = text.lines().find(|line| line.starts_with("bcts")).unwrap_or_else(|| panic!("{text}"));
@@ -346,78 +344,64 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
     fn says(error: &str, parts: &[&str]) {
         parts.iter().for_each(|part| assert!(error.contains(part), "{part:?} is not in {error}"));
     }
-    says(&refused(&[], 2), &["nothing to evaluate", "--controller"]);
-    says(&refused(&["--controller", "deep-blue"], 2), &["deep-blue", "expected one of", "dt-10"]);
-    says(&refused(&["--controller", "dt10"], 2), &["\"dt10\", did you mean \"dt-10\"? expected one of"]);
+    says(&refused(&[], 2), &["nothing to evaluate", "dt-10", "--weights"]);
+    says(&refused(&["deep-blue"], 2), &["deep-blue", "expected one of", "dt-10"]);
+    says(&refused(&["dt10"], 2), &["\"dt10\", did you mean \"dt-10\"? expected one of"]);
+    says(&refused(&["bcts", "--rules", "chess"], 2), &["chess", "expected one of", "simplified"]);
+    says(&refused(&["bcts", "--rules", "simple"], 2), &["did you mean \"simplified\"?"]);
+    says(&refused(&["random_keys"], 2), &["random_keys", "presses keys"]);
+    says(&refused(&["bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo_coded"]);
+    says(&refused(&["random", "--lookahead", "1"], 2), &["--lookahead", "linear"]);
+    says(&refused(&["random", "--expectation"], 2), &["--expectation", "linear"]);
+    says(&refused(&["bcts", "--discount", "0.5"], 2), &["--expectation", "--discount"]);
     says(
-        &refused(&["--controller", "bcts", "--rules", "chess"], 2),
-        &["chess", "expected one of", "simplified"],
-    );
-    says(&refused(&["--controller", "bcts", "--rules", "simple"], 2), &["did you mean \"simplified\"?"]);
-    says(&refused(&["--controller", "random_keys"], 2), &["random_keys", "presses keys"]);
-    says(&refused(&["--controller", "bcts", "--playouts", "5"], 2), &["--playouts", "monte_carlo_coded"]);
-    says(&refused(&["--controller", "random", "--lookahead", "1"], 2), &["--lookahead", "linear"]);
-    says(&refused(&["--controller", "random", "--expectation"], 2), &["--expectation", "linear"]);
-    says(&refused(&["--controller", "bcts", "--discount", "0.5"], 2), &["--expectation", "--discount"]);
-    says(
-        &refused(&["--controller", "bcts", "--expectation", "--discount", "2"], 2),
+        &refused(&["bcts", "--expectation", "--discount", "2"], 2),
         &["expectation.discount", "is 2, expected 0 to 1"],
     );
     says(
-        &refused(&["--controller", "bcts", "--expectation", "--caution", "-1"], 2),
+        &refused(&["bcts", "--expectation", "--caution", "-1"], 2),
         &["expectation.caution", "is -1, expected 0 to 10"],
     );
-    says(
-        &refused(&["--controller", "bcts", "--expectation", "--expectation-pieces", "3"], 2),
-        &["3", "expected 1 to 2"],
-    );
-    says(
-        &refused(&["--controller", "bcts", "--expectation", "--lookahead", "1"], 2),
-        &["cannot be used with"],
-    );
-    says(&refused(&["--controller", "random", "--terminal", "score"], 2), &["--terminal", "linear"]);
-    says(&refused(&["--controller", "bcts", "--terminal", "never"], 2), &["never", "score", "avoid"]);
-    says(
-        &refused(&["--controller", "bcts", "--randomizer", "bag"], 2),
-        &["--randomizer", "bag7", "balanced"],
-    );
-    says(&refused(&["--controller", "bcts", "--lookahead", "2", "--preview", "1"], 2), &["lookahead", "1"]);
-    says(&refused(&["--weights", "no/such/file"], 1), &["no/such/file"]);
-    says(
-        &refused(&["--controller", "bcts", "--server", "127.0.0.1:1"], 1),
-        &["127.0.0.1:1", "tetrion serve"],
-    );
-    says(&refused(&["--controller", "bcts", "--server", "a b"], 1), &["a b", "HOST:PORT"]);
-    says(&refused(&["--controller", "bcts", "--token", "x"], 2), &["--server"]);
+    says(&refused(&["bcts", "--expectation", "--expectation-pieces", "3"], 2), &["3", "expected 1 to 2"]);
+    says(&refused(&["bcts", "--expectation", "--lookahead", "1"], 2), &["cannot be used with"]);
+    says(&refused(&["random", "--terminal", "score"], 2), &["--terminal", "linear"]);
+    says(&refused(&["bcts", "--terminal", "never"], 2), &["never", "score", "avoid"]);
+    says(&refused(&["bcts", "--randomizer", "bag"], 2), &["--randomizer", "bag7", "balanced"]);
+    says(&refused(&["bcts", "--lookahead", "2", "--preview", "1"], 2), &["lookahead", "1"]);
+    says(&refused(&["no/such/file"], 2), &["no/such/file"]);
+    says(&refused(&["--weights", "no/such/file", "--features", "bcts8"], 1), &["no/such/file"]);
+    says(&refused(&["bcts", "--server", "127.0.0.1:1"], 1), &["127.0.0.1:1", "tetrion serve"]);
+    says(&refused(&["bcts", "--server", "a b"], 1), &["a b", "HOST:PORT"]);
+    says(&refused(&["bcts", "--token", "x"], 2), &["--server"]);
 }
 
 #[test]
 fn agents_play_beside_controllers_each_with_its_own_flags() {
-    let everybody = "dummy,random,random_survey,flat_stacking,monte_carlo,yiyuan-lee";
-    let answer = json(&["--controller", everybody, "--playouts", "20", "--lookahead", "1"]);
-    let lines = |n: usize| answer["results"][n]["mean_lines"].as_f64().unwrap();
+    let everybody = ["dummy", "random", "random_survey", "flat_stacking", "monte_carlo", "yiyuan-lee"];
+    let answer = json(&[&everybody[..], &["--playouts", "20", "--lookahead", "1"]].concat());
+    let lines = |n: usize| answer["results"][n]["lines"]["mean"].as_f64().unwrap();
     assert_eq!(answer["results"].as_array().unwrap().len(), 6);
     assert!(lines(4) > lines(1) && lines(3) > lines(4) && lines(5) > lines(3), "{answer}");
-    let alone = json(&["--controller", "yiyuan-lee"]);
-    assert!(lines(5) > 2.0 * alone["results"][0]["mean_lines"].as_f64().unwrap(), "with a look ahead");
+    let alone = json(&["yiyuan-lee"]);
+    assert!(lines(5) > 2.0 * alone["results"][0]["lines"]["mean"].as_f64().unwrap(), "with a look ahead");
 
-    let keys = json(&["--controller", "lab-uniform,random_keys", "--rules", "lab", "--max-steps", "12"]);
+    let keys = json(&["lab-uniform", "random_keys", "--rules", "lab", "--max-steps", "12"]);
     assert_eq!(keys["max_steps"], 12);
-    assert!(keys["results"][0]["truncated_games"].as_u64().unwrap() > 0, "{keys}");
-    let bags = json(&["--controller", "bcts", "--randomizer", "bag7"]);
-    let draws = json(&["--controller", "bcts"]);
-    assert_ne!(bags["results"][0]["mean_lines"], draws["results"][0]["mean_lines"]);
+    assert!(keys["results"][0]["num_truncated"].as_u64().unwrap() > 0, "{keys}");
+    let bags = json(&["bcts", "--randomizer", "bag7"]);
+    let draws = json(&["bcts"]);
+    assert_ne!(bags["results"][0]["lines"]["mean"], draws["results"][0]["lines"]["mean"]);
 }
 
 #[test]
 fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
     let of = |controllers: &str, flags: &[&str]| {
-        let args = ["--controller", controllers, "--max-pieces", "1000"];
-        json(&[&args[..], flags].concat())
+        let names: Vec<&str> = controllers.split(' ').collect();
+        json(&[&["--max-pieces", "1000"], &names[..], flags].concat())
     };
-    let mean = |answer: &Value, n: usize| answer["results"][n]["mean_lines"].as_f64().unwrap();
+    let mean = |answer: &Value, n: usize| answer["results"][n]["lines"]["mean"].as_f64().unwrap();
     let own = "tetrion-10x10-expectation";
-    let (as_it_plays, greedy) = (of(own, &[]), of("tetrion-10x10-expectation,dt-10", &["--lookahead", "0"]));
+    let (as_it_plays, greedy) = (of(own, &[]), of("tetrion-10x10-expectation dt-10", &["--lookahead", "0"]));
     assert_eq!(as_it_plays["results"][0]["name"], own);
     assert_eq!(greedy["results"][0]["name"], format!("{own} (greedy)"));
     assert_eq!(greedy["results"][1]["name"], "dt-10", "it is greedy anyway");
@@ -431,18 +415,17 @@ fn a_controller_with_an_expectation_of_its_own_can_be_asked_to_be_greedy() {
 
 #[test]
 fn changes_to_a_preset_are_shown_with_the_results() {
-    let flags =
-        ["--controller", "bcts", "--randomizer", "bag7", "--scoring-piece", "1", "--top-out", "overflow"];
+    let flags = ["bcts", "--randomizer", "bag7", "--scoring-piece", "1", "--top-out", "overflow"];
     let changes = serde_json::json!({"randomizer": "bag7", "scoring": {"piece": 1.0}});
     assert_eq!(json(&flags)["rules_changes"], changes, "the top-out is the preset's own");
     let text = String::from_utf8(evaluate(&flags).stdout).unwrap();
     assert!(text.contains(", rules simplified with randomizer bag7, scoring.piece 1, seed "), "{text}");
-    assert_eq!(json(&["--controller", "bcts"])["rules_changes"], serde_json::json!({}));
+    assert_eq!(json(&["bcts"])["rules_changes"], serde_json::json!({}));
 }
 
 #[test]
 fn garbage_is_one_flag_or_three() {
-    let controller = ["--controller", "bcts", "--max-pieces", "100"];
+    let controller = ["bcts", "--max-pieces", "100"];
     let changes = |flags: &[&str]| json(&[&controller[..], flags].concat())["rules_changes"].clone();
     let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25, "hole_moves": 0.05, "delay": 1}});
     assert_eq!(changes(&["--garbage-lines-per-piece", "0.25"]), usual);
@@ -471,17 +454,17 @@ fn flags_can_turn_a_preset_into_any_other() {
         let other = if preset.name == "survey" { "leiden" } else { "survey" };
         let flags = [format!("--rules={other}"), rows_above.clone()];
         let flags: Vec<String> = flags.into_iter().chain(fields.map(flag)).collect();
-        let player = ["--controller", "lab-uniform", "--max-steps", "200"];
+        let player = ["lab-uniform", "--max-steps", "200"];
         let flags: Vec<&str> = player.into_iter().chain(flags.iter().map(String::as_str)).collect();
         let named = json(&[&player[..], &["--rules", preset.name, &rows_above]].concat());
         let changed = json(&flags);
-        for field in ["mean_lines", "std_lines", "mean_pieces", "mean_score"] {
+        for field in ["lines", "pieces", "score"] {
             assert_eq!(changed["results"][0][field], named["results"][0][field], "{}: {field}", preset.name);
         }
     }
-    let player = ["--controller", "bcts"];
+    let player = ["bcts"];
     let end = json(&[&player[..], &["--scoring-game-end", "-5"]].concat())["results"][0].clone();
-    let (score, lines) = (end["mean_score"].as_f64().unwrap(), end["mean_lines"].as_f64().unwrap());
+    let (score, lines) = (end["score"]["mean"].as_f64().unwrap(), end["lines"]["mean"].as_f64().unwrap());
     assert!((score - (lines - 5.0)).abs() < 1e-9, "{end}");
     let error = refused(&[&player[..], &["--scoring-lines", "1,2,3"]].concat(), 2);
     assert!(error.contains("expected four numbers"), "{error}");
@@ -496,33 +479,34 @@ fn file(name: &str) -> PathBuf {
 
 #[test]
 fn how_long_games_last_is_estimated() {
-    let estimated = json(&["--controller", "bcts", "--controller", "dt-10", "--loss-trials", "64"]);
+    let estimated = json(&["bcts", "dt-10", "--loss-trials", "64"]);
     assert_eq!(
         (estimated["loss_trials"].as_u64(), &estimated["paired_differences"]),
         (Some(64), &Value::Array(vec![]))
     );
-    let played = json(&["--controller", "bcts", "--controller", "dt-10"]);
+    let played = json(&["bcts", "dt-10"]);
     for at in 0..2 {
         let (ours, theirs) = (&estimated["results"][at], &played["results"][at]);
-        assert_eq!((ours["estimate"].as_bool(), theirs["estimate"].as_bool()), (Some(true), Some(false)));
-        let (ours, whole) = (ours["mean_lines"].as_f64().unwrap(), theirs["mean_lines"].as_f64().unwrap());
+        assert_eq!((ours["estimated"].as_bool(), theirs["estimated"].as_bool()), (Some(true), Some(false)));
+        let (ours, whole) =
+            (ours["lines"]["mean"].as_f64().unwrap(), theirs["lines"]["mean"].as_f64().unwrap());
         assert!((0.6..1.6).contains(&(ours / whole)), "{ours} lines, {whole} in 50 whole games");
     }
-    let again = json(&["--controller", "bcts", "--controller", "dt-10", "--loss-trials", "64"]);
+    let again = json(&["bcts", "dt-10", "--loss-trials", "64"]);
     for at in 0..2 {
-        assert_eq!(again["results"][at]["mean_lines"], estimated["results"][at]["mean_lines"]);
+        assert_eq!(again["results"][at]["lines"]["mean"], estimated["results"][at]["lines"]["mean"]);
     }
 
-    let output = evaluate(&["--controller", "bcts", "--loss-trials", "64"]);
+    let output = evaluate(&["bcts", "--loss-trials", "64"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("50 estimates each, of 64 trials a height, on 10 x 7"), "{text}");
     // Too few pieces for any trial.
-    let cut = evaluate(&["--controller", "bcts", "--loss-trials", "64", "--max-pieces", "100"]);
+    let cut = evaluate(&["bcts", "--loss-trials", "64", "--max-pieces", "100"]);
     let text = String::from_utf8(cut.stdout).unwrap();
     assert!(text.contains("a lower bound: no loss in 50 of the estimates"), "{text}");
 
-    let stderr = refused(&["--controller", "bcts", "--loss-trials", "3"], 2);
+    let stderr = refused(&["bcts", "--loss-trials", "3"], 2);
     assert!(stderr.contains("--loss-trials"), "{stderr}");
-    let stderr = refused(&["--controller", "bcts", "--loss-trials", "64", "--record", "best", "games"], 2);
+    let stderr = refused(&["bcts", "--loss-trials", "64", "--record", "best", "--record-dir", "games"], 2);
     assert!(stderr.contains("--record"), "{stderr}");
 }

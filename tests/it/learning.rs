@@ -102,12 +102,12 @@ fn its_weights_have_a_model_and_play_as_it_says() {
     // Seven features; four steps of -3 to 3 in one table, two heights up to 8 in the other.
     assert_eq!((weights.len(), model.unwrap().parameters.len()), (7, 7 * 7 * 7 * 7 + 9 * 9));
     let evaluated = tetrion(&["evaluate", "--json", "--max-pieces", "500", "--games", "8"])
-        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .args(["--seed", &seeds.evaluation.to_string()])
         .arg(&path)
         .output()
         .unwrap();
     let evaluated: Value = serde_json::from_str(&succeeded(evaluated)).unwrap();
-    for field in ["mean_lines", "ci95", "mean_pieces", "truncated_games"] {
+    for field in ["num_games", "num_truncated", "lines", "pieces", "score"] {
         assert_eq!(evaluated["results"][0][field], result[field], "{field}");
     }
 

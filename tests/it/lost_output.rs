@@ -38,7 +38,7 @@ fn commands(test: &str) -> Vec<Command> {
     train.args(small).args(short).arg("--out").arg(&folder);
     vec![
         tetrion(&["perft", "IO"]),
-        tetrion(&["evaluate", "--controller", "bcts", "--height", "5", "--games", "3"]),
+        tetrion(&["evaluate", "bcts", "--height", "5", "--games", "3"]),
         tetrion(&["bench", "--quick", "--only", "startup"]),
         train,
     ]
@@ -142,7 +142,7 @@ fn a_server_whose_line_cannot_be_written_serves_anyway() {
 #[test]
 #[cfg(target_os = "linux")]
 fn games_that_cannot_be_written_are_refused_before_play_or_still_summarised() {
-    let evaluate = ["evaluate", "--controller", "bcts", "--height", "5", "--games", "3", "--per-game"];
+    let evaluate = ["evaluate", "bcts", "--height", "5", "--games", "3", "--games-csv"];
     let refused = |path: &str| check(tetrion(&evaluate).arg(path), 1);
     for path in ["/no/such/folder/games.csv", "/"] {
         let output = refused(path);

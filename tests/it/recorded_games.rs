@@ -175,8 +175,12 @@ fn run(args: &[&str]) -> Output {
 /// Games on 10 x 6, recorded into a folder.
 fn evaluate(folder: &Path, which: &str) -> Output {
     let folder = folder.to_str().unwrap();
-    let args = ["evaluate", "--controller", "bcts,random", "--games", "9", "--height", "6", "--json"];
-    run(&[&args[..], &["--per-game", &format!("{folder}/games.csv"), "--record", which, folder]].concat())
+    let args = ["evaluate", "bcts", "random", "--games", "9", "--height", "6", "--json"];
+    run(&[
+        &args[..],
+        &["--games-csv", &format!("{folder}/games.csv"), "--record", which, "--record-dir", folder],
+    ]
+    .concat())
 }
 
 #[test]
@@ -209,28 +213,35 @@ fn evaluate_records_the_games_that_it_is_asked_for() {
             assert_eq!(Replay::new(recording).unwrap().difference(), None);
         }
     }
-    let refused = tetrion(&["evaluate", "--controller", "bcts", "--record", "bset", "x"]).output().unwrap();
+    let refused = tetrion(&["evaluate", "bcts", "--record", "bset", "--record-dir", "x"]).output().unwrap();
     let stderr = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("\"bset\" is none of best, worst, median and all=N"), "{stderr}");
+    assert!(stderr.contains("\"bset\", expected best, worst, median or all=N"), "{stderr}");
 }
 
 #[test]
-fn what_is_recorded_can_stand_in_the_file_and_not_in_the_environment() {
+fn what_is_recorded_can_stand_in_the_file_or_in_the_environment() {
     let folder = folder("by_file");
     let config = folder.join("tetrion.toml");
     let directory = folder.to_str().unwrap();
-    fs::write(&config, format!("[evaluate]\nrecord = [\"worst\", '{directory}']\nheight = 6\ngames = 2\n"))
-        .unwrap();
-    let output = tetrion(&["evaluate", "--controller", "bcts", "--config"])
+    fs::write(
+        &config,
+        format!("[evaluate]\nrecord = \"worst\"\nrecord-dir = '{directory}'\nheight = 6\ngames = 2\n"),
+    )
+    .unwrap();
+    let output = tetrion(&["evaluate", "bcts", "--config"])
         .arg(&config)
         .env("TETRION_EVALUATE_RECORD", "best")
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(folder.join("bcts-worst.json").exists() && !folder.join("bcts-best.json").exists());
-    let help = String::from_utf8(run(&["evaluate", "--help"]).stdout).unwrap();
-    assert!(help.contains("TETRION_EVALUATE_GAMES") && !help.contains("TETRION_EVALUATE_RECORD"), "{help}");
+    assert!(folder.join("bcts-best.json").exists() && !folder.join("bcts-worst.json").exists());
+    let half = tetrion(&["evaluate", "bcts", "--record", "best"]).output().unwrap();
+    assert_eq!(half.status.code(), Some(2), "{half:?}");
+    assert!(
+        String::from_utf8_lossy(&half.stderr).contains("--record and --record-dir go together"),
+        "{half:?}"
+    );
 }
 
 #[test]
@@ -343,7 +354,7 @@ fn the_picture_of_the_readme_is_what_its_commands_make() {
     let commands: Vec<&str> = watching
         .lines()
         .filter_map(|line| line.strip_prefix("tetrion "))
-        .filter(|line| line.contains("tetrion-10x10-best.json") || line.contains("--record best games"))
+        .filter(|line| line.contains("tetrion-10x10-best.json") || line.contains("--record best --record-dir games"))
         .collect();
     assert_eq!(commands.len(), 2, "{commands:?}");
     for command in commands {

@@ -17,7 +17,7 @@ def test_an_evaluation_records_the_games_worth_a_look(client, tmp_path):
     assert plain.recordings == ()
     np.testing.assert_array_equal(result.lines, plain.lines)
     options = ["--width", "6", "--height", "8", "--games", "15", "--seed", "1", "--max-pieces", "200"]
-    command = ["evaluate", "--controller", "bcts,random", *options, "--record", ",".join(words), tmp_path / "theirs"]
+    command = ["evaluate", "bcts", "random", *options, "--record", ",".join(words), "--record-dir", tmp_path / "theirs"]
     code, printed = program(*command)
     assert code == 0, printed
     theirs = [tetrion.Recording.load(path, client) for path in sorted((tmp_path / "theirs").iterdir())]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::record::Selection;
 use crate::cli::computing::ComputingArgs;
 use crate::cli::connection::ConnectionArgs;
 use crate::cli::options::{games_range, loss_trials_range};
@@ -11,22 +12,23 @@ use crate::cli::search::SearchArgs;
 /// The options of `tetrion evaluate`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("rules", |arg| arg.help("Rules preset [default: the rules of the first weights.json, or simplified]")),
+    mut_arg("rules", |arg| arg.help("Rules preset [default: the rules of the first run, or simplified]")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 10, or the preset's]")),
     mut_arg("preview", |arg| arg.help("Number of next pieces shown [default: the preset's, or as many as --lookahead and --expectation-pieces need]")),
 )]
 pub struct EvaluateArgs {
-    /// Controller or agent by name, such as dt-10 or monte_carlo; repeat the flag to compare several on the same pieces
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub controller: Vec<String>,
+    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several are compared on
+    /// the same pieces
+    #[arg(value_name = "NAME")]
+    pub players: Vec<String>,
 
-    /// File of weights: weights.json of a training run, or plain numbers with --features
+    /// File of plain numbers, one weight per feature of --features
     #[arg(long, value_name = "FILE")]
     pub weights: Vec<PathBuf>,
 
     /// Features for a file of plain numbers: a feature set, or features separated by commas
-    #[arg(long, value_name = "SET", requires = "weights")]
+    #[arg(long, value_name = "SET|LIST")]
     pub features: Option<String>,
 
     /// Random games per placement, for monte_carlo and monte_carlo_coded [default: 50]
@@ -63,13 +65,16 @@ pub struct EvaluateArgs {
     pub loss_trials: Option<u32>,
 
     /// Write one line per game to this CSV file
-    #[arg(long, value_name = "FILE.csv")]
-    pub per_game: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub games_csv: Option<PathBuf>,
 
-    /// Record games of each controller in a folder: `best`, `worst`, `median`, or `all=N` for the first N; separate several
-    /// with commas
-    #[arg(long, num_args = 2, value_names = ["WHICH", "DIR"])]
-    pub record: Vec<String>,
+    /// Record games of each controller: `best`, `worst`, `median`, or `all=N` for the first N; separate several with commas
+    #[arg(long, value_name = "WHICH")]
+    pub record: Option<Selection>,
+
+    /// Folder for the recordings of --record
+    #[arg(long, value_name = "DIR")]
+    pub record_dir: Option<PathBuf>,
 
     /// Print one JSON object
     #[arg(long)]

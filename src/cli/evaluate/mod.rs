@@ -20,7 +20,7 @@ use std::time::Instant;
 use anyhow::Context;
 
 use self::contestants::{Contestant, contestants};
-use self::record::{Which, record};
+use self::record::record;
 use self::report::{Difference, to_json, to_text};
 use super::connection::Connection;
 use super::interrupt::INTERRUPTED;
@@ -28,6 +28,7 @@ use super::options::check_writable;
 use super::output::{print, say};
 use super::progress::GamesProgress;
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult, Seeds};
+use crate::input::UsageError;
 use crate::summary::Statistics;
 use crate::text::numbers::count;
 use crate::trainer::score::Score;
@@ -53,17 +54,18 @@ pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
 
 async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let (contestants, rules) = contestants(args)?;
-    if let Some(path) = &args.per_game {
+    if let Some(path) = &args.games_csv {
         check_writable(path)?;
     }
-    let wanted = match &args.record[..] {
-        [which, folder] => {
-            let which = Which::parse_list(which)?;
-            fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
-            Some((which, Path::new(folder)))
-        }
-        _ => None,
+    let wanted = match (&args.record, args.record_dir.as_deref()) {
+        (Some(selection), Some(folder)) => Some((selection, folder)),
+        (None, None) => None,
+        _ => return Err(UsageError("--record and --record-dir go together".to_owned()).into()),
     };
+    if let Some((_, folder)) = wanted {
+        let problem = || format!("cannot make the folder {}", folder.display());
+        fs::create_dir_all(folder).with_context(problem)?;
+    }
     let connection = Connection::open(&args.connection, &args.computing).await?;
     let mut rules_version = String::new();
     let (mut requests, mut evaluations) = (Vec::new(), Vec::new());
@@ -94,13 +96,13 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     };
     // First the output that a full disk cannot stop.
     print(&text)?;
-    if let Some(path) = &args.per_game {
+    if let Some(path) = &args.games_csv {
         write_games(path, &scores, &evaluations)
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    if let Some((which, folder)) = &wanted {
+    if let Some((selection, folder)) = wanted {
         for ((request, evaluated), Score { name, .. }) in requests.iter().zip(&evaluations).zip(&scores) {
-            let files = record(&connection.client, request, evaluated, name, (which, folder)).await?;
+            let files = record(&connection.client, request, evaluated, name, (&selection.0, folder)).await?;
             let recordings = count(files as u64, "recording");
             say(format_args!("{name}: {recordings} in {}", folder.display()));
         }

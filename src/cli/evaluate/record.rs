@@ -7,7 +7,6 @@ use anyhow::Context;
 
 use crate::cli::recordings;
 use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
-use crate::input::UsageError;
 use crate::trainer::games::{RecordError, recorded};
 
 /// The most games that one command records.
@@ -36,24 +35,25 @@ impl FromStr for Which {
             "worst" => Ok(Which::Worst),
             "median" => Ok(Which::Median),
             word => word.strip_prefix("all=").and_then(first).map(Which::First).ok_or_else(|| {
-                format!(
-                    "{word:?} is none of best, worst, median and all=N, with N from 1 to {MAX_RECORDINGS}"
-                )
+                format!("{word:?}, expected best, worst, median or all=N, with N from 1 to {MAX_RECORDINGS}")
             }),
         }
     }
 }
 
-impl Which {
-    /// Reads a list with commas between its words.
-    ///
-    /// # Errors
-    /// [`UsageError`] for a word that is none.
-    pub fn parse_list(words: &str) -> Result<Vec<Which>, UsageError> {
-        let parse = |word: &str| word.parse().map_err(|error| UsageError(format!("--record: {error}")));
-        words.split(',').map(parse).collect()
-    }
+/// A list of choices, written with commas between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection(pub Vec<Which>);
 
+impl FromStr for Selection {
+    type Err = String;
+
+    fn from_str(words: &str) -> Result<Selection, String> {
+        words.split(',').map(str::parse).collect::<Result<_, _>>().map(Selection)
+    }
+}
+
+impl Which {
     /// The indices of the games it means, and the word for them in the names of files.
     fn of(&self, games: &[GameResult]) -> Vec<(u32, String)> {
         let mut by_lines: Vec<&GameResult> = games.iter().collect();

@@ -9,7 +9,7 @@ use crate::client::Evaluated;
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::{changes, in_words};
-use crate::trainer::score::Score;
+use crate::trainer::score::{Score, statistics_to_json};
 
 /// Cells of the longest bar.
 const BAR: usize = 24;
@@ -36,13 +36,9 @@ pub fn to_json(
         json!({
             "name": name,
             "baseline": scores[0].name,
-            "games": args.games,
-            "mean_lines": lines.mean,
-            "std_lines": lines.spread.map(|spread| spread.std),
-            "ci95": lines.spread.map(|spread| spread.ci95),
-            "mean_score": points.mean,
-            "std_score": points.spread.map(|spread| spread.std),
-            "score_ci95": points.spread.map(|spread| spread.ci95),
+            "num_games": args.games,
+            "lines": statistics_to_json(lines),
+            "score": statistics_to_json(points),
         })
     };
     let started = &first.started;

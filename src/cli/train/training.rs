@@ -208,7 +208,7 @@ fn print_winner(
     let mut text = format!(
         "{features} on {width} x {height} after {}: {} {} a game, 95 % interval {}, over {} fresh {what}{cut}\n\
          the weights are in {}; play them again with:\n\
-         tetrion evaluate --weights {} --games {} --seed {seed}{cut_at}\n",
+         tetrion evaluate {} --games {} --seed {seed}{cut_at}\n",
         count(generations, "generation"),
         grouped(statistics(score, *unit).mean),
         unit.name(),

@@ -47,8 +47,7 @@ fn one_way_to_give_tokens_excludes_the_others() {
         assert!(said.contains("--tokens, --token-file and --token exclude each other"), "{said}");
         assert!(!said.contains("needle"), "{said}");
     }
-    let both =
-        ["evaluate", "--controller", "bcts", "--server", "127.0.0.1:1", "--token", NEW, "--token-file", &one];
+    let both = ["evaluate", "bcts", "--server", "127.0.0.1:1", "--token", NEW, "--token-file", &one];
     let (code, said) = said(&mut tetrion(&both));
     assert_eq!(code, Some(2), "{said}");
     assert!(
@@ -62,7 +61,7 @@ fn a_token_comes_from_a_file_on_both_sides() {
     let file = private("one", &format!("{NEW}\r\n"));
     let server = Process::spawn(&mut tetrion(&["serve", "--listen", "127.0.0.1:0", "--token-file", &file]));
     let address = server.address.to_string();
-    let games = ["evaluate", "--controller", "bcts", "--height", "7", "--games", "3", "--server", &address];
+    let games = ["evaluate", "bcts", "--height", "7", "--games", "3", "--server", &address];
     let (code, reported) = said(tetrion(&games).args(["--token-file", &file]));
     assert_eq!(code, Some(0), "{reported}");
     assert!(!reported.contains("warning"), "{reported}");

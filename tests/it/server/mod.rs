@@ -253,14 +253,14 @@ fn evaluate_and_train_speak_tls_with_those_that_they_trust() {
     let address = format!("https://localhost:{}", process.address.port());
     let there = ["--server", &address, "--token", "open sesame"];
     let evaluate = |flags: &[&str]| {
-        let games = "evaluate --controller bcts --height 7 --games 3 --seed 1 --json";
+        let games = "evaluate bcts --height 7 --games 3 --seed 1 --json";
         tetrion(&games.split(' ').collect::<Vec<_>>()).args(flags).output().unwrap()
     };
     let mean = |output: std::process::Output| {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let reported: serde_json::Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{stderr}"));
-        reported["results"][0]["mean_lines"].as_f64().unwrap_or_else(|| panic!("{reported}"))
+        reported["results"][0]["lines"]["mean"].as_f64().unwrap_or_else(|| panic!("{reported}"))
     };
     let trusting = [&there[..], &["--ca-cert", &authority]].concat();
     assert_eq!(mean(evaluate(&trusting)), mean(evaluate(&[])), "the games are those of a server of its own");
@@ -323,7 +323,7 @@ fn errors_of_tls_name_the_file() {
     with(&broken, &key, &[&broken, "the certificate cannot be used"]);
     let other = file("client-key.pem");
     with(&certificate, &other, &[&certificate, &other, "the key is not that of the certificate"]);
-    let evaluate = ["evaluate", "--controller", "bcts", "--server", "https://127.0.0.1:1", "--ca-cert"];
+    let evaluate = ["evaluate", "bcts", "--server", "https://127.0.0.1:1", "--ca-cert"];
     refused(&[&evaluate[..], &[&readme]].concat(), &[&readme, "holds no CERTIFICATE in PEM form"]);
     refused(&[&evaluate[..], &[&broken]].concat(), &[&broken]);
 }

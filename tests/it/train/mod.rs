@@ -294,16 +294,16 @@ fn the_score_can_be_checked_with_the_weights() {
     let Weights { seeds, score, feature_set, weights, .. } = Weights::read(&path).unwrap();
     let score = score.unwrap();
     assert_eq!((feature_set.name.as_str(), weights.len()), ("thiery9", 9));
-    assert_eq!((&result["mean_lines"], &result["games"]), (&score.mean.into(), &8.into()));
+    assert_eq!((&result["lines"]["mean"], &result["num_games"]), (&score.mean.into(), &8.into()));
 
     let output = tetrion(&["evaluate", "--json", "--max-pieces", "3000", "--games", "8"])
-        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .args(["--seed", &seeds.evaluation.to_string()])
         .arg(&path)
         .output()
         .unwrap();
     let evaluated: Value = serde_json::from_str(&succeeded(output)).unwrap();
     assert_eq!(evaluated["height"], 8, "the size is that of the run");
-    for field in ["mean_lines", "std_lines", "ci95", "mean_pieces", "truncated_games"] {
+    for field in ["num_games", "num_truncated", "lines", "pieces", "score"] {
         assert_eq!(evaluated["results"][0][field], result[field], "{field}");
     }
 }
@@ -315,9 +315,9 @@ fn the_best_of_the_last_games_is_a_recording() {
     let Weights { seeds, .. } = Weights::read(&folder.join(WEIGHTS)).unwrap();
     let games = folder.join("games.csv");
     let output = tetrion(&["evaluate", "--max-pieces", "3000", "--games", "8", "--json"])
-        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .args(["--seed", &seeds.evaluation.to_string()])
         .arg(folder.join(WEIGHTS))
-        .arg("--per-game")
+        .arg("--games-csv")
         .arg(&games)
         .output();
     succeeded(output.unwrap());

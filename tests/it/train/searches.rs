@@ -88,12 +88,12 @@ fn the_notebooks_search_plays_with_keys_and_its_weights_are_played_again() {
     assert_eq!(rules.preset, "lab");
     assert_eq!(rules.fields.get("action_model"), Some(ActionModel::Keypress.into()));
     let output = tetrion(&["evaluate", "--json", "--games", "6", "--max-steps", "200"])
-        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .args(["--seed", &seeds.evaluation.to_string()])
         .arg(&path)
         .output()
         .unwrap();
     let evaluated: Value = serde_json::from_str(&succeeded(output)).unwrap();
-    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+    assert_eq!(evaluated["results"][0]["lines"]["mean"], score.unwrap().mean);
 }
 
 #[test]
@@ -112,10 +112,9 @@ fn a_run_under_changed_rules_is_resumed_and_its_weights_are_played_under_them() 
     assert_eq!(rules.fields.get("top_out"), Some(TopOut::TopRow.into()));
     assert_eq!(rules.fields.get("scoring.lines"), Some([1.0, 3.0, 5.0, 8.0].into()));
     let seed = seeds.evaluation.to_string();
-    let again =
-        tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"]).arg(&path).output();
+    let again = tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed]).arg(&path).output();
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
-    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+    assert_eq!(evaluated["results"][0]["lines"]["mean"], score.unwrap().mean);
 }
 
 /// Rows that rise, and pieces that appear in another row: in the settings, in the weights, and in what plays them again.
@@ -159,11 +158,11 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
         assert_eq!(rules.fields.get(field), Some(value), "{field}");
     }
     let again = tetrion(&["evaluate", "--json", "--games", "6", "--max-pieces", "60"])
-        .args(["--seed", &seeds.evaluation.to_string(), "--weights"])
+        .args(["--seed", &seeds.evaluation.to_string()])
         .arg(&path)
         .output();
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
-    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+    assert_eq!(evaluated["results"][0]["lines"]["mean"], score.unwrap().mean);
     let changes = &evaluated["rules_changes"];
     assert_eq!((&changes["garbage"]["hole_moves"], &changes["spawn_row"]), (&0.5.into(), &11.into()));
 }
@@ -203,13 +202,11 @@ fn a_search_around_known_weights_that_weigh_the_pieces_to_come() {
     // The weights are played as they were found, unless the flags say otherwise.
     let play = |flags: &[&str]| -> Value {
         let seed = seeds.evaluation.to_string();
-        let command = tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"])
-            .arg(&path)
-            .args(flags)
-            .output();
+        let command =
+            tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed]).arg(&path).args(flags).output();
         serde_json::from_str(&succeeded(command.unwrap())).unwrap()
     };
-    let mean = |evaluated: &Value| evaluated["results"][0]["mean_lines"].as_f64().unwrap();
+    let mean = |evaluated: &Value| evaluated["results"][0]["lines"]["mean"].as_f64().unwrap();
     assert_eq!(mean(&play(&[])), score.unwrap().mean);
     assert_ne!(mean(&play(&["--expectation"])), mean(&play(&[])), "the defaults are others");
     assert!(2.0 * mean(&play(&["--lookahead", "0"])) < mean(&play(&[])), "greedily");
@@ -282,10 +279,9 @@ fn a_search_over_a_list_of_features_that_starts_from_fewer() {
     assert_eq!((feature_set.name.as_str(), feature_names.len()), ("", begun.len()));
     assert_eq!(feature_names[9], "height_difference[0]");
     let seed = seeds.evaluation.to_string();
-    let again =
-        tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed, "--weights"]).arg(&path).output();
+    let again = tetrion(&["evaluate", "--json", "--games", "6", "--seed", &seed]).arg(&path).output();
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
-    assert_eq!(evaluated["results"][0]["mean_lines"], score.unwrap().mean);
+    assert_eq!(evaluated["results"][0]["lines"]["mean"], score.unwrap().mean);
 
     // The weights of a run are a result or a best candidate, or a mean of results: of all, or of the second half.
     let record = fs::read_to_string(folder.join(GENERATIONS)).unwrap();
