@@ -57,7 +57,7 @@ export class Advice {
     if (weighing === undefined || rules === undefined || placements.features === undefined) {
       return undefined;
     }
-    const { best, first, values } = await weigh(app.server, rules, weighing, placements, 0, pieces);
+    const { best, first, values } = await weigh(app.client, rules, weighing, placements, 0, pieces);
     const terms = parts(weighing, placements, best);
     const rows = terms.map(({ name, feature, weight }) =>
       h("tr", {}, h("th", { scope: "row" }, name.replaceAll("_", " ")), h("td", {}, short(feature)), h("td", {}, short(weight)), h("td", {}, short(feature * weight))));
@@ -71,7 +71,7 @@ export class Advice {
     const columns = cellsOf(placements, best).map(([, column]) => column + 1);
     const where = `columns ${Math.min(...columns)} to ${Math.max(...columns)}`;
     const words = `${this.name} would ${holds ? `hold, and put the ${LETTERS[kind]} into` : "take"} ${where}`;
-    const keys = namesSpots(rules) && !steers(rules) ? keysOf(await session.placements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
+    const keys = namesSpots(rules) && !steers(rules) ? keysOf(await session.enumeratePlacements({ includeKeys: true, actions: [placements.actions[best]!] }), 0) : [];
     this.why.replaceChildren(
       h("p", {}, `${words}.`),
       ...(keys.length === 0 ? [] : [h("p", { class: "source" }, "Keys: ", ...keys.flatMap((key) => [h("kbd", {}, key.replace("_", " ")), " "]))]),

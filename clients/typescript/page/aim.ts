@@ -24,7 +24,7 @@ export interface Place {
 
 /** The placements of an environment in an answer that includes cells. */
 export function placesOf(rules: Rules, placements: Placements, env = 0): Place[] {
-  const [first, end] = [placements.offsets[env]!, placements.offsets[env + 1]!];
+  const [first, end] = [placements.rowOffsets[env]!, placements.rowOffsets[env + 1]!];
   return Array.from({ length: end - first }, (_, offset): Place => {
     const at = first + offset;
     const cells = cellsOf(placements, at);

@@ -2,7 +2,7 @@
 
 import { create, toBinary } from "@bufbuild/protobuf";
 
-import type { Server, Session } from "../src/index.js";
+import type { Client, Session, SessionOptions } from "../src/index.js";
 import { TetrionError } from "../src/index.js";
 import type { Choices } from "./address.js";
 import { type Controller, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
@@ -62,7 +62,7 @@ export class App {
   readonly edited = new Map<string, Weighing>();
 
   constructor(
-    readonly server: Server,
+    readonly client: Client,
     readonly info: GetServerInfoResponse,
     /** Headers for requests without the client, such as `authorization`. */
     readonly credentials: Record<string, string>,
@@ -76,8 +76,8 @@ export class App {
   }
 
   /** Creates a session of this page. It ends with the page, or a minute after its last call. */
-  async session(config: Parameters<Server["session"]>[0]): Promise<Session> {
-    const session = await this.server.session(config, { ttl: TTL });
+  async session(options: SessionOptions): Promise<Session> {
+    const session = await this.client.createSession({ ...options, ttl: TTL });
     this.own.add(session.name);
     return session;
   }
@@ -86,7 +86,7 @@ export class App {
   end(session: Session | undefined): void {
     if (session !== undefined) {
       this.own.delete(session.name);
-      void session.delete().catch(() => undefined);
+      void session.close().catch(() => undefined);
     }
   }
 
@@ -117,7 +117,7 @@ export class App {
   async weighing(name: string, width: number): Promise<Weighing> {
     let asked = this.infos.get(width);
     if (asked === undefined) {
-      asked = this.server.info(width);
+      asked = this.client.serverInfo({ width });
       this.infos.set(width, asked);
       asked.catch(() => this.infos.delete(width));
     }

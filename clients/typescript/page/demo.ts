@@ -137,7 +137,7 @@ export class Demo {
     players.forEach(({ rows }, at) => boards.set(rows, at * height));
     const packed = { boards: tensor(boards, [2, height]), pieces: tensor(Uint8Array.of(kind, kind)) };
     const features = { features: union(players.map(({ weighing }) => weighing!)) };
-    const placements = await this.app.server.placements({ rules: rulesOf(this.app.info, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
+    const placements = await this.app.client.enumeratePlacements({ rules: rulesOf(this.app.info, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
     const goOn = players.map((player, position) => player.place(placements, position, kind));
     if (goOn.includes(false)) {
       players.forEach((player) => player.begin());

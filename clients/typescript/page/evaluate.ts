@@ -1,9 +1,7 @@
 // The view "Evaluate": many games of several controllers on the same seeds, played by the server, with live results.
 
-import { type MessageInitShape } from "@bufbuild/protobuf";
-
-import { elementsOf } from "../src/index.js";
-import { type AgentSchema, ClearPoints, DataType, type EvaluationSummary } from "../src/protocol.js";
+import { type Agent, elementsOf } from "../src/index.js";
+import { ClearPoints, DataType, type EvaluationSummary } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf } from "./address.js";
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
@@ -243,13 +241,13 @@ export class Evaluate implements View {
     }
   }
 
-  private agent({ player }: Contestant): MessageInitShape<typeof AgentSchema> {
+  private agent({ player }: Contestant): Agent {
     const edited = this.app.edited.get(player.replace("edited:", ""));
     const { preview } = this.form.chosen;
     if (!player.startsWith("edited:") || edited === undefined) {
       return this.lacksPreview(player, preview) ? { name: player, lookahead: 0 } : { name: player };
     }
-    const of = { label: player, features: { set: edited.set }, weights: [...edited.weights], terminal: edited.avoids ? 1 : 2 };
+    const of = { label: player, features: edited.set, weights: [...edited.weights], terminal: edited.avoids ? 1 : 2 };
     const { expectation } = edited;
     return expectation === undefined || this.lacksPreview(edited.name, preview) ? { name: "linear", ...of } : { name: "expectation", ...of, expectation };
   }
@@ -263,19 +261,20 @@ export class Evaluate implements View {
     this.draw();
     await this.form.settle();
     const seed = this.seed.value;
-    const request = {
+    const evaluation = {
       rules: { ...rulesOf(this.app.info, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
-      agents: this.contestants.map((contestant) => this.agent(contestant)),
-      games: { case: "seedRange" as const, value: { seed, count: Number(this.games.value) } },
+      controllers: this.contestants.map((contestant) => this.agent(contestant)),
+      seeds: { seed, count: Number(this.games.value) },
       maxPieces: BigInt(this.limit.value),
-      progressInterval: { seconds: 0n, nanos: 200_000_000 },
+      progressInterval: 0.2,
+      signal: stop.signal,
     };
     const every = Math.max(1, Math.round(Number(this.games.value) / POINTS));
     let summary: EvaluationSummary | undefined;
     let drawn = 0;
     const began = performance.now();
     try {
-      for await (const event of this.app.server.evaluate(request, { signal: stop.signal })) {
+      for await (const event of this.app.client.evaluate(evaluation)) {
         if (event.case === "results") {
           const policies = elementsOf(event.value.policyIndices, DataType.UINT32);
           const numbers = measure === "lines" ? elementsOf(event.value.lines, DataType.UINT64) : elementsOf(event.value.scores, DataType.FLOAT64);

@@ -76,9 +76,9 @@ async function enter(): Promise<App> {
   let token = remember(() => sessionStorage, TOKEN) ?? undefined;
   for (;;) {
     try {
-      const server = connect(location.origin, { transport: grpcWeb, token });
+      const client = connect(location.origin, { transport: grpcWeb, token });
       const credentials: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const entered = new App(server, await server.info(), credentials, say, writeChoices, sayMisread);
+      const entered = new App(client, await client.serverInfo(), credentials, say, writeChoices, sayMisread);
       if (token !== undefined) {
         remember(() => sessionStorage, TOKEN, token);
       }

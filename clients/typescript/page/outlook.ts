@@ -3,7 +3,7 @@
 //
 // The server lists the placements, with one call per piece to come.
 
-import { type Placements, type Server, tensor } from "../src/index.js";
+import { type Placements, type Client, tensor } from "../src/index.js";
 import { ExpectationTerms, type Rules } from "../src/protocol.js";
 import type { Expecting, Weighing } from "./app.js";
 import { type Hand, type Pieces, choosing } from "./pieces.js";
@@ -26,13 +26,13 @@ export function wayOf(expectation: Expecting | undefined, preview: number): { we
 }
 
 /** Judges the placements of one environment. Without an expectation this needs no call. */
-export async function weigh(server: Server, rules: Rules, controller: Weighing, placements: Placements, env: number, pieces: Pieces): Promise<Judgement> {
+export async function weigh(client: Client, rules: Rules, controller: Weighing, placements: Placements, env: number, pieces: Pieces): Promise<Judgement> {
   const greedy = judge(controller, placements, env);
   if (!wayOf(controller.expectation, rules.preview ?? 0).weighs) {
     return greedy;
   }
   const { first } = greedy;
-  const outlook = new Outlook(server, rules, controller, pieces.odds);
+  const outlook = new Outlook(client, rules, controller, pieces.odds);
   const values = await outlook.values(placements, [env], controller.expectation!.pieces, [pieces.hand]);
   const largest = Math.max(...values[0]!);
   // If every placement ends the game, the first one is chosen.
@@ -69,7 +69,7 @@ class Outlook {
   private readonly lost: number;
 
   constructor(
-    private readonly server: Server,
+    private readonly client: Client,
     private readonly rules: Rules,
     private readonly controller: Weighing,
     private readonly odds: readonly number[],
@@ -87,7 +87,7 @@ class Outlook {
       const values = this.scores(found, position, hands[place]!);
       const order = values.map((_, at) => at).sort((one, other) => values[other]! - values[one]! || one - other);
       const looked = order.slice(0, placements).filter((at) => values[at] !== -Infinity).sort((one, other) => one - other);
-      return { first: found.offsets[position]!, hand: hands[place]!, looked, values: values.map(() => -Infinity), terms: scores({ ...controller, avoids: false, weights: own }, found, position) };
+      return { first: found.rowOffsets[position]!, hand: hands[place]!, looked, values: values.map(() => -Infinity), terms: scores({ ...controller, avoids: false, weights: own }, found, position) };
     });
     const rows = judged.flatMap(({ first, hand, looked }) => looked.map((at): Row => ({ at: first + at, hand: choosing(hand, found.holds?.[first + at] === 1) })));
     const follow = await this.following(found, rows, pieces);
@@ -102,7 +102,7 @@ class Outlook {
 
   /** Scores of a position. Placements that hold for a hidden piece are left out, because the page must not know that piece. */
   private scores(found: Placements, position: number, { held, next }: Hand): number[] {
-    const first = found.offsets[position]!;
+    const first = found.rowOffsets[position]!;
     const isHidden = held < 0 && next.length === 0;
     return scores(this.controller, found, position).map((score, at) => (isHidden && found.holds?.[first + at] === 1 ? -Infinity : score));
   }
@@ -150,6 +150,6 @@ class Outlook {
     const held = Int8Array.from(asked, ({ hand }) => hand.held);
     const others = hold === true && { queues: tensor(queues, [asked.length, preview]), held: tensor(held) };
     const packed = { boards: tensor(boards, [asked.length, height]), pieces: tensor(pieces), ...others };
-    return this.server.placements({ rules: this.rules, packed }, { features: { features: [...this.controller.columns] }, includeAfterstates });
+    return this.client.enumeratePlacements({ rules: this.rules, packed }, { features: this.controller.columns, includeAfterstates });
   }
 }

@@ -420,8 +420,8 @@ export class Play implements View {
   private async enumerate(): Promise<void> {
     if (this.over === undefined) {
       const { columns, expectation } = this.advice.weighing ?? {};
-      const features = columns && { features: { features: [...columns] }, includeAfterstates: expectation !== undefined };
-      this.placements = await this.alive((session) => session.placements({ includeCells: true, ...features }));
+      const features = columns && { features: columns, includeAfterstates: expectation !== undefined };
+      this.placements = await this.alive((session) => session.enumeratePlacements({ includeCells: true, ...features }));
     }
   }
 
@@ -535,7 +535,7 @@ export class Play implements View {
 
   /** Stores the current position at the end of the history. */
   private async remember(): Promise<void> {
-    const [state] = await this.session!.save();
+    const [state] = await this.session!.saveState();
     this.past.push({ state: state!, field: this.field.copy(), pieces: this.pieces.copy(), tally: this.tally });
     this.past.splice(0, this.past.length - MEMORY);
     this.undoButton.disabled = this.past.length < 2;
@@ -549,7 +549,7 @@ export class Play implements View {
     const now = this.past.pop()!;
     const then = this.past.at(-1)!;
     try {
-      const restored = await this.alive((session) => session.restore({ states: [then.state] }));
+      const restored = await this.alive((session) => session.restoreState({ states: [then.state] }));
       this.field = then.field.copy();
       this.pieces = then.pieces.copy();
       this.tally = then.tally;
@@ -631,7 +631,7 @@ export class Play implements View {
         throw problem;
       }
       this.session = await this.open();
-      await this.session.restore({ states: [last.state] });
+      await this.session.restoreState({ states: [last.state] });
       return await call(this.session);
     }
   }

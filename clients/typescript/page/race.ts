@@ -326,7 +326,7 @@ export class Race implements View {
     if (chosen.length < playing.length) {
       return await this.look(); // the last look was cut short
     }
-    const { observations, infos, terminated } = await this.session!.step(chosen.map(({ row }) => placements.actions[row]!), asked);
+    const { observations, infos, terminated } = await this.session!.step(chosen.map(({ row }) => placements.actions[row]!), { envIds: asked });
     this.pieces++;
     if (asked.length === 2 && this.firstDifference === 0 && placements.actions[chosen[0]!.row] !== placements.actions[chosen[1]!.row]) {
       this.firstDifference = this.pieces;
@@ -352,9 +352,9 @@ export class Race implements View {
     this.lanes.forEach((lane) => (lane.chosen = undefined));
     this.asked = [0, 1].filter((env) => this.lanes[env]!.over === undefined);
     if (this.asked.length > 0) {
-      const features = { features: union(this.lanes.map((lane) => lane.controller!)) };
+      const features = union(this.lanes.map((lane) => lane.controller!));
       const includeAfterstates = this.lanes.some((lane) => lane.controller!.expectation !== undefined);
-      this.placements = await this.session!.placements({ features, includeCells: true, includeAfterstates }, this.asked);
+      this.placements = await this.session!.enumeratePlacements({ features, includeCells: true, includeAfterstates, envIds: this.asked });
     }
     await this.decide();
   }
@@ -369,7 +369,7 @@ export class Race implements View {
     const { rules } = this;
     const judgements = await Promise.all(asked.map((env, at) => {
       const { controller, pieces } = this.lanes[env]!;
-      return weigh(this.app.server, rules, controller!, placements, at, pieces);
+      return weigh(this.app.client, rules, controller!, placements, at, pieces);
     }));
     judgements.forEach((judgement, at) => {
       const lane = this.lanes[asked[at]!]!;
@@ -413,7 +413,7 @@ export class Race implements View {
   /** Stores snapshots, because the session may expire during a pause. */
   private async keep(): Promise<void> {
     await this.guarded(async () => {
-      this.states = await this.session?.save();
+      this.states = await this.session?.saveState();
     });
   }
 
@@ -421,17 +421,17 @@ export class Race implements View {
   private async revive(): Promise<void> {
     const states = this.states!;
     try {
-      await this.app.server.open(this.session!.name);
+      await this.app.client.getSession(this.session!.name);
     } catch (problem) {
       if (!isGone(problem)) {
         throw problem;
       }
       const { description } = this.session!;
-      const { rules, autoresetMode, observationFields, infoFields } = description.config!;
-      this.session = await this.app.session({ numEnvs: 2, ...(rules && { rules }), autoresetMode, observationFields, infoFields });
-      await this.session.restore({ states });
+      const { rules, autoresetMode, observationFields: observations, infoFields: infos } = description.config!;
+      this.session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
+      await this.session.restoreState({ states });
     }
-    this.states = this.running ? undefined : await this.session!.save();
+    this.states = this.running ? undefined : await this.session!.saveState();
   }
 
   private async guarded(work: () => Promise<void>): Promise<boolean> {

@@ -122,7 +122,7 @@ export class Rival {
     if (match === this.match && this.count(this.now) > this.goal) {
       const kept = this.past.filter((moment) => this.count(moment) <= this.goal);
       const then = kept.at(-1) ?? this.past[0]!;
-      await this.alive((session) => session.restore({ states: [then.state] }));
+      await this.alive((session) => session.restoreState({ states: [then.state] }));
       this.past = this.past.slice(0, this.past.indexOf(then) + 1);
       this.draw();
     }
@@ -133,7 +133,7 @@ export class Rival {
     const { field, pieces, tally } = this.now;
     let placements = await this.look();
     const { rules } = this;
-    const { best } = await weigh(this.app.server, rules, this.weighing!, placements, 0, pieces);
+    const { best } = await weigh(this.app.client, rules, this.weighing!, placements, 0, pieces);
     const [wanted, cells] = [placements.placements[best]!, cellsOf(placements, best)];
     const kind = placed(pieces.hand, placements.holds?.[best] === 1);
     let row = best;
@@ -159,11 +159,11 @@ export class Rival {
   private look(): Promise<Placements> {
     const { columns, expectation } = this.weighing!;
     const features = { features: [...columns] };
-    return this.alive((session) => session.placements({ features, includeCells: true, includeAfterstates: expectation !== undefined }));
+    return this.alive((session) => session.enumeratePlacements({ features, includeCells: true, includeAfterstates: expectation !== undefined }));
   }
 
   private async remember(moment: Omit<Moment, "state">): Promise<void> {
-    const [state] = await this.session!.save();
+    const [state] = await this.session!.saveState();
     this.past.push({ ...moment, state: state! });
     this.past.splice(0, this.past.length - MEMORY);
     this.draw();
@@ -193,7 +193,7 @@ export class Rival {
         throw problem;
       }
       this.session = await this.open(this.match!.chosen);
-      await this.session.restore({ states: [this.now.state] });
+      await this.session.restoreState({ states: [this.now.state] });
       return await call(this.session);
     }
   }

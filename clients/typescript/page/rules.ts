@@ -108,8 +108,8 @@ export function fullRulesOf(info: GetServerInfoResponse, chosen: Chosen): Rules 
   return create(RulesSchema, { ...preset, ...rules, ...inner } as MessageInitShape<typeof RulesSchema>);
 }
 
-/** Parts of a session's configuration: the rules, and the observations and infos that the page shows. */
-export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observationFields: string[]; infoFields: string[] } {
+/** Options of a session: the rules, and the observations and infos that the page shows. */
+export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observations: string[]; infos: string[] } {
   const rules = fullRulesOf(info, chosen);
   const queue = chosen.preview > 0 ? ["queue"] : [];
   const held = rules.hold === true ? ["held"] : [];
@@ -118,8 +118,8 @@ export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: 
   const spin = tellsSpins(rules) ? ["spin"] : [];
   return {
     rules: rulesOf(info, chosen),
-    observationFields: ["board", "current", ...queue, ...held, ...falling],
-    infoFields: ["lines", "pieces", "episode_return", ...clears, ...spin],
+    observations: ["board", "current", ...queue, ...held, ...falling],
+    infos: ["lines", "pieces", "episode_return", ...clears, ...spin],
   };
 }
 

@@ -107,7 +107,7 @@ export class Sessions implements View {
     this.timer = setTimeout(() => void this.look(), PATIENCE);
     const sessions: Session[] = [];
     try {
-      for await (const session of this.app.server.sessions()) {
+      for await (const session of this.app.client.listSessions()) {
         sessions.push(session);
       }
       this.app.notice(undefined);
@@ -207,8 +207,8 @@ export class Sessions implements View {
       const number = Number(this.number.value);
       try {
         const envIds = Array.from({ length: Math.min(number, this.numEnvs.get(name) ?? 1) }, (_, env) => env);
-        const request = { session: name, envIds, maxFramesPerSecond: number > 16 ? SLOW : QUICK };
-        for await (const event of this.app.server.watch(request, { signal })) {
+        const options = { envIds, maxFramesPerSecond: number > 16 ? SLOW : QUICK, signal };
+        for await (const event of this.app.client.watchSession(name, options)) {
           if (event.case === "started") {
             this.begin(event.value);
           } else {

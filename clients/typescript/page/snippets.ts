@@ -25,8 +25,8 @@ tetrion evaluate --server ${address} --controller dellacherie --games 100 --max-
     ["TypeScript", `import { connect } from "tetrion";
 import { grpc } from "tetrion/node";
 
-const server = connect("${address}", { transport: grpc${token(', token: "TOKEN"')} });
-const session = await server.session({ numEnvs: 2, seed: 1n });
+const client = connect("${address}", { transport: grpc${token(', token: "TOKEN"')} });
+const session = await client.createSession({ numEnvs: 2, seed: 1n });
 const { observations } = await session.reset();
 const { rewards, terminated } = await session.step([0, 1]);`],
     ["Any language", `# Server reflection is on, so no files are needed.

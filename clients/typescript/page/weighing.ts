@@ -21,7 +21,7 @@ export interface Judgement {
 
 /** The score of each placement of one position; minus infinity for game-ending placements, if the controller avoids them. */
 export function scores(controller: Weighing, placements: Placements, position: number): number[] {
-  const [first, end] = [placements.offsets[position]!, placements.offsets[position + 1]!];
+  const [first, end] = [placements.rowOffsets[position]!, placements.rowOffsets[position + 1]!];
   const at = controller.columns.map((name) => placements.featureNames.indexOf(name));
   const width = placements.featureNames.length;
   const scores: number[] = [];
@@ -37,7 +37,7 @@ export function scores(controller: Weighing, placements: Placements, position: n
 
 /** Judges the placements of one environment by their scores alone. */
 export function judge(controller: Weighing, placements: Placements, env: number): Judgement {
-  const first = placements.offsets[env]!;
+  const first = placements.rowOffsets[env]!;
   const values = scores(controller, placements, env);
   const largest = Math.max(...values);
   return { first, values, best: first + Math.max(0, values.indexOf(largest)) };

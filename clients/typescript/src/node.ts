@@ -2,7 +2,7 @@
 
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import type { TransportFactory } from "./server.js";
+import type { TransportFactory } from "./client.js";
 
 /** Makes a gRPC transport. Streams work in both directions, an idle connection does not keep the process alive, and answers are not compressed. */
 export const grpc: TransportFactory = (options) => createGrpcTransport({ ...options, acceptCompression: [] });

@@ -7,37 +7,43 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ANY, ascending, column } from "./answers.js";
 import type { CallOptions } from "./call.js";
 import { unreadable } from "./errors.js";
-import type {
+import {
   EnumeratePlacementsRequestSchema,
-  EnumeratePlacementsResponse,
-  PositionsSchema,
-  SessionEnvsSchema,
+  type EnumeratePlacementsResponse,
+  type PositionsSchema,
+  RestoreStateRequestSchema,
+  type SessionEnvsSchema,
 } from "./gen/tetrion/v1/environment_service_pb.js";
-import type { FeatureSelectionSchema } from "./gen/tetrion/v1/features_pb.js";
 import { type Key, KeySchema, Reach, type Rules, SpinRule } from "./gen/tetrion/v1/rules_pb.js";
 import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
-import { int32s } from "./requests.js";
+import type { FeaturesLike, Positions } from "./plain.js";
+import { fieldsOf, int32s } from "./requests.js";
 import { type ElementType, tensor } from "./tensors.js";
 
 /** Options of a call for placements. */
 export interface PlacementOptions extends CallOptions {
-  /** Features to compute: `{set: "bcts"}`, or `{features: ["holes", "bumpiness"]}`. */
-  readonly features?: MessageInitShape<typeof FeatureSelectionSchema>;
-  readonly includeAfterstates?: boolean;
-  readonly includeCells?: boolean;
+  /** Features to compute: the name of a set, or a list such as `["holes", "bumpiness"]`. */
+  readonly features?: FeaturesLike | undefined;
+  /** Whether to include the playfield after each placement. */
+  readonly includeAfterstates?: boolean | undefined;
+  /** Whether to include the cells of each landed piece. */
+  readonly includeCells?: boolean | undefined;
   /** Whether to include the keys to each placement, for `keysOf`. Rules with straight drops have none. */
-  readonly includeKeys?: boolean;
+  readonly includeKeys?: boolean | undefined;
   /** `[B]`: one action per position. The answer has only the placements of these actions, for example for their keys. */
-  readonly actions?: Int32Array | readonly number[];
+  readonly actions?: Int32Array | readonly number[] | undefined;
 }
 
+/** The field of each option that is a field of the request. */
+const FIELDS = { features: "features", includeAfterstates: "includeAfterstates", includeCells: "includeCells", includeKeys: "includeKeys" } as const satisfies Partial<Record<keyof PlacementOptions, string>>;
+
 /** Names of these options, except `signal`. */
-export const PLACEMENT_OPTIONS = ["features", "includeAfterstates", "includeCells", "includeKeys", "actions"] as const satisfies readonly (keyof PlacementOptions)[];
+export const PLACEMENT_OPTIONS = [...Object.keys(FIELDS), "actions"];
 
 /** R placements of B positions. */
 export interface Placements {
-  /** `[B + 1]`: the rows of position i are `offsets[i]` to `offsets[i + 1] - 1`. */
-  readonly offsets: Uint32Array;
+  /** `[B + 1]`: the rows of position i are `rowOffsets[i]` to `rowOffsets[i + 1] - 1`. */
+  readonly rowOffsets: Uint32Array;
   /** `[R]`: the action for `step`. */
   readonly actions: Int32Array;
   /** `[R]`: the number of the placement, which `placementOf` reads. */
@@ -82,7 +88,7 @@ export const KEYS = KeySchema.values.map(({ localName }) => localName.toLowerCas
  */
 export function keysOf({ actions, keyOffsets, keys }: Placements, row: number): KeyName[] {
   if (keyOffsets === undefined || keys === undefined) {
-    throw new TypeError("no keys were asked for: expected placements({ includeKeys: true })");
+    throw new TypeError("no keys were asked for: expected enumeratePlacements({ includeKeys: true })");
   }
   if (!Number.isInteger(row) || row < 0 || row >= actions.length) {
     throw new TypeError(`row ${row} is not one of ${actions.length} placements`);
@@ -172,16 +178,22 @@ type Source =
   | { case: "positions"; value: MessageInitShape<typeof PositionsSchema> };
 
 /** The request. */
-export function placementsRequest(source: Source, { signal: _, actions, ...wanted }: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
-  return { ...wanted, source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
+export function placementsRequest(source: Source, options: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
+  const { actions } = options;
+  return { ...fieldsOf(EnumeratePlacementsRequestSchema, options, FIELDS), source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
+}
+
+/** The message for positions. */
+export function positionsOf(positions: Positions): MessageInitShape<typeof PositionsSchema> {
+  return fieldsOf(RestoreStateRequestSchema, { positions }, { positions: "positions" })["positions"] as MessageInitShape<typeof PositionsSchema>;
 }
 
 /** The answer for `numPositions` positions, as arrays. */
 export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: number, wanted: PlacementOptions): Placements {
-  const offsets = column("row_offsets", answer.rowOffsets, [DataType.UINT32], [numPositions === ANY ? ANY : numPositions + 1]);
+  const rowOffsets = column("row_offsets", answer.rowOffsets, [DataType.UINT32], [numPositions === ANY ? ANY : numPositions + 1]);
   const actions = column("actions", answer.actions, [DataType.INT32], [ANY]);
   const rows = actions.length;
-  ascending("row_offsets", offsets, rows);
+  ascending("row_offsets", rowOffsets, rows);
   const featureNames = answer.featureColumns?.names ?? [];
   /** A tensor that the answer has only if the call asked for it, or if the rules have it. */
   const optional = <D extends ElementType>(name: string, tensor: Tensor | undefined, isWanted: unknown, dtypes: readonly D[], ...shape: readonly number[]) =>
@@ -195,7 +207,7 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     }
   }
   return {
-    offsets,
+    rowOffsets,
     actions,
     placements: column("placements", answer.placements, [DataType.INT32], [rows]),
     rewards: column("rewards", answer.rewards, [DataType.FLOAT32], [rows]),
@@ -214,7 +226,8 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
 }
 
 /** Whether a selection of features has any. */
-function namesFeatures({ set, features }: NonNullable<PlacementOptions["features"]> = {}): boolean {
+function namesFeatures(selection: FeaturesLike = {}): boolean {
+  const { set, features } = typeof selection === "string" ? { set: selection } : "length" in selection ? { features: selection } : selection;
   return !!set || !!features?.length;
 }
 

@@ -1,4 +1,4 @@
-// The generated messages, enums and services of the protocol, for programs that need more than `Server` and `Session`.
+// The generated messages, enums and services of the protocol, for programs that need more than `Client` and `Session`.
 
 export * from "./gen/tetrion/v1/environment_service_pb.js";
 export * from "./gen/tetrion/v1/evaluation_service_pb.js";

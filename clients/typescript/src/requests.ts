@@ -7,6 +7,9 @@ import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@b
 
 import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
+import { DataType } from "./gen/tetrion/v1/tensor_pb.js";
+import { fromPlain } from "./plain.js";
+import type { Arrays } from "./tensors.js";
 
 /**
  * Checks a message, or an object to make one from, with its nested messages.
@@ -33,6 +36,17 @@ export function checkMessage(schema: DescMessage, value: unknown, path = ""): vo
   }
 }
 
+/** The fields of a message from options, checked; `fields` names the field of each option. Other options are left out. */
+export function fieldsOf(schema: DescMessage, options: object, fields: Readonly<Record<string, string>>): Record<string, unknown> {
+  const present = Object.entries(options).filter(([option, value]) => option in fields && value !== undefined);
+  return Object.fromEntries(present.map(([option, value]) => {
+    const field = schema.fields.find(({ localName }) => localName === fields[option])!;
+    const plain = fromPlain(field, value);
+    checkField(field, plain, option);
+    return [field.localName, plain];
+  }));
+}
+
 /** Checks that options are an object with known names. Their values are checked where they are used. */
 export function checkOptions(options: unknown, known: readonly string[]): void {
   if (!isRecord(options)) {
@@ -45,8 +59,13 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
   }
 }
 
+/** Options of a call as Connect takes them. */
+export interface Call {
+  readonly signal?: AbortSignal;
+}
+
 /** Checks the options of a call and returns the ones for Connect. `known` names the options that the call has besides `signal`. */
-export function callOptions(options: CallOptions = {}, known: readonly string[] = []): CallOptions {
+export function callOptions(options: CallOptions = {}, known: readonly string[] = []): Call {
   checkOptions(options, ["signal", ...known]);
   const { signal } = options;
   if (signal === undefined) {
@@ -78,17 +97,30 @@ export function int32s(path: string, values: ArrayLike<number>): Int32Array {
   });
 }
 
-/** The environments of a call; undefined means all. An empty list is refused, because the server would take it as all of them. */
+/** Element types of tensors that callers write as numbers. */
+export type NumberType = DataType.FLOAT64 | DataType.UINT32 | DataType.UINT64;
+
+/** Converts an array of numbers for a tensor. */
+export function numbersOf<D extends NumberType>(path: string, values: readonly (number | bigint)[], dtype: D): Arrays[D] {
+  const scalar = { [DataType.FLOAT64]: ScalarType.DOUBLE, [DataType.UINT32]: ScalarType.UINT32, [DataType.UINT64]: ScalarType.UINT64 }[dtype];
+  // `forEach` would skip the gaps of a sparse array.
+  for (let at = 0; at < values.length; at++) {
+    checkScalar(scalar, values[at], `${path}[${at}]`);
+  }
+  const arrays = { [DataType.FLOAT64]: () => Float64Array.from(values, Number), [DataType.UINT32]: () => Uint32Array.from(values, Number), [DataType.UINT64]: () => BigUint64Array.from(values, BigInt) };
+  return arrays[dtype]() as Arrays[D];
+}
+
+/** The environments of a call; undefined means all. An empty list is refused: the server would take it as all of them. */
 export function envIdsOf(envIds: readonly number[] | undefined): { envIds?: number[] } {
   if (envIds === undefined) {
     return {};
   }
-  const expected = "expected an array with at least one environment, or undefined for all of them";
   if (!Array.isArray(envIds)) {
-    throw invalid("envIds", `is ${shown(envIds)}, ${expected}`);
+    throw invalid("envIds", `is ${shown(envIds)}, expected an array of environments, or undefined for all of them`);
   }
   if (envIds.length === 0) {
-    throw invalid("envIds", `is empty, ${expected}`);
+    throw invalid("envIds", "is empty, which selects no environment; leave it out to select all of them");
   }
   return { envIds: [...envIds] };
 }
@@ -124,8 +156,8 @@ function checkValue({ message, enum: values, scalar }: DescField, value: unknown
   } else if (values === undefined) {
     checkScalar(scalar, value, path);
   } else if (typeof value !== "number") {
-    const known = values.values.slice(1).map(({ localName, number }) => `${localName} (${number})`);
-    throw invalid(path, `is ${shown(value)}, expected a number of ${values.name}: ${known.join(", ")}`);
+    const known = values.values.slice(1).map(({ localName, number }) => `${localName.toLowerCase()} (${number})`);
+    throw invalid(path, `is ${shown(value)}, expected one of ${values.name}: ${known.join(", ")}`);
   } else {
     checkInteger(path, value, ...INT32);
   }

@@ -2,27 +2,32 @@
 //
 // A session holds its name and the specs of its arrays. The games are on the server.
 
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 
 import { agree, column, columns } from "./answers.js";
-import type { CallOptions } from "./call.js";
+import type { CallOptions, EnvOptions } from "./call.js";
 import { unreadable } from "./errors.js";
 import {
-  type EnvironmentService,
+  EnvironmentService,
   type FinalBatch,
-  type PositionsSchema,
-  RenderFormat,
+  type RenderFormat,
+  RenderRequestSchema,
   ResetRequestSchema,
+  RestoreStateRequestSchema,
   type Session as SessionMessage,
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import type { Rules } from "./gen/tetrion/v1/rules_pb.js";
 import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
-import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest } from "./placements.js";
-import { callOptions, checkMessage, envIdsOf, int32s } from "./requests.js";
+import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest, positionsOf } from "./placements.js";
+import type { Plain, Positions } from "./plain.js";
+import { type Call, callOptions, envIdsOf, fieldsOf, int32s } from "./requests.js";
 import { tensor } from "./tensors.js";
 
-/** Observations by name, one row per environment of the call. Fields that the session did not ask for are undefined. */
+/**
+ * Observations by name, one row per environment of the call. Fields that the session did not ask for are undefined. The keys are
+ * data, the names that the protocol and every client use, and so in snake case.
+ */
 export interface Observations {
   /** `[B, height, width]`: 1 where a cell is full; row 0 is the lowest. */
   readonly board?: Uint8Array;
@@ -48,7 +53,10 @@ export interface Observations {
   readonly garbage?: Uint8Array;
 }
 
-/** Infos by name, each of shape `[B]`, counted from the beginning of the episode. Infos that the session did not ask for are undefined. */
+/**
+ * Infos by name, each of shape `[B]`, counted from the beginning of the episode. Infos that the session did not ask for are
+ * undefined. The keys are data, as in `Observations`.
+ */
 export interface Infos {
   /** Cleared lines. */
   readonly lines?: BigUint64Array;
@@ -78,7 +86,7 @@ export interface Infos {
   readonly garbage_rows?: BigUint64Array;
 }
 
-/** Answer of `reset` and `restore`: the state of the environments before their next step. */
+/** Answer of `reset` and `restoreState`: the state of the environments before their next step. */
 export interface FirstStep {
   readonly observations: Observations;
   readonly infos: Infos;
@@ -100,18 +108,43 @@ export interface Step extends FirstStep {
   readonly final: { readonly rows: readonly number[]; readonly observations: Observations; readonly infos: Infos } | undefined;
 }
 
-/** Environments that a server keeps for a caller. */
-export class Session {
-  /** `sessions/ID`. */
-  readonly name: string;
+/** Options of `reset`. */
+export interface ResetOptions extends EnvOptions {
+  /** One seed per environment of the call; each starts episode 0 of its seed. Without seeds each environment starts its next episode. */
+  readonly seeds?: readonly bigint[] | undefined;
+  /** Explicit pieces instead of random ones: a string of the letters IOTZSJL per environment of the call, or one for all. */
+  readonly pieceSequences?: readonly string[] | undefined;
+}
+
+/** Options of `restoreState`. */
+export interface RestoreStateOptions extends EnvOptions {
+  /** Deals other pieces from here on, drawn from this number. Without it forks of one snapshot see the same pieces. */
+  readonly reseed?: bigint | undefined;
+}
+
+/** Options of `render`. */
+export interface RenderOptions extends EnvOptions {
+  /** Format of the pictures: `ascii` (the default), `lab`, `leiden` or `ansi`. */
+  readonly format?: Plain<RenderFormat> | undefined;
+}
+
+/** A call on environments, by the name of its method. */
+export type Kind = "reset" | "step" | "enumeratePlacements" | "saveState" | "restoreState";
+type Methods = (typeof EnvironmentService)["method"];
+/** Request of a call, without the session's name. */
+export type RequestOf<K extends Kind> = MessageInitShape<Methods[K]["input"]>;
+/** Answer of a call. */
+export type AnswerOf<K extends Kind> = MessageShape<Methods[K]["output"]>;
+
+/** Calls on the environments of a session. */
+export abstract class EnvCalls {
   /** The rules, with every field. */
   readonly rules: Rules;
   /** Number of environments: N. */
   readonly numEnvs: number;
 
   /** @throws TetrionError if the description lacks a field that the server fills in. */
-  constructor(
-    private readonly calls: Client<typeof EnvironmentService>,
+  protected constructor(
     /** The server's description of the session, with every default filled in. */
     readonly description: SessionMessage,
   ) {
@@ -119,23 +152,26 @@ export class Session {
     if (name === "" || config?.rules === undefined || config.numEnvs === undefined) {
       throw unreadable("it has a session without a name, rules or a number of environments");
     }
-    this.name = name;
     this.rules = config.rules;
     this.numEnvs = config.numEnvs;
   }
 
-  /** Begins episodes, in all environments or in the ones that `envIds` lists. */
-  async reset(request: Omit<MessageInitShape<typeof ResetRequestSchema>, "session" | "$typeName"> = {}, options?: CallOptions): Promise<FirstStep> {
-    checkMessage(ResetRequestSchema, request);
-    const { envIds } = request;
-    return this.first(await this.calls.reset({ ...request, ...envIdsOf(envIds), session: this.name }, callOptions(options)), this.rowsOf(envIds));
+  /** Sends a request and waits for its answer. */
+  protected abstract call<K extends Kind>(kind: K, request: RequestOf<K>, call: Call): Promise<AnswerOf<K>>;
+
+  /** Starts new episodes. */
+  async reset(options: ResetOptions = {}): Promise<FirstStep> {
+    const call = callOptions(options, ["envIds", "seeds", "pieceSequences"]);
+    const request = { ...fieldsOf(ResetRequestSchema, options, { seeds: "seeds", pieceSequences: "pieceSequences" }), ...envIdsOf(options.envIds) };
+    return this.first(await this.call("reset", request, call), this.rowsOf(options));
   }
 
-  /** Takes one action in each environment, or in each that `envIds` lists, in that order. */
-  async step(actions: Int32Array | readonly number[], envIds?: readonly number[], options?: CallOptions): Promise<Step> {
-    const request = { ...envIdsOf(envIds), session: this.name, actions: tensor(int32s("actions", actions)) };
-    const answer = await this.calls.step(request, callOptions(options));
-    const rows = this.rowsOf(envIds);
+  /** Takes one action in each environment. */
+  async step(actions: Int32Array | readonly number[], options: EnvOptions = {}): Promise<Step> {
+    const call = callOptions(options, ["envIds"]);
+    const request = { ...envIdsOf(options.envIds), actions: tensor(int32s("actions", actions)) };
+    const answer = await this.call("step", request, call);
+    const rows = this.rowsOf(options);
     return {
       ...this.first(answer, rows),
       rewards: column("rewards", answer.rewards, [DataType.FLOAT32], [rows]),
@@ -145,41 +181,33 @@ export class Session {
     };
   }
 
-  /** Every placement of the current pieces, with its results. */
-  async placements(options: PlacementOptions = {}, envIds?: readonly number[]): Promise<Placements> {
-    const call = callOptions(options, PLACEMENT_OPTIONS);
-    const request = placementsRequest({ case: "sessionEnvs", value: { session: this.name, ...envIdsOf(envIds) } }, options);
-    const answer = await this.calls.enumeratePlacements(request, call);
-    return placementsOf(answer, this.rowsOf(envIds), options);
+  /** Lists every placement of the current pieces, with its results. */
+  async enumeratePlacements(options: PlacementOptions & EnvOptions = {}): Promise<Placements> {
+    const call = callOptions(options, ["envIds", ...PLACEMENT_OPTIONS]);
+    const request = placementsRequest({ case: "sessionEnvs", value: envIdsOf(options.envIds) }, options);
+    return placementsOf(await this.call("enumeratePlacements", request, call), this.rowsOf(options), options);
   }
 
-  /** A snapshot of each environment: everything that decides its future. */
-  async save(envIds?: readonly number[], options?: CallOptions): Promise<Uint8Array[]> {
-    const { states } = await this.calls.saveState({ ...envIdsOf(envIds), session: this.name }, callOptions(options));
-    agree("number of snapshots", states.length, this.rowsOf(envIds));
+  /** Takes a snapshot of each environment: everything that decides its future. */
+  async saveState(options: EnvOptions = {}): Promise<Uint8Array[]> {
+    const call = callOptions(options, ["envIds"]);
+    const { states } = await this.call("saveState", envIdsOf(options.envIds), call);
+    agree("number of snapshots", states.length, this.rowsOf(options));
     return states;
   }
 
-  /** Puts environments into positions: `{states}` of `save`, or `{drawings: [{rows, piece}]}`. */
-  async restore(positions: MessageInitShape<typeof PositionsSchema>, envIds?: readonly number[], options?: CallOptions): Promise<FirstStep> {
-    const answer = await this.calls.restoreState({ ...envIdsOf(envIds), session: this.name, positions }, callOptions(options));
-    return this.first(answer, this.rowsOf(envIds));
-  }
-
-  /** The playfields as text. */
-  async render(format = RenderFormat.ASCII, envIds?: readonly number[], options?: CallOptions): Promise<string[]> {
-    const { frames } = await this.calls.render({ ...envIdsOf(envIds), session: this.name, format }, callOptions(options));
-    agree("number of frames", frames.length, this.rowsOf(envIds));
-    return frames;
-  }
-
-  /** Ends the session. A session that has already ended is no error. */
-  async delete(options?: CallOptions): Promise<void> {
-    await this.calls.deleteSession({ name: this.name, allowMissing: true }, callOptions(options));
+  /**
+   * Puts environments into positions: `{ states }` of `saveState`, or `{ drawings: [{ rows, piece }] }`. One position per environment
+   * of the call, or one for all of them.
+   */
+  async restoreState(positions: Positions, options: RestoreStateOptions = {}): Promise<FirstStep> {
+    const call = callOptions(options, ["envIds", "reseed"]);
+    const request = { ...fieldsOf(RestoreStateRequestSchema, options, { reseed: "reseed" }), ...envIdsOf(options.envIds), positions: positionsOf(positions) };
+    return this.first(await this.call("restoreState", request, call), this.rowsOf(options));
   }
 
   /** Number of environments of a call: B. */
-  private rowsOf(envIds: readonly number[] | undefined): number {
+  protected rowsOf({ envIds }: EnvOptions): number {
     return envIds?.length ?? this.numEnvs;
   }
 
@@ -205,4 +233,45 @@ export class Session {
   private infos(tensors: Tensor[], rows: number): Infos {
     return columns(this.description.infoSpecs, tensors, rows);
   }
+}
+
+/** Environments that a server keeps for a client. */
+export class Session extends EnvCalls {
+  /** `sessions/ID`. */
+  readonly name: string;
+
+  /** Use `createSession` or `getSession` of a client instead. */
+  constructor(
+    private readonly environments: Client<typeof EnvironmentService>,
+    description: SessionMessage,
+  ) {
+    super(description);
+    this.name = description.name;
+  }
+
+  protected async call<K extends Kind>(kind: K, request: RequestOf<K>, call: Call): Promise<AnswerOf<K>> {
+    const method = this.environments[kind] as (request: object, call: Call) => Promise<AnswerOf<K>>;
+    return await method(addressed(request, this.name), call);
+  }
+
+  /** Draws the playfields as text. */
+  async render(options: RenderOptions = {}): Promise<string[]> {
+    const call = callOptions(options, ["envIds", "format"]);
+    const { format = "ascii", envIds } = options;
+    const request = { ...fieldsOf(RenderRequestSchema, { format }, { format: "format" }), ...envIdsOf(envIds), session: this.name };
+    const { frames } = await this.environments.render(request, call);
+    agree("number of frames", frames.length, this.rowsOf(options));
+    return frames;
+  }
+
+  /** Ends the session. A session that has already ended is no error. */
+  async close(options?: CallOptions): Promise<void> {
+    await this.environments.deleteSession({ name: this.name, allowMissing: true }, callOptions(options));
+  }
+}
+
+/** A request with the name of its session. */
+function addressed<K extends Kind>(request: RequestOf<K>, session: string): object {
+  const { source } = request as RequestOf<"enumeratePlacements">;
+  return source?.case === "sessionEnvs" ? { ...request, source: { case: "sessionEnvs", value: { ...source.value, session } } } : { ...request, session };
 }

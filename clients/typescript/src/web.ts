@@ -3,7 +3,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
-import type { TransportFactory } from "./server.js";
+import type { TransportFactory } from "./client.js";
 
 /** Makes a gRPC-Web transport. All calls work except `StepStream`, because browsers cannot stream requests. */
 export const grpcWeb: TransportFactory = (options) => createGrpcWebTransport({ ...options, fetch: bounded(options.readMaxBytes) });

@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 
-import { type Server, type TransportFactory, TetrionError, connect, tensor } from "../src/index.js";
+import { type Client, type TransportFactory, TetrionError, connect, tensor } from "../src/index.js";
 import { grpc } from "../src/node.js";
 import {
   EnumeratePlacementsResponseSchema,
@@ -41,7 +41,7 @@ async function unfit(call: () => unknown, problem: RegExp): Promise<void> {
 }
 
 /** A server with these answers. */
-function answering(environments: Record<string, unknown>, evaluation: MessageInitShape<typeof EvaluatePoliciesResponseSchema>[] = []): Server {
+function answering(environments: Record<string, unknown>, evaluation: MessageInitShape<typeof EvaluatePoliciesResponseSchema>[] = []): Client {
   const calls = Object.fromEntries(Object.entries(environments).map(([name, answer]) => [name, () => answer]));
   return connect("127.0.0.1:1", {
     transport: () => createRouterTransport(({ service }) => {
@@ -84,8 +84,8 @@ const STEP = (rows = 2): MessageInitShape<typeof StepResponseSchema> => ({
 
 test("the answer of a step has the rows and the columns of the session", async () => {
   const step = async (answer: object, envIds?: number[]) => {
-    const session = await answering({ createSession: { session: SESSION }, step: { ...STEP(), ...answer } }).session({ numEnvs: 2 });
-    return session.step(envIds === undefined ? [0, 0] : [0], envIds);
+    const session = await answering({ createSession: { session: SESSION }, step: { ...STEP(), ...answer } }).createSession({ numEnvs: 2 });
+    return session.step(envIds === undefined ? [0, 0] : [0], { envIds });
   };
   assert.equal((await step({})).rewards.length, 2);
   assert.equal((await step(STEP(1), [1])).rewards.length, 1);
@@ -111,22 +111,22 @@ test("the answer of a step has the rows and the columns of the session", async (
 });
 
 test("a session is the one that was asked for", async () => {
-  const make = (session: object | undefined, config: object = { numEnvs: 2 }) => answering({ createSession: { session } }).session(config);
+  const make = (session: object | undefined, config: object = { numEnvs: 2 }) => answering({ createSession: { session } }).createSession(config);
   await make(SESSION);
   await unfit(() => make(undefined), /no session/);
   await unfit(() => make({ ...SESSION, name: "" }), /without a name/);
   await unfit(() => make({ ...SESSION, config: {} }), /without a name, rules/);
   await unfit(() => make(SESSION, { numEnvs: 3 }), /2 as number of environments, expected 3/);
   await unfit(() => make(SESSION, {}), /2 as number of environments, expected 1/);
-  await unfit(() => make(SESSION, { numEnvs: 2, observationFields: ["board"] }), /current,heights as observations, expected board/);
-  await unfit(() => make(SESSION, { numEnvs: 2, infoFields: ["lines", "pieces"] }), /lines as infos/);
-  await unfit(() => answering({ getSession: { session: SESSION } }).open("sessions/2"), /sessions\/1 as session, expected sessions\/2/);
+  await unfit(() => make(SESSION, { numEnvs: 2, observations: ["board"] }), /current,heights as observations, expected board/);
+  await unfit(() => make(SESSION, { numEnvs: 2, infos: ["lines", "pieces"] }), /lines as infos/);
+  await unfit(() => answering({ getSession: { session: SESSION } }).getSession("sessions/2"), /sessions\/1 as session, expected sessions\/2/);
   const pages = answering({ listSessions: { sessions: [SESSION], nextPageToken: "again" } });
   await unfit(async () => {
-    for await (const _ of pages.sessions());
+    for await (const _ of pages.listSessions());
   }, /same page/);
-  const session = await answering({ createSession: { session: SESSION }, saveState: { states: [new Uint8Array(1)] }, render: { frames: ["", "", ""] } }).session({ numEnvs: 2 });
-  await unfit(() => session.save(), /1 as number of snapshots, expected 2/);
+  const session = await answering({ createSession: { session: SESSION }, saveState: { states: [new Uint8Array(1)] }, render: { frames: ["", "", ""] } }).createSession({ numEnvs: 2 });
+  await unfit(() => session.saveState(), /1 as number of snapshots, expected 2/);
   await unfit(() => session.render(), /3 as number of frames, expected 2/);
 });
 
@@ -134,24 +134,24 @@ test("placements are those of the positions, with what was asked for", async () 
   const three = { actions: tensor(new Int32Array(3)), placements: tensor(new Int32Array(3)), rewards: tensor(new Float32Array(3)), lines: bytes(3), terminal: flags(3) };
   const good: MessageInitShape<typeof EnumeratePlacementsResponseSchema> = { rowOffsets: ints(0, 1, 3), ...three };
   const list = async (answer: object, options: object = {}) => {
-    const server = answering({ createSession: { session: SESSION }, enumeratePlacements: { ...good, ...answer } });
-    return (await server.session({ numEnvs: 2 })).placements(options);
+    const client = answering({ createSession: { session: SESSION }, enumeratePlacements: { ...good, ...answer } });
+    return (await client.createSession({ numEnvs: 2 })).enumeratePlacements(options);
   };
-  assert.deepEqual([...(await list({})).offsets], [0, 1, 3]);
+  assert.deepEqual([...(await list({})).rowOffsets], [0, 1, 3]);
   await unfit(() => list({ rowOffsets: ints(0, 3) }), /row_offsets is UINT32 \[2\], expected UINT32 \[3\]/);
-  for (const offsets of [[1, 1, 3], [0, 2, 1], [0, 4, 3], [0, 1, 2 ** 32 - 1]]) {
-    await unfit(() => list({ rowOffsets: ints(...offsets) }), /row_offsets do not ascend from 0 to 3/);
+  for (const rowOffsets of [[1, 1, 3], [0, 2, 1], [0, 4, 3], [0, 1, 2 ** 32 - 1]]) {
+    await unfit(() => list({ rowOffsets: ints(...rowOffsets) }), /row_offsets do not ascend from 0 to 3/);
   }
   await unfit(() => list({ rewards: tensor(new Float32Array(2)) }), /rewards is FLOAT32 \[2\]/);
   await unfit(() => list({ lines: undefined }), /no lines/);
-  await unfit(() => list({}, { features: { features: ["holes"] } }), /no features/);
+  await unfit(() => list({}, { features: ["holes"] }), /no features/);
   await unfit(() => list({ features: tensor(new Float32Array(6), [3, 2]), featureColumns: { names: ["holes"] } }), /features is FLOAT32 \[3,2\], expected FLOAT32 \[3,1\]/);
   await unfit(() => list({}, { includeCells: true }), /no cells/);
   await unfit(() => list({}, { includeAfterstates: true }), /no afterstates/);
   await unfit(() => list({}, { includeKeys: true }), /no key_offsets/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 9), keys: bytes(2) }, { includeKeys: true }), /key_offsets do not ascend from 0 to 2/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 1), keys: tensor(new Uint8Array([12])) }, { includeKeys: true }), /no key/);
-  const drawn = answering({ enumeratePlacements: good }).placements({ drawings: [{ rows: [], piece: "O" }] });
+  const drawn = answering({ enumeratePlacements: good }).enumeratePlacements({ drawings: [{ rows: [], piece: "O" }] });
   await unfit(() => drawn, /row_offsets is UINT32 \[3\], expected UINT32 \[2\]/);
 });
 
@@ -168,10 +168,10 @@ test("an evaluation has the games that were asked for, each once, and a summary"
   };
   const policy = (policyIndex: number, numGames = 2n) => ({ policyIndex, numGames, lines: {}, pieces: {}, score: {} });
   const summary = (...policies: object[]): Events[number] => ({ event: { case: "summary", value: { policies } } });
-  const request = { agents: [{ name: "a" }, { name: "b" }], games: { case: "seedRange" as const, value: { seed: 1n, count: 2 } } };
+  const options = { controllers: ["a", "b"], seeds: { seed: 1n, count: 2 } };
   const run = async (events: Events, change: object = {}) => {
     let count = 0;
-    for await (const _ of answering({}, events).evaluate({ ...request, ...change })) {
+    for await (const _ of answering({}, events).evaluate({ ...options, ...change })) {
       count += 1;
     }
     return count;
@@ -180,10 +180,9 @@ test("an evaluation has the games that were asked for, each once, and a summary"
   const end = summary(policy(0), policy(1));
   assert.equal(await run([started(), all, end]), 3);
   assert.equal(await run([started(), end], { omitResults: true }), 2);
-  const weights = { weights: { shape: [2, 1], dtype: 8, data: new Uint8Array(16) } };
+  const weights = [[0], [1]];
   assert.equal(await run([started({ numPolicies: 4 }), summary(policy(0), policy(1), policy(2), policy(3))], { weights, omitResults: true }), 2);
-  const pairs = ints(0, 1, 1, 1);
-  pairs.shape = [2, 2];
+  const pairs = [[0, 1], [1, 1]];
   assert.equal(await run([started(), results([0, 1], [1, 1]), summary(policy(0, 1n), policy(1, 1n))], { pairs }), 3);
 
   await unfit(() => run([all, end]), /results is out of order/);
@@ -217,7 +216,7 @@ test("a session that is watched is the one asked for", async () => {
   const started = (envIds = [1], session: object = SESSION): Events[number] => ({ event: { case: "started", value: { session, envIds } } });
   const frame = (envId = 1, cells = 24): Events[number] => ({ event: { case: "frame", value: { envs: [{ envId, cells: new Uint8Array(cells) }] } } });
   const watch = async (events: Events) => {
-    for await (const _ of answering({ watchSession: events }).watch({ session: "sessions/1", envIds: [1] }));
+    for await (const _ of answering({ watchSession: events }).watchSession("sessions/1", { envIds: [1] }));
   };
   await watch([started(), frame(), frame(1, 0)]);
   await unfit(() => watch([frame()]), /frame is out of order/);
@@ -265,9 +264,9 @@ test("a message above the limit is refused before there is room for it", async (
     for (const [length, maxResponseBytes] of [[4 * 2 ** 20 + 1, undefined], [0xffffffff, undefined], [1001, 1000]] as const) {
       // Not one byte of the message comes: the client must not wait for it.
       await withBytes(kind, message(0, length), {}, async (address) => {
-        const server = connect(address, { transport, ...(maxResponseBytes && { maxResponseBytes }) });
+        const client = connect(address, { transport, ...(maxResponseBytes && { maxResponseBytes }) });
         const before = process.memoryUsage().arrayBuffers;
-        for (const call of [() => server.info(), () => server.evaluate({}).next()]) {
+        for (const call of [() => client.serverInfo(), () => client.evaluate({ seeds: [1n] }).next()]) {
           const error = await refused(call);
           assert.equal(error.codeName, "RESOURCE_EXHAUSTED", `${kind}: ${error.message}`);
           assert.match(error.rawMessage, new RegExp(`${length}.* ${maxResponseBytes ?? 4 * 2 ** 20}; connect\\(\\) takes a larger maxResponseBytes$`));
@@ -282,11 +281,11 @@ test("a message that grows as it is unpacked is refused", async () => {
   const zeros = new Uint8Array(64 * 2 ** 20);
   const packed = gzipSync(zeros);
   await withBytes("grpc", message(1, packed.length, packed), { "grpc-encoding": "gzip" }, async (address) => {
-    const error = await refused(() => connect(address, { transport: grpc }).info());
+    const error = await refused(() => connect(address, { transport: grpc }).serverInfo());
     assert.match(error.rawMessage, /unsupported response encoding "gzip"/);
   });
   await withBytes("web", gzipSync(message(0, zeros.length, zeros)), { "content-encoding": "gzip" }, async (address) => {
-    const error = await refused(() => connect(address, { transport: grpcWeb }).info());
+    const error = await refused(() => connect(address, { transport: grpcWeb }).serverInfo());
     assert.equal(error.codeName, "RESOURCE_EXHAUSTED", error.message);
   });
 });
@@ -294,7 +293,7 @@ test("a message that grows as it is unpacked is refused", async () => {
 test("an answer that is no message is an error of the client's own", async () => {
   for (const [kind, transport] of [["grpc", grpc], ["web", grpcWeb]] as const) {
     await withBytes(kind, message(0, 3, new Uint8Array([0xff, 0xff, 0xff])), {}, async (address) => {
-      assert.equal((await refused(() => connect(address, { transport }).info())).codeName, "INTERNAL");
+      assert.equal((await refused(() => connect(address, { transport }).serverInfo())).codeName, "INTERNAL");
     });
   }
 });

@@ -15,7 +15,7 @@ let rules: Rules;
 
 before(async () => {
   running = await Running.start();
-  const { rulesPresets } = await running.server.info();
+  const { rulesPresets } = await running.client.serverInfo();
   rules = rulesPresets.find(({ name }) => name === "guideline")!.rules!;
 });
 after(() => running.stop());
@@ -28,8 +28,8 @@ const TSPIN_DOUBLE = { orientation: 2, column: 1, row: 0, spin: 2, hold: false }
 const rowOf = ({ actions }: Placements, action: number) => actions.indexOf(action);
 
 test("placements say what they are", async () => {
-  const options = { includeCells: true, features: { features: ["lines_cleared"] } };
-  const found = await running.server.placements({ rules: { preset: "guideline" }, drawings: [NOTCH] }, options);
+  const options = { includeCells: true, features: ["lines_cleared"] };
+  const found = await running.client.enumeratePlacements({ rules: { preset: "guideline" }, drawings: [NOTCH] }, options);
   const row = rowOf(found, actionOf(rules, TSPIN_DOUBLE));
   assert.notEqual(row, -1);
   assert.deepEqual([found.lines[row], found.rewards[row], found.attacks![row], found.spins![row], found.holds![row]], [2, 1200, 4, 2, 0]);
@@ -46,12 +46,12 @@ test("placements say what they are", async () => {
 });
 
 test("the numbers of placements say where their cells are, by every preset", async () => {
-  const { rulesPresets } = await running.server.info();
+  const { rulesPresets } = await running.client.serverInfo();
   let tried = 0;
   for (const { name, rules } of rulesPresets.filter(({ rules }) => rules!.actionModel === ActionModel.PLACEMENT && rules!.pieceSet === "tetrominoes")) {
     for (const piece of "IOTZSJL") {
       const held = rules!.hold ? { held: piece === "J" ? "L" : "J" } : {};
-      const found = await running.server.placements({ rules: { preset: name }, drawings: [{ rows: ["##.####.#.".slice(0, rules!.width)], piece, ...held }] }, { includeCells: true });
+      const found = await running.client.enumeratePlacements({ rules: { preset: name }, drawings: [{ rows: ["##.####.#.".slice(0, rules!.width)], piece, ...held }] }, { includeCells: true });
       const shapes = new Map<string, string>();
       for (const [at, number] of found.placements.entries()) {
         const { orientation, column, row, spin, hold } = placementOf(rules!, number);
@@ -74,9 +74,9 @@ test("the numbers of placements say where their cells are, by every preset", asy
 });
 
 test("where nothing but the column can be chosen, numbers say nothing more", async () => {
-  const plain = await running.server.placements({ drawings: [{ rows: [], piece: "T" }] });
+  const plain = await running.client.enumeratePlacements({ drawings: [{ rows: [], piece: "T" }] });
   assert.deepEqual([plain.spins, plain.holds, plain.attacks, plain.keys], [undefined, undefined, undefined, undefined]);
-  const { rulesPresets } = await running.server.info();
+  const { rulesPresets } = await running.client.serverInfo();
   const simplified = rulesPresets[0]!.rules!;
   assert.deepEqual(placementOf(simplified, 23), { orientation: 2, column: 3, row: undefined, spin: 0, hold: false });
   for (const action of plain.actions) {
@@ -92,18 +92,18 @@ test("the numbers of other choices of the rules", () => {
 });
 
 test("a game key by key shows the state of the piece", async () => {
-  const session = await running.server.session({ rules: { preset: "guideline", actionModel: ActionModel.KEYPRESS, gravity: 40 }, numEnvs: 2 });
+  const session = await running.client.createSession({ rules: { preset: "guideline", actionModel: ActionModel.KEYPRESS, gravity: 40 }, numEnvs: 2 });
   const { observations } = await session.reset();
   assert.equal(observations.piece_state!.length, 16);
   assert.deepEqual([...observations.piece_state!.subarray(8, 14)], [0, 0, 40, 30, 15, 15], "as it appears: steps until it falls and locks, resets and lifts");
   const held = await session.step([9, 0]);
   assert.deepEqual([held.observations.piece_state![7], held.observations.piece_state![15]], [1, 0], "another one was held for the first");
   assert.equal(held.observations.piece_state![10], 39, "a step nearer to falling");
-  await session.delete();
+  await session.close();
 });
 
 test("numbers that rules do not have are refused, on both sides of each bound", async () => {
-  const { rulesPresets } = await running.server.info();
+  const { rulesPresets } = await running.client.serverInfo();
   const simplified = rulesPresets[0]!.rules!;
   // 4 orientations, 10 columns, 24 rows, 3 spins, 2 pieces; 4 orientations and 10 columns.
   for (const [of, most] of [[rules, 5759], [{ ...rules, hold: false }, 2879], [{ ...rules, hold: false, spins: SpinRule.OFF }, 959], [simplified, 39]] as const) {
@@ -162,10 +162,10 @@ test("rules without every field are refused, not taken for others", () => {
 });
 
 test("the keys to each placement, or to a chosen one", async () => {
-  for (const server of [running.server, connect(running.address, { transport: grpcWeb })]) {
-    const session = await server.session({ rules: { preset: "guideline" } });
-    await session.restore({ drawings: [NOTCH] });
-    const all = await session.placements({ includeKeys: true });
+  for (const client of [running.client, connect(running.address, { transport: grpcWeb })]) {
+    const session = await client.createSession({ rules: { preset: "guideline" } });
+    await session.restoreState({ drawings: [NOTCH] });
+    const all = await session.enumeratePlacements({ includeKeys: true });
     const action = actionOf(rules, TSPIN_DOUBLE);
     const row = rowOf(all, action);
     const keys = keysOf(all, row);
@@ -173,27 +173,27 @@ test("the keys to each placement, or to a chosen one", async () => {
     for (let at = 0; at < all.actions.length; at++) {
       assert.equal(keysOf(all, at)[0] === "hold", all.holds![at] === 1);
     }
-    const chosen = await session.placements({ includeKeys: true, actions: [action] });
+    const chosen = await session.enumeratePlacements({ includeKeys: true, actions: [action] });
     assert.deepEqual([...chosen.actions], [action]);
     assert.deepEqual(keysOf(chosen, 0), keys);
     assert.throws(() => keysOf(chosen, 1), /row 1 is not one of 1 placements/);
-    const without = await session.placements({ actions: Int32Array.of(action) });
+    const without = await session.enumeratePlacements({ actions: Int32Array.of(action) });
     assert.throws(() => keysOf(without, 0), /no keys were asked for/);
-    await session.delete();
+    await session.close();
   }
   assert.equal(KEYS.length, 12);
 });
 
 test("a session shows what is held, and what clears were", async () => {
-  const session = await running.server.session({ rules: { preset: "guideline" }, pieceSequences: ["TOS"] });
+  const session = await running.client.createSession({ rules: { preset: "guideline" }, pieceSequences: ["TOS"] });
   const first = await session.reset();
   assert.deepEqual([...first.observations.held!], [-1]);
-  await session.restore({ drawings: [NOTCH] });
+  await session.restoreState({ drawings: [NOTCH] });
   const spun = await session.step([actionOf(rules, TSPIN_DOUBLE)]);
   const { attack, combo, back_to_back, spin, lines } = spun.infos;
   assert.deepEqual([attack![0], combo![0], back_to_back![0], spin![0], lines![0]], [4n, 1, 1, 2, 2n]);
   assert.deepEqual([...spun.observations.held!], [0]);
-  const { actions, holds } = await session.placements();
+  const { actions, holds } = await session.enumeratePlacements();
   const held = await session.step([actions[holds!.indexOf(1)]!]);
   assert.deepEqual([...held.observations.held!], [...spun.observations.current!]);
   assert.deepEqual([held.infos.combo![0], held.infos.back_to_back![0], held.infos.spin![0]], [0, 1, 0]);

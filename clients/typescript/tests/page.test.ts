@@ -22,7 +22,7 @@ import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { cellsOf } from "../page/weighing.js";
-import { placementOf, tensor } from "../src/index.js";
+import { placementOf } from "../src/index.js";
 import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
@@ -31,21 +31,21 @@ let app: App;
 
 before(async () => {
   running = await Running.start();
-  app = new App(running.server, await running.server.info(), {}, () => undefined);
+  app = new App(running.client, await running.client.serverInfo(), {}, () => undefined);
 });
 after(() => running.stop());
 
 /** The rules of a preset with some of its choices changed, and every field. */
 async function rulesOf(preset: string, choice: Partial<Chosen> = {}): Promise<Rules> {
   const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === preset)!), ...choice };
-  const session = await running.server.session(configOf(app.info, chosen));
-  await session.delete();
+  const session = await running.client.createSession(configOf(app.info, chosen));
+  await session.close();
   return session.description.config!.rules!;
 }
 
 /** The placements of a drawn position, and where they are. */
 async function drawn(rules: Rules, drawing: { rows: string[]; piece: string; queue?: string; held?: string }): Promise<Place[]> {
-  return placesOf(rules, await running.server.placements({ rules, drawings: [drawing] }, { includeCells: true }));
+  return placesOf(rules, await running.client.enumeratePlacements({ rules, drawings: [drawing] }, { includeCells: true }));
 }
 
 /** Numbers that are as good as random, and the same each time. */
@@ -191,11 +191,11 @@ test("keys never lead to where there is no placement, up to the end of a game", 
   for (const [preset, height] of [["genetic", 6], ["nes", 6], ["guideline", 5]] as const) {
     const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === preset)!), height };
     const envSeeds = Array.from({ length: 20 }, (_, seed) => BigInt(seed));
-    const session = await running.server.session({ ...configOf(app.info, chosen), envSeeds, numEnvs: envSeeds.length, autoresetMode: AutoresetMode.NEXT_STEP });
+    const session = await running.client.createSession({ ...configOf(app.info, chosen), envSeeds, numEnvs: envSeeds.length, autoresetMode: AutoresetMode.NEXT_STEP });
     const rules = session.description.config!.rules!;
     let { observations } = await session.reset();
     for (let piece = 0; piece < 60; piece++) {
-      const found = await session.placements({ includeCells: true });
+      const found = await session.enumeratePlacements({ includeCells: true });
       const actions = envSeeds.map((seed, env) => {
         const places = placesOf(rules, found, env);
         if (places.length === 0) {
@@ -215,7 +215,7 @@ test("keys never lead to where there is no placement, up to the end of a game", 
           } else {
             aim.swap();
           }
-          assert.equal(places[aim.place.at - found.offsets[env]!], aim.place, words);
+          assert.equal(places[aim.place.at - found.rowOffsets[env]!], aim.place, words);
         }
         const ways = new Set(places.filter(({ hold }) => !hold).map(({ orientation }) => orientation)).size;
         fewer += ways < new Set([0, 1, 2, 3].map((turns) => turned(DRAWINGS[hand.current]!, turns).map(String).sort().join())).size ? 1 : 0;
@@ -223,7 +223,7 @@ test("keys never lead to where there is no placement, up to the end of a game", 
       });
       ({ observations } = await session.step(actions));
     }
-    await session.delete();
+    await session.close();
   }
   assert.ok(fewer > 50, `${fewer} pieces could not be placed in every orientation`);
 });
@@ -256,21 +256,20 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
     const config = { ...asked, rules: { ...asked.rules, ...(randomizer !== undefined && { randomizer }) } };
     const weighing = name === "own" ? own() : await app.weighing(name, 10);
     const { columns, weights, expectation } = weighing;
-    const agent = name === "own" ? { name: "expectation", features: { features: [...columns] }, weights, expectation: expectation! } : { name };
+    const agent = name === "own" ? { name: "expectation", features: columns, weights, expectation: expectation! } : { name };
     for (const seed of [5n, 6n]) {
       let expected: readonly number[] = [];
-      const games = { case: "seeds" as const, value: tensor(BigUint64Array.of(seed)) };
-      for await (const event of running.server.evaluate({ rules: config.rules, agents: [agent], games, maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), record: true })) {
+      for await (const event of running.client.evaluate({ rules: config.rules, controllers: [agent], seeds: [seed], maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), record: true })) {
         expected = event.case === "actions" ? event.value.actions : expected;
       }
       assert.ok(expected.length > 5, `${name} ${preset}: ${expected.length} actions`);
-      const session = await running.server.session({ ...config, envSeeds: [seed], autoresetMode: AutoresetMode.DISABLED });
+      const session = await running.client.createSession({ ...config, envSeeds: [seed], autoresetMode: AutoresetMode.DISABLED });
       const rules = session.description.config!.rules!;
       const seen = new Pieces(rules.randomizer);
       seen.begin(handOf((await session.reset()).observations, rules));
       for (const [piece, action] of expected.entries()) {
-        const found = await session.placements({ features: { features: [...weighing.columns] }, includeAfterstates: true });
-        const { best } = await weigh(running.server, rules, weighing, found, 0, seen);
+        const found = await session.enumeratePlacements({ features: weighing.columns, includeAfterstates: true });
+        const { best } = await weigh(running.client, rules, weighing, found, 0, seen);
         assert.equal(found.actions[best], action, `${name}, ${preset} ${randomizer ?? ""}, preview ${preview}, seed ${seed}, piece ${piece}`);
         const { observations } = await session.step([action]);
         held += found.holds?.[best] ?? 0;
@@ -288,7 +287,7 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
           followed++;
         }
       }
-      await session.delete();
+      await session.close();
     }
   }
   assert.ok(held > 50 && followed > 300, `${held} held, ${followed} followed`);
@@ -310,14 +309,14 @@ test("what is left in the bag is known where a piece is held without a landing",
 test("pieces keep their colours when garbage rises below them, by placements and by keys", async () => {
   for (const byKeys of [false, true]) {
     const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === "guideline")!), byKeys, changes: { "garbage.lines_per_piece": "0.7" } };
-    const session = await running.server.session({ ...configOf(app.info, chosen), envSeeds: [3n], autoresetMode: AutoresetMode.DISABLED });
+    const session = await running.client.createSession({ ...configOf(app.info, chosen), envSeeds: [3n], autoresetMode: AutoresetMode.DISABLED });
     const rules = session.description.config!.rules!;
     let { observations } = await session.reset();
     const field = new Field(rules.width!, rules.height!);
     let [rows, pieces] = [0, 0];
     for (let piece = 0; piece < 12; piece++) {
       const kind = observations.current![0]!;
-      const found = byKeys ? undefined : await session.placements({ includeCells: true });
+      const found = byKeys ? undefined : await session.enumeratePlacements({ includeCells: true });
       const falling = observations.falling_cells;
       const step = await session.step([found?.actions[(5 * piece) % found.actions.length] ?? 5]);
       const board = step.observations.board!;
@@ -338,7 +337,7 @@ test("pieces keep their colours when garbage rises below them, by placements and
       ({ observations } = step);
     }
     assert.ok(rows > 2, `${rows} rows rose`);
-    await session.delete();
+    await session.close();
   }
 });
 
@@ -601,7 +600,7 @@ test("what can be counted of a game, by every preset that places pieces", async 
 test("a session is asked for what the server has of these rules, and for no more", async () => {
   const common = ["lines", "pieces", "episode_return"];
   const clears = ["attack", "combo", "back_to_back"];
-  for (const [part, infoFields] of [
+  for (const [part, infos] of [
     [{}, [...common, ...clears, "spin"]],
     [{ spins: SpinRule.OFF }, [...common, ...clears]],
     [{ clearPoints: ClearPoints.LINES }, [...common, ...clears, "spin"]],
@@ -613,9 +612,9 @@ test("a session is asked for what the server has of these rules, and for no more
     const { name, rules, source } = app.info.rulesPresets.find(({ name }) => name === "guideline")!;
     const info = { ...app.info, rulesPresets: [create(RulesPresetSchema, { name, source, rules: { ...rules!, ...part } })] };
     const config = configOf(info, chosenOf(info.rulesPresets[0]!));
-    assert.deepEqual(config.infoFields, infoFields);
-    const session = await running.server.session({ ...config, rules: { ...config.rules, ...part } });
-    await session.delete();
+    assert.deepEqual(config.infos, infos);
+    const session = await running.client.createSession({ ...config, rules: { ...config.rules, ...part } });
+    await session.close();
   }
 });
 

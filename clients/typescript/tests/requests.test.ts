@@ -6,18 +6,20 @@ import test from "node:test";
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 
-import { type Server, type Session, TetrionError, connect, tensor } from "../src/index.js";
+import { type Client, Session, TetrionError, connect, tensor } from "../src/index.js";
 import { EnvironmentService, EvaluationService } from "../src/protocol.js";
 import { checkMessage } from "../src/requests.js";
 
 /** A server that a request must not reach. */
-const unreachable: Server = connect("127.0.0.1:1", {
+const unreachable: Client = connect("127.0.0.1:1", {
   transport: () => createRouterTransport(({ service }) => {
     const fail = () => assert.fail("a request was sent");
     service(EnvironmentService, new Proxy({}, { get: () => fail }));
     service(EvaluationService, new Proxy({}, { get: () => fail }));
   }),
 });
+
+const SEED = { seeds: [1n] };
 
 /** What a call is refused with before it leaves. */
 async function refused(call: () => unknown): Promise<TetrionError> {
@@ -125,35 +127,56 @@ test("every call is checked before it is sent", async () => {
     }
   };
   const calls: [field: string, call: () => unknown][] = [
-    ["width", () => unreachable.info(NaN)],
-    ["config.numEnvs", () => unreachable.session({ numEnvs: 1.5 })],
-    ["config.rules.width", () => unreachable.session({ rules: { width: -1 } })],
-    ["config.seed", () => unreachable.session({ seed: -1n })],
-    ["config.envSeeds[1]", () => unreachable.session({ envSeeds: [1n, 2n ** 64n] })],
-    ["config.rules.scoring.lines[1]", () => unreachable.session({ rules: { scoring: { lines: [1, NaN] } } })],
-    ["config.actionMask", () => unreachable.session({ actionMask: "false" as never })],
-    ["config.autoresetMode", () => unreachable.session({ autoresetMode: "SAME_STEP" as never })],
-    ["ttl", () => unreachable.session({}, { ttl: NaN })],
-    ["ttl", () => unreachable.session({}, { ttl: 1e300 })],
-    ["ttl", () => unreachable.session({}, { ttl: 5n as never })],
-    ["config", () => unreachable.session(null as never)],
-    ["config.envSeeds[0]", () => unreachable.session({ envSeeds: [, 1n] as never })],
-    ["tll", () => unreachable.session({}, { tll: 5 } as never)],
-    ["name", () => unreachable.open(5 as never)],
-    ["positions.drawings[0].rows", () => unreachable.placements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
-    ["includeCell", () => unreachable.placements({}, { includeCell: true } as never)],
-    ["actions[0]", () => unreachable.placements({}, { actions: [NaN] })],
-    ["maxFramesPerSecond", () => first(unreachable.watch({ session: "sessions/1", maxFramesPerSecond: 0.5 }))],
-    ["seedRange.count", () => first(unreachable.evaluate({ games: { case: "seedRange", value: { seed: 1n, count: NaN } } }))],
-    ["agents[0].weights[1]", () => first(unreachable.evaluate({ agents: [{ name: "linear", weights: [1, Infinity] }] }))],
+    ["width", () => unreachable.serverInfo({ width: NaN })],
+    ["numEnvs", () => unreachable.createSession({ numEnvs: 1.5 })],
+    ["rules.width", () => unreachable.createSession({ rules: { width: -1 } })],
+    ["seed", () => unreachable.createSession({ seed: -1n })],
+    ["envSeeds[1]", () => unreachable.createSession({ envSeeds: [1n, 2n ** 64n] })],
+    ["rules.scoring.lines[1]", () => unreachable.createSession({ rules: { scoring: { lines: [1, NaN] } } })],
+    ["actionMask", () => unreachable.createSession({ actionMask: "false" as never })],
+    ["autoresetMode", () => unreachable.createSession({ autoresetMode: "SAME_STEP" as never })],
+    ["ttl", () => unreachable.createSession({ ttl: NaN })],
+    ["ttl", () => unreachable.createSession({ ttl: 1e300 })],
+    ["ttl", () => unreachable.createSession({ ttl: 5n as never })],
+    ["options", () => unreachable.createSession(null as never)],
+    ["envSeeds[0]", () => unreachable.createSession({ envSeeds: [, 1n] as never })],
+    ["tll", () => unreachable.createSession({ tll: 5 } as never)],
+    ["name", () => unreachable.getSession(5 as never)],
+    ["positions.drawings[0].rows", () => unreachable.enumeratePlacements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
+    ["includeCell", () => unreachable.enumeratePlacements({}, { includeCell: true } as never)],
+    ["actions[0]", () => unreachable.enumeratePlacements({}, { actions: [NaN] })],
+    ["maxFramesPerSecond", () => first(unreachable.watchSession("sessions/1", { maxFramesPerSecond: 0.5 }))],
+    ["session", () => first(unreachable.watchSession(5 as never))],
+    ["options", () => first(unreachable.watchSession("sessions/1", null as never))],
+    ["envIds", () => first(unreachable.watchSession("sessions/1", { envIds: null as never }))],
+    ["envIds", () => first(unreachable.watchSession("sessions/1", { envIds: [] }))],
+    ["seeds", () => first(unreachable.evaluate())],
+    ["seeds", () => first(unreachable.evaluate({ controllers: ["bcts"] }))],
+    ["seeds", () => first(unreachable.evaluate({ controllers: ["bcts"], seeds: [1n], pieceSequences: ["I"] }))],
+    ["seeds", () => first(unreachable.evaluate({ seeds: null as never }))],
+    ["seeds.count", () => first(unreachable.evaluate({ seeds: { seed: 1n, count: NaN } }))],
+    ["seeds.from", () => first(unreachable.evaluate({ seeds: { from: 1n, count: 1 } as never }))],
+    ["seeds[1]", () => first(unreachable.evaluate({ seeds: [1n, -1n] }))],
+    ["seeds[1]", () => first(unreachable.evaluate({ seeds: [1n, , 2n] as never }))],
+    ["seeds", () => first(unreachable.evaluate({ seeds: [[1n, 2n], [1n]] }))],
+    ["pieceSequences", () => first(unreachable.evaluate({ pieceSequences: "IO" as never }))],
+    ["controllers", () => first(unreachable.evaluate({ ...SEED, controllers: "bcts" as never }))],
+    ["controllers[1]", () => first(unreachable.evaluate({ ...SEED, controllers: ["bcts", 5 as never] }))],
+    ["controllers[0].weights[1]", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", weights: [1, Infinity] }] }))],
+    ["controllers[0].terminal", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", terminal: "nonsense" as never }] }))],
+    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [1, 2] as never }))],
+    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [[1, 2], [3]] }))],
+    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [] }))],
+    ["weights[2]", () => first(unreachable.evaluate({ ...SEED, weights: [[1, 2], [NaN, 3]] }))],
+    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: new Float64Array(2) as never }))],
+    ...(["features", "terminal", "lookahead", "expectation", "mlp", "nTuple"] as const).map((option): [string, () => unknown] => {
+      const values = { features: "bcts", terminal: "score", lookahead: 1, expectation: {}, mlp: { hidden: [8] }, nTuple: {} } as const;
+      return [option, () => first(unreachable.evaluate({ ...SEED, controllers: ["bcts"], [option]: values[option] }))];
+    }),
+    ["pairs", () => first(unreachable.evaluate({ ...SEED, pairs: null as never }))],
+    ["pairs[1]", () => first(unreachable.evaluate({ ...SEED, pairs: [[0, -1]] }))],
+    ["progressInterval", () => first(unreachable.evaluate({ ...SEED, progressInterval: NaN }))],
     ["seedRange", () => first(unreachable.evaluate({ seedRange: { seed: 1n, count: 1 } } as never))],
-    ["games", () => first(unreachable.evaluate({ games: { case: "seeds" } } as never))],
-    ["games", () => first(unreachable.evaluate({ games: { case: "seedRanges", value: {} } } as never))],
-    ["games", () => first(unreachable.evaluate({ games: { value: { count: 1 } } } as never))],
-    ["the request", () => first(unreachable.evaluate(undefined as never))],
-    ["the request", () => first(unreachable.watch(null as never))],
-    ["envIds", () => first(unreachable.watch({ session: "sessions/1", envIds: null as never }))],
-    ["pairs", () => first(unreachable.evaluate({ pairs: null as never }))],
     ["pageSize", () => environments.listSessions({ pageSize: NaN })],
     ["maxPieces", () => first(evaluations.evaluatePolicies({ maxPieces: -1n }))],
   ];
@@ -164,67 +187,67 @@ test("every call is checked before it is sent", async () => {
 
 test("the actions and the environments of a step are integers", async () => {
   const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
-  const { Session: Opened } = await import("../src/index.js");
-  const session: Session = new Opened(unreachable.environments, description as never);
+  const session = new Session(unreachable.environments, description as never);
   for (const action of [NaN, 1.9, Infinity, 2 ** 31, -(2 ** 31) - 1, "1", undefined, null, 1n, true]) {
     assert.equal((await refused(() => session.step([0, action as never]))).field, "actions[1]");
   }
   assert.equal((await refused(() => session.step(new Float32Array([0, 1.9]) as never))).field, "actions[1]");
   assert.equal((await refused(() => session.step(3 as never))).field, "actions");
-  assert.equal((await refused(() => session.step([1], [NaN]))).field, "envIds[0]");
+  assert.equal((await refused(() => session.step([1], { envIds: [NaN] }))).field, "envIds[0]");
   assert.equal((await refused(() => session.reset({ seeds: [1.5 as never] }))).field, "seeds[0]");
-  assert.equal((await refused(() => session.restore({ states: ["text" as never] }))).field, "positions.states[0]");
-  assert.equal((await refused(() => session.render(NaN))).field, "format");
-  // An empty list would mean all of them to the server.
+  assert.equal((await refused(() => session.restoreState({ states: ["text" as never] }))).field, "positions.states[0]");
+  assert.equal((await refused(() => session.render({ format: NaN }))).field, "format");
+  // An empty list would mean all of them to the server, and a caller who selected none does not mean that.
   for (const call of [
     () => session.reset({ envIds: [] }),
-    () => session.step([], []),
-    () => session.placements({}, []),
-    () => session.save([]),
-    () => session.restore({ states: [] }, []),
-    () => session.render(1, []),
+    () => session.step([], { envIds: [] }),
+    () => session.enumeratePlacements({ envIds: [] }),
+    () => session.saveState({ envIds: [] }),
+    () => session.restoreState({ states: [] }, { envIds: [] }),
+    () => session.render({ envIds: [] }),
   ]) {
-    assert.equal((await refused(call)).field, "envIds");
+    const { field, rawMessage } = await refused(call);
+    assert.equal(field, "envIds");
+    assert.match(rawMessage, /^envIds is empty, which selects no environment; leave it out to select all of them$/);
   }
 });
 
 test("no value passes for environments, actions or options that it is not", async () => {
   const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
-  const { Session: Opened } = await import("../src/index.js");
-  const session: Session = new Opened(unreachable.environments, description as never);
+  const session = new Session(unreachable.environments, description as never);
   const positions = { states: [] };
   const values = [null, NaN, 0, "", "0", true, 1n, {}, new Set([0]), new Map(), new DataView(new ArrayBuffer(4)), () => 0];
   const withEnvironments: ((envIds: never) => unknown)[] = [
     (envIds) => session.reset({ envIds }),
-    (envIds) => session.step([0], envIds),
-    (envIds) => session.placements({}, envIds),
-    (envIds) => session.save(envIds),
-    (envIds) => session.restore(positions, envIds),
-    (envIds) => session.render(1, envIds),
+    (envIds) => session.step([0], { envIds }),
+    (envIds) => session.enumeratePlacements({ envIds }),
+    (envIds) => session.saveState({ envIds }),
+    (envIds) => session.restoreState(positions, { envIds }),
+    (envIds) => session.render({ envIds }),
   ];
   for (const value of values as never[]) {
     for (const call of withEnvironments) {
       assert.equal((await refused(() => call(value))).field, "envIds", String(call));
     }
     if (!ArrayBuffer.isView(value)) {
-      assert.equal((await refused(() => session.placements({ actions: value }))).field, "actions");
+      assert.equal((await refused(() => session.enumeratePlacements({ actions: value }))).field, "actions");
     }
   }
   const withOptions: ((options: never) => unknown)[] = [
-    (options) => unreachable.info(10, options),
-    (options) => unreachable.session({}, options),
-    (options) => unreachable.open("sessions/1", options),
-    (options) => unreachable.sessions(options).next(),
-    (options) => unreachable.placements(positions, options),
-    (options) => unreachable.watch({ session: "sessions/1" }, options).next(),
-    (options) => unreachable.evaluate({}, options).next(),
-    (options) => session.reset({}, options),
-    (options) => session.step([0, 0], undefined, options),
-    (options) => session.placements(options),
-    (options) => session.save(undefined, options),
-    (options) => session.restore(positions, undefined, options),
-    (options) => session.render(1, undefined, options),
-    (options) => session.delete(options),
+    (options) => unreachable.serverInfo(options),
+    (options) => unreachable.createSession(options),
+    (options) => unreachable.getSession("sessions/1", options),
+    (options) => unreachable.listSessions(options).next(),
+    (options) => unreachable.enumeratePlacements(positions, options),
+    (options) => unreachable.watchSession("sessions/1", options).next(),
+    (options) => unreachable.evaluate(options).next(),
+    (options) => session.reset(options),
+    (options) => session.step([0, 0], options),
+    (options) => session.enumeratePlacements(options),
+    (options) => session.saveState(options),
+    (options) => session.restoreState(positions, options),
+    (options) => session.render(options),
+    (options) => session.close(options),
   ];
   for (const call of withOptions) {
     for (const value of [null, NaN, 5, "text", true, [], new Map()] as never[]) {
@@ -238,13 +261,17 @@ test("no value passes for environments, actions or options that it is not", asyn
 });
 
 test("a misspelt field is refused with the one that was meant", async () => {
-  const message = async (config: object) => (await refused(() => unreachable.session(config))).rawMessage;
-  assert.match(await message({ rules: { widht: 6 } }), /^config\.rules\.widht is no field of Rules, did you mean width\? expected one of preset, width, /);
-  assert.match(await message({ num_envs: 2 }), /^config\.num_envs is no field of SessionConfig, did you mean numEnvs\?/);
+  const message = async (config: object) => (await refused(() => unreachable.createSession(config))).rawMessage;
+  assert.match(await message({ rules: { widht: 6 } }), /^rules\.widht is no field of Rules, did you mean width\? expected one of preset, width, /);
+  assert.match(await message({ num_envs: 2 }), /^num_envs is no option, did you mean numEnvs\?/);
   assert.match(await message({ rules: { scoring: { line: [1] } } }), /did you mean lines\?/);
-  assert.match(await message({ zebra: 2 }), /^config\.zebra is no field of SessionConfig, expected one of numEnvs, /);
-  const evaluation = async () => unreachable.evaluate({ seedRange: { count: 1 } } as never).next();
-  assert.match((await refused(evaluation)).rawMessage, /^seedRange is a case of games, expected games: \{ case: "seedRange", value: \.\.\. \}$/);
+  assert.match(await message({ zebra: 2 }), /^zebra is no option, expected one of signal, numEnvs, /);
+  assert.match(await message({ rules: { randomizer: "bag" } }), /^rules\.randomizer is "bag", expected one of Randomizer: uniform \(1\), bag7 \(2\), /);
+  assert.match(await message({ autoresetMode: "same" }), /^autoresetMode is "same", expected one of AutoresetMode: next_step \(1\), /);
+  const evaluation = async () => unreachable.evaluate({ seed: 1n } as never).next();
+  assert.match((await refused(evaluation)).rawMessage, /^seed is no option, did you mean seeds\?/);
+  const games = async () => unreachable.evaluations.evaluatePolicies({ seedRange: { count: 1 } } as never)[Symbol.asyncIterator]().next();
+  assert.match((await refused(games)).rawMessage, /^seedRange is a case of games, expected games: \{ case: "seedRange", value: \.\.\. \}$/);
   assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), tokn: "secret" } as never), /tokn is no option, did you mean token\?/);
 });
 

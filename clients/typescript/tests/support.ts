@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-import { type Server, connect } from "../src/index.js";
+import { type Client, connect } from "../src/index.js";
 import { grpc } from "../src/node.js";
 
 /** A server of its own for a file of tests. */
@@ -13,7 +13,7 @@ export class Running {
     /** `http://127.0.0.1:PORT`. */
     readonly address: string,
     /** A connection to it over gRPC. */
-    readonly server: Server,
+    readonly client: Client,
   ) {}
 
   /** Starts the program with these flags. */

@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test, { after, before } from "node:test";
 
-import { Code, Server, TetrionError, connect } from "../src/index.js";
+import { type Client, Code, TetrionError, connect } from "../src/index.js";
 import { grpc } from "../src/node.js";
 import { EpisodePhase, type WatchFrame } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
 import { Running } from "./support.js";
 
 let running: Running;
-let transports: [name: string, server: Server][];
+let transports: [name: string, client: Client][];
 
 before(async () => {
   running = await Running.start();
-  transports = [["gRPC", running.server], ["gRPC-Web", connect(running.address, { transport: grpcWeb })]];
+  transports = [["gRPC", running.client], ["gRPC-Web", connect(running.address, { transport: grpcWeb })]];
 });
 after(() => running.stop());
 
@@ -25,8 +25,8 @@ async function refused(call: Promise<unknown>): Promise<TetrionError> {
 }
 
 test("the server says what it is", async () => {
-  for (const [name, server] of transports) {
-    const info = await server.info();
+  for (const [name, client] of transports) {
+    const info = await client.serverInfo();
     assert.equal(info.rulesVersion, "tetrion-rules-1", name);
     assert.deepEqual(info.rulesPresets[0]?.rules?.width, 10, name);
   }
@@ -34,8 +34,8 @@ test("the server says what it is", async () => {
 
 test("a game of seed 42 is the one that rules.proto promises", async () => {
   // `uniform TLZISIOJIJSOOOLJZZSI` for the episode seed 42.
-  for (const [name, server] of transports) {
-    const session = await server.session({ numEnvs: 2, envSeeds: [42n, 42n], actionMask: true });
+  for (const [name, client] of transports) {
+    const session = await client.createSession({ numEnvs: 2, envSeeds: [42n, 42n], actionMask: true });
     let { observations, actionMask, infos } = await session.reset();
     assert.deepEqual(infos.seed, new BigUint64Array([42n, 42n]), name);
     let pieces = "";
@@ -50,13 +50,13 @@ test("a game of seed 42 is the one that rules.proto promises", async () => {
       ({ observations, actionMask } = step);
     }
     assert.equal(pieces, "TLZISIOJIJ", name);
-    await session.delete();
+    await session.close();
   }
 });
 
 test("seeds keep all of their 64 bits", async () => {
   const seed = 18446744073709551615n;
-  const session = await running.server.session({ envSeeds: [seed] });
+  const session = await running.client.createSession({ envSeeds: [seed] });
   assert.equal((await session.reset()).infos.seed![0], seed);
   const other = 9007199254740993n; // 2^53 + 1, which is no double
   assert.equal((await session.reset({ seeds: [other] })).infos.seed![0], other);
@@ -64,7 +64,7 @@ test("seeds keep all of their 64 bits", async () => {
 
 test("the types of observations and infos are the server's lists", async () => {
   const source = await readFile(new URL("../../src/session.ts", import.meta.url), "utf8");
-  const { observationFields, infoFields } = await running.server.info();
+  const { observationFields, infoFields } = await running.client.serverInfo();
   const arrays: Record<string, string> = {
     uint8: "Uint8Array", int8: "Int8Array", uint16: "Uint16Array", int32: "Int32Array", uint32: "Uint32Array", uint64: "BigUint64Array", float32: "Float32Array", float64: "Float64Array", bool: "Uint8Array",
   };
@@ -77,38 +77,38 @@ test("the types of observations and infos are the server's lists", async () => {
 });
 
 test("placements come with their features, cells and afterstates", async () => {
-  const session = await running.server.session({ rules: { width: 4, height: 8 }, pieceSequences: ["OIO"] });
+  const session = await running.client.createSession({ rules: { width: 4, height: 8 }, pieceSequences: ["OIO"] });
   await session.reset();
-  const rows = await session.placements({ features: { features: ["landing_height", "holes"] }, includeCells: true, includeAfterstates: true });
+  const rows = await session.enumeratePlacements({ features: ["landing_height", "holes"], includeCells: true, includeAfterstates: true });
   // An O has one orientation and fits over columns 0, 1 and 2.
   assert.deepEqual([...rows.actions], [0, 1, 2]);
-  assert.deepEqual([...rows.offsets], [0, 3]);
+  assert.deepEqual([...rows.rowOffsets], [0, 3]);
   assert.deepEqual(rows.featureNames, ["landing_height", "holes"]);
   assert.deepEqual([...rows.features!.subarray(2, 4)], [0.5, 0]); // the middle of its two rows, from the floor of row 0
   assert.deepEqual([...rows.cells!.subarray(8, 16)], [0, 1, 0, 2, 1, 1, 1, 2]);
   assert.deepEqual([...rows.afterstates!.subarray(8, 11)], [0b0110, 0b0110, 0]);
-  const drawn = await running.server.placements({ rules: { width: 4, height: 8 }, source: undefined, drawings: [{ rows: ["##.."], piece: "O" }] } as never);
+  const drawn = await running.client.enumeratePlacements({ rules: { width: 4, height: 8 }, drawings: [{ rows: ["##.."], piece: "O" }] });
   assert.deepEqual([...drawn.lines], [0, 0, 1]);
   // A selection without features is none.
-  for (const features of [{}, { set: "" }, { features: [] }]) {
-    assert.equal((await session.placements({ features })).features, undefined);
+  for (const features of [{}, "", [], { set: "" }, { features: [] }]) {
+    assert.equal((await session.enumeratePlacements({ features })).features, undefined);
   }
 });
 
 test("a snapshot takes a game back", async () => {
-  const session = await running.server.session({ seed: 1n });
+  const session = await running.client.createSession({ seed: 1n });
   await session.reset();
-  const states = await session.save();
+  const states = await session.saveState();
   const first = await session.step([3]);
-  await session.restore({ states });
+  await session.restoreState({ states });
   const again = await session.step([3]);
   assert.deepEqual(again.observations, first.observations);
   assert.equal((await session.render())[0]!.split("\n").length, 20);
 });
 
 test("an episode that ends is in `final`", async () => {
-  const config = { rules: { width: 4, height: 4 }, autoresetMode: 2, pieceSequences: ["OOO"] };
-  const session = await running.server.session(config);
+  const config = { rules: { width: 4, height: 4 }, autoresetMode: "same_step" as const, pieceSequences: ["OOO"] };
+  const session = await running.client.createSession(config);
   await session.reset();
   await session.step([0]);
   await session.step([0]);
@@ -120,11 +120,11 @@ test("an episode that ends is in `final`", async () => {
 });
 
 test("a session is watched until it ends", async () => {
-  for (const [name, server] of transports) {
-    const session = await server.session({ pieceSequences: ["OIS"] });
+  for (const [name, client] of transports) {
+    const session = await client.createSession({ pieceSequences: ["OIS"] });
     const frames: WatchFrame[] = [];
     const watch = async () => {
-      for await (const event of server.watch({ session: session.name, maxFramesPerSecond: 60 })) {
+      for await (const event of client.watchSession(session.name, { maxFramesPerSecond: 60 })) {
         if (event.case === "started") {
           assert.deepEqual(event.value.envIds, [0], name);
         } else {
@@ -135,7 +135,7 @@ test("a session is watched until it ends", async () => {
           } else if (env!.pieces === 0n) {
             await session.step([0]);
           } else {
-            await session.delete();
+            await session.close();
           }
         }
       }
@@ -151,17 +151,11 @@ test("a session is watched until it ends", async () => {
 });
 
 test("an evaluation streams its results", async () => {
-  for (const [name, server] of transports) {
+  for (const [name, client] of transports) {
     const seen: string[] = [];
     let lines = 0n;
     let mean = 0;
-    const request = {
-      rules: { height: 10 },
-      agents: [{ name: "dellacherie" }],
-      games: { case: "seedRange" as const, value: { seed: 1n, count: 3 } },
-      maxPieces: 100n,
-    };
-    for await (const event of server.evaluate(request)) {
+    for await (const event of client.evaluate({ rules: { height: 10 }, controllers: ["dellacherie"], seeds: { seed: 1n, count: 3 }, maxPieces: 100n })) {
       seen.push(event.case);
       if (event.case === "results") {
         const { elementsOf } = await import("../src/index.js");
@@ -178,14 +172,14 @@ test("an evaluation streams its results", async () => {
 });
 
 test("a refusal says code, reason and field", async () => {
-  for (const [name, server] of transports) {
-    const error = await refused(server.session({ rules: { width: 3 } }));
+  for (const [name, client] of transports) {
+    const error = await refused(client.createSession({ rules: { width: 3 } }));
     assert.equal(error.code, Code.InvalidArgument, name);
     assert.equal(error.codeName, "INVALID_ARGUMENT", name);
     assert.equal(error.reason, "INVALID_FIELD", name);
     assert.equal(error.field, "config.rules.width", name);
     assert.match(error.requestId, /./, name);
-    const session = await server.session();
+    const session = await client.createSession();
     assert.equal((await refused(session.step([0]))).reason, "NOT_RESET", name);
     await session.reset();
     const outside = await refused(session.step([1000]));
@@ -195,9 +189,9 @@ test("a refusal says code, reason and field", async () => {
 });
 
 test("streams are refused like calls", async () => {
-  for (const [name, server] of transports) {
+  for (const [name, client] of transports) {
     const all = async () => {
-      for await (const _ of server.evaluate({ agents: [{ name: "nobody" }] })) {
+      for await (const _ of client.evaluate({ controllers: ["nobody"], seeds: [1n] })) {
         assert.fail("an event of a refused evaluation");
       }
     };
@@ -208,13 +202,13 @@ test("streams are refused like calls", async () => {
 test("a token opens a server that wants one", async () => {
   const locked = await Running.start("--token", "open sesame");
   try {
-    assert.equal((await locked.server.info()).rulesVersion, "tetrion-rules-1");
+    assert.equal((await locked.client.serverInfo()).rulesVersion, "tetrion-rules-1");
     for (const transport of [grpc, grpcWeb]) {
       const stranger = connect(locked.address, { transport });
-      const error = await refused(stranger.info());
+      const error = await refused(stranger.serverInfo());
       assert.equal(error.codeName, "UNAUTHENTICATED");
       assert.equal(error.reason, "INVALID_TOKEN");
-      await connect(locked.address, { transport, token: "open sesame" }).info();
+      await connect(locked.address, { transport, token: "open sesame" }).serverInfo();
     }
   } finally {
     await locked.stop();
@@ -222,21 +216,21 @@ test("a token opens a server that wants one", async () => {
 });
 
 test("sessions are listed and opened by name", async () => {
-  const made = await running.server.session({ numEnvs: 3 }, { ttl: 1.5 });
+  const made = await running.client.createSession({ numEnvs: 3, ttl: 1.5 });
   const names: string[] = [];
-  for await (const session of running.server.sessions()) {
+  for await (const session of running.client.listSessions()) {
     names.push(session.name);
   }
   assert.ok(names.includes(made.name));
-  const opened = await running.server.open(made.name);
+  const opened = await running.client.getSession(made.name);
   assert.equal(opened.numEnvs, 3);
   assert.equal(opened.description.ttl?.nanos, 500_000_000);
-  await made.delete();
-  assert.equal((await refused(running.server.open(made.name))).reason, "SESSION_NOT_FOUND");
+  await made.close();
+  assert.equal((await refused(running.client.getSession(made.name))).reason, "SESSION_NOT_FOUND");
 });
 
 test("nothing answers where no server is", async () => {
-  const error = await refused(connect("127.0.0.1:1", { transport: grpc }).info());
+  const error = await refused(connect("127.0.0.1:1", { transport: grpc }).serverInfo());
   assert.equal(error.codeName, "UNAVAILABLE");
   assert.equal(error.reason, "");
   assert.throws(() => connect("http://", { transport: grpc }), TypeError);
@@ -245,5 +239,5 @@ test("nothing answers where no server is", async () => {
 test("a call can be given up", async () => {
   const stop = new AbortController();
   stop.abort();
-  assert.equal((await refused(running.server.info(10, { signal: stop.signal }))).codeName, "CANCELED");
+  assert.equal((await refused(running.client.serverInfo({ signal: stop.signal }))).codeName, "CANCELED");
 });

@@ -1,26 +1,24 @@
-// A server: its description, its sessions and its evaluations.
+// A client of a server: its description, its sessions and its evaluations.
 //
 // This file knows addresses and tokens, but no transport. Those are in `node.ts` and `web.ts`.
 
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { DurationSchema } from "@bufbuild/protobuf/wkt";
-import { type Client, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
+import { type Client as GeneratedClient, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
 
 import { agree } from "./answers.js";
 import type { CallOptions } from "./call.js";
-import { invalid, unreadable } from "./errors.js";
+import { unreadable } from "./errors.js";
 import { type EvaluationEvent, evaluated } from "./evaluation.js";
 import {
   EnvironmentService,
   type GetServerInfoResponse,
-  type PositionsSchema,
-  type SessionConfigSchema,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
 } from "./gen/tetrion/v1/environment_service_pb.js";
-import { EvaluatePoliciesRequestSchema, EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
-import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest } from "./placements.js";
-import { callOptions, checkMessage, checkOptions } from "./requests.js";
+import { EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
+import { EVALUATION_OPTIONS, type EvaluationOptions, SESSION_OPTIONS, type SessionOptions, evaluationRequest, sessionRequest } from "./options.js";
+import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest, positionsOf } from "./placements.js";
+import type { Positions } from "./plain.js";
+import { callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
 import { Session } from "./session.js";
 import { guarded } from "./transport.js";
 import { type WatchEvent, watched } from "./watching.js";
@@ -54,19 +52,13 @@ export interface ConnectOptions {
 /** Maximum size of an answer, unless the request sets another one. */
 const DEFAULT_RESPONSE_BYTES = 4 << 20;
 
-/** Options of a new session besides its configuration. */
-export interface SessionOptions extends CallOptions {
-  /** Lifetime of the session without calls, in seconds; the server's default if absent. */
-  readonly ttl?: number;
-}
-
 /**
  * Creates a client of a server. It connects with the first call.
  *
  * @param address `HOST:PORT`, or a URL with `http://` or `https://`, without a path.
  * @throws TypeError if the address, the transport or the token cannot be used.
  */
-export function connect(address: string, options: ConnectOptions): Server {
+export function connect(address: string, options: ConnectOptions): Client {
   checkOptions(options, ["transport", "token", "maxResponseBytes"]);
   const { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES } = options;
   const origin = originOf(address);
@@ -89,15 +81,29 @@ export function connect(address: string, options: ConnectOptions): Server {
     }
     return next(request);
   };
-  return new Server(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })));
+  return new Client(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })));
 }
 
-/** A server. Every failed call throws a `TetrionError`. */
-export class Server {
+/** Options of `serverInfo`. */
+export interface ServerInfoOptions extends CallOptions {
+  /** Width of the playfield for which feature sets list their columns; 10 by default. */
+  readonly width?: number;
+}
+
+/** Options of `watchSession`. */
+export interface WatchOptions extends CallOptions {
+  /** The environments to watch; undefined means all, or as many as the server allows. */
+  readonly envIds?: readonly number[] | undefined;
+  /** Maximum number of frames per second; 20 by default. */
+  readonly maxFramesPerSecond?: number | undefined;
+}
+
+/** A client of one server. Every failed call throws a `TetrionError`. */
+export class Client {
   /** Generated client of the environment service. */
-  readonly environments: Client<typeof EnvironmentService>;
+  readonly environments: GeneratedClient<typeof EnvironmentService>;
   /** Generated client of the evaluation service. */
-  readonly evaluations: Client<typeof EvaluationService>;
+  readonly evaluations: GeneratedClient<typeof EvaluationService>;
 
   /** Use `connect` instead, which adds tokens and checks. */
   constructor(transport: Transport) {
@@ -105,20 +111,19 @@ export class Server {
     this.evaluations = createClient(EvaluationService, transport);
   }
 
-  /** Description of the server: its version, capabilities and limits. Feature sets list their columns for a playfield of this width. */
-  async info(width = 10, options?: CallOptions): Promise<GetServerInfoResponse> {
-    return await this.environments.getServerInfo({ width }, callOptions(options));
+  /** Description of the server: its version, presets, features, agents and limits. */
+  async serverInfo(options: ServerInfoOptions = {}): Promise<GetServerInfoResponse> {
+    const call = callOptions(options, ["width"]);
+    return await this.environments.getServerInfo({ width: options.width ?? 0 }, call);
   }
 
-  /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{numEnvs: 256, seed: 1n}`. */
-  async session(config: MessageInitShape<typeof SessionConfigSchema> = {}, options: SessionOptions = {}): Promise<Session> {
-    const call = callOptions(options, ["ttl"]);
-    const { ttl } = options;
-    const request = { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
-    const session = this.opened((await this.environments.createSession(request, call)).session);
-    agree("number of environments", session.numEnvs, config.numEnvs ?? 1);
+  /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{ numEnvs: 256, seed: 1n }`. */
+  async createSession(options: SessionOptions = {}): Promise<Session> {
+    const call = callOptions(options, SESSION_OPTIONS);
+    const session = this.opened((await this.environments.createSession(sessionRequest(options), call)).session);
+    agree("number of environments", session.numEnvs, options.numEnvs ?? 1);
     const { observationSpecs, infoSpecs } = session.description;
-    for (const [kind, wanted, specs] of [["observations", config.observationFields, observationSpecs], ["infos", config.infoFields, infoSpecs]] as const) {
+    for (const [kind, wanted, specs] of [["observations", options.observations, observationSpecs], ["infos", options.infos, infoSpecs]] as const) {
       if (wanted?.length) {
         agree(kind, String(specs.map(({ name }) => name)), String(wanted));
       }
@@ -126,8 +131,8 @@ export class Server {
     return session;
   }
 
-  /** Opens an existing session by its name, and renews its lease. */
-  async open(name: string, options?: CallOptions): Promise<Session> {
+  /** Returns an existing session by its name, and renews its lease. */
+  async getSession(name: string, options?: CallOptions): Promise<Session> {
     const session = this.opened((await this.environments.getSession({ name }, callOptions(options))).session);
     agree("session", session.name, name);
     return session;
@@ -140,8 +145,8 @@ export class Server {
     return new Session(this.environments, session);
   }
 
-  /** Sessions of this caller, the oldest first. Renews no lease. */
-  async *sessions(options?: CallOptions): AsyncGenerator<SessionMessage> {
+  /** Lists the sessions of this caller, the oldest first. Renews no lease. */
+  async *listSessions(options?: CallOptions): AsyncGenerator<SessionMessage> {
     let pageToken = "";
     do {
       const page = await this.environments.listSessions({ pageToken }, callOptions(options));
@@ -153,24 +158,33 @@ export class Server {
     } while (pageToken !== "");
   }
 
-  /** Every placement of the given positions. Needs no session. */
-  async placements(positions: MessageInitShape<typeof PositionsSchema>, options: PlacementOptions = {}): Promise<Placements> {
+  /** Ends a session by its name. A session that has already ended is no error. */
+  async deleteSession(name: string, options?: CallOptions): Promise<void> {
+    await this.environments.deleteSession({ name, allowMissing: true }, callOptions(options));
+  }
+
+  /** Lists every placement of the given positions. Needs no session. */
+  async enumeratePlacements(positions: Positions, options: PlacementOptions = {}): Promise<Placements> {
     const call = callOptions(options, PLACEMENT_OPTIONS);
-    const request = placementsRequest({ case: "positions", value: positions }, options);
-    const answer = await this.environments.enumeratePlacements(request, call);
-    return placementsOf(answer, numPositionsOf(positions), options);
+    const value = positionsOf(positions);
+    const answer = await this.environments.enumeratePlacements(placementsRequest({ case: "positions", value }, options), call);
+    return placementsOf(answer, numPositionsOf(value), options);
   }
 
   /** Watches a session while other clients step it: `started`, then frames with the newest state of some environments. */
-  async *watch(request: MessageInitShape<typeof WatchSessionRequestSchema>, options?: CallOptions): AsyncGenerator<WatchEvent> {
+  async *watchSession(name: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
+    const call = callOptions(options, ["envIds", "maxFramesPerSecond"]);
+    const { envIds, maxFramesPerSecond } = options;
+    const request = { session: name, ...envIdsOf(envIds), ...(maxFramesPerSecond !== undefined && { maxFramesPerSecond }) };
     checkMessage(WatchSessionRequestSchema, request);
-    yield* watched(request, this.environments.watchSession(request, callOptions(options)));
+    yield* watched(request, this.environments.watchSession(request, call));
   }
 
   /** Plays games and yields events: `started`, then `results` and `progress`, then the `summary`. */
-  async *evaluate(request: MessageInitShape<typeof EvaluatePoliciesRequestSchema>, options?: CallOptions): AsyncGenerator<EvaluationEvent> {
-    checkMessage(EvaluatePoliciesRequestSchema, request);
-    yield* evaluated(request, this.evaluations.evaluatePolicies(request, callOptions(options)));
+  async *evaluate(options: EvaluationOptions = {}): AsyncGenerator<EvaluationEvent> {
+    const call = callOptions(options, EVALUATION_OPTIONS);
+    const request = evaluationRequest(options);
+    yield* evaluated(request, this.evaluations.evaluatePolicies(request, call));
   }
 }
 
@@ -184,13 +198,4 @@ function originOf(address: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Seconds as a `Duration`. */
-function durationOf(name: string, seconds: number): MessageInitShape<typeof DurationSchema> {
-  const nanos = typeof seconds === "number" ? Math.round(seconds * 1e9) : NaN;
-  if (!Number.isSafeInteger(nanos)) {
-    throw invalid(name, `is ${String(seconds)}, expected a number of seconds, at most 9007199`);
-  }
-  return { seconds: BigInt(Math.trunc(nanos / 1e9)), nanos: nanos % 1e9 };
 }
