@@ -76,7 +76,7 @@ async function enter(): Promise<App> {
   let token = remember(() => sessionStorage, TOKEN) ?? undefined;
   for (;;) {
     try {
-      const client = connect(location.origin, { transport: grpcWeb, token });
+      const client = connect(location.origin, { transport: grpcWeb, token, patience: 0 }); // views try again themselves
       const credentials: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const entered = new App(client, await client.serverInfo(), credentials, say, writeChoices, sayMisread);
       if (token !== undefined) {

@@ -2,7 +2,7 @@
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Cancels the call. */
+  /** Ends the call. One that changes a session and has already been sent still happens. */
   readonly signal?: AbortSignal | undefined;
 }
 

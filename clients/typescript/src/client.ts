@@ -15,10 +15,12 @@ import {
   WatchSessionRequestSchema,
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import { EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
+import { Link } from "./link.js";
 import { EVALUATION_OPTIONS, type EvaluationOptions, SESSION_OPTIONS, type SessionOptions, evaluationRequest, sessionRequest } from "./options.js";
+import { Patience } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositionsOf, placementsOf, placementsRequest, positionsOf } from "./placements.js";
 import type { Positions } from "./plain.js";
-import { callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
+import { type Call, callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
 import { Session } from "./session.js";
 import { guarded } from "./transport.js";
 import { type WatchEvent, watched } from "./watching.js";
@@ -47,7 +49,15 @@ export interface ConnectOptions {
    * larger `maxResponseBytes`.
    */
   readonly maxResponseBytes?: number;
+  /**
+   * Seconds to wait for a server that went away; 60 by default. Calls without an answer are made again, except evaluations and
+   * watched sessions; a call that changes a session is done once. A server that has never answered is given up at once.
+   */
+  readonly patience?: number;
 }
+
+/** Seconds to wait for a server that went away. */
+const DEFAULT_PATIENCE = 60;
 
 /** Maximum size of an answer, unless the request sets another one. */
 const DEFAULT_RESPONSE_BYTES = 4 << 20;
@@ -59,14 +69,17 @@ const DEFAULT_RESPONSE_BYTES = 4 << 20;
  * @throws TypeError if the address, the transport or the token cannot be used.
  */
 export function connect(address: string, options: ConnectOptions): Client {
-  checkOptions(options, ["transport", "token", "maxResponseBytes"]);
-  const { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES } = options;
+  checkOptions(options, ["transport", "token", "maxResponseBytes", "patience"]);
+  const { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES, patience = DEFAULT_PATIENCE } = options;
   const origin = originOf(address);
   if (origin === undefined) {
     throw new TypeError(`the address is ${JSON.stringify(address)}, expected HOST:PORT, or http:// or https:// before it`);
   }
   if (!Number.isInteger(maxResponseBytes) || maxResponseBytes < 1 || maxResponseBytes > 0xffffffff) {
     throw new TypeError(`maxResponseBytes is ${maxResponseBytes}, expected an integer from 1 to ${0xffffffff}`);
+  }
+  if (!(Number.isFinite(patience) && patience >= 0)) {
+    throw new TypeError(`patience is ${patience}, expected seconds, 0 or more`);
   }
   if (typeof transport !== "function") {
     throw new TypeError(`transport is ${String(transport)}, expected grpc of tetrion/node, grpcWeb of tetrion/web, or a function like them`);
@@ -81,7 +94,7 @@ export function connect(address: string, options: ConnectOptions): Client {
     }
     return next(request);
   };
-  return new Client(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })));
+  return new Client(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })), patience);
 }
 
 /** Options of `serverInfo`. */
@@ -104,9 +117,11 @@ export class Client {
   readonly environments: GeneratedClient<typeof EnvironmentService>;
   /** Generated client of the evaluation service. */
   readonly evaluations: GeneratedClient<typeof EvaluationService>;
+  private readonly patience: Patience;
 
   /** Use `connect` instead, which adds tokens and checks. */
-  constructor(transport: Transport) {
+  constructor(transport: Transport, patience: number) {
+    this.patience = new Patience(patience);
     this.environments = createClient(EnvironmentService, transport);
     this.evaluations = createClient(EvaluationService, transport);
   }
@@ -114,13 +129,14 @@ export class Client {
   /** Description of the server: its version, presets, features, agents and limits. */
   async serverInfo(options: ServerInfoOptions = {}): Promise<GetServerInfoResponse> {
     const call = callOptions(options, ["width"]);
-    return await this.environments.getServerInfo({ width: options.width ?? 0 }, call);
+    return await this.repeat(() => this.environments.getServerInfo({ width: options.width ?? 0 }, call), call);
   }
 
   /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{ numEnvs: 256, seed: 1n }`. */
   async createSession(options: SessionOptions = {}): Promise<Session> {
     const call = callOptions(options, SESSION_OPTIONS);
-    const session = this.opened((await this.environments.createSession(sessionRequest(options), call)).session);
+    const request = { ...sessionRequest(options), requestId: randomId() };
+    const session = this.opened((await this.repeat(() => this.environments.createSession(request, call), call)).session);
     agree("number of environments", session.numEnvs, options.numEnvs ?? 1);
     const { observationSpecs, infoSpecs } = session.description;
     for (const [kind, wanted, specs] of [["observations", options.observations, observationSpecs], ["infos", options.infos, infoSpecs]] as const) {
@@ -131,9 +147,14 @@ export class Client {
     return session;
   }
 
+  private repeat<Answer>(send: () => Promise<Answer>, { signal }: Call): Promise<Answer> {
+    return this.patience.repeat(send, signal);
+  }
+
   /** Returns an existing session by its name, and renews its lease. */
   async getSession(name: string, options?: CallOptions): Promise<Session> {
-    const session = this.opened((await this.environments.getSession({ name }, callOptions(options))).session);
+    const call = callOptions(options);
+    const session = this.opened((await this.repeat(() => this.environments.getSession({ name }, call), call)).session);
     agree("session", session.name, name);
     return session;
   }
@@ -142,14 +163,15 @@ export class Client {
     if (session === undefined) {
       throw unreadable("it has no session");
     }
-    return new Session(this.environments, session);
+    return new Session(new Link(this.environments, this.patience, session.name, session.sequence), session);
   }
 
   /** Lists the sessions of this caller, the oldest first. Renews no lease. */
   async *listSessions(options?: CallOptions): AsyncGenerator<SessionMessage> {
+    const call = callOptions(options);
     let pageToken = "";
     do {
-      const page = await this.environments.listSessions({ pageToken }, callOptions(options));
+      const page = await this.repeat(() => this.environments.listSessions({ pageToken }, call), call);
       yield* page.sessions;
       if (page.nextPageToken !== "" && page.nextPageToken === pageToken) {
         throw unreadable("its next page is the same page");
@@ -160,14 +182,16 @@ export class Client {
 
   /** Ends a session by its name. A session that has already ended is no error. */
   async deleteSession(name: string, options?: CallOptions): Promise<void> {
-    await this.environments.deleteSession({ name, allowMissing: true }, callOptions(options));
+    const call = callOptions(options);
+    await this.repeat(() => this.environments.deleteSession({ name, allowMissing: true }, call), call);
   }
 
   /** Lists every placement of the given positions. Needs no session. */
   async enumeratePlacements(positions: Positions, options: PlacementOptions = {}): Promise<Placements> {
     const call = callOptions(options, PLACEMENT_OPTIONS);
     const value = positionsOf(positions);
-    const answer = await this.environments.enumeratePlacements(placementsRequest({ case: "positions", value }, options), call);
+    const request = placementsRequest({ case: "positions", value }, options);
+    const answer = await this.repeat(() => this.environments.enumeratePlacements(request, call), call);
     return placementsOf(answer, numPositionsOf(value), options);
   }
 
@@ -186,6 +210,11 @@ export class Client {
     const request = evaluationRequest(options);
     yield* evaluated(request, this.evaluations.evaluatePolicies(request, call));
   }
+}
+
+/** A random name for a request. Pages without TLS have no `crypto.randomUUID`. */
+function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Origin of a server from `HOST:PORT` or a URL; undefined if the text is neither, or has a path or a user. */

@@ -2,14 +2,10 @@
 //
 // A session holds its name and the specs of its arrays. The games are on the server.
 
-import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { Client } from "@connectrpc/connect";
-
 import { agree, column, columns } from "./answers.js";
 import type { CallOptions, EnvOptions } from "./call.js";
-import { unreadable } from "./errors.js";
+import { TetrionError, unreadable } from "./errors.js";
 import {
-  EnvironmentService,
   type FinalBatch,
   type RenderFormat,
   RenderRequestSchema,
@@ -19,6 +15,8 @@ import {
 } from "./gen/tetrion/v1/environment_service_pb.js";
 import type { Rules } from "./gen/tetrion/v1/rules_pb.js";
 import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
+import type { AnswerOf, Kind, Link, RequestOf } from "./link.js";
+import { isLost } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest, positionsOf } from "./placements.js";
 import type { Plain, Positions } from "./plain.js";
 import { type Call, callOptions, envIdsOf, fieldsOf, int32s } from "./requests.js";
@@ -92,8 +90,6 @@ export interface FirstStep {
   readonly infos: Infos;
   /** `[B, A]`: 1 for each action that exists, if the session asked for a mask. */
   readonly actionMask: Uint8Array | undefined;
-  /** The session's sequence number. */
-  readonly sequence: bigint;
 }
 
 /** Answer of `step`. */
@@ -127,14 +123,6 @@ export interface RenderOptions extends EnvOptions {
   /** Format of the pictures: `ascii` (the default), `lab`, `leiden` or `ansi`. */
   readonly format?: Plain<RenderFormat> | undefined;
 }
-
-/** A call on environments, by the name of its method. */
-export type Kind = "reset" | "step" | "enumeratePlacements" | "saveState" | "restoreState";
-type Methods = (typeof EnvironmentService)["method"];
-/** Request of a call, without the session's name. */
-export type RequestOf<K extends Kind> = MessageInitShape<Methods[K]["input"]>;
-/** Answer of a call. */
-export type AnswerOf<K extends Kind> = MessageShape<Methods[K]["output"]>;
 
 /** Calls on the environments of a session. */
 export abstract class EnvCalls {
@@ -211,12 +199,12 @@ export abstract class EnvCalls {
     return envIds?.length ?? this.numEnvs;
   }
 
-  private first(answer: { observations: Tensor[]; infos: Tensor[]; actionMask?: Tensor | undefined; sequence: bigint }, rows: number): FirstStep {
+  private first(answer: { observations: Tensor[]; infos: Tensor[]; actionMask?: Tensor | undefined }, rows: number): FirstStep {
     const observations = this.observations(answer.observations, rows);
     const infos = this.infos(answer.infos, rows);
     const { config, actionSpec } = this.description;
     const actionMask = config?.actionMask ? column("action_mask", answer.actionMask, [DataType.BOOL], [rows, (actionSpec?.high ?? -1) + 1]) : undefined;
-    return { observations, infos, actionMask, sequence: answer.sequence };
+    return { observations, infos, actionMask };
   }
 
   private final({ rows: ended, observations, infos }: FinalBatch, rows: number): Step["final"] {
@@ -235,43 +223,48 @@ export abstract class EnvCalls {
   }
 }
 
-/** Environments that a server keeps for a client. */
+/** Environments that a server keeps for a client. Calls run one after the other, in the order in which they were made. */
 export class Session extends EnvCalls {
   /** `sessions/ID`. */
   readonly name: string;
 
   /** Use `createSession` or `getSession` of a client instead. */
   constructor(
-    private readonly environments: Client<typeof EnvironmentService>,
+    private readonly link: Link,
     description: SessionMessage,
   ) {
     super(description);
     this.name = description.name;
   }
 
+  /** Number of the last call that changed the session. */
+  get sequence(): bigint {
+    return this.link.sequence;
+  }
+
   protected async call<K extends Kind>(kind: K, request: RequestOf<K>, call: Call): Promise<AnswerOf<K>> {
-    const method = this.environments[kind] as (request: object, call: Call) => Promise<AnswerOf<K>>;
-    return await method(addressed(request, this.name), call);
+    return await this.link.call(kind, request, call);
   }
 
   /** Draws the playfields as text. */
   async render(options: RenderOptions = {}): Promise<string[]> {
     const call = callOptions(options, ["envIds", "format"]);
     const { format = "ascii", envIds } = options;
-    const request = { ...fieldsOf(RenderRequestSchema, { format }, { format: "format" }), ...envIdsOf(envIds), session: this.name };
-    const { frames } = await this.environments.render(request, call);
+    const request = { ...fieldsOf(RenderRequestSchema, { format }, { format: "format" }), ...envIdsOf(envIds) };
+    const { frames } = await this.link.call("render", request, call);
     agree("number of frames", frames.length, this.rowsOf(options));
     return frames;
   }
 
-  /** Ends the session. A session that has already ended is no error. */
+  /** Ends the session. A session that has already ended is no error, and neither is a server that does not answer. */
   async close(options?: CallOptions): Promise<void> {
-    await this.environments.deleteSession({ name: this.name, allowMissing: true }, callOptions(options));
+    const { environments, name } = this.link;
+    try {
+      await environments.deleteSession({ name, allowMissing: true }, this.link.options(callOptions(options)));
+    } catch (thrown) {
+      if (!isLost(TetrionError.of(thrown))) {
+        throw thrown;
+      }
+    }
   }
-}
-
-/** A request with the name of its session. */
-function addressed<K extends Kind>(request: RequestOf<K>, session: string): object {
-  const { source } = request as RequestOf<"enumeratePlacements">;
-  return source?.case === "sessionEnvs" ? { ...request, source: { case: "sessionEnvs", value: { ...source.value, session } } } : { ...request, session };
 }

@@ -16,7 +16,7 @@ export function guarded({ unary, stream }: Transport): Transport {
         checkMessage(method.input, request);
         return await unary(method, signal, timeoutMs, header, request, contextValues);
       } catch (thrown) {
-        throw failure(thrown);
+        throw failure(thrown, signal);
       }
     },
     async stream(method, signal, timeoutMs, header, requests, contextValues) {
@@ -33,7 +33,7 @@ export function guarded({ unary, stream }: Transport): Transport {
           yield request;
         }
       }
-      const failed = (thrown: unknown) => failure(refusal ?? thrown);
+      const failed = (thrown: unknown) => failure(refusal ?? thrown, signal);
       try {
         const response = await stream(method, signal, timeoutMs, header, checked(), contextValues);
         return { ...response, message: received(response.message, failed) };
@@ -44,11 +44,17 @@ export function guarded({ unary, stream }: Transport): Transport {
   };
 }
 
-function failure(thrown: unknown): TetrionError {
+function failure(thrown: unknown, signal: AbortSignal | undefined): TetrionError {
   const { code, rawMessage, metadata, details } = ConnectError.from(thrown);
   // Errors that the server sends have details.
-  const isTooLarge = code === Code.ResourceExhausted && details.length === 0;
-  return TetrionError.of(isTooLarge ? new ConnectError(`${rawMessage}; connect() takes a larger maxResponseBytes`, code, metadata) : thrown);
+  const isOwn = details.length === 0;
+  if (isOwn && code === Code.ResourceExhausted) {
+    return TetrionError.of(new ConnectError(`${rawMessage}; connect() takes a larger maxResponseBytes`, code, metadata));
+  } else if (isOwn && code === Code.Canceled && !signal?.aborted) {
+    // Node cancels the streams of a connection that breaks.
+    return TetrionError.of(new ConnectError(rawMessage, Code.Unavailable, metadata));
+  }
+  return TetrionError.of(thrown);
 }
 
 async function* received<T>(messages: AsyncIterable<T>, failed: (thrown: unknown) => TetrionError): AsyncIterable<T> {

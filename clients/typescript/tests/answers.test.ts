@@ -80,6 +80,7 @@ const STEP = (rows = 2): MessageInitShape<typeof StepResponseSchema> => ({
   rewards: tensor(new Float32Array(rows)),
   terminated: flags(rows),
   truncated: flags(rows),
+  sequence: 1n,
 });
 
 test("the answer of a step has the rows and the columns of the session", async () => {
@@ -102,6 +103,7 @@ test("the answer of a step has the rows and the columns of the session", async (
   await unfit(() => step({ rewards: undefined }), /it has no rewards/);
   await unfit(() => step({ terminated: bytes(2) }), /terminated is UINT8/);
   await unfit(() => step({ truncated: flags(3) }), /truncated is BOOL \[3\]/);
+  await unfit(() => step({ sequence: 2n }), /2 as sequence number, expected 1/);
   const ended = (rows: number[], count = rows.length) => ({ finalBatch: { rows, observations: [tensor(new Int8Array(count)), bytes(count, 4)], infos: [tensor(new BigUint64Array(count))] } });
   assert.deepEqual((await step(ended([0, 1]))).final?.rows, [0, 1]);
   await unfit(() => step(ended([2])), /final_batch/);

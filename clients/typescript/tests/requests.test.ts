@@ -7,6 +7,8 @@ import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@
 import { createRouterTransport } from "@connectrpc/connect";
 
 import { type Client, Session, TetrionError, connect, tensor } from "../src/index.js";
+import { Link } from "../src/link.js";
+import { Patience } from "../src/patience.js";
 import { EnvironmentService, EvaluationService } from "../src/protocol.js";
 import { checkMessage } from "../src/requests.js";
 
@@ -187,7 +189,7 @@ test("every call is checked before it is sent", async () => {
 
 test("the actions and the environments of a step are integers", async () => {
   const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
-  const session = new Session(unreachable.environments, description as never);
+  const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n), description as never);
   for (const action of [NaN, 1.9, Infinity, 2 ** 31, -(2 ** 31) - 1, "1", undefined, null, 1n, true]) {
     assert.equal((await refused(() => session.step([0, action as never]))).field, "actions[1]");
   }
@@ -214,7 +216,7 @@ test("the actions and the environments of a step are integers", async () => {
 
 test("no value passes for environments, actions or options that it is not", async () => {
   const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
-  const session = new Session(unreachable.environments, description as never);
+  const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n), description as never);
   const positions = { states: [] };
   const values = [null, NaN, 0, "", "0", true, 1n, {}, new Set([0]), new Map(), new DataView(new ArrayBuffer(4)), () => 0];
   const withEnvironments: ((envIds: never) => unknown)[] = [
@@ -290,6 +292,9 @@ test("an address is a host and a port", () => {
   }
   for (const maxResponseBytes of [NaN, 0, 1.5, 2 ** 32]) {
     assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), maxResponseBytes }), TypeError);
+  }
+  for (const patience of [NaN, -1, Infinity, "60", null]) {
+    assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), patience: patience as never }), /^TypeError: patience is /);
   }
 });
 
