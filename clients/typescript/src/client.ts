@@ -1,13 +1,15 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 // A client of a server: its description, its sessions and its evaluations.
 //
 // This file knows addresses and tokens, but no transport. Those are in `node.ts` and `web.ts`.
 
-import { type Client as GeneratedClient, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
+import { type Client as GeneratedClient, type Interceptor, createClient } from "@connectrpc/connect";
 
 import { agree } from "./answers.js";
 import type { CallOptions } from "./call.js";
 import { unreadable } from "./errors.js";
-import { type EvaluationEvent, evaluated } from "./evaluation.js";
+import { type Evaluation, type EvaluationEvent, evaluated, gathered } from "./evaluation.js";
 import {
   EnvironmentService,
   type GetServerInfoResponse,
@@ -22,7 +24,7 @@ import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, numPositions
 import type { Positions } from "./plain.js";
 import { type Call, callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
 import { Session } from "./session.js";
-import { guarded } from "./transport.js";
+import { type ClosableTransport, guarded } from "./transport.js";
 import { type WatchEvent, watched } from "./watching.js";
 
 /** Options of a transport. */
@@ -36,7 +38,7 @@ export interface TransportOptions {
 }
 
 /** Makes the transport of a connection: `grpc` of `tetrion/node`, `grpcWeb` of `tetrion/web`, or your own function. */
-export type TransportFactory = (options: TransportOptions) => Transport;
+export type TransportFactory = (options: TransportOptions) => ClosableTransport;
 
 /** Options of `connect`. */
 export interface ConnectOptions {
@@ -120,7 +122,7 @@ export class Client {
   private readonly patience: Patience;
 
   /** Use `connect` instead, which adds tokens and checks. */
-  constructor(transport: Transport, patience: number) {
+  constructor(private readonly transport: Required<ClosableTransport>, patience: number) {
     this.patience = new Patience(patience);
     this.environments = createClient(EnvironmentService, transport);
     this.evaluations = createClient(EvaluationService, transport);
@@ -204,11 +206,28 @@ export class Client {
     yield* watched(request, this.environments.watchSession(request, call));
   }
 
+  /** Plays games and waits for all of them. */
+  async evaluateAll(options: Omit<EvaluationOptions, "record"> = {}): Promise<Evaluation> {
+    const call = callOptions(options, EVALUATION_OPTIONS.filter((option) => option !== "record"));
+    const request = evaluationRequest(options);
+    return await gathered(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
+  }
+
   /** Plays games and yields events: `started`, then `results` and `progress`, then the `summary`. */
   async *evaluate(options: EvaluationOptions = {}): AsyncGenerator<EvaluationEvent> {
     const call = callOptions(options, EVALUATION_OPTIONS);
     const request = evaluationRequest(options);
     yield* evaluated(request, this.evaluations.evaluatePolicies(request, call));
+  }
+
+  /** Ends all calls and the connection. Later calls fail. Sessions stay until they are closed or their lease runs out. */
+  close(): void {
+    this.transport.close();
+  }
+
+  /** Closes the client, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
   }
 }
 

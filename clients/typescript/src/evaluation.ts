@@ -13,7 +13,7 @@ import type {
   EvaluationSummary,
 } from "./gen/tetrion/v1/evaluation_service_pb.js";
 import { DataType, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
-import { elements } from "./tensors.js";
+import { type Arrays, type ElementType, elements, elementsOf, zeros } from "./tensors.js";
 
 type Request = MessageInitShape<typeof EvaluatePoliciesRequestSchema>;
 type TensorInit = MessageInitShape<typeof TensorSchema>;
@@ -21,9 +21,80 @@ type TensorInit = MessageInitShape<typeof TensorSchema>;
 /** A message of an evaluation. */
 export type EvaluationEvent = Exclude<EvaluatePoliciesResponse["event"], { case: undefined }>;
 
+/** Games of an evaluation, one element per game in each array. */
+export interface Games {
+  /** Index of the policy: rows of `weights` first, then `controllers`. */
+  readonly policyIndices: Uint32Array;
+  /** Index of the seed, or of the piece sequence. */
+  readonly seedIndices: Uint32Array;
+  /** Episode of the seed. */
+  readonly episodeIndices: Uint32Array;
+  /** The episode seed, with which `reset` replays the game; 0 for piece sequences. */
+  readonly seeds: BigUint64Array;
+  /** Cleared lines. */
+  readonly lines: BigUint64Array;
+  /** Landed pieces. */
+  readonly pieces: BigUint64Array;
+  /** Steps. */
+  readonly steps: BigUint64Array;
+  /** Points. */
+  readonly scores: Float64Array;
+  /** 1 if a limit cut the game. */
+  readonly truncated: Uint8Array;
+}
+
+/** A finished evaluation. */
+export interface Evaluation {
+  /** The games in the order of policy, seed and episode. None with `omitResults`. */
+  readonly games: Games;
+  /** Means and intervals per policy, and paired differences. */
+  readonly summary: EvaluationSummary;
+}
+
+const COLUMNS = {
+  policyIndices: DataType.UINT32,
+  seedIndices: DataType.UINT32,
+  episodeIndices: DataType.UINT32,
+  seeds: DataType.UINT64,
+  lines: DataType.UINT64,
+  pieces: DataType.UINT64,
+  steps: DataType.UINT64,
+  scores: DataType.FLOAT64,
+  truncated: DataType.BOOL,
+} as const satisfies Record<keyof Games, ElementType>;
+
+/** Gathers the games and the summary from the events of an evaluation. */
+export async function gathered(events: AsyncIterable<EvaluationEvent>): Promise<Evaluation> {
+  const results: EvaluationResults[] = [];
+  let summary: EvaluationSummary | undefined;
+  for await (const event of events) {
+    if (event.case === "results") {
+      results.push(event.value);
+    } else if (event.case === "summary") {
+      summary = event.value;
+    }
+  }
+  const all = Object.fromEntries(Object.entries(COLUMNS).map(([name, dtype]) => [name, joined(results.map((one) => elementsOf(one[name as keyof Games], dtype)), dtype)])) as unknown as Games;
+  const { policyIndices: policies, seedIndices: seeds, episodeIndices: episodes } = all;
+  const order = policies.map((_, at) => at).sort((a, b) => policies[a]! - policies[b]! || seeds[a]! - seeds[b]! || episodes[a]! - episodes[b]!);
+  const games = Object.fromEntries(Object.entries(all).map(([name, values]: [string, Float64Array]) => [name, values.map((_, at) => values[order[at]!]!)])) as unknown as Games;
+  return { games, summary: summary! }; // `evaluated` ends with a summary
+}
+
+/** Arrays of one type, one after the other. */
+function joined<D extends ElementType>(parts: readonly Arrays[D][], dtype: D): Arrays[D] {
+  const whole = zeros(dtype, parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    (whole as Float64Array).set(part as Float64Array, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 /** Yields the events of an evaluation. Throws if they do not fit the request. */
 export async function* evaluated(request: Request, messages: AsyncIterable<EvaluatePoliciesResponse>): AsyncGenerator<EvaluationEvent> {
-  let games: Games | undefined;
+  let games: Missing | undefined;
   let isDone = false;
   for await (const { event } of messages) {
     if (isDone || (games === undefined) !== (event.case === "started")) {
@@ -31,7 +102,7 @@ export async function* evaluated(request: Request, messages: AsyncIterable<Evalu
     }
     switch (event.case) {
       case "started":
-        games = new Games(request, event.value);
+        games = new Missing(request, event.value);
         break;
       case "results":
         games!.take(event.value);
@@ -58,7 +129,7 @@ const RESULT = 1;
 const ACTIONS = 2;
 
 /** The missing games of an evaluation. */
-class Games {
+class Missing {
   private readonly numPolicies: number;
   private readonly numSeeds: number;
   private readonly episodes: number;

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 // A session: environments that step together, their observations as typed arrays by name.
 //
 // A session holds its name and the specs of its arrays. The games are on the server.
@@ -266,5 +268,10 @@ export class Session extends EnvCalls {
         throw thrown;
       }
     }
+  }
+
+  /** Ends the session, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 }

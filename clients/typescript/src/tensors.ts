@@ -72,6 +72,11 @@ export function elementsOf<D extends ElementType>(tensor: Tensor | undefined, dt
   return elements(tensor) as Arrays[D];
 }
 
+/** An array of zeros. */
+export function zeros<D extends ElementType>(dtype: D, length: number): Arrays[D] {
+  return new CONSTRUCTORS[dtype](length) as unknown as Arrays[D];
+}
+
 /**
  * An array as a tensor, by default a vector. The bytes are not copied.
  *

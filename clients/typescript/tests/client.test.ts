@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test, { after, before } from "node:test";
 
-import { type Client, Code, TetrionError, connect } from "../src/index.js";
+import { type Client, Code, type EvaluationOptions, TetrionError, connect } from "../src/index.js";
 import { grpc } from "../src/node.js";
 import { EpisodePhase, type WatchFrame } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
@@ -168,6 +168,65 @@ test("an evaluation streams its results", async () => {
     assert.equal(seen[0], "started", name);
     assert.equal(seen.at(-1), "summary", name);
     assert.ok(Math.abs(Number(lines) / 3 - mean) < 1e-9, `${name}: ${lines} lines in 3 games, mean ${mean}`);
+  }
+});
+
+test("an evaluation is waited for, with its games in order and its summary", async () => {
+  const weights = [[-1, -4], [-1, 0]];
+  const options = { rules: { height: 8 }, features: ["landing_height", "holes"], weights, controllers: ["dellacherie"], seeds: [[7n, 8n], [8n, 7n], [7n, 7n]], maxPieces: 50n, episodesPerSeed: 2 };
+  for (const [name, client] of transports) {
+    const { games, summary } = await client.evaluateAll(options);
+    assert.deepEqual([...games.policyIndices], [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], name);
+    assert.deepEqual([...games.seedIndices], [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1], name);
+    assert.deepEqual([...games.episodeIndices], [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], name);
+    assert.deepEqual([games.seeds[0], games.seeds[2], games.seeds[4], games.seeds[8], games.seeds[10]], [7n, 8n, 8n, 7n, 7n], name);
+    assert.deepEqual(games.lines.slice(8, 10), games.lines.slice(10, 12), "the same game twice");
+    const pieces = games.pieces.slice(0, 4).reduce((sum, one) => sum + one, 0n);
+    assert.equal(Number(pieces) / 4, summary.policies[0]!.pieces!.mean, name);
+    assert.deepEqual([...games.truncated], [...games.pieces].map((pieces) => (pieces === 50n ? 1 : 0)), name);
+    const one = await client.evaluateAll({ ...options, pairs: [[1, 1]] });
+    assert.deepEqual(one.games.lines, games.lines.slice(6, 8), name);
+    const none = await client.evaluateAll({ ...options, omitResults: true });
+    assert.deepEqual([none.games.lines.length, none.summary.policies.length], [0, 3], name);
+    assert.equal((await refused(client.evaluateAll({ ...options, record: true } as never))).field, "record", name);
+  }
+});
+
+test("agents have their parameters, and rules their names", async () => {
+  const rules = { preset: "survey", height: 8, preview: 1, randomizer: "bag7" } as const;
+  const lines = async (options: Partial<EvaluationOptions>) => (await running.client.evaluateAll({ rules, seeds: { seed: 1n, count: 4 }, maxPieces: 200n, ...options })).games.lines;
+  const agent = { name: "linear", features: ["landing_height", "holes"], weights: [-1, -4], terminal: "score" } as const;
+  assert.deepEqual(await lines({ controllers: [agent] }), await lines({ features: agent.features, weights: [agent.weights], terminal: "score" }));
+  const looking = { ...agent, lookahead: 1 };
+  assert.deepEqual(await lines({ controllers: [looking] }), await lines({ features: agent.features, weights: [agent.weights], terminal: "score", lookahead: 1 }));
+});
+
+test("a client and its sessions end with their block", async () => {
+  for (const transport of [grpc, grpcWeb]) {
+    let name = "";
+    {
+      await using client = connect(running.address, { transport });
+      await using session = await client.createSession();
+      name = session.name;
+      await running.client.getSession(name);
+    }
+    assert.equal((await refused(running.client.getSession(name))).reason, "SESSION_NOT_FOUND");
+  }
+});
+
+test("a closed client ends its calls and takes no others", async () => {
+  for (const transport of [grpc, grpcWeb]) {
+    const client = connect(running.address, { transport });
+    const session = await client.createSession();
+    const watching = client.watchSession(session.name);
+    assert.equal((await watching.next()).value?.case, "started");
+    assert.equal((await watching.next()).value?.case, "frame");
+    const next = refused(watching.next());
+    client.close();
+    for (const error of [await next, await refused(client.serverInfo()), await refused(session.reset()), await refused(client.evaluate({ controllers: ["bcts"], seeds: [1n] }).next())]) {
+      assert.equal(error.codeName, "CANCELED", error.message);
+    }
+    await running.client.deleteSession(session.name);
   }
 });
 
