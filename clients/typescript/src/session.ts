@@ -225,6 +225,11 @@ export abstract class EnvCalls {
   }
 }
 
+/** The link of a session, for its streams. */
+export function linkOf(session: Session): Link {
+  return session["link"];
+}
+
 /** Environments that a server keeps for a client. Calls run one after the other, in the order in which they were made. */
 export class Session extends EnvCalls {
   /** `sessions/ID`. */

@@ -17,7 +17,7 @@ const HERE = new URL("..", import.meta.url).pathname;
 const readme = await readFile(join(HERE, "../README.md"), "utf8");
 const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, program]) => program!);
 
-test("there are three examples", () => assert.equal(programs.length, 3));
+test("there are four examples", () => assert.equal(programs.length, 4));
 
 test("the examples compile", async () => {
   const folder = await mkdtemp(join(HERE, "readme-"));
@@ -41,13 +41,14 @@ test("the examples run", async () => {
   try {
     const outputs = await Promise.all(programs.map(async (program, number) => {
       const file = join(folder, `${number}.mjs`);
-      const { code } = await transform(program.replaceAll("127.0.0.1:50451", running.address), { loader: "ts" });
+      const { code } = await transform(program.replaceAll("127.0.0.1:50451", running.address), { loader: "ts", target: "es2022" });
       await writeFile(file, code);
       return (await promisify(execFile)(process.execPath, [file])).stdout;
     }));
     assert.match(outputs[0]!, /^after \d+ pieces: lines \d+ and \d+\n[\d]+ lines per game, 95 % interval \d+ to \d+\n$/);
-    assert.equal(outputs[1], "left left turn_left sonic_drop turn_left hard_drop\n2 lines cleared, 4 sent, spin 2\n");
-    assert.match(outputs[2]!, /^INVALID_ARGUMENT INVALID_FIELD config\.rules\.width\n/);
+    assert.match(outputs[1]!, /^1 and 1 piece, \d+ placements\n$/);
+    assert.equal(outputs[2], "left left turn_left sonic_drop turn_left hard_drop\n2 lines cleared, 4 sent, spin 2\n");
+    assert.match(outputs[3]!, /^INVALID_ARGUMENT INVALID_FIELD config\.rules\.width\n/);
   } finally {
     await rm(folder, { recursive: true });
     await running.stop();

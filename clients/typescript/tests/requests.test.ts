@@ -1,6 +1,7 @@
 // What a request cannot hold never leaves the client: not as something else, and not without a word.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import test from "node:test";
 
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
@@ -260,6 +261,15 @@ test("no value passes for environments, actions or options that it is not", asyn
       assert.equal((await refused(() => call({ signal } as never))).field, "signal", String(call));
     }
   }
+});
+
+test("the types have the names of every enum that a call takes", async () => {
+  const source = await readFile(new URL("../../src/plain.ts", import.meta.url), "utf8");
+  const listed = [.../type Enum =\n(.*?);/s.exec(source)![1]!.matchAll(/typeof (\w+)/g)].map(([, name]) => name);
+  const methods: DescMethod[] = [...EnvironmentService.methods, ...EvaluationService.methods];
+  const enums = methods.flatMap(({ input }) => [...everyField(input)].flatMap(({ field }) => field.enum?.name ?? []));
+  // The element type of a tensor is that of its array.
+  assert.deepEqual(listed, [...new Set(enums)].filter((name) => name !== "DataType").sort());
 });
 
 test("a misspelt field is refused with the one that was meant", async () => {
