@@ -11,6 +11,9 @@
 //!                                                      drain-timeout = 5
 //! ```
 //!
+//! All clients share the options of a connection: `TETRION_SERVER` and the table `[client]` are for `train`, `evaluate` and
+//! `watch` alike.
+//!
 //! The surprising decision: the file is read before the flags are parsed, and what it says becomes their defaults. So a value
 //! from the file goes through the same checks as one from a flag, and `--help` shows it.
 
@@ -24,6 +27,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::connection::CLIENT_FLAGS;
 use super::options::read_server_file;
 use super::output::say;
 use super::{
@@ -196,6 +200,9 @@ fn memory(matches: &clap::ArgMatches) -> Option<u64> {
 /// The flag for a file with options, which a program need not have.
 const CONFIG: &str = "config";
 
+/// The table of a file whose options all clients share.
+const CLIENT_TABLE: &str = "client";
+
 /// Options whose values are shown nowhere.
 const SECRETS: [&str; 1] = ["token"];
 
@@ -232,13 +239,22 @@ fn with_environment(command: clap::Command) -> clap::Command {
     )
 }
 
+/// Whether a subcommand connects to servers.
+fn is_client(subcommand: &clap::Command) -> bool {
+    let ids: Vec<&str> = subcommand.get_arguments().map(|arg| arg.get_id().as_str()).collect();
+    CLIENT_FLAGS.iter().all(|flag| ids.contains(flag))
+}
+
 /// Gives each flag of a subcommand its variable. The forms of a subcommand, such as `train td`, share the variables.
 fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
+    let is_client = is_client(&subcommand);
     let subcommand = subcommand.mut_args(|arg| {
         if arg.is_positional() {
             return arg;
         }
-        let name = prefix.to_owned() + &arg.get_id().as_str().to_uppercase();
+        let id = arg.get_id().as_str().to_uppercase();
+        let is_shared = is_client && CLIENT_FLAGS.contains(&arg.get_id().as_str());
+        let name = format!("{}{id}", if is_shared { "TETRION_" } else { prefix });
         let arg = match arg.get_action() {
             // `1` and `yes` are fine too in the environment.
             ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
@@ -254,21 +270,26 @@ fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
 fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Command> {
     let file: toml::Table = text.parse().map_err(|error| without_its_lines(&error, text))?;
     for (name, options) in file {
-        let Some(subcommand) = command.find_subcommand(&name) else {
-            bail!(unknown("subcommand", &name, command.get_subcommands().map(clap::Command::get_name)));
+        let is_shared = name == CLIENT_TABLE;
+        let reads = |subcommand: &clap::Command| {
+            if is_shared { is_client(subcommand) } else { subcommand.get_name() == name }
         };
+        let readers: Vec<&clap::Command> = command.get_subcommands().filter(|one| reads(one)).collect();
+        if readers.is_empty() {
+            let tables = command.get_subcommands().map(clap::Command::get_name).chain([CLIENT_TABLE]);
+            bail!(unknown("subcommand", &name, tables));
+        }
         let Some(options) = options.as_table() else {
             bail!("{name} is a value, expected the table [{name}]");
         };
+        let known: Vec<&clap::Arg> = readers.into_iter().flat_map(with_forms).collect();
         let mut defaults = Vec::new();
-        let known = with_forms(subcommand);
         for (key, value) in options {
             let id = key.replace('-', "_");
-            let mut args = known.iter().flat_map(|form| form.get_arguments());
-            if !args.any(|arg| arg.get_id().as_str() == id) {
-                let known =
-                    known.iter().flat_map(|form| form.get_arguments().filter_map(clap::Arg::get_long));
-                bail!("[{name}]: {}", unknown("option", key, known));
+            let is_known = |arg: &&clap::Arg| !is_shared || CLIENT_FLAGS.contains(&arg.get_id().as_str());
+            let mut known = known.iter().copied().filter(is_known);
+            if !known.clone().any(|arg| arg.get_id().as_str() == id) {
+                bail!("[{name}]: {}", unknown("option", key, known.by_ref().filter_map(clap::Arg::get_long)));
             }
             let values = match value {
                 toml::Value::Array(values) => values.iter().map(plain).collect(),
@@ -276,14 +297,17 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
             };
             defaults.push((id, values.with_context(|| format!("[{name}] {key} is not a plain value"))?));
         }
-        command = command.mut_subcommand(name, |subcommand| with_defaults(subcommand, &defaults));
+        let with = |subcommand: clap::Command| {
+            if reads(&subcommand) { with_defaults(subcommand, &defaults) } else { subcommand }
+        };
+        command = command.mut_subcommands(with);
     }
     Ok(command)
 }
 
-/// A subcommand and its forms, such as `train` and `train td`.
-fn with_forms(subcommand: &clap::Command) -> Vec<&clap::Command> {
-    std::iter::once(subcommand).chain(subcommand.get_subcommands()).collect()
+/// The flags of a subcommand and of its forms, such as `train td`.
+fn with_forms(subcommand: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
+    std::iter::once(subcommand).chain(subcommand.get_subcommands()).flat_map(clap::Command::get_arguments)
 }
 
 /// Makes these values the defaults of a subcommand and its forms, where these have the flags.

@@ -19,6 +19,10 @@ use crate::input::UsageError;
 use crate::secret::Secret;
 use crate::server::{Server, ServerConfig, TrainingCurve};
 
+/// Ids of these options, whose variables and table all clients share: `TETRION_SERVER`, and `server` in `[client]`.
+pub const CLIENT_FLAGS: [&str; 7] =
+    ["server", "token_file", "token", "ca_cert", "client_cert", "client_key", "patience"];
+
 /// The options that say which servers play.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ConnectionArgs {

@@ -192,6 +192,30 @@ fn what_a_file_says_is_checked() {
     refused("[serve]\ndrain-timeout = 'soon'", "'soon' for '--drain-timeout");
 }
 
+/// All clients share the options of a connection; a server has options of its own.
+#[test]
+fn clients_share_variables_and_a_table() {
+    let file = std::env::temp_dir().join(format!("tetrion-client-{}.toml", std::process::id()));
+    let said = |args: &[&str], environment: &[(&str, &str)], text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let output = tetrion(&[&["--config", file.to_str().unwrap()], args].concat(), environment);
+        assert_ne!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let nowhere = [("TETRION_SERVER", "127.0.0.1:1"), ("TETRION_PATIENCE", "0.1")];
+    let table = "[client]\nserver = '127.0.0.1:1'\npatience = 0.1\n";
+    for args in [&["evaluate", "bcts"][..], &["train"], &["train", "td"]] {
+        for error in [said(args, &nowhere, ""), said(args, &[], table)] {
+            assert!(error.contains("127.0.0.1:1"), "{args:?}: {error}");
+        }
+    }
+    let elsewhere = said(&["evaluate", "bcts", "--server", "127.0.0.1:2"], &nowhere, "");
+    assert!(elsewhere.contains("127.0.0.1:2"), "a flag comes first: {elsewhere}");
+    let error = said(&["evaluate", "bcts"], &[], "[client]\ngames = 3\n");
+    assert!(error.contains("[client]: no option is called \"games\""), "{error}");
+    std::fs::remove_file(&file).unwrap();
+}
+
 /// The forms of a subcommand, such as `train genetic`, share its variables and its table.
 #[test]
 fn a_form_of_a_subcommand_reads_the_variables_and_the_table_of_the_subcommand() {

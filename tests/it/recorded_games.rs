@@ -354,7 +354,9 @@ fn the_picture_of_the_readme_is_what_its_commands_make() {
     let commands: Vec<&str> = watching
         .lines()
         .filter_map(|line| line.strip_prefix("tetrion "))
-        .filter(|line| line.contains("tetrion-10x10-best.json") || line.contains("--record best --record-dir games"))
+        .filter(|line| {
+            line.contains("tetrion-10x10-best.json") || line.contains("--record best --record-dir games")
+        })
         .collect();
     assert_eq!(commands.len(), 2, "{commands:?}");
     for command in commands {

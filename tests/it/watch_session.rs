@@ -330,7 +330,7 @@ async fn what_is_no_session_is_refused() {
     check(&["--session", "sessions/a"], "--server has 0 addresses, expected one");
     check(&["--session", "sessions/a", "--server", "a:1,b:1"], "--server has 2 addresses, expected one");
     check(&["--session", "sessions/a", "--server", "a:1"], "this needs a terminal, and stdin is none");
-    check(&["bcts", "--server", "a:1"], "--session");
+    check(&["bcts", "--server", "a:1"], "this needs a terminal, and stdin is none");
     check(&["bcts", "--envs", "1"], "--session");
     for args in [&["bcts"][..], &["--width", "8"], &["--seed", "2"], &["--record", "x"], &["--expectation"]] {
         let args = [&["--session", "sessions/a", "--server", "a:1"], args].concat();

@@ -25,9 +25,9 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if let Some(session) = &args.session {
         return session::run(&args, session);
     }
-    let of_sessions = [("--server", args.connection.server.is_empty()), ("--envs", args.envs.is_empty())];
-    if let Some((flag, _)) = of_sessions.into_iter().find(|(_, is_absent)| !is_absent) {
-        return Err(UsageError(format!("{flag} is of --session; leave it out, or name a session")).into());
+    // A server may be named for all clients, in the environment or in a file; players on this machine need none.
+    if !args.envs.is_empty() {
+        return Err(UsageError("--envs is for --session; leave it out, or name a session".to_owned()).into());
     }
     let mut watch = begin(&args)?;
     args.shown.show(&mut watch, Watch::recording, Watch::report)

@@ -409,7 +409,7 @@ async fn with_an_authority_for_clients_those_without_its_certificate_stay_outsid
 
     let address = format!("https://localhost:{}", server.process.address.port());
     let games = ["evaluate", "bcts", "--height", "7", "--games", "3", "--server", &address, "--ca-cert", &ca];
-    let evaluate = |flags: &[&str]| said(tetrion(&games).args(flags).env("TETRION_EVALUATE_TOKEN", ALICE));
+    let evaluate = |flags: &[&str]| said(tetrion(&games).args(flags).env("TETRION_TOKEN", ALICE));
     let (code, reported) = evaluate(&["--client-cert", &client, "--client-key", &client_key]);
     assert_eq!(code, Some(0), "{reported}");
     let (code, reported) = evaluate(&[]);

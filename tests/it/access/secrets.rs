@@ -65,7 +65,7 @@ fn a_token_comes_from_a_file_on_both_sides() {
     let (code, reported) = said(tetrion(&games).args(["--token-file", &file]));
     assert_eq!(code, Some(0), "{reported}");
     assert!(!reported.contains("warning"), "{reported}");
-    let (code, reported) = said(tetrion(&games).env("TETRION_EVALUATE_TOKEN", NEW));
+    let (code, reported) = said(tetrion(&games).env("TETRION_TOKEN", NEW));
     assert_eq!(code, Some(0), "{reported}");
     assert!(!reported.contains("warning"), "{reported}");
     let (code, reported) = said(&mut tetrion(&games));
@@ -170,8 +170,9 @@ fn the_url_of_a_collector_is_refused_without_its_password() {
 
 #[test]
 fn no_help_shows_a_secret_of_the_environment() {
-    for command in ["serve", "train", "evaluate"] {
-        let variable = format!("TETRION_{}_TOKEN", command.to_uppercase());
+    for (command, variable) in
+        [("serve", "TETRION_SERVE_TOKEN"), ("train", "TETRION_TOKEN"), ("evaluate", "TETRION_TOKEN")]
+    {
         let (code, reported) = said(tetrion(&[command, "--help"]).env(variable, NEW));
         assert_eq!(code, Some(0), "{reported}");
         assert!(reported.contains("--token-file") && !reported.contains("needle"), "{reported}");

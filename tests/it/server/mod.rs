@@ -279,7 +279,7 @@ fn evaluate_and_train_speak_tls_with_those_that_they_trust() {
         .args(there)
         .arg("--out")
         .arg(&run)
-        .env("TETRION_TRAIN_CA_CERT", &authority)
+        .env("TETRION_CA_CERT", &authority)
         .output()
         .unwrap();
     assert!(trained.status.success(), "{}", String::from_utf8_lossy(&trained.stderr));
