@@ -34,19 +34,19 @@ pub struct SearchArgs {
     pub expectation_placements: Option<u8>,
 
     /// Value of losing the game, in multiples of the largest weight, -1000000 to 0 [default: -100]
-    #[arg(long, value_name = "MULTIPLE", requires = "expectation")]
+    #[arg(long, value_name = "MULTIPLE", requires = "expectation", hide_short_help = true)]
     pub lost_piece: Option<f64>,
 
     /// Discount per piece, 0 to 1 [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "expectation")]
+    #[arg(long, value_name = "FACTOR", requires = "expectation", hide_short_help = true)]
     pub discount: Option<f64>,
 
     /// Terms of a placement's score that count if another piece follows [default: landing]
-    #[arg(long, value_name = "WHICH", requires = "expectation", value_parser = terms())]
+    #[arg(long, value_name = "WHICH", requires = "expectation", value_parser = terms(), hide_short_help = true)]
     pub expectation_terms: Option<Terms>,
 
     /// Standard deviations to subtract from the mean over hidden pieces, 0 to 10 [default: 0]
-    #[arg(long, value_name = "DEVIATIONS", requires = "expectation")]
+    #[arg(long, value_name = "DEVIATIONS", requires = "expectation", hide_short_help = true)]
     pub caution: Option<f64>,
 
     /// Value of a game-ending placement, for linear controllers [default: as in the weights or the controller; avoid for
