@@ -20,8 +20,8 @@ for _ in range(1000):
     observation, reward, terminated, truncated, info = env.step(action)
     if terminated or truncated:
         observation, info = env.reset()`],
-    ["Terminal", `${token("export TETRION_TRAIN_TOKEN=TOKEN TETRION_EVALUATE_TOKEN=TOKEN\n")}tetrion train --server ${address}
-tetrion evaluate --server ${address} --controller dellacherie --games 100 --max-pieces 10000`],
+    ["Terminal", `${token("export TETRION_TOKEN=TOKEN\n")}tetrion train --server ${address}
+tetrion evaluate dellacherie --server ${address} --games 100 --max-pieces 10000`],
     ["TypeScript", `import { connect } from "tetrion";
 import { grpc } from "tetrion/node";
 

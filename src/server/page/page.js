@@ -11,9 +11,9 @@ for _ in range(1000):
     action = np.random.choice(np.flatnonzero(info["action_mask"]))
     observation, reward, terminated, truncated, info = env.step(action)
     if terminated or truncated:
-        observation, info = env.reset()`],["Terminal",`${o(`export TETRION_TRAIN_TOKEN=TOKEN TETRION_EVALUATE_TOKEN=TOKEN
+        observation, info = env.reset()`],["Terminal",`${o(`export TETRION_TOKEN=TOKEN
 `)}tetrion train --server ${r}
-tetrion evaluate --server ${r} --controller dellacherie --games 100 --max-pieces 10000`],["TypeScript",`import { connect } from "tetrion";
+tetrion evaluate dellacherie --server ${r} --games 100 --max-pieces 10000`],["TypeScript",`import { connect } from "tetrion";
 import { grpc } from "tetrion/node";
 
 const client = connect("${r}", { transport: grpc${o(', token: "TOKEN"')} });

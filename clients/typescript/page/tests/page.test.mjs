@@ -96,7 +96,7 @@ async function evaluated(...flags) {
   const folder = await mkdtemp(join(tmpdir(), "tetrion-page-"));
   try {
     const table = join(folder, "games.csv");
-    const evaluation = spawn(process.env.TETRION_BINARY, ["evaluate", "--per-game", table, ...flags], { stdio: "ignore" });
+    const evaluation = spawn(process.env.TETRION_BINARY, ["evaluate", "--games-csv", table, ...flags], { stdio: "ignore" });
     assert.deepEqual(await once(evaluation, "exit"), [0, null]);
     const [head, ...rows] = (await readFile(table, "utf8")).trim().split("\n").map((line) => line.split(","));
     const [seed, lines, pieces, score] = ["seed", "lines", "pieces", "score"].map((name) => head.indexOf(name));
@@ -172,8 +172,8 @@ for (const look of LOOKS) {
 
   test(`a controller plays beside a person (${look.name})`, async () => {
     const few = ["--width", "10", "--height", "20", "--games", "1", "--seed", "11"];
-    const [game] = await evaluated("--controller", "dt-10", "--max-pieces", "12", ...few);
-    const [start] = await evaluated("--controller", "dt-10", "--max-pieces", "11", ...few);
+    const [game] = await evaluated("dt-10", "--max-pieces", "12", ...few);
+    const [start] = await evaluated("dt-10", "--max-pieces", "11", ...few);
     await on("/#play?rules=simplified", look, async (page) => {
       if (look.width < 500) {
         await page.getByText("Choices", { exact: true }).click();
@@ -295,7 +295,7 @@ for (const { preset, height, preview, game, ways } of [
   test(`controllers that weigh the pieces to come play as the server plays them (${preset}, preview ${preview})`, async () => {
     const names = ["tetrion-10x10-expectation", ways[1] === "greedy" ? "dt-10" : "tetrion-10x10-preview"];
     const rules = ["--rules", preset, "--width", "10", "--height", String(height), "--preview", String(preview), "--games", "10", "--seed", "3"];
-    const games = await Promise.all(names.map((name, at) => evaluated("--controller", name, ...rules, ...(ways[at].startsWith("greedy") ? ["--lookahead", "0"] : []))));
+    const games = await Promise.all(names.map((name, at) => evaluated(name, ...rules, ...(ways[at].startsWith("greedy") ? ["--lookahead", "0"] : []))));
     const expected = games.map((games) => games[game]);
     await on("/#race", DESKTOP, async (page) => {
       await page.getByRole("button", { name: "Pause" }).click();
@@ -325,7 +325,7 @@ for (const { preset, height, preview, game, ways } of [
 test("controllers that hold race as the server plays them", async () => {
   const names = ["dellacherie", "bcts"];
   const rules = ["--rules", "guideline", "--height", "24", "--rows-above", "20", "--games", "3", "--seed", "3", "--max-pieces", "300"];
-  const games = await Promise.all(names.map((name) => evaluated("--controller", name, ...rules)));
+  const games = await Promise.all(names.map((name) => evaluated(name, ...rules)));
   const expected = games.map((games) => games[2]);
   await on("/#race", DESKTOP, async (page) => {
     await page.getByRole("button", { name: "Pause" }).click();
@@ -401,7 +401,7 @@ async function evaluateTwo(page) {
 test("lines sent are counted where there are such", async () => {
   const few = ["--rules", "guideline", "--height", "40", "--clear-points", "attack", "--max-pieces", "500", "--games", "50", "--seed", "1"];
   const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
-    const games = await evaluated("--controller", name, ...few);
+    const games = await evaluated(name, ...few);
     return games.reduce((sum, { score }) => sum + score, 0) / games.length;
   }));
   await on("/#evaluate", DESKTOP, async (page) => {
@@ -422,7 +422,7 @@ test("lines sent are counted where there are such", async () => {
 
 test("points are counted where a point is not a line", async () => {
   const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
-    const games = await evaluated("--controller", name, "--rules", "nes", "--max-pieces", "500", "--games", "50", "--seed", "1");
+    const games = await evaluated(name, "--rules", "nes", "--max-pieces", "500", "--games", "50", "--seed", "1");
     return games.reduce((sum, { score }) => sum + score, 0) / games.length;
   }));
   await on("/#evaluate", DESKTOP, async (page) => {
