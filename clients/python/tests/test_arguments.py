@@ -206,6 +206,24 @@ def test_other_unknown_arguments(nowhere):
         assert str(caught.value).startswith(said)
 
 
+def test_arguments_by_position_that_have_a_name(nowhere):
+    for call, said in (
+        (
+            lambda: tetrion.PlacementEnv(nowhere),
+            "PlacementEnv takes no arguments by position, expected all others by name, ",
+        ),
+        (lambda: tetrion.KeypressVectorEnv(2, nowhere), "KeypressVectorEnv takes num_envs by position, expected all others"),
+        (
+            lambda: nowhere.create_session(2, "lab"),
+            "create_session takes num_envs by position, expected all others by name, ",
+        ),
+    ):
+        with pytest.raises(tetrion.InvalidArgumentError) as caught:
+            call()
+        assert str(caught.value).startswith(said)
+    assert str(caught.value).endswith("such as rules=...")
+
+
 def test_checked_calls_keep_their_signatures():
     assert list(inspect.signature(tetrion.PlacementEnv).parameters)[:3] == ["address", "rules", "observations"]
     assert list(inspect.signature(tetrion.PlacementVectorEnv).parameters)[:3] == ["num_envs", "address", "rules"]

@@ -1,4 +1,4 @@
-"""Keyword arguments that do not exist: the error says which one was meant, and where it belongs.
+"""Arguments that do not exist: the error says which one was meant, and where it belongs.
 
 Python's own error for a constructor comes out of `gymnasium.make` without a hint, and fields of the rules are the arguments
 that callers try first.
@@ -29,17 +29,28 @@ _Result = TypeVar("_Result")
 
 
 def checked(call: Callable[_P, _Result]) -> Callable[_P, _Result]:
-    """A function, a method or a constructor that refuses unknown keyword arguments with an `InvalidArgumentError`."""
+    """A function, a method or a constructor that refuses unknown arguments with an `InvalidArgumentError`."""
     known = list(_parameters(call))
+    parameters = inspect.signature(call).parameters.values()
+    by_position = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    by_name = [name for name in known if name not in by_position]
 
     @functools.wraps(call)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _Result:
         for name, value in kwargs.items():
             if name not in known and name != _OFFERED:
-                what = type(args[0]).__name__ if call.__name__ == "__init__" else call.__name__
                 meant = _meant(name, value, known)
-                raise InvalidArgumentError(name, f"is not an argument of {what}{meant} expected one of {', '.join(known)}")
+                problem = f"is not an argument of {called(args)}{meant} expected one of {', '.join(known)}"
+                raise InvalidArgumentError(name, problem)
+        if len(args) > len(by_position) and by_name:
+            taken = ", ".join(name for name in by_position if name != "self") or "no arguments"
+            raise InvalidArgumentError(
+                f"{called(args)} takes {taken} by position, expected all others by name, such as {by_name[0]}=..."
+            )
         return call(*args, **kwargs)
+
+    def called(args: tuple[Any, ...]) -> str:
+        return type(args[0]).__name__ if call.__name__ == "__init__" else call.__name__
 
     return wrapper
 
