@@ -49,14 +49,14 @@ pub struct AccessArgs {
     pub insecure: bool,
 }
 
-/// What the options say, read from their files.
+/// The access options with the contents of their files.
 #[derive(Debug)]
 pub struct Access {
-    /// The certificates to follow, if there are any.
+    /// The certificates, which follow changes of their files; `None` without TLS.
     tls: Option<FiledTls>,
-    /// The tokens, if callers need one.
+    /// The accepted tokens; empty if callers need none.
     pub tokens: Tokens,
-    /// The file of tokens to read again, with the text that it had.
+    /// The token file and its last text, for reloading.
     file: Option<(PathBuf, String)>,
 }
 
@@ -64,8 +64,8 @@ impl AccessArgs {
     /// Reads the files.
     ///
     /// # Errors
-    /// A file that cannot be read or used, options that contradict each other, and too little to listen on an address that
-    /// other machines can reach.
+    /// Fails if a file cannot be read or used, if options contradict each other, or if the address is reachable from other
+    /// machines and the options don't protect it.
     pub fn open(&self, listen: SocketAddr) -> anyhow::Result<Access> {
         let access = self.read()?;
         self.check(listen, &access)?;
@@ -125,21 +125,21 @@ impl AccessArgs {
             return Ok(());
         }
         Err(UsageError(format!(
-            "other machines can reach {listen}, and the server would have {missing}; --insecure serves all the same"
+            "other machines can reach {listen}, and the server would have {missing}; --insecure overrides this"
         )))
     }
 }
 
 impl Access {
-    /// The certificates, if there are any.
+    /// The certificates; `None` without TLS.
     pub fn tls(&self) -> Option<Tls> {
         self.tls.as_ref().map(|filed| filed.tls.clone())
     }
 
-    /// Starts tasks that follow changes of the files of tokens and of certificates. Returns whether there are any such files.
+    /// Starts tasks that follow changes of the token file and the certificates. Returns whether there is such a file.
     ///
     /// # Errors
-    /// If SIGHUP cannot be listened to.
+    /// If the process cannot listen for SIGHUP.
     pub fn follow_files(&mut self) -> std::io::Result<bool> {
         let follows = self.file.is_some() || self.tls.is_some();
         if let Some((path, text)) = self.file.take() {

@@ -1,8 +1,7 @@
-//! The options, from three places.
+//! Options from flags, the environment and a file.
 //!
-//! Every option of every subcommand can be given as a flag, as an environment variable, and in a TOML file, in that order of
-//! precedence. There is one definition, the struct of the subcommand in its own
-//! file, and one rule for the names:
+//! Every option can be a flag, an environment variable, or a key in a TOML file, in that order of precedence. The
+//! struct of the subcommand defines the option, and one rule gives the names:
 //!
 //! ```text
 //! tetrion serve --drain-timeout 5
@@ -11,11 +10,11 @@
 //!                                                      drain-timeout = 5
 //! ```
 //!
-//! All clients share the options of a connection: `TETRION_SERVER` and the table `[client]` are for `train`, `evaluate` and
-//! `watch` alike.
+//! All clients share the options of a connection: `TETRION_SERVER` and the table `[client]` apply to `train`, `evaluate` and
+//! `watch`.
 //!
-//! The surprising decision: the file is read before the flags are parsed, and what it says becomes their defaults. So a value
-//! from the file goes through the same checks as one from a flag, and `--help` shows it.
+//! The surprising decision: the file is read before the flags are parsed, and its values become the defaults of the flags. So a
+//! value from the file passes the same checks as a flag, and `--help` shows it.
 
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -54,7 +53,7 @@ struct Args {
     command: Command,
 }
 
-/// The subcommands; each has its options in its own file.
+/// The subcommands. Each keeps its options in a separate file.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve environments and evaluations over gRPC
@@ -129,12 +128,12 @@ pub fn parse_as<P: FromArgMatches>(program: clap::Command) -> anyhow::Result<P> 
     Ok(P::from_arg_matches(&matches).unwrap_or_else(|error| end(&error.format(&mut command))))
 }
 
-/// Reads the flags, or ends the process.
+/// Parses the flags, or ends the process.
 fn matches(command: &clap::Command, args: &[OsString]) -> clap::ArgMatches {
     command.clone().try_get_matches_from(args).unwrap_or_else(|error| end(&error))
 }
 
-/// Ends the process with what there is to say. Values in a refusal may come from a file, so it goes where all such texts go.
+/// Prints the error or the help and ends the process. Error texts may quote a file, so they go through [`say`].
 fn end(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit(); // the help, or the version
@@ -146,9 +145,9 @@ fn end(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// What is wrong with a value that is no number, or not one of those that a flag takes, in words for people.
+/// Readable text for a value that is not a number or is out of range.
 ///
-/// Parsers of numbers say `invalid digit found in string`, and have ranges as code has them.
+/// clap's own text is `invalid digit found in string`, or a range in Rust syntax.
 fn wrong_number(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -177,12 +176,12 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
     Some(format!("invalid value '{value}' for '{flag}': expected {expected}"))
 }
 
-/// The definition of the command line, without what the file of this process says.
+/// The definition of the command line, without the defaults from this process's file.
 pub fn command() -> clap::Command {
     help::with_groups(arranged(Args::command()))
 }
 
-/// A command line whose flags have their variables and stand under their headings.
+/// A command line whose flags have environment variables and help headings.
 pub fn arranged(program: clap::Command) -> clap::Command {
     help::arranged(with_environment(program))
 }
@@ -191,29 +190,29 @@ fn usage(error: anyhow::Error) -> UsageError {
     UsageError(format!("{error:#}"))
 }
 
-/// The memory that `serve` may take, if it is given.
+/// The value of `serve --memory`.
 fn memory(matches: &clap::ArgMatches) -> Option<u64> {
     let (name, options) = matches.subcommand()?;
     (name == "serve").then(|| options.get_one("memory").copied())?
 }
 
-/// The flag for a file with options, which a program need not have.
+/// The flag for the options file, which a program may lack.
 const CONFIG: &str = "config";
 
-/// The table of a file whose options all clients share.
+/// The table of the options that all clients share.
 const CLIENT_TABLE: &str = "client";
 
-/// Options whose values are shown nowhere.
+/// Options whose values are never shown.
 const SECRETS: [&str; 1] = ["token"];
 
-/// Whether a token was typed, and so can be seen in the list of processes.
+/// Whether a token was typed on the command line, where the list of processes shows it.
 fn is_token_visible(matches: &clap::ArgMatches) -> bool {
     let Some((_, options)) = matches.subcommand() else { return false };
     let is_typed = |id| options.value_source(id) == Some(ValueSource::CommandLine);
     SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id)) || is_token_visible(options)
 }
 
-/// The file is needed before the flags can be parsed, so it is looked for by hand.
+/// Finds the path of the options file, which is needed before the flags can be parsed.
 fn config_path(args: &[OsString]) -> Option<PathBuf> {
     let mut args = args.iter().skip(1).take_while(|arg| *arg != "--");
     while let Some(arg) = args.next() {
@@ -245,7 +244,7 @@ fn is_client(subcommand: &clap::Command) -> bool {
     CLIENT_FLAGS.iter().all(|flag| ids.contains(flag))
 }
 
-/// Gives each flag of a subcommand its variable. The forms of a subcommand, such as `train td`, share the variables.
+/// Gives each flag of a subcommand its variable. Methods such as `train td` share the variables of their subcommand.
 fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
     let is_client = is_client(&subcommand);
     let subcommand = subcommand.mut_args(|arg| {
@@ -256,9 +255,9 @@ fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
         let is_shared = is_client && CLIENT_FLAGS.contains(&arg.get_id().as_str());
         let name = format!("{}{id}", if is_shared { "TETRION_" } else { prefix });
         let arg = match arg.get_action() {
-            // `1` and `yes` are fine too in the environment.
+            // The environment may also say `1` or `yes`.
             ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
-            // A flag that takes no such number says so, which is clearer than "there is no flag `-1`".
+            // A number that the flag refuses gives a clearer error than "there is no flag `-1`".
             _ => arg.allow_negative_numbers(true),
         };
         arg.env(name).hide_env_values(true) // one of them is a token
@@ -305,18 +304,18 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
     Ok(command)
 }
 
-/// The flags of a subcommand and of its forms, such as `train td`.
+/// The flags of a subcommand and its own subcommands, such as `train td`.
 fn with_forms(subcommand: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
     std::iter::once(subcommand).chain(subcommand.get_subcommands()).flat_map(clap::Command::get_arguments)
 }
 
-/// Makes these values the defaults of a subcommand and its forms, where these have the flags.
+/// Makes these values the defaults of a subcommand and its own subcommands, for the flags that they have.
 fn with_defaults(mut subcommand: clap::Command, defaults: &[(String, Vec<String>)]) -> clap::Command {
     for (id, values) in defaults {
         if !subcommand.get_arguments().any(|arg| arg.get_id().as_str() == id) {
             continue;
         }
-        // The help shows the others.
+        // The help shows all other values.
         let is_hidden = SECRETS.contains(&id.as_str())
             || values.iter().any(|value: &String| visible(value) != value.as_str());
         subcommand = subcommand
@@ -325,14 +324,14 @@ fn with_defaults(mut subcommand: clap::Command, defaults: &[(String, Vec<String>
     subcommand.mut_subcommands(|form| with_defaults(form, defaults))
 }
 
-/// Where a text is not TOML, and why. The error's own words show the line, which may hold a token.
+/// Line and reason of a TOML error. The error's full text shows the line, which may hold a token.
 fn without_its_lines(error: &toml::de::Error, text: &str) -> anyhow::Error {
     let at = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
     anyhow::anyhow!("line {line}: {}", error.message())
 }
 
-/// A value as it would be typed after a flag.
+/// The value as a user would type it after a flag.
 fn plain(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),

@@ -1,6 +1,6 @@
 //! `tetrion catalogue`: the names that requests take, as the Markdown of `docs/catalogue.md`.
 //!
-//! The page is made from the tables in the code alone, so it cannot contradict them.
+//! The tables in the code are the only source of the page, so it cannot contradict them.
 
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
@@ -13,29 +13,29 @@ use crate::features::{FEATURE_SETS, FEATURES, Feature};
 const HEAD: &str = "\
 # Catalogue
 
-The names that requests and flags take.
+Names that requests and flags accept.
 The program writes this page: `tetrion catalogue > docs/catalogue.md`.
 `GetServerInfo` reports the same tables to clients, except for the choices, which are enums of the protocol.
 ";
 
 const PRESETS_HEAD: &str = "\
-Rules with a name.
-A request starts from one of them, `simplified` by default, and changes what it likes.
+Named rules.
+A request starts from one of them, by default `simplified`, and may change any field.
 ";
 
 const FIELDS_HEAD: &str = "\
-What a request can change of a preset.
+Fields of a preset that a request can change.
 In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay` is `{\"garbage\": {\"delay\": 2}}`.
 Flags have hyphens for dots and underscores (`--garbage-delay`); settings of dm_env_rpc have the names as they are.
 ";
 
 const CHOICES_HEAD: &str = "\
-The values of fields that take a name; the first value of each field is that of `simplified`.
-Messages have the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which says more about each; flags, settings and files take these names.
+Values of the fields that take a name; the first value of each field is the one of `simplified`.
+Messages use the enums of [`rules.proto`](../proto/tetrion/v1/rules.proto), which explains each value; flags, settings and files take these names.
 ";
 
 const PIECES_HEAD: &str = "\
-Which pieces a game has: a name of these, or [drawings of your own](pieces.md).
+The pieces of a game: one of these names, or [your own drawings](pieces.md).
 ";
 
 const AGENTS_HEAD: &str = "\
@@ -44,18 +44,18 @@ The random choices of an agent come from the seed of the episode: the n-th draw 
 ";
 
 const PARAMETERS_HEAD: &str = "\
-What an agent takes beside its name; anything else is refused.
+Parameters of the agents; an agent refuses all others.
 The controllers below take `lookahead`, `expectation` and `terminal`; the first two exclude each other.
 ";
 
 const CONTROLLERS_HEAD: &str = "\
-Linear agents with a name: published weights for a feature set.
-A controller plays under other rules and sizes than those it was made for too, unless its features depend on the width.
+Named linear agents: published weights for a feature set.
+A controller also plays under other rules and sizes than its own, unless its features depend on the width.
 ";
 
 const FEATURE_SETS_HEAD: &str = "\
-Lists of features with a name.
-Weights are only good with their own set; requests can also list features one by one.
+Named lists of features.
+Weights work only with the set that they were made for; requests can also list features one by one.
 ";
 
 const FEATURES_HEAD: &str = "\
@@ -154,7 +154,7 @@ pub fn markdown() -> String {
     page
 }
 
-/// Its name, with `[i]` behind that of a family.
+/// Name of the feature, with `[i]` appended for a family.
 fn name(feature: &Feature) -> String {
     let is_family = feature.family_size(PRESETS[0].rules.width).is_some();
     format!("{}{}", feature.name, if is_family { "[i]" } else { "" })
@@ -168,7 +168,7 @@ fn list(names: impl Iterator<Item = String>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Appends a section: its title, some sentences, a table.
+/// Appends a section: title, introduction, table.
 fn table<const N: usize>(
     page: &mut String,
     title: &str,

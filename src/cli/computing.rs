@@ -1,4 +1,4 @@
-//! The options that say what games are computed with: threads and vectors. They change how long games take, and no byte of a result.
+//! The options for threads and vector instructions. They change how long games take, and no byte of a result.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -6,7 +6,7 @@ use crate::agents::Kernel;
 use crate::input::UsageError;
 use crate::pool::MAX_THREADS;
 
-/// The options for threads and vectors, of every subcommand in whose process a server plays.
+/// The options for threads and vector instructions, for every subcommand that can play games in this process.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ComputingArgs {
     /// Threads that play games, at most 512; 0 for one per core. The number does not change results
@@ -19,10 +19,10 @@ pub struct ComputingArgs {
 }
 
 impl ComputingArgs {
-    /// The kernel that is asked for, or the fastest one.
+    /// The chosen kernel, or the fastest.
     ///
     /// # Errors
-    /// If this machine cannot run it.
+    /// If this machine cannot run the chosen kernel.
     pub fn kernel(&self) -> Result<Kernel, UsageError> {
         let kernel = self.kernel.unwrap_or_default();
         if kernel.is_available() {
@@ -33,10 +33,10 @@ impl ComputingArgs {
         Err(UsageError(format!("--kernel: this machine cannot run {}, expected {available}", kernel.name())))
     }
 
-    /// Refuses the options where other processes play.
+    /// Refuses these options if other processes play the games.
     ///
     /// # Errors
-    /// If there are any.
+    /// If one of the options is given.
     pub fn check_unused(&self) -> Result<(), UsageError> {
         let given = [("--threads", self.threads > 0), ("--kernel", self.kernel.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {

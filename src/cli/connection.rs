@@ -1,7 +1,7 @@
-//! Where `train` and `evaluate` find a server: at the addresses given, or inside their own process.
+//! Connecting to servers: at the given addresses, or inside this process.
 //!
-//! A server of our own listens on a free port of this machine and is called like any other, so there is only one path for
-//! evaluations.
+//! A server inside this process listens on a free port of this machine and is called like any other, so evaluations have only
+//! one path.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use crate::input::UsageError;
 use crate::secret::Secret;
 use crate::server::{Server, ServerConfig, TrainingCurve};
 
-/// Ids of these options, whose variables and table all clients share: `TETRION_SERVER`, and `server` in `[client]`.
+/// Ids of the options that all clients share, with one variable and one table: `TETRION_SERVER`, and `server` in `[client]`.
 pub const CLIENT_FLAGS: [&str; 7] =
     ["server", "token_file", "token", "ca_cert", "client_cert", "client_key", "patience"];
 
-/// The options that say which servers play.
+/// The options that choose the servers.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ConnectionArgs {
     /// Server that plays the games: HOST:PORT, or https://HOST:PORT with TLS; repeat the flag to share the work among
@@ -65,7 +65,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads the certificate of a client and its key, if it has one; clap requires both or none.
+/// Reads a client's certificate and its key; clap requires both or none.
 pub(super) fn read_identity(
     cert: Option<&Path>,
     key: Option<&Path>,
@@ -88,7 +88,7 @@ impl ConnectionArgs {
         }
     }
 
-    /// The files that the connection was made with.
+    /// The files that the connection uses, for error messages.
     fn files(&self) -> Option<String> {
         let authorities = self.ca_cert.as_ref().map(|path| format!("the authorities of {}", path.display()));
         let certificate =
@@ -98,31 +98,31 @@ impl ConnectionArgs {
     }
 }
 
-/// A client, and the server of our own that it may need.
+/// A client, and the server inside this process if there is one.
 #[derive(Debug)]
 pub struct Connection {
-    /// Calls all of the servers.
+    /// The client of all servers.
     pub client: Client,
-    /// The server of our own that it may have: it plays the games, unless others do.
+    /// The server inside this process. It plays the games unless other servers were named.
     pub own: Option<OwnServer>,
 }
 
 /// A server inside this process.
 #[derive(Debug)]
 pub struct OwnServer {
-    /// Where it listens.
+    /// The address that the server listens on.
     address: String,
-    /// The learning curve that its page shows.
+    /// The learning curve that the server's page shows.
     pub training: TrainingCurve,
-    /// Stops it when the connection is dropped.
+    /// Stops the server when the connection is dropped.
     _stop: DropGuard,
 }
 
 impl Connection {
-    /// Connects; starts a server of our own if none was named.
+    /// Connects to the named servers, or starts a server inside this process if none was named.
     ///
     /// # Errors
-    /// If a server cannot be started, or one that was named does not answer.
+    /// If a server cannot be started, or a named server does not answer.
     pub async fn open(args: &ConnectionArgs, computing: &ComputingArgs) -> anyhow::Result<Connection> {
         let options = ConnectOptions {
             token: args.read_token()?,
@@ -148,10 +148,10 @@ impl Connection {
         Ok(Connection { client, own: Some(own) })
     }
 
-    /// The same with a server of our own in any case: where others play the games, it shows the learning curve.
+    /// Adds a server inside this process, unless the connection has one. Its page shows the learning curve while other servers play.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the server cannot be started.
     pub async fn with_page(mut self) -> anyhow::Result<Connection> {
         if self.own.is_none() {
             self.own = Some(OwnServer::start(&ComputingArgs::default()).await?);
@@ -161,7 +161,7 @@ impl Connection {
 }
 
 impl OwnServer {
-    /// Starts it on a free port of this machine.
+    /// Starts a server on a free port of this machine.
     async fn start(computing: &ComputingArgs) -> anyhow::Result<OwnServer> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let training = TrainingCurve::default();
@@ -175,12 +175,12 @@ impl OwnServer {
         let server = Server::bind(config).await?;
         let address = server.local_addr().to_string();
         let stop = CancellationToken::new();
-        // Its end is the end of this process; an error of its socket shows in the calls.
+        // The server ends with this process; an error of its socket shows in the calls.
         tokio::spawn(server.run(stop.clone().cancelled_owned()));
         Ok(OwnServer { address, training, _stop: stop.drop_guard() })
     }
 
-    /// The address of its page.
+    /// The address of the server's page.
     pub fn page(&self) -> String {
         format!("http://{}/", self.address)
     }

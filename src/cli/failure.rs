@@ -1,4 +1,4 @@
-//! The end of a command that failed: its message and its exit code.
+//! How a failed command ends: error message and exit code.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use crate::client::ClientError;
 use crate::input::UsageError;
 use crate::trainer::error::TrainError;
 
-/// Says what went wrong, and picks the exit code: see `main.rs`.
+/// Prints the error, and chooses the exit code: see `main.rs`.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<ReaderLeft>() {
         return ExitCode::from(READER_LEFT);

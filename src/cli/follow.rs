@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// How often they are read.
+/// How often the files are read.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Starts a task that reads again and again, and hands over what is not `known`.
+/// Starts a task that reads repeatedly and passes on what differs from `known`.
 ///
-/// What is read counts when it is read twice in a row, so that a file in the middle of being written does not; or at once on
-/// SIGHUP, even if it is known. Then it is the new `known`, whether or not it can be used.
+/// A change takes effect once two reads in a row agree, so that a half-written file is never used. On SIGHUP the current
+/// content takes effect at once, even if it is known. It becomes the new `known` even if it cannot be used.
 ///
 /// # Errors
-/// If SIGHUP cannot be listened to.
+/// If the process cannot listen for SIGHUP.
 pub fn follow<T: Clone + PartialEq + Send + 'static>(
     mut known: T,
     read: impl Fn() -> T + Clone + Send + 'static,
@@ -29,7 +29,7 @@ pub fn follow<T: Clone + PartialEq + Send + 'static>(
                 () = reload.notified() => true,
                 () = tokio::time::sleep(INTERVAL) => false,
             };
-            // Elsewhere, for the file may lie on a disk that does not answer.
+            // On a blocking thread, because the file's disk may not answer.
             let Ok(read) = tokio::task::spawn_blocking(read.clone()).await else { return };
             let is_new = read == seen && read != known;
             seen = read;
@@ -42,7 +42,7 @@ pub fn follow<T: Clone + PartialEq + Send + 'static>(
     Ok(())
 }
 
-/// Notifies on SIGHUP, where there is one.
+/// Notifies on SIGHUP, on systems that have it.
 fn notify_on_hangup(reload: Arc<Notify>) -> std::io::Result<()> {
     #[cfg(unix)]
     {

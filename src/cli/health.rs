@@ -1,4 +1,4 @@
-//! `tetrion health`: whether a server serves, as an exit code for probes of containers and for scripts.
+//! `tetrion health`: reports whether a server serves, as an exit code for container probes and scripts.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,7 +40,7 @@ pub struct HealthArgs {
     pub timeout: f64,
 }
 
-/// Asks once.
+/// Checks the server once.
 ///
 /// # Errors
 /// If the server does not serve, or does not answer in time.

@@ -1,7 +1,7 @@
-//! The order in `--help`: subcommands in groups, and the flags of a subcommand under headings.
+//! The order of `--help`: subcommands in groups, and a subcommand's flags under headings.
 //!
-//! clap lists subcommands without groups, so the help of the program is a template that this file fills in. Both tables are by
-//! name; a test finds subcommands and flags that are missing.
+//! clap lists subcommands without groups, so this file fills in a help template. Both tables list names; a test finds
+//! subcommands and flags that are missing.
 
 use std::fmt::Write;
 
@@ -16,10 +16,10 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Inspect and install", &["catalogue", "perft", "bench", "completions", "man", "help"]),
 ];
 
-/// The flags under a heading.
+/// Some flags under a heading.
 struct Heading {
     title: &'static str,
-    /// The only subcommand that has these flags under this heading; `None` for all.
+    /// The only subcommand that uses this row; `None` for all.
     subcommand: Option<&'static str>,
     /// Ids of the flags.
     flags: &'static [&'static str],
@@ -35,13 +35,13 @@ impl Heading {
     }
 }
 
-/// Heading of the flags for the rules of the game, which follow from the engine's table.
+/// Heading of the flags for the rules, which the engine's table of fields defines.
 const RULES: &str = "Rules";
 
 /// Subcommands with fewer flags list them without headings.
 const FEW: usize = 12;
 
-/// The headings. Of several rows with a flag, the first applies.
+/// The headings. The first row that has a flag applies to it.
 const HEADINGS: [Heading; 24] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
@@ -166,7 +166,7 @@ pub fn arranged(command: Command) -> Command {
     })
 }
 
-/// Lists the subcommands in groups. Call it when they have their final help.
+/// Lists the subcommands in groups. Call this once their help is final.
 pub fn with_groups(command: Command) -> Command {
     let mut groups = String::new();
     for (title, names) in GROUPS {
@@ -185,7 +185,7 @@ pub fn with_groups(command: Command) -> Command {
     ))
 }
 
-/// Puts the flags of a subcommand and of its forms, such as `train td`, under their headings.
+/// Puts the flags of a subcommand and of its own subcommands, such as `train td`, under headings.
 fn with_headings(command: Command, subcommand: &str) -> Command {
     let command = command.mut_subcommands(|form| with_headings(form, subcommand));
     if command.get_arguments().count() < FEW {

@@ -1,5 +1,5 @@
-//! Ctrl-C for work that is not a future: a flag to check now and then. Programs that must put something back before they end
-//! have SIGTERM raise it too, and SIGHUP, which comes when the window of their terminal is closed.
+//! Ctrl-C for blocking work: a flag that the work checks regularly. Programs that must clean up before they end also watch for
+//! SIGTERM and for SIGHUP, which comes when their terminal window closes.
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use std::task::Poll;
 
 use anyhow::Context;
 
-/// The exit code of a program that was interrupted before it was done.
+/// Exit code of a program that was interrupted before it finished.
 pub const INTERRUPTED: u8 = 130;
 
-/// The exit code of a program that SIGTERM ended: the one that a shell reports.
+/// Exit code of a program that SIGTERM ended, as shells report it.
 pub const TERMINATED: u8 = 143;
 
-/// The exit code of a program that ended because its terminal had gone: the one that a shell reports of SIGHUP.
+/// Exit code of a program whose terminal closed, as shells report SIGHUP.
 pub const HUNG_UP: u8 = 129;
 
-/// Ctrl-C was pressed.
+/// The error of work that Ctrl-C stopped.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Whether Ctrl-C has been pressed.
+/// A flag that Ctrl-C raises.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicU8>);
 
@@ -51,7 +51,7 @@ impl Interrupt {
         let watching = move || {
             runtime.block_on(async {
                 let mut press = std::pin::pin!(signal(every_end));
-                // The system reports it from the first poll on.
+                // The first poll registers the handler.
                 let polled = poll_fn(|context| Poll::Ready(press.as_mut().poll(context))).await;
                 let _ = begun.send(());
                 let code = match polled {
@@ -73,26 +73,26 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// The exit code of a program that ends by it, once it has been pressed.
+    /// The exit code for the signal that came, if one came.
     pub fn exit_code(&self) -> Option<u8> {
         Some(self.0.load(Ordering::Relaxed)).filter(|code| *code != 0)
     }
 
-    /// Whether it has been pressed.
+    /// Whether Ctrl-C or another watched signal came.
     pub fn is_pressed(&self) -> bool {
         self.exit_code().is_some()
     }
 
-    /// The same as an error, for work that ends with the first one.
+    /// Fails after Ctrl-C, for work that stops at the first error.
     ///
     /// # Errors
-    /// If it has been pressed.
+    /// [`Interrupted`] after Ctrl-C.
     pub fn check(&self) -> Result<(), Interrupted> {
         if self.is_pressed() { Err(Interrupted) } else { Ok(()) }
     }
 }
 
-/// Waits for Ctrl-C, or also for SIGTERM and SIGHUP where there are such things; returns the exit code for it.
+/// Waits for Ctrl-C, or also for SIGTERM and SIGHUP on systems that have them; returns its exit code.
 async fn signal(every_end: bool) -> std::io::Result<u8> {
     #[cfg(unix)]
     if every_end {
@@ -116,11 +116,11 @@ async fn signal(every_end: bool) -> std::io::Result<u8> {
     tokio::signal::ctrl_c().await.map(|()| INTERRUPTED)
 }
 
-/// Whether the process was started so that it outlives its terminal, as `nohup` does it; where the system does not say, it was not.
+/// Whether the process ignores SIGHUP, as under `nohup`. False on systems that don't report it.
 #[cfg(unix)]
 pub fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // The first bit is that of signal 1.
+    // The lowest bit is signal 1.
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

@@ -1,5 +1,5 @@
-//! `tetrion man`: the manual, one page for the program and one per subcommand and form of it, such as `train td`, from the
-//! definition of `--help`.
+//! `tetrion man`: manual pages for the program and for each subcommand and method, such as `train td`, made from the definition
+//! of `--help`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub fn run(args: &ManArgs, program: clap::Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page of a command, and those of its subcommands.
+/// Writes the pages of a command and its subcommands.
 fn write_pages(command: &clap::Command, dir: &Path) -> anyhow::Result<()> {
     let page = Man::new(with_variables(command.clone()))
         .source(concat!("tetrion ", env!("CARGO_PKG_VERSION")))

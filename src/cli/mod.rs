@@ -1,7 +1,7 @@
-//! The command line: what a person starts, sees, and finds on disk afterwards.
+//! The command line: subcommands, their output, and their files.
 //!
-//! One file a subcommand; what several of them share lies beside them. Nothing below this layer
-//! reads flags, prints, or names a file.
+//! Each subcommand has a file or folder here; code that several subcommands share has its own. Nothing below this layer reads
+//! flags, prints, or names a file.
 
 pub mod args;
 
@@ -46,7 +46,7 @@ use std::process::ExitCode;
 /// Runs a subcommand, and returns the exit code.
 ///
 /// # Errors
-/// Whatever the subcommand could not do, with the reasons.
+/// The error of the subcommand, with its causes.
 pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
     match command {
         args::Command::Serve(args) => serve::run(args),

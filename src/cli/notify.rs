@@ -1,26 +1,26 @@
-//! What a server tells the program that started it, where that asks for it: systemd does, with `Type=notify`.
+//! The server's state, for the program that started it, if that asks: systemd does, with `Type=notify`.
 //!
 //! `NOTIFY_SOCKET` names a socket, and each state is one datagram to it. So `systemctl start` waits until the server serves,
-//! and fails if it cannot. No answer comes back, and a server whose datagram is lost serves all the same.
+//! and fails if it cannot. There is no reply, and a server whose datagram is lost keeps serving.
 //!
-//! The crate sd-notify 0.5 knows no abstract names of sockets (`@name`), which containers use.
+//! The crate sd-notify 0.5 does not support abstract socket names (`@name`), which containers use.
 
 /// A state of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It listens, and has the sessions of the previous server.
+    /// The server listens, and has restored the previous server's sessions.
     Ready,
-    /// It drains.
+    /// The server is draining.
     Stopping,
 }
 
-/// Tells the state, if a program asks for it.
+/// Sends the state, if `NOTIFY_SOCKET` is set.
 pub(super) fn notify(state: State) {
     #[cfg(unix)]
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty())
         && let Err(error) = send(state, &socket)
     {
-        tracing::warn!(%error, ?state, "NOTIFY_SOCKET cannot be told; serving all the same");
+        tracing::warn!(%error, ?state, "cannot notify NOTIFY_SOCKET; serving anyway");
     }
     #[cfg(not(unix))]
     let _ = state;

@@ -1,4 +1,4 @@
-//! What subcommands share about their options: values that several take, and files named by flags.
+//! Shared parts of the options: value parsers, and reading the files that flags name.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -15,12 +15,12 @@ use crate::secret::Secret;
 use crate::server::open_file;
 use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
 
-/// The parser of a secret. It takes any text that is not empty, so that no error shows what it was.
+/// The parser of a secret. It accepts any text that is not empty, so that no error quotes it.
 pub fn secret() -> impl TypedValueParser<Value = Secret> {
     NonEmptyStringValueParser::new().map(Secret::from)
 }
 
-/// The parser of a choice by name; each value has its line in `--help`.
+/// The parser of a named choice; each value has a line in `--help`.
 pub fn one_of<T: Copy + Send + Sync + 'static>(
     values: &'static [(&'static str, &'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -29,17 +29,17 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
     PossibleValuesParser::new(names).map(value)
 }
 
-/// Numbers of games: from one to as many as one evaluation may have.
+/// The parser of a number of games, up to the most of one evaluation.
 pub fn games_range() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=MAX_GAMES as i64)
 }
 
-/// Numbers of trials with which a server estimates how long games last.
+/// The parser of a number of trials for estimating the length of games.
 pub fn loss_trials_range() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(i64::from(MIN_LOSS_TRIALS)..=i64::from(MAX_LOSS_TRIALS))
 }
 
-/// The size of a playfield as it is written everywhere: `10x20` is 10 columns and 20 rows.
+/// The size of a playfield as text: `10x20` is 10 columns and 20 rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Columns.
@@ -65,10 +65,10 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// Bytes of a text that a person or a tool wrote: options, certificates, tokens.
+/// Largest text file that flags name: options, certificates, tokens.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
 
-/// Reads a text named by a flag.
+/// Reads a text file that a flag names.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read.
@@ -76,10 +76,10 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
     read_utf8(path, MAX_TEXT_BYTES).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Bytes of a file that a server starts with or follows: options, certificates, tokens.
+/// Largest file that a server reads at its start or reloads: options, certificates, tokens.
 const MAX_SERVER_FILE_BYTES: u64 = 1 << 20;
 
-/// Reads a text that a server starts with or follows. It never waits: a pipe is refused.
+/// Reads a text file that a server needs at its start or reloads. Refuses a pipe, because reading it could wait.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read, is no regular file or is longer than a MiB.
@@ -88,7 +88,7 @@ pub fn read_server_file(path: &Path) -> anyhow::Result<String> {
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Reads a PEM file named by a flag, which holds a `label` such as `CERTIFICATE`.
+/// Reads a PEM file that a flag names, which must hold a `label` such as `CERTIFICATE`.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read or holds something else.
@@ -109,8 +109,7 @@ pub fn pem(path: &Path, label: &str, text: String) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Checks that a file named by a flag can be written, before the work whose result it will be. It changes nothing; an existing
-/// file keeps its content until there is something to put in its place.
+/// Checks that a file can be written, before the work whose result goes there. The file does not change.
 ///
 /// # Errors
 /// With the file's name, if it cannot be written.
@@ -119,7 +118,7 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
-            Ok(_) => Ok(()), // a pipe or a device, where opening it is something that its reader sees
+            Ok(_) => Ok(()), // a pipe or a device: its reader would notice if it were opened
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 File::create_new(path)?;
                 fs::remove_file(path)

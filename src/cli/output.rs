@@ -1,19 +1,19 @@
 //! The one place that writes to stdout and stderr.
 //!
-//! `println!` and `eprintln!` panic when the other end of the pipe is closed or the disk behind it is full. A program
-//! must not end because its messages are lost, so nothing else in the crate prints: Clippy refuses the macros.
+//! `println!` and `eprintln!` panic when the reader has closed the pipe or the disk is full. A program must not end because a
+//! message is lost, so nothing else in the crate prints: Clippy refuses the macros.
 //!
 //! | stream | carries | when it cannot be written |
 //! | --- | --- | --- |
 //! | stderr | messages, progress, the log of the server | the text is dropped, the work goes on |
-//! | stdout, closed by its reader | results | the program ends without a word, with code [`READER_LEFT`] |
+//! | stdout, closed by its reader | results | the program ends silently, with code [`READER_LEFT`] |
 //! | stdout, any other error | results | the program says why and ends with code 1 |
 //!
-//! `tetrion serve` goes on without its line on stdout too.
+//! `tetrion serve` also continues without its line on stdout.
 //!
-//! Texts come from servers and files too, and a terminal obeys some characters: an escape sequence sets its title or its
-//! clipboard, and an override of the direction of writing reorders a line. So whatever is printed here has such characters
-//! written out ([`visible`]). What a program draws on a whole screen goes through [`super::screen::terminal`] instead.
+//! Texts come from servers and files too, and terminals obey some characters: an escape sequence sets the title or the
+//! clipboard, and a direction override reorders a line. So this module escapes such characters in everything that it prints
+//! ([`visible`]). Full-screen drawings go through [`super::terminal`] instead.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -24,35 +24,35 @@ use anyhow::Context;
 
 use crate::text::escapes::{is_obeyed, visible, without_middle, written_out};
 
-/// The exit code after the reader of stdout has left: the one that a shell reports of a program that SIGPIPE ended.
+/// Exit code when the reader of stdout has closed it: what shells report for a program that SIGPIPE ended.
 pub const READER_LEFT: u8 = 141;
 
-/// The reader of stdout has left.
+/// The error of writing to a stdout that its reader has closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the reader of stdout has left")]
 pub struct ReaderLeft;
 
-/// Words with more characters are shortened in messages: longer ones are nothing that a person has typed.
+/// Longest word in a message, in characters; no longer word was typed by a person.
 const LONGEST_WORD: usize = 1_000;
-/// Messages with more characters are shortened, words or not.
+/// Longest message, in characters.
 const LONGEST_MESSAGE: usize = 10_000;
 
-/// Writes a line to stderr, with all of it [`visible`], and no longer than a person reads.
+/// Writes a line to stderr, escaped ([`visible`]) and shortened to a readable length.
 pub fn say(line: impl Display) {
     let line = line.to_string();
     // In one piece, so that lines of several threads do not mix.
     let _ = io::stderr().write_all(format!("{}\n", shortened(&visible(&line))).as_bytes());
 }
 
-/// Writes a text to stdout, to its end and with all of it [`visible`].
+/// Writes a text to stdout, escaped ([`visible`]) and complete.
 ///
 /// # Errors
-/// [`ReaderLeft`] if the pipe is closed, else what the system says.
+/// [`ReaderLeft`] if the pipe is closed, else the system's error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     print_drawing(&visible(text))
 }
 
-/// Writes a drawing of our own to stdout, whose colours are escape sequences. No text of a file or a server may be in it.
+/// Writes a drawing to stdout, with escape sequences for its colours. It must hold no text of a file or a server.
 ///
 /// # Errors
 /// If stdout cannot be written.
@@ -64,8 +64,7 @@ pub fn print_drawing(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// A message without the middle of its longest words, and of itself where it is too long: a file that is not what it should be may
-/// be a single word.
+/// The message with its middle and the middles of its longest words left out: a file of the wrong kind may be one single word.
 fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= LONGEST_WORD {
         return Cow::Borrowed(message);
@@ -75,7 +74,7 @@ fn shortened(message: &str) -> Cow<'_, str> {
     Cow::Owned(without_middle(&message, LONGEST_MESSAGE).into_owned())
 }
 
-/// A word of a command line as a shell reads it: as it is, or in quotes.
+/// A word as a shell command needs it: plain, or in quotes.
 ///
 /// ```
 /// use tetrion::cli::output::shell_word;
@@ -89,21 +88,21 @@ pub fn shell_word(word: impl AsRef<OsStr>) -> String {
         return word.into_owned();
     }
     if word.contains(|letter: char| is_obeyed(letter) || letter.is_control()) {
-        // A form of bash and zsh that has escapes.
+        // bash and zsh have a form with escapes.
         let word = word.replace('\\', r"\\").replace('\'', r"\'");
         return format!("$'{}'", written_out(&word, |letter| is_obeyed(letter) || letter.is_control()));
     }
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Writes to stderr and never fails: what the log is written with.
+/// The writer of the log: writes to stderr and never fails.
 #[derive(Debug)]
 pub struct Log;
 
 impl Write for Log {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let log = String::from_utf8_lossy(text);
-        // The escape character is that of the log's own colours: in what it quotes, the log writes it out itself.
+        // The escape character starts the log's own colours; the log already escapes the texts that it quotes.
         let log = written_out(&log, |character| is_obeyed(character) && character != '\x1b');
         let _ = io::stderr().write_all(log.as_bytes());
         Ok(text.len())
@@ -114,7 +113,7 @@ impl Write for Log {
     }
 }
 
-/// Whether colours are unwanted: the variable `NO_COLOR` is set to anything, as <https://no-color.org> has it.
+/// Whether colours are off: the variable `NO_COLOR` is set and not empty, as <https://no-color.org> defines it.
 pub fn is_without_colours() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

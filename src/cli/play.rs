@@ -1,8 +1,8 @@
-//! `tetrion play`: a person plays in the terminal. It needs no server.
+//! `tetrion play`: a person plays in the terminal, without a server.
 //!
-//! Under every preset: where a step is a placement, the person moves and turns the piece at leisure and drops it; where a step
-//! is a key, the piece falls in time. A controller can play beside, on the same pieces, one for one; another one says what it
-//! would do, and why.
+//! Any preset works. If a step is a placement, the player moves and turns the piece without time pressure and drops it; if a
+//! step is a key, the piece falls in real time. An opponent can play the same pieces, one piece at a time with the player, and
+//! a controller gives hints with its reasons.
 
 use std::process::ExitCode;
 
@@ -42,26 +42,26 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<f64>,
 
-    /// The game, its rules and its colours.
+    /// Options of the game, its rules and its colours.
     #[command(flatten)]
     pub shown: ShownArgs,
 }
 
-/// Shows the game until the person leaves, and prints how it stands then.
+/// Shows the game until the player leaves, then prints the result.
 ///
 /// # Errors
-/// A name or rules that cannot be played, a terminal that is none, or a file that cannot be written.
+/// Fails for an unknown name or rules that cannot be played, without a terminal, or if the recording cannot be written.
 pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
     let seed = match args.shown.seed {
         Some(seed) => seed,
-        // Short enough to be read out.
+        // Short enough to read aloud.
         None => getrandom::u32()?.into(),
     };
     let mut play = begin(&args, seed)?;
     args.shown.show(&mut play, Play::recording, Play::report)
 }
 
-/// The game before the first key.
+/// Creates the game before its first key.
 ///
 /// # Errors
 /// [`UsageError`] for an unknown name, or rules that cannot be played.

@@ -1,7 +1,7 @@
-//! How far a long job is: a bar that moves on a terminal, a line now and then elsewhere.
+//! Progress of long work: a moving bar on a terminal, an occasional line elsewhere.
 //!
-//! What moves is drawn over itself many times a second, which works as long as no line is wider than the terminal. So such a
-//! line is made of parts, the most important first, and shows as many as fit.
+//! The bar redraws its line many times per second, which works only while the line fits the terminal. So the line is a list of
+//! parts, the most important first, and shows as many as fit.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -14,31 +14,32 @@ use crate::text::escapes::visible;
 use crate::text::fitted;
 use crate::text::numbers::{count, grouped, short, time};
 
-/// How often a line is written where no bar can move.
+/// Time between two lines where there is no bar.
 pub const LINE_INTERVAL: Duration = Duration::from_secs(10);
-/// Columns of the bar.
+/// Width of the bar in columns.
 const BAR: usize = 16;
 
-/// Columns of the terminal that stderr is; 80 where that is unknown.
+/// Columns of the terminal on stderr; 80 if unknown.
 pub fn terminal_columns() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0.into())
 }
 
-/// Rows of the terminal that stderr is; 24 where that is unknown.
+/// Rows of the terminal on stderr; 24 if unknown.
 pub fn terminal_rows() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(24, |(_, height)| height.0.into())
 }
 
-/// A guess for the rest of a table, to be read behind the number of a row; the games of a row show their own time.
+/// The estimated time for the remaining rows of a table, to append to the number of a row. The progress bar shows the time of
+/// the current row.
 pub fn rows_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
     if rows_done == 0 {
         return String::new();
     }
-    let a_row = elapsed / rows_done as u32;
-    format!(", rows like those before would take {}", time(a_row * (num_rows - rows_done) as u32))
+    let per_row = elapsed / rows_done as u32;
+    format!(", about {} left", time(per_row * (num_rows - rows_done) as u32))
 }
 
-/// How far some work is, in words, on stderr. The line disappears from a terminal when this is dropped.
+/// Progress of some work in words, on stderr. The line disappears from a terminal when this is dropped.
 #[derive(Debug)]
 pub struct WorkProgress {
     label: String,
@@ -47,7 +48,7 @@ pub struct WorkProgress {
 }
 
 impl WorkProgress {
-    /// Begins to show how far `label` is.
+    /// Starts showing the progress of `label`.
     pub fn new(label: &str) -> WorkProgress {
         let label = visible(label).into_owned();
         let line = std::io::stderr().is_terminal().then(|| {
@@ -57,7 +58,7 @@ impl WorkProgress {
         WorkProgress { label, line, last_line: Instant::now() }
     }
 
-    /// Shows how far it is: the most important words first.
+    /// Shows the progress, the most important words first.
     pub fn show(&mut self, words: &[String]) {
         match &self.line {
             Some(line) => {
@@ -81,7 +82,7 @@ impl Drop for WorkProgress {
     }
 }
 
-/// How far an evaluation is, on stderr. A bar disappears when this is dropped.
+/// Progress of an evaluation, on stderr. The bar disappears when this is dropped.
 #[derive(Debug)]
 pub struct GamesProgress {
     label: String,
@@ -91,7 +92,7 @@ pub struct GamesProgress {
 }
 
 impl GamesProgress {
-    /// Begins to show how far the games of `label` are.
+    /// Starts showing the progress of the games of `label`.
     pub fn new(label: &str) -> GamesProgress {
         let (label, start) = (visible(label).into_owned(), Instant::now());
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -104,7 +105,7 @@ impl GamesProgress {
         GamesProgress { label, start, bar, last_line: start }
     }
 
-    /// Shows how far they are.
+    /// Shows the progress.
     pub fn show(&mut self, progress: EvaluationProgress) {
         match &self.bar {
             Some(bar) => {
@@ -131,12 +132,12 @@ impl GamesProgress {
                 format!("{} left", time(elapsed.mul_f64(share)))
             }
         };
-        [games, left, pieces_a_second(progress, elapsed.as_secs_f64())]
+        [games, left, pieces_per_second(progress, elapsed.as_secs_f64())]
     }
 }
 
-/// The server reports pieces a little later than games; until then there is no speed to show.
-pub fn pieces_a_second(progress: EvaluationProgress, seconds: f64) -> String {
+/// Speed in words; empty until the server reports pieces, which it does a little after the first games.
+pub fn pieces_per_second(progress: EvaluationProgress, seconds: f64) -> String {
     match progress.pieces {
         0 => String::new(),
         pieces => format!("{} pieces/s", short(pieces as f64 / seconds)),

@@ -1,4 +1,4 @@
-//! Files of recordings: reading and writing them, and the options of what shows them.
+//! Recording files: reading and writing them, and the palette of the commands that show them.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::recording::{Recording, Replay};
 use crate::wire::limits::{MAX_RECORDED_STEPS, MAX_RECORDING_BYTES};
 use crate::wire::recording;
 
-/// The option for the colours.
+/// The option for the palette.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct PaletteArg {
     /// Colours of the pieces
@@ -37,10 +37,10 @@ impl From<PaletteName> for ColourScheme {
     }
 }
 
-/// Reads a recording from a file, in either form.
+/// Reads a recording in JSON or binary form.
 ///
 /// # Errors
-/// If it cannot be read, or [`UsageError`] if it is no recording.
+/// If the file cannot be read, or [`UsageError`] if it holds no recording.
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let bytes = read_bytes(path, MAX_RECORDING_BYTES.into());
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
@@ -48,24 +48,24 @@ pub fn read(path: &Path) -> anyhow::Result<Recording> {
     Ok(recording::read(&bytes).map_err(wrong)?)
 }
 
-/// Reads a recording, and plays it.
+/// Reads a recording and replays it.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn replay(path: &Path) -> anyhow::Result<Replay> {
     let wrong = |error| UsageError(format!("{}: {error}", path.display()));
     Ok(Replay::new(read(path)?).map_err(wrong)?)
 }
 
-/// Writes a recording: as JSON if the name ends in `.json`, else in the binary form.
+/// Writes a recording: as JSON if the name ends in `.json`, else in binary form.
 ///
 /// # Errors
-/// If it cannot be written, or is longer than what [`read`] reads.
+/// If the file cannot be written, or the recording is longer than [`read`] allows.
 pub fn write(path: &Path, recording: &Recording) -> anyhow::Result<()> {
     let steps = recording.actions.len() as u64;
     if steps > MAX_RECORDED_STEPS {
         bail!(
-            "cannot write {}: the game has {steps} steps, a recording at most {MAX_RECORDED_STEPS}",
+            "cannot write {}: the game has {steps} steps, expected at most {MAX_RECORDED_STEPS}",
             path.display()
         );
     }

@@ -1,4 +1,4 @@
-//! `tetrion replay`: plays a recording again, checks it, and draws it.
+//! `tetrion replay`: replays a recording, checks it, and draws it.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -35,10 +35,10 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// Replays. The exit code is 1 if the recording differs from its replay.
+/// Replays the recording. The exit code is 1 if the recording differs from its replay.
 ///
 /// # Errors
-/// If there is no recording in the file, or it has no such step.
+/// If the file holds no recording, or the recording has no such step.
 pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut replay = recordings::replay(&args.file)?;
     let steps = replay.num_steps();
@@ -64,7 +64,7 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     Ok(if replay.difference().is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The colours, where they can be seen.
+/// The palette, if stdout is a terminal and colours are on.
 fn palette(args: &ReplayArgs) -> Option<ColourScheme> {
     (std::io::stdout().is_terminal() && !is_without_colours()).then(|| args.palette.palette.into())
 }

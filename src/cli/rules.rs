@@ -1,4 +1,4 @@
-//! The flags for the rules, which every subcommand that plays shares. They follow from the engine's table of fields.
+//! The flags for the rules, which every subcommand that plays games shares. The engine's table of fields defines them.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
@@ -8,12 +8,12 @@ use crate::engine::{Changes, ChoiceValue, FieldKind, FieldValue, RULES_FIELDS, R
 use crate::trainer::rules::RulesNote;
 use crate::wire::rules;
 
-/// The options for the rules: a preset, and the changes to it.
+/// The options for the rules: a preset and changes to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulesArgs {
     /// The rules preset.
     pub rules: Option<String>,
-    /// The changes to it.
+    /// Changes to the preset.
     pub changes: Changes,
 }
 
@@ -90,10 +90,10 @@ fn arg(field: &'static RulesField) -> Arg {
         .help(format!("{}{bounds} [default: {}]", field.about, field.default))
 }
 
-/// The parser of a field's values. Those of a choice are listed with their meanings in `--help`.
+/// The parser of a field's values. `--help` lists the values of a choice with their meanings.
 fn value_parser(field: &'static RulesField) -> ValueParser {
     let parse = |text: &str| match field.kind {
-        // The command line names the flag and the value itself.
+        // The error of the command line names the flag and the value.
         FieldKind::Numbers { .. } | FieldKind::Flag { .. } => {
             rules::parse(field, text).map_err(|_| format!("expected {}", field.expects()))
         }
@@ -115,12 +115,12 @@ fn value_parser(field: &'static RulesField) -> ValueParser {
 }
 
 impl RulesArgs {
-    /// The ids of all of them.
+    /// Ids of all these flags.
     pub fn ids() -> impl Iterator<Item = clap::Id> {
         ["rules".to_owned()].into_iter().chain(RULES_FIELDS.iter().map(id)).map(clap::Id::from)
     }
 
-    /// The rules as a request names them. Fields that the flags leave open are those of `others`.
+    /// The rules as a request names them. Fields without a flag come from `others`.
     pub fn choice(&self, others: RulesChoice) -> RulesChoice {
         RulesChoice {
             preset: self.rules.clone().unwrap_or(others.preset),
@@ -128,13 +128,13 @@ impl RulesArgs {
         }
     }
 
-    /// The rules of these flags, completed by those of a file unless the flags name another preset.
+    /// The rules of these flags. Fields without a flag come from `noted`, unless the flags name another preset.
     pub fn completed_by(&self, noted: &RulesNote) -> RulesChoice {
         let is_same = self.rules.as_ref().is_none_or(|preset| *preset == noted.preset);
         self.choice(if is_same { noted.choice() } else { RulesChoice::default() })
     }
 
-    /// The rules as a request names them, with at least this many next pieces shown unless the flags say how many.
+    /// The rules as a request names them. They show at least this many next pieces, unless a flag sets the number.
     pub fn choice_that_shows(&self, least: u32, others: RulesChoice) -> RulesChoice {
         let mut choice = self.choice(others);
         if self.changes.get("preview").is_none() {

@@ -1,4 +1,4 @@
-//! The flags for how controllers play: how far they search, and how they value the end of a game.
+//! The flags for how controllers play: how far they search, and how they value a game-ending placement.
 //!
 //! Every subcommand that lets a controller play has these flags.
 
@@ -9,7 +9,7 @@ use super::options::one_of;
 use crate::agents::{Expectation, PlayChoice, Search, TerminalPolicy, Terms};
 use crate::engine::MAX_PREVIEW;
 
-/// How controllers play. Flags that are absent leave it to the controller.
+/// How controllers play. The controller decides where flags are absent.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct SearchArgs {
     /// Number of next pieces to search, 0 to 6, for linear controllers; 0 turns off a controller's own search [default: the
@@ -56,7 +56,7 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// The parts of a way of playing that the flags choose.
+    /// The parts of [`Play`](crate::players::Play) that the flags choose.
     pub fn choice(&self) -> PlayChoice {
         let default = Expectation::default();
         let search = match self.lookahead {

@@ -1,4 +1,4 @@
-//! `tetrion serve`: the server as a process: flags in, one line on stdout, logs on stderr, signals.
+//! `tetrion serve`: the server as a process. It reads flags, prints one line on stdout, logs to stderr, and handles signals.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -176,7 +176,7 @@ pub struct ServeArgs {
     pub log_format: LogFormat,
 }
 
-/// The definition of the command line with other defaults for the limits that `--memory` leaves open.
+/// The definition of the command line, with other defaults for the limits that follow from `--memory`.
 pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
     let Allotment { sessions, evaluations, requests, answers, max_connections, max_calls, max_evaluations } =
         Allotment::new(mib << 20);
@@ -196,7 +196,7 @@ pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
     })
 }
 
-/// The form of the log.
+/// The log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
     /// Plain text
@@ -205,7 +205,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// An address of this machine, which has no name but `localhost`.
+/// Parses a socket address; the only host name is `localhost`.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let numbers = match text.split_once(':') {
         Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
@@ -223,7 +223,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
 }
 
-/// How long the server waits for a client: a time above zero.
+/// Parses a time limit for clients, which must be above zero.
 fn timeout(text: &str) -> Result<f64, String> {
     let seconds = seconds(text)?;
     if seconds >= 0.1 { Ok(seconds) } else { Err("expected 0.1 to a million seconds".to_owned()) }
@@ -233,13 +233,13 @@ fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)
 }
 
-/// Room for two of the largest messages, so that the largest can be sent at all, up to a TiB.
+/// The range of `--request-memory` and `--answer-memory`: room for two of the largest messages, up to 1 TiB.
 fn traffic_mib() -> clap::builder::RangedU64ValueParser<u64> {
     const { assert!(MAX_REQUEST_BYTES == MAX_RESPONSE_BYTES) };
     clap::value_parser!(u64).range(2 * u64::from(MAX_REQUEST_BYTES >> 20)..=1 << 20)
 }
 
-/// An origin as browsers send it: it is compared letter by letter.
+/// Parses an origin in the form that browsers send, for byte-wise comparison.
 fn origin(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     let plain = |host: &str| {
@@ -252,7 +252,7 @@ fn origin(text: &str) -> Result<String, String> {
     }
 }
 
-/// A name as it stands in a URL, without a port.
+/// Parses a host name as in a URL, without a port.
 fn host(text: &str) -> Result<String, String> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"/?#@,:[]\"".contains(&byte);
     let is_name = !text.is_empty() && text.bytes().all(plain);
@@ -263,9 +263,9 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
-/// The URL of a collector from the flag, or from the variables that every program with OpenTelemetry knows.
+/// The collector's URL from the flag or from OpenTelemetry's standard variables.
 ///
-/// The flag has no parser of its own, because the command line's errors quote the value, which may have a password.
+/// The flag has no clap parser, because clap's errors quote the value, which may have a password.
 fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
     let from_flag = args.otlp.clone().map(|url| ("--otlp", url));
     let from_variable = |name| std::env::var(name).ok().filter(|url| !url.is_empty()).map(|url| (name, url));
@@ -282,8 +282,8 @@ fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
     )))
 }
 
-/// Whether a URL has a scheme of a collector, a host, and a number as its port if any. The parser lets other ports pass, such as a
-/// password that has a slash.
+/// Whether the URL has the scheme of a collector, a host, and a valid port if any. The URL parser accepts invalid ports, such
+/// as part of a password with a slash.
 fn is_collector(url: &axum::http::Uri) -> bool {
     let Some(authority) = url.authority() else { return false };
     let (host, address) = (authority.host(), authority.as_str());
@@ -302,7 +302,7 @@ fn without_credentials(url: &str) -> String {
     format!("{scheme}...@{host}{query}")
 }
 
-/// Serves until it is stopped.
+/// Serves until a signal stops it.
 ///
 /// # Errors
 /// If the server cannot start, or its socket fails.
@@ -317,12 +317,11 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// Lets the memory of an answer serve the next one.
+/// Makes glibc keep the memory of an answer for the next one.
 ///
-/// glibc takes blocks beyond some size from the system and gives them back when they are free, or when twice that size is
-/// free at the end of its heap. An answer of several megabytes is then taken page by page each time, which costs as much as
-/// filling it. The size grows to that of the largest block ever freed, here before anything is served. This one is never
-/// touched, so it takes no memory; other allocators ignore it.
+/// glibc takes large blocks from the system and returns them when they are freed. An answer of several megabytes would then
+/// page-fault page by page each time, which costs as much as filling it. The threshold grows to the largest block ever freed,
+/// so this frees one before the server starts. The block is never touched and so takes no memory; other allocators ignore this.
 fn keep_memory_of_answers() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(2 * DEFAULT_RESPONSE_BYTES as usize)));
 }
@@ -339,9 +338,9 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
     let server = Server::bind(config).await?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
-    // The one line on stdout, for programs that start a server and need its address.
+    // The only line on stdout, for programs that start a server and need its address.
     if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
-        warn!("{error:#}; serving all the same");
+        warn!("{error:#}; serving anyway");
     }
     notify(State::Ready);
     let asked_to_stop = async {
@@ -396,7 +395,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
     })
 }
 
-/// Says so if the limits add up to more than the memory that the server was given.
+/// Warns if the limits add up to more than `--memory`.
 fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
     let limits = Allotment {
         sessions: config.store.memory,
@@ -409,7 +408,7 @@ fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
     };
     let (all, memory) = (limits.worst_case() >> 20, args.memory);
     if memory.is_some_and(|memory| all > memory) {
-        warn!("the limits on what callers can make this server hold add up to {all} MiB, more than --memory");
+        warn!("the limits on memory add up to {all} MiB, more than --memory");
     }
 }
 
@@ -433,9 +432,9 @@ fn network(args: &ServeArgs) -> NetworkLimits {
 }
 
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
-    // A caller can make h2 warn with every frame: a flood of warnings would fill a disk. `--log h2=warn` shows them.
+    // A caller can make h2 warn at every frame, and the warnings would fill the disk. `--log h2=warn` shows them.
     let levels = ["h2=error"].into_iter().chain(args.log.split(',').filter(|level| !level.is_empty()));
-    // The filter would take a misspelt level for the name of a module, and log nothing else.
+    // The filter would read a misspelt level as a module name, and log nothing else.
     let is_level = |level: &str| level.contains('=') || level.parse::<LevelFilter>().is_ok();
     if let Some(level) = args.log.split(',').find(|level| !level.is_empty() && !is_level(level.trim())) {
         return Err(UsageError(format!(
@@ -457,8 +456,8 @@ fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
 
 /// Cancels `stop` on the first signal and `hurry` on the second, and ends the process on the third.
 ///
-/// SIGHUP is such a signal too, which comes when the server's terminal is closed, unless the server `reloads` its files on it or
-/// was started to ignore it.
+/// SIGHUP, which comes when the server's terminal closes, also stops the server, unless the server `reloads` its files on
+/// SIGHUP or was started to ignore it.
 fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bool) -> std::io::Result<()> {
     #[cfg(unix)]
     let mut signal = {
@@ -496,7 +495,7 @@ fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bo
     Ok(())
 }
 
-/// Reads stdin to its end on a thread of its own; tokio's stdin would hold up the end of the process.
+/// Reads stdin to its end on a separate thread; tokio's stdin would delay the end of the process.
 fn stop_on_stdin_eof(stop: CancellationToken) {
     std::thread::spawn(move || {
         let mut ignored = [0; 1024];

@@ -1,5 +1,5 @@
-//! What `play` and `watch` share: options for the game, its rules, its colours and its recording; and the course: show the game,
-//! record it, print the report.
+//! Common to `play` and `watch`: the options for the game, its rules, its palette and its recording; and running it: show the
+//! game, write the recording, print the report.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::players::{Contender, GameSeries};
 use crate::recording::Recording;
 use crate::viewers::{Palette, Program};
 
-/// The options of a game that is shown. What is special about a flag, a subcommand says of it.
+/// The options of a game that is shown. A subcommand overrides the help of a flag if it differs.
 #[derive(Debug, clap::Args)]
 pub struct ShownArgs {
     /// Seed for the games, as in `evaluate`
@@ -43,11 +43,12 @@ pub struct ShownArgs {
 }
 
 impl ShownArgs {
-    /// The games of these players: under the flags' rules, completed by those of the first run among the players unless the
-    /// flags name another preset. The rules show as many next pieces as the players use, unless a flag says how many.
+    /// The games of these players under the flags' rules. Fields without a flag come from the first training run among the
+    /// players, unless the flags name another preset. The rules show as many next pieces as the players need, unless a flag
+    /// sets the number.
     ///
     /// # Errors
-    /// [`UsageError`] for rules that cannot be played, or a run whose rules this program does not know.
+    /// [`UsageError`] for rules that cannot be played, or rules of a run that this program does not know.
     pub fn series(
         &self,
         contenders: &[Contender],
@@ -62,16 +63,16 @@ impl ShownArgs {
         GameSeries::new(&self.rules.choice_that_shows(shown.max().unwrap_or(0), rules), seed)
     }
 
-    /// The colours of the screen.
+    /// The palette of the screen.
     pub fn palette(&self) -> Palette {
         Palette::wanted(self.palette, is_without_colours())
     }
 
-    /// Shows games until the person leaves, then writes the last one to the file of `--record`, then prints the report. The file is
-    /// written even if the terminal has gone.
+    /// Shows games until the user leaves, then writes the recording, then prints the report. The recording is written even if
+    /// the terminal has closed.
     ///
     /// # Errors
-    /// A terminal that is none, or a file that cannot be written.
+    /// Fails without a terminal, or if a file cannot be written.
     pub fn show<P: Program>(
         &self,
         program: &mut P,
@@ -95,12 +96,12 @@ fn palette() -> impl TypedValueParser<Value = Palette> {
     one_of(&[
         (
             "usual",
-            "The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange",
+            "Standard colours since 2001: cyan, yellow, purple, red, green, blue, orange",
             Palette::Usual,
         ),
         (
             "colour-blind",
-            "Seven colours that people with any kind of colour blindness can tell apart (Okabe and Ito 2008)",
+            "Seven colours that are safe for colour-blind people (Okabe and Ito 2008)",
             Palette::ColourBlind,
         ),
         ("ascii", "No colours, and no characters beyond ASCII", Palette::Ascii),

@@ -1,7 +1,7 @@
-//! The owner of the terminal: opens its screen, reads its keys, and puts it back however the program ends.
+//! Owner of the terminal: opens a screen, reads keys, and restores the terminal however the program ends.
 //!
-//! Only one thing may write to a terminal at a time, so nothing is logged and no progress is shown meanwhile. Texts of servers and
-//! files may be on the screen: characters that a terminal would obey are left out of every cell, here and nowhere else.
+//! Only one thing may write to a terminal at a time, so nothing logs or shows progress meanwhile. Texts of servers and files
+//! may be on the screen; this file, and no other, removes characters that a terminal would obey.
 
 use std::io::{self, IsTerminal, stdin, stdout};
 use std::ops::ControlFlow;
@@ -22,55 +22,55 @@ use crate::input::UsageError;
 use crate::text::escapes::is_obeyed;
 use crate::viewers::Program;
 
-/// How long a picture stays at least, unless a key is pressed.
+/// Time between two frames, unless a key is pressed.
 const FRAME: Duration = Duration::from_millis(33);
-/// The most columns and lines that are drawn, in the corner of a larger terminal: some say that they have 65,535 of either, which
+/// Largest screen in columns and rows; a larger terminal shows it in its corner. Some terminals report 65,535 of each, which
 /// would take hundreds of gigabytes.
-const MOST: (u16, u16) = (1_000, 500);
+const MAX_SIZE: (u16, u16) = (1_000, 500);
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
-    /// By a key of its own.
+pub enum Exit {
+    /// A key of the program.
     Quit,
-    /// By Ctrl-C, SIGTERM or SIGHUP: the exit code for it.
+    /// Ctrl-C, SIGTERM or SIGHUP, with its exit code.
     Interrupted(u8),
 }
 
-impl Left {
-    /// The exit code, once a report was printed, or could not be.
+impl Exit {
+    /// The exit code, after the report was printed or failed to print.
     ///
     /// # Errors
-    /// If the report could not be printed; after a signal there may be no terminal to print to.
+    /// If the report could not be printed; a signal's exit code comes first, because the terminal may be gone.
     pub fn exit_code(self, printed: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         match self {
-            Left::Quit => printed.map(|()| ExitCode::SUCCESS),
-            Left::Interrupted(code) => Ok(ExitCode::from(code)),
+            Exit::Quit => printed.map(|()| ExitCode::SUCCESS),
+            Exit::Interrupted(code) => Ok(ExitCode::from(code)),
         }
     }
 }
 
-/// Checks that a person is there.
+/// Checks that a user sits at a capable terminal.
 ///
 /// # Errors
-/// [`UsageError`] if stdin or stdout is no terminal, or one that can move no cursor.
+/// [`UsageError`] if stdin or stdout is not a terminal, or the terminal cannot move its cursor.
 pub fn check() -> Result<(), UsageError> {
     let streams = [("stdin", stdin().is_terminal()), ("stdout", stdout().is_terminal())];
     if let Some((stream, _)) = streams.into_iter().find(|(_, is_terminal)| !is_terminal) {
-        return Err(UsageError(format!("this needs a terminal, and {stream} is none")));
+        return Err(UsageError(format!("this needs a terminal, but {stream} is not one")));
     }
     if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
-        return Err(UsageError("this needs a terminal whose cursor moves, and TERM is dumb".to_owned()));
+        return Err(UsageError("this needs a terminal with a movable cursor, but TERM is dumb".to_owned()));
     }
     Ok(())
 }
 
-/// Runs a program until it ends, on a terminal that was [checked](check). A panic, too, puts the terminal back before it is
+/// Runs a program until it ends, on a terminal that [`check`] accepted. A panic also restores the terminal before it is
 /// reported.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
-pub fn run(program: &mut impl Program) -> anyhow::Result<Left> {
+pub fn run(program: &mut impl Program) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch_every_end()?;
     let mut screen = Screen::open()?;
     let mut last = Instant::now();
@@ -85,8 +85,8 @@ pub fn run(program: &mut impl Program) -> anyhow::Result<Left> {
     }
 }
 
-/// Waits for a key or the end of a frame, and hands over all keys that wait.
-fn read_keys(program: &mut impl Program, interrupt: &Interrupt) -> anyhow::Result<ControlFlow<Left>> {
+/// Waits for a key or the end of a frame, and passes all waiting keys to the program.
+fn read_keys(program: &mut impl Program, interrupt: &Interrupt) -> anyhow::Result<ControlFlow<Exit>> {
     let mut wait = FRAME;
     while poll(wait).context("cannot read from the terminal")? {
         wait = Duration::ZERO;
@@ -95,33 +95,33 @@ fn read_keys(program: &mut impl Program, interrupt: &Interrupt) -> anyhow::Resul
             continue;
         }
         if is_interrupt(&key) {
-            return Ok(ControlFlow::Break(Left::Interrupted(INTERRUPTED)));
+            return Ok(ControlFlow::Break(Exit::Interrupted(INTERRUPTED)));
         }
         if program.press(key.code).is_break() {
-            return Ok(ControlFlow::Break(Left::Quit));
+            return Ok(ControlFlow::Break(Exit::Quit));
         }
     }
     Ok(match interrupt.exit_code() {
-        Some(code) => ControlFlow::Break(Left::Interrupted(code)),
+        Some(code) => ControlFlow::Break(Exit::Interrupted(code)),
         None => ControlFlow::Continue(()),
     })
 }
 
-/// Ctrl-C is a key like any other here.
+/// Ctrl-C arrives as a key, because the terminal is in raw mode.
 fn is_interrupt(key: &KeyEvent) -> bool {
     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// A screen of its own, which goes when this is dropped.
+/// An alternate screen, which closes when this is dropped.
 struct Screen {
     terminal: DefaultTerminal,
-    /// What is drawn on.
+    /// Area to draw on.
     area: Rect,
 }
 
 impl Screen {
     fn open() -> anyhow::Result<Screen> {
-        // The palette has heeded NO_COLOR, or a flag has overruled it.
+        // The palette has obeyed NO_COLOR, unless a flag overrides it.
         force_color_output(true);
         let area = Rect::ZERO;
         let open = || -> io::Result<Screen> {
@@ -137,24 +137,24 @@ impl Screen {
         opened
     }
 
-    /// Draws the program as large as the terminal is by now.
+    /// Draws the program at the terminal's current size.
     fn draw(&mut self, program: &impl Program) -> io::Result<()> {
         let size = self.terminal.size()?;
-        let area = Rect::new(0, 0, size.width.min(MOST.0), size.height.min(MOST.1));
+        let area = Rect::new(0, 0, size.width.min(MAX_SIZE.0), size.height.min(MAX_SIZE.1));
         if area != self.area {
             self.terminal.resize(area)?;
             self.area = area;
         }
         self.terminal.draw(|frame| {
             program.draw(frame.buffer_mut());
-            leave_out_what_is_obeyed(frame.buffer_mut());
+            remove_obeyed_characters(frame.buffer_mut());
         })?;
         Ok(())
     }
 }
 
-/// Takes the characters out of all cells that a terminal would obey.
-fn leave_out_what_is_obeyed(buffer: &mut Buffer) {
+/// Removes characters that a terminal would obey from all cells.
+fn remove_obeyed_characters(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if cell.symbol().contains(is_obeyed) {
             let shown: String = cell.symbol().chars().filter(|letter| !is_obeyed(*letter)).collect();
@@ -165,7 +165,7 @@ fn leave_out_what_is_obeyed(buffer: &mut Buffer) {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // There is nothing to be done about a terminal that has gone.
+        // Nothing can be done if the terminal is gone.
         let _ = ratatui::try_restore();
     }
 }

@@ -1,4 +1,4 @@
-//! Certificates and keys on disk, which are read again when they change.
+//! Certificate and key files, which the server reloads when they change.
 
 use std::path::{Path, PathBuf};
 
@@ -8,18 +8,18 @@ use super::follow::follow;
 use super::options::{pem, read_server_file};
 use crate::server::{Tls, TlsError, TlsFiles, Validity, date};
 
-/// Where they are.
+/// Paths of the certificate files.
 #[derive(Clone, Debug)]
 pub struct TlsPaths {
-    /// The certificate to show, and those that vouch for it.
+    /// The server's certificate and its chain.
     pub certificates: PathBuf,
-    /// Its key.
+    /// The key of the certificate.
     pub key: PathBuf,
-    /// The authorities of clients, if clients need certificates.
+    /// The CA certificates for clients, if clients need certificates.
     pub client_authorities: Option<PathBuf>,
 }
 
-/// Certificates, and where they came from.
+/// Certificates with their files.
 #[derive(Debug)]
 pub struct FiledTls {
     /// The certificates in use.
@@ -29,10 +29,10 @@ pub struct FiledTls {
 }
 
 impl TlsPaths {
-    /// Reads the certificates that a server begins with.
+    /// Reads the certificates at the server's start.
     ///
     /// # Errors
-    /// With the file's name, if one cannot be read or used.
+    /// With the file's name, if a file cannot be read or used.
     pub fn open(self) -> anyhow::Result<FiledTls> {
         let files = self.read()?;
         let tls = Tls::new(&files).map_err(|error| self.named(error))?;
@@ -50,7 +50,7 @@ impl TlsPaths {
         })
     }
 
-    /// Names the file that cannot be used.
+    /// Adds the name of the unusable file to the error.
     fn named(&self, error: TlsError) -> anyhow::Error {
         let (certificates, key) = (self.certificates.display(), self.key.display());
         let file = match &error {
@@ -64,16 +64,16 @@ impl TlsPaths {
         anyhow::Error::new(error).context(file)
     }
 
-    /// Logs which certificate is in use now, and whether clients will take it.
+    /// Logs the certificate in use, with a warning if it is not valid yet.
     fn report(&self, tls: &Tls, event: &str) {
         let (file, Validity { begins, ends }) = (self.certificates.display(), tls.validity());
         info!(%file, expires = date(ends), "{event}");
         if let Some(begins) = begins.map(date) {
-            warn!(%file, begins, "clients refuse the certificate until its time begins");
+            warn!(%file, begins, "the certificate is not valid yet; clients refuse it");
         }
     }
 
-    /// Uses the files as they are now. If one of them cannot be used, all stay as they were.
+    /// Loads the files. If one cannot be used, the previous certificates stay.
     fn take_up(&self, tls: &Tls, files: &Result<TlsFiles, String>) {
         let files = files.as_ref().map_err(Clone::clone);
         let replaced =
@@ -86,10 +86,11 @@ impl TlsPaths {
 }
 
 impl FiledTls {
-    /// Starts a task that follows changes of the files, all of them together: a new certificate may come with a new key.
+    /// Starts a task that follows changes of the files. It replaces all of them together, because a new certificate may need a
+    /// new key.
     ///
     /// # Errors
-    /// If SIGHUP cannot be listened to.
+    /// If the process cannot listen for SIGHUP.
     pub fn follow(self) -> std::io::Result<()> {
         let FiledTls { tls, paths, files } = self;
         let read = {

@@ -1,4 +1,4 @@
-//! Tokens on disk: one in a file, or a table of them that is read again when it changes.
+//! Token files: a single token, or a table of tokens that is reloaded when it changes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::output::shell_word;
 use crate::secret::Secret;
 use crate::server::{Replaced, TokenFile, Tokens};
 
-/// Reads the token of a client from a file that holds nothing else but a line end.
+/// Reads a client's token from a file with one line.
 ///
 /// # Errors
 /// With the file's name, if it cannot be read, or its text cannot be sent as a token.
@@ -19,10 +19,10 @@ pub fn read_token(path: &Path) -> anyhow::Result<Secret> {
     token(path, &read_text(path)?)
 }
 
-/// Reads the token of a server from such a file, which must be a regular one.
+/// Reads a server's token from a regular file with one line.
 ///
 /// # Errors
-/// With the name of the file, if it cannot be read or holds no token.
+/// With the file's name, if it cannot be read or holds no token.
 pub fn read_server_token(path: &Path) -> anyhow::Result<Secret> {
     token(path, &read_server_file(path)?)
 }
@@ -38,7 +38,7 @@ fn token(path: &Path, text: &str) -> anyhow::Result<Secret> {
     Ok(secret)
 }
 
-/// Reads a table of tokens; also returns its text.
+/// Reads a table of tokens; also returns the text of the file.
 ///
 /// # Errors
 /// With the file's name and the line, if it cannot be read or used.
@@ -48,7 +48,7 @@ pub fn read_tokens(path: &Path) -> anyhow::Result<(TokenFile, String)> {
     Ok((file, text))
 }
 
-/// Why the file is less of a secret than its content, if other users can read it.
+/// A warning if other users can read the file.
 pub fn exposure(path: &Path) -> Option<String> {
     #[cfg(unix)]
     {
@@ -67,11 +67,11 @@ pub fn exposure(path: &Path) -> Option<String> {
     None
 }
 
-/// Starts a task that follows changes of the file, whose text was this. A text that cannot be used is logged, and the tokens
-/// before it stay.
+/// Starts a task that follows changes of the file from this text. If a new text cannot be used, the task logs it, and the
+/// previous tokens stay.
 ///
 /// # Errors
-/// If SIGHUP cannot be listened to.
+/// If the process cannot listen for SIGHUP.
 pub fn follow_tokens(tokens: Tokens, path: PathBuf, text: String) -> std::io::Result<()> {
     let file = path.clone();
     let read = move || read_server_file(&file).map_err(|error| format!("{error:#}"));

@@ -1,4 +1,4 @@
-//! Who plays on a screen: an agent or a controller by name, or what a run of `train` has found so far, or a file of weights.
+//! The players that a user names: an agent, a controller, a training run or a file of weights.
 
 use std::path::Path;
 
@@ -9,100 +9,101 @@ use crate::agents::{Controller, Play, PlayChoice};
 use crate::engine::Rules;
 use crate::input::UsageError;
 use crate::recording::Setup;
-use crate::trainer::found::{self, Found};
 use crate::trainer::rules::RulesNote;
+use crate::trainer::trained_weights::{self, TrainedWeights};
 
 /// A player before its game.
 #[derive(Clone, Debug)]
 pub enum Contender {
-    /// An agent or a controller.
+    /// An agent or a controller, by name.
     Named(String),
-    /// A run.
+    /// A training run or a file of weights.
     Run(Box<Run>),
 }
 
-/// What a run has found so far.
+/// A training run or a file of weights, with its current result.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What plays.
-    found: Found,
-    /// What plays the next game, if the run has gone on.
-    newer: Option<Found>,
+    /// The weights that play this game.
+    weights: TrainedWeights,
+    /// Newer weights for the next game, if the run has progressed.
+    newer: Option<TrainedWeights>,
 }
 
 impl Contender {
-    /// The agent or the controller of a name, the run in a folder, or the weights in a file.
+    /// Finds the agent, controller, training run or file of weights that `name` names.
     ///
     /// # Errors
-    /// [`UsageError`] for a folder without a run, or a file of something else; a name that is unknown is an error of [`Contender::player`].
+    /// [`UsageError`] for a folder without a run, or a file that holds no weights. An unknown name is an error of
+    /// [`Contender::player`].
     pub fn new(name: &str) -> Result<Contender, UsageError> {
-        if !found::is_place(name) {
+        if !trained_weights::is_place(name) {
             return Ok(Contender::Named(name.to_owned()));
         }
-        Ok(Contender::Run(Box::new(Run { found: Found::read(Path::new(name))?, newer: None })))
+        Ok(Contender::Run(Box::new(Run { weights: TrainedWeights::read(Path::new(name))?, newer: None })))
     }
 
-    /// The rules that a run was trained under; `None` for a name.
+    /// Rules of the training run; `None` for a name.
     pub fn rules(&self) -> Option<&RulesNote> {
         match self {
             Contender::Named(_) => None,
-            Contender::Run(run) => Some(run.found.rules()),
+            Contender::Run(run) => Some(run.weights.rules()),
         }
     }
 
-    /// How the contender plays unless a caller chose otherwise.
+    /// Way of playing, unless a caller chooses another.
     pub fn play(&self) -> Play {
         match self {
             Contender::Named(name) => Controller::named(name).map_or(Play::default(), |named| named.play),
-            Contender::Run(run) => run.found.play(),
+            Contender::Run(run) => run.weights.play(),
         }
     }
 
-    /// The player at the beginning of a game, whose seed is that of its draws too.
+    /// The player at the beginning of a game. The seed also determines its random choices.
     ///
     /// # Errors
-    /// [`UsageError`] if there is none of that name, or it cannot play by these rules.
+    /// [`UsageError`] for an unknown name, or a player that cannot play under these rules.
     pub fn player(&self, setup: &Setup, choice: PlayChoice, seed: u64) -> Result<Player, UsageError> {
         let (name, agent) = match self {
             Contender::Named(name) => (title(name, choice), agent(name, choice, &setup.rules)?),
             Contender::Run(run) => {
-                let found = &run.found;
-                let name = title_of_weights(found.name(), choice, found.play());
-                (name, found.agent(&setup.rules, choice)?)
+                let weights = &run.weights;
+                let name = title_of_weights(weights.name(), choice, weights.play());
+                (name, weights.agent(&setup.rules, choice)?)
             }
         };
         Player::new(Pilot::new(name, agent, seed), setup)
     }
 
-    /// How far its run was, in few words; nothing where there is no run.
+    /// Progress of the training run in short; `None` without a run.
     pub fn stage(&self) -> Option<String> {
         match self {
             Contender::Named(_) => None,
-            Contender::Run(run) => run.found.stage().map(|stage| stage.to_string()),
+            Contender::Run(run) => run.weights.stage().map(|stage| stage.to_string()),
         }
     }
 
-    /// The same, with how far the run goes, and what would play the next game.
+    /// Progress of the training run in full, with newer weights for the next game.
     pub fn stage_in_words(&self) -> Option<String> {
         let Contender::Run(run) = self else { return None };
-        let newer = run.newer.as_ref().and_then(Found::stage);
-        let newer = newer.map_or(String::new(), |stage| format!("; {stage} is there"));
-        Some(run.found.stage_in_words()? + &newer)
+        let newer = run.newer.as_ref().and_then(TrainedWeights::stage);
+        let newer = newer.map_or(String::new(), |stage| format!("; next: {stage}"));
+        Some(run.weights.stage_in_words()? + &newer)
     }
 
-    /// What its player is called in full.
+    /// Full name of the player, with the progress of its run.
     pub fn title(&self, player: &Player) -> String {
         let name = player.name();
         self.stage().map_or(name.to_owned(), |stage| format!("{name}, {stage}"))
     }
 
-    /// Looks whether its run has gone on.
+    /// Reads newer weights if the training run has progressed.
     ///
     /// # Errors
-    /// Files that cannot be read any more, or that hold what cannot play by these rules; what there was stands.
+    /// If the files can no longer be read, or their weights cannot play under these rules; the previous weights stay.
     pub fn look(&mut self, rules: &Rules, choice: PlayChoice) -> Result<(), UsageError> {
         let Contender::Run(run) = self else { return Ok(()) };
-        let last = run.newer.as_ref().unwrap_or(&run.found);
+        let last = run.newer.as_ref().unwrap_or(&run.weights);
         if let Some(newer) = last.read_newer()? {
             newer.agent(rules, choice)?;
             run.newer = Some(newer);
@@ -110,12 +111,12 @@ impl Contender {
         Ok(())
     }
 
-    /// Takes up what the run has found since.
+    /// Switches to the newer weights, if there are any.
     pub fn take_up(&mut self) {
         if let Contender::Run(run) = self
             && let Some(newer) = run.newer.take()
         {
-            run.found = newer;
+            run.weights = newer;
         }
     }
 }

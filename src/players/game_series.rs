@@ -1,4 +1,4 @@
-//! A series of games under the same rules, numbered from 0, whose pieces follow from one seed.
+//! A series of games under equal rules, numbered from 0, whose pieces follow from one seed.
 
 use crate::client::RulesChoice;
 use crate::engine::Rules;
@@ -9,19 +9,19 @@ use crate::text::numbers::count;
 use crate::trainer::rules::in_words;
 use crate::wire::rules::ResolvedRules;
 
-/// Rules and a seed.
+/// Rules and seed of the games.
 #[derive(Clone, Copy, Debug)]
 pub struct GameSeries {
-    /// The preset that the rules began with.
+    /// Preset of the rules.
     pub preset: &'static str,
     /// The rules.
     pub rules: Rules,
-    /// The seed from which those of the games are drawn.
+    /// Seed from which the seeds of the games are drawn.
     pub seed: u64,
 }
 
 impl GameSeries {
-    /// The games with these rules and this seed.
+    /// A series under these rules with this seed.
     ///
     /// # Errors
     /// [`UsageError`] for rules that cannot be played.
@@ -31,7 +31,7 @@ impl GameSeries {
         Ok(GameSeries { preset, rules, seed })
     }
 
-    /// The seed of the episode that a game is: that of the same game in an evaluation.
+    /// Seed of a game's episode, equal to the game's seed in an evaluation.
     pub fn episode_seed(&self, game: u64) -> u64 {
         word(self.seed, Tag::Game, game)
     }
@@ -41,12 +41,12 @@ impl GameSeries {
         Setup::new(self.rules, Pieces::Seed(self.episode_seed(game)))
     }
 
-    /// Where a recorded game comes from.
+    /// Origin of a recorded game.
     pub fn origin(&self, game: u64) -> String {
         format!("game {game} with seed {}", self.seed)
     }
 
-    /// Which game it is, in words.
+    /// Rules, seed and number of a game, in words.
     pub fn game_in_words(&self, game: u64) -> String {
         let Rules { width, height, .. } = self.rules;
         format!(
@@ -57,7 +57,7 @@ impl GameSeries {
     }
 }
 
-/// How a game stands, in a line.
+/// Result of a game so far, as a line.
 pub fn result(name: &str, outcome: &Outcome) -> String {
     let Outcome { pieces, lines, score, end, .. } = outcome;
     let end = end.map_or("not over".to_owned(), |end: Ending| end.to_string());

@@ -1,8 +1,8 @@
-//! Players: agents, controllers and trained weights at games that are shown, on this machine.
+//! Players: agents, controllers and trained weights that play games on a screen, on this machine.
 //!
-//! A [`Contender`] is a name, a training run or a file of weights before its game; a [`Player`] plays one game, which can be
-//! walked back and forth, through a [`Pilot`]. [`Reasons`] explain a choice. This room knows no terminal, no flag and no clock,
-//! and calls no server: `tests/it/watch.rs` compares its games with those of evaluations.
+//! A [`Contender`] is a name, a training run or a file of weights before its game; a [`Player`] plays one game through a
+//! [`Pilot`], and can step back and forth in it. [`Reasons`] explain a choice. This module knows no terminal, flag or clock,
+//! and calls no server: `tests/it/watch.rs` compares its games with evaluations.
 
 mod contender;
 mod game_series;

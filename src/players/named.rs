@@ -1,4 +1,4 @@
-//! Agents and controllers by name: what a server would play for the name, and how a player is called.
+//! Agents and controllers by name: the policy that a server would play, and the name of the player.
 
 use crate::agents::{Agent, AgentRow, Controller, LinearAgent, Play, PlayChoice, Search};
 use crate::engine::Rules;
@@ -6,13 +6,13 @@ use crate::input::UsageError;
 use crate::wire::DecodeError;
 use crate::wire::policies::NamedPolicy;
 
-/// The policy of a name. A controller plays as a caller chose; other agents do not search.
+/// The policy with this name. A controller plays as the caller chose; other agents do not search.
 pub fn named_policy(name: &str, choice: PlayChoice) -> NamedPolicy {
     let play = if Controller::named(name).is_ok() { choice } else { PlayChoice::default() };
     NamedPolicy { play, ..NamedPolicy::new(name) }
 }
 
-/// The agent that a server would play for a name, with its default parameters.
+/// The agent with this name, as a server would play it, with default parameters.
 ///
 /// # Errors
 /// [`UsageError`] for an unknown name, an agent that needs weights, or rules that it cannot play.
@@ -22,7 +22,9 @@ pub fn agent(name: &str, choice: PlayChoice, rules: &Rules) -> Result<Agent, Usa
     let needed: Vec<&str> = needed.map(|parameter| parameter.name()).collect();
     if !needed.is_empty() {
         let problem = format!("{name} needs {}", needed.join(" and "));
-        return Err(UsageError(format!("{problem}, expected an agent or a controller that needs nothing")));
+        return Err(UsageError(format!(
+            "{problem}, expected an agent without required parameters or a controller"
+        )));
     }
     named_policy(name, choice).agent(rules).map_err(|error| match error {
         DecodeError::Invalid { field, problem, .. } if field == "name" => UsageError(problem),
@@ -30,10 +32,10 @@ pub fn agent(name: &str, choice: PlayChoice, rules: &Rules) -> Result<Agent, Usa
     })
 }
 
-/// The controller of a name, which scores placements one by one.
+/// The controller with this name, which can score single placements.
 ///
 /// # Errors
-/// [`UsageError`] for an unknown name, or rules that the controller cannot play.
+/// [`UsageError`] for an unknown name, or rules that the controller cannot play under.
 pub fn controller(name: &str, rules: &Rules) -> Result<LinearAgent, UsageError> {
     let named = Controller::named(name).and_then(|controller| controller.agent(rules.width));
     named.map_err(|error| UsageError(error.to_string()))
@@ -50,12 +52,12 @@ pub fn title(name: &str, choice: PlayChoice) -> String {
     }
 }
 
-/// Name of a player with weights from a file, which says nothing about how they play: the file's name and the search.
+/// Name of a player with weights from a file: the file's name and the search, which the name does not show.
 pub fn title_of_weights(name: &str, choice: PlayChoice, own: Play) -> String {
     format!("{name}{}", in_words(choice.or(own).search, own))
 }
 
-/// The search after a player's name; empty for a greedy player that is greedy by itself.
+/// The search, for a player's name; empty for a player that is greedy by default.
 fn in_words(search: Search, own: Play) -> String {
     match search {
         Search::Greedy if own.search == Search::Greedy => String::new(),

@@ -1,6 +1,6 @@
-//! A controller or an agent at a game that is shown: what it does next, a bit of thinking at a time.
+//! An agent that plays a game on a screen: chooses the next action, a bit of thinking at a time.
 //!
-//! It does what the same agent does in an evaluation of the same game: `tests/it/watch.rs` compares the two.
+//! The choices equal those of the agent in an evaluation of the game: `tests/it/watch.rs` compares the two.
 
 use crate::agents::{Agent, AgentRng, Decision, Kernel, LinearAgent, Sight, Thought};
 use crate::engine::{MovingPiece, Piece, Placement};
@@ -16,7 +16,7 @@ pub struct Pilot {
     turn: Turn,
 }
 
-/// What it is doing about the piece in play.
+/// State of the choice for the current piece.
 #[derive(Clone, Debug)]
 enum Turn {
     Thinking(Thought),
@@ -24,27 +24,27 @@ enum Turn {
 }
 
 impl Pilot {
-    /// An agent that is called like this, at the game with this seed.
+    /// An agent with this name, for the game with this seed.
     pub fn new(name: String, agent: Agent, seed: u64) -> Pilot {
         let turn = Turn::Thinking(Thought::default());
         Pilot { name, agent, kernel: Kernel::best(), rng: AgentRng::new(seed), turn }
     }
 
-    /// What it is called.
+    /// Name of the player.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The controller that scores its placements, if it has one.
+    /// The controller that scores the placements, if the agent has one.
     pub fn controller(&self) -> Option<&LinearAgent> {
         self.agent.controller()
     }
 
-    /// Thinks on for about this much work, in pieces that a linear controller places with a kernel, and subtracts what it
-    /// took. Returns what it does next if it knows by then: a placement, or a key.
+    /// Thinks for about this much work, in pieces that a linear controller places with a kernel, and subtracts the work done.
+    /// Returns the next action, a placement or a key, once it is chosen.
     ///
     /// # Panics
-    /// When the game is over.
+    /// If the game is over.
     pub fn next_action(&mut self, course: &Course, work: &mut u64) -> Option<u16> {
         let rules = course.rules();
         let cost = self.agent.cost(rules);
@@ -83,7 +83,7 @@ impl Pilot {
         })
     }
 
-    /// Where it wants the piece in play, if it has decided on a placement.
+    /// The chosen placement of the current piece, if the agent has chosen one.
     pub fn decided(&self) -> Option<Placement> {
         match self.turn {
             Turn::Decided(Decision::Place(placement)) => Some(placement),
@@ -91,7 +91,7 @@ impl Pilot {
         }
     }
 
-    /// A piece has landed: it thinks about the next one.
+    /// Starts thinking about the next piece, after one has landed.
     pub fn landed(&mut self) {
         self.turn = Turn::Thinking(Thought::default());
     }

@@ -1,6 +1,6 @@
-//! A controller or an agent and its game, which can be walked back and forth.
+//! An agent with its game, which can go back and forth.
 //!
-//! What it has done once is kept: after a step back the same game goes on, and nothing is thought about twice.
+//! Past choices are stored: after a step back the game continues unchanged, and no choice is computed twice.
 
 use super::pilot::Pilot;
 use super::reasons::Reasons;
@@ -8,21 +8,21 @@ use crate::engine::Placement;
 use crate::input::UsageError;
 use crate::recording::{Course, Recorder, RecordingError, Scene, Setup};
 
-/// What a step takes beside the choice of it, in pieces that a linear controller places with a kernel.
+/// Work of a step without its choice, in pieces that a linear controller places with a kernel.
 const STEP_WORK: u64 = 8;
 
-/// A player and its game.
+/// A player with its game.
 #[derive(Clone, Debug)]
 pub struct Player {
     recorder: Recorder,
     pilot: Pilot,
-    /// Everything it has done, beyond the step where the game stands too.
+    /// All chosen actions, including actions after the current step.
     known: Vec<u16>,
-    /// The step after each landing that is known.
+    /// The step after each known landing.
     landings: Vec<u64>,
-    /// The last step that it has come to.
+    /// The last step that the game has reached.
     furthest: u64,
-    /// Where it wanted each piece, as far as it has decided; nowhere if it just presses keys.
+    /// Chosen placement of each piece; `None` for an agent that just presses keys.
     targets: Vec<Option<Placement>>,
 }
 
@@ -44,42 +44,42 @@ impl Player {
         })
     }
 
-    /// What it is called.
+    /// Name of the player.
     pub fn name(&self) -> &str {
         self.pilot.name()
     }
 
-    /// Its game as it stands.
+    /// The game at the current step.
     pub fn course(&self) -> &Course {
         self.recorder.course()
     }
 
-    /// The game, to be written down.
+    /// The recorder of the game.
     pub fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
-    /// Everything that it has done so far, and what it does next as soon as it knows.
+    /// All chosen actions, including the next one as soon as it is chosen.
     pub fn known(&self) -> &[u16] {
         &self.known
     }
 
-    /// The last step that it has come to; it may stand at an earlier one.
+    /// The last step that the game has reached; the current step may be earlier.
     pub fn furthest(&self) -> u64 {
         self.furthest
     }
 
-    /// The next action, if it has been chosen: it is kept when the game is walked back.
+    /// The next action, if it is chosen already.
     fn next_known(&self) -> Option<u16> {
         self.known.get(self.recorder.actions().len()).copied()
     }
 
-    /// Goes a step further, or thinks about it: for about `work`, from which it subtracts what it took. Returns whether it went:
-    /// not if it is still thinking, or the game is over.
+    /// Plays a step, or thinks about it, for about `work`, and subtracts the work done. Returns whether a step was played;
+    /// false while thinking and after the end of the game.
     pub fn forward(&mut self, work: &mut u64) -> bool {
         let Some(action) = self.choose(work) else { return false };
         let is_new = self.recorder.actions().len() + 1 == self.known.len();
-        let landed = self.recorder.play(action).expect("an agent does what the rules have");
+        let landed = self.recorder.play(action).expect("an agent plays actions that exist");
         if landed.is_some() && is_new {
             self.pilot.landed();
             self.landings.push(self.course().steps());
@@ -89,7 +89,7 @@ impl Player {
         true
     }
 
-    /// Thinks until the next action is known, or `work` is used up. Returns the action if it is known.
+    /// Thinks until the next action is chosen or `work` is used up. Returns the action if it is chosen.
     pub fn choose(&mut self, work: &mut u64) -> Option<u16> {
         if self.course().end().is_some() {
             return None;
@@ -104,19 +104,19 @@ impl Player {
         self.next_known()
     }
 
-    /// Goes back to a step; nothing happens if the game stands at it or before it.
+    /// Goes back to a step; does nothing if the game is not beyond it.
     pub fn back_to(&mut self, step: u64) {
         if step < self.course().steps() {
             self.recorder.undo_to(step as usize);
         }
     }
 
-    /// Plays on until this many pieces have landed, or the game is over, or `work` is used up.
+    /// Plays until this many pieces have landed, the game is over, or `work` is used up.
     pub fn forward_to_piece(&mut self, pieces: u64, mut work: u64) {
         while self.course().outcome().pieces < pieces && self.forward(&mut work) {}
     }
 
-    /// Goes back to where this many pieces had landed; nothing happens if there are no more.
+    /// Goes back to the step at which this many pieces had landed; does nothing if no more have landed.
     pub fn back_to_piece(&mut self, pieces: u64) {
         if pieces < self.course().outcome().pieces {
             let last = pieces.checked_sub(1).map(|last| self.landings[last as usize]);
@@ -124,19 +124,19 @@ impl Player {
         }
     }
 
-    /// What a viewer draws: the ghost is where the next action leads, once it is known.
+    /// The scene to draw; the ghost shows the next action once it is chosen.
     pub fn scene(&self) -> Scene {
         let course = self.course();
         let ghost = self.next_known().and_then(|action| course.led_to(action));
         Scene { ghost: ghost.or(course.dropped()), ..course.scene() }
     }
 
-    /// Why it places the piece in play where it does, if weights decide, and as soon as they have.
+    /// Reasons for the chosen placement of the current piece, if weights chose it.
     pub fn reasons(&self) -> Option<Reasons> {
         let controller = self.pilot.controller()?;
         let course = self.course();
         let target = (*self.targets.get(course.outcome().pieces as usize)?)?;
-        // Once keys have held a piece for it, it is a placement of the piece in play.
+        // After keys have held a piece, the target is a placement of the current piece.
         let is_held = course.falling().is_some_and(|piece| piece.is_swapped());
         let target = if is_held { target.holding(false) } else { target };
         Reasons::of(self.name(), controller, course, target)

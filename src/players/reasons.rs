@@ -1,5 +1,4 @@
-//! Why a linear controller places a piece where it does: features, weights, their products, and what the other placements
-//! score.
+//! Reasons for a linear controller's placement: features, weights, their products, and the scores of other placements.
 
 use crate::agents::{Kernel, LinearAgent};
 use crate::engine::{Placement, land};
@@ -9,40 +8,40 @@ use crate::recording::{Course, SceneCells};
 /// The reasons for a placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reasons {
-    /// The controller.
+    /// Name of the controller.
     pub controller: String,
-    /// The placement that is explained.
+    /// The explained placement.
     pub placement: Placement,
-    /// Where its piece comes to rest.
+    /// Cells of the landed piece.
     pub cells: SceneCells,
-    /// Its features, in the order of the controller's set.
+    /// Features, in the order of the controller's set.
     pub terms: Vec<Term>,
-    /// Its score: the sum of the products, and what a model adds.
+    /// Score of the placement: the sum of the products plus the model's output.
     pub score: f64,
-    /// The score of every placement that the controller considers, in ascending action order.
+    /// Scores of all placements that the controller considers, in ascending action order.
     pub scores: Vec<(Placement, f64)>,
 }
 
 /// A feature of a placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// Its name.
+    /// Name of the feature.
     pub feature: String,
-    /// What it is.
+    /// Value of the feature.
     pub value: f64,
-    /// What it is multiplied by.
+    /// Weight of the feature.
     pub weight: f64,
 }
 
 impl Term {
-    /// Weight times feature.
+    /// Weight times value.
     pub fn product(&self) -> f64 {
         self.weight * self.value
     }
 }
 
 impl Reasons {
-    /// Why the controller would place the piece in play where it would, by the scores alone; none if the game is over.
+    /// Reasons for the controller's best-scored placement of the current piece; `None` if the game is over.
     pub fn of_best(name: &str, controller: &LinearAgent, course: &Course) -> Option<Reasons> {
         let scores = scores(controller, course);
         let mut best = *scores.first()?;
@@ -54,7 +53,7 @@ impl Reasons {
         Reasons::of(name, controller, course, best.0)
     }
 
-    /// The same for a placement; none if there is no such placement.
+    /// Reasons for a placement; `None` if it does not exist.
     pub fn of(
         name: &str,
         controller: &LinearAgent,
@@ -81,12 +80,12 @@ impl Reasons {
         })
     }
 
-    /// Those of the same piece: of the one in play, or of the one that it is held for.
+    /// Scores of placements with or without hold, as the explained placement.
     pub fn scores_of_piece(&self) -> impl Iterator<Item = (Placement, f64)> + '_ {
         self.scores.iter().copied().filter(|(placement, _)| placement.hold == self.placement.hold)
     }
 
-    /// The score of a placement, if the controller considers it.
+    /// Score of a placement, if the controller considers it.
     pub fn score_of(&self, placement: Placement) -> Option<f64> {
         self.scores.iter().find(|(other, _)| *other == placement).map(|(_, score)| *score)
     }
@@ -97,17 +96,17 @@ impl Reasons {
         others.map(|(_, score)| *score).max_by(f64::total_cmp)
     }
 
-    /// How a score stands between the worst, 0, and the best, 9.
+    /// Level of a score, from 0 for the worst to 9 for the best.
     pub fn level(&self, score: f64) -> u8 {
         let scores = || self.scores.iter().map(|(_, score)| *score);
         let (worst, best) =
             (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
-        // Equal scores are all the best one; the cast of what is no number is 0.
+        // Equal scores are all the best; NaN casts to 0.
         if best > worst { (9.0 * ((score - worst) / (best - worst))).floor() as u8 } else { 9 }
     }
 }
 
-/// The score of every placement that a controller considers, in ascending action order; none if the game is over.
+/// Scores of all placements that a controller considers, in ascending action order; empty if the game is over.
 fn scores(controller: &LinearAgent, course: &Course) -> Vec<(Placement, f64)> {
     let Some(hand) = course.hand() else { return Vec::new() };
     let scores = controller.scores_of_hand(Kernel::best(), course.rules(), course.playfield(), hand);

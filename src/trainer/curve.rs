@@ -13,7 +13,7 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
         band: Some(record.check.ci95),
     };
     let checks: Vec<Point> = records.iter().map(point).collect();
-    learning_curve(&title(settings), &format!("{} a game", settings.unit.name()), &generations, &checks)
+    learning_curve(&title(settings), &format!("{} per game", settings.unit.name()), &generations, &checks)
 }
 
 /// What a curve is called.

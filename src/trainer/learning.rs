@@ -18,7 +18,6 @@ use tokio::task::JoinHandle;
 
 use super::curve::title;
 use super::error::TrainError;
-use super::kept::Kept;
 use super::learner::{Learner, LearnerState};
 use super::lessons::{Lessons, check};
 use super::model::ModelNote;
@@ -26,6 +25,7 @@ use super::record::Timing;
 use super::run::{Progress, Winner, keep_best, note};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::Score;
+use super::seen_playfields::SeenPlayfields;
 use super::settings::{Purpose, Settings};
 use super::weights::{ScoreNote, Weights};
 use crate::client::session::{PlacementList, PlacementsRequest};
@@ -82,7 +82,7 @@ struct Learned {
     /// The games under way.
     games: Vec<Playing>,
     /// Playfields to go on from.
-    kept: Kept,
+    kept: SeenPlayfields,
     /// The settings it was made under.
     settings: Settings<Lessons>,
 }
@@ -123,7 +123,7 @@ pub struct Learning {
     client: Client,
     learner: Learner,
     games: Vec<Playing>,
-    kept: Kept,
+    kept: SeenPlayfields,
     run: RunFolder,
     records: Vec<LearningRecord>,
 }
@@ -177,7 +177,7 @@ impl Learning {
         let height = settings.height as usize;
         let (state, games, kept) = match learned {
             Some(Learned { learner, games, kept, .. }) => (Some(learner), games, kept),
-            None => (None, vec![Playing::new(height); settings.games as usize], Kept::default()),
+            None => (None, vec![Playing::new(height); settings.games as usize], SeenPlayfields::default()),
         };
         let learner = Learner::open(&settings.optimizer, sizes, settings.seed, state)
             .map_err(|error| TrainError::mismatch(run.folder(), error))?;
@@ -503,7 +503,7 @@ fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
     Chart {
         title: title(settings),
         x_label: "generation".to_owned(),
-        y_label: format!("{} a game", settings.unit.name()),
+        y_label: format!("{} per game", settings.unit.name()),
         lines,
     }
 }

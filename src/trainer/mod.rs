@@ -5,18 +5,16 @@
 //! | module | is |
 //! | --- | --- |
 //! | [`search`], [`record`] | a search under way by the cross-entropy method or a genetic algorithm |
-//! | [`learning`], [`lessons`], [`learner`], [`kept`] | learning from every step, by temporal differences |
+//! | [`learning`], [`lessons`], [`learner`], [`seen_playfields`] | learning from every step, by temporal differences |
 //! | [`settings`], [`unit`](mod@unit) | what decides the results of a run |
 //! | [`run`], [`run_folder`], [`curve`] | what every run has, and its files |
 //! | [`weights`], [`model`], [`rules`], [`large_u64`] | `weights.json` |
 //! | [`score`], [`games`] | the results of games, and recordings of them |
-//! | [`found`] | weights of a run or a file, to play with |
+//! | [`trained_weights`] | weights of a run or a file, to play with |
 
 pub mod curve;
 pub mod error;
-pub mod found;
 pub mod games;
-pub mod kept;
 pub mod large_u64;
 pub mod learner;
 pub mod learning;
@@ -28,6 +26,8 @@ pub mod run;
 pub mod run_folder;
 pub mod score;
 pub mod search;
+pub mod seen_playfields;
 pub mod settings;
+pub mod trained_weights;
 pub mod unit;
 pub mod weights;

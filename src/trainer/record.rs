@@ -51,12 +51,12 @@ impl Timing {
     }
 }
 
-/// What a checkpoint holds beside the number of its generation.
+/// State in a search's checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Kept {
-    /// The state of the search.
+pub struct CheckpointState {
+    /// State of the search.
     #[serde(flatten)]
     pub search: State,
-    /// The settings it was made under.
+    /// Settings of the search.
     pub settings: Settings,
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::curve::curve;
 use super::error::TrainError;
-use super::record::{Kept, Record, Timing};
+use super::record::{CheckpointState, Record, Timing};
 use super::run::{Progress, Winner, keep_best, note};
 use super::run_folder::{Resumed, RunFolder, read_generations};
 use super::score::{Score, statistics};
@@ -58,9 +58,9 @@ impl Search {
         generations: Option<u32>,
         client: &Client,
     ) -> Result<Search, TrainError> {
-        let Resumed { run, mut config, state } = RunFolder::resume::<Settings, Kept>(folder)?;
+        let Resumed { run, mut config, state } = RunFolder::resume::<Settings, CheckpointState>(folder)?;
         config.check(client).await?;
-        if let Some(Kept { settings: made_under, .. }) = &state {
+        if let Some(CheckpointState { settings: made_under, .. }) = &state {
             config.check_same(made_under).map_err(|error| TrainError::mismatch(folder, error))?;
         }
         if let Some(generations) = generations
@@ -76,11 +76,11 @@ impl Search {
         settings: Settings,
         client: &Client,
         run: RunFolder,
-        kept: Option<Kept>,
+        kept: Option<CheckpointState>,
     ) -> Result<Search, TrainError> {
         let num_weights = settings.feature_names.len() as u32;
         let optimizer = match kept {
-            Some(Kept { search, .. }) => settings.optimizer.resume(search),
+            Some(CheckpointState { search, .. }) => settings.optimizer.resume(search),
             None => settings.optimizer.start(num_weights, settings.seed),
         };
         let optimizer = optimizer.map_err(|error| TrainError::mismatch(run.folder(), error))?;
@@ -170,7 +170,8 @@ impl Search {
         let took = start.elapsed();
         let timing = Timing::of(generation.generation, pieces, took);
         let record = Record { generation, elite_score, check, games, pieces };
-        let kept = Kept { search: self.optimizer.state(), settings: self.settings.of_a_generation() };
+        let kept =
+            CheckpointState { search: self.optimizer.state(), settings: self.settings.of_a_generation() };
         self.run.record(&record, &timing, &kept)?;
         self.records.push(record);
         self.run.write_weights(&weights)?;

@@ -1,25 +1,25 @@
-//! The placement that a person points at, where a step is a placement: moved and turned at leisure, then dropped.
+//! The placement that a player aims at when a step is a placement: moved and turned freely, then dropped.
 //!
-//! `clients/typescript/page/aim.ts` is its twin for the page at `/`.
+//! `clients/typescript/page/aim.ts` does the same for the page at `/`.
 
 use crate::engine::{OrientationTable, Piece, Placement, PlacementSet, Rules, Spin, Spot, placements};
 use crate::recording::{Course, SceneCells};
 
-/// A piece in a person's hand.
+/// A piece that the player aims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     piece: Piece,
-    /// Whether the current piece is held for it.
+    /// Whether the current piece goes to hold for it.
     hold: bool,
     orientation: u8,
-    /// Twice the column of its middle: what stays when it is turned.
+    /// Twice the column of the piece's middle, which a turn keeps.
     middle: i16,
-    /// Which of the places in that column, the highest first, and of those with the same cells the one that counts most.
+    /// Index among the placements in this column: the highest first, and of equal cells the most valuable first.
     depth: usize,
 }
 
 impl Aim {
-    /// The piece in play as it appears, turned if need be to where it has a placement; none if the game is over.
+    /// The current piece where it appears, turned if necessary to an orientation with a placement; `None` if the game is over.
     pub fn new(course: &Course) -> Option<Aim> {
         Aim::of(course, course.piece()?, false)
     }
@@ -37,7 +37,7 @@ impl Aim {
         self.piece
     }
 
-    /// Holds the piece in play and takes the other one, or takes it back; returns whether that can be done.
+    /// Holds the current piece and takes the other, or takes it back; returns whether that is possible.
     pub fn swap(&mut self, course: &Course) -> bool {
         let Some(hand) = course.hand() else { return false };
         let other = hand.other_on(course.rules(), course.playfield());
@@ -47,13 +47,13 @@ impl Aim {
         swapped.is_some()
     }
 
-    /// The placement; the nearest one that there is.
+    /// The aimed placement, or the nearest that exists.
     pub fn placement(&self, course: &Course) -> Placement {
         let of_column = self.of_column(course);
         of_column[self.depth.min(of_column.len() - 1)].holding(self.hold)
     }
 
-    /// The placements of the column that it is over, or of the nearest one that has any.
+    /// The placements in the piece's column, or in the nearest column that has some.
     fn of_column(&self, course: &Course) -> Vec<Placement> {
         let rules = course.rules();
         let all = placements(rules, course.playfield(), self.piece);
@@ -73,7 +73,7 @@ impl Aim {
         of_column
     }
 
-    /// The cells of the piece where it is held: as high as the playfield is.
+    /// Cells of the aimed piece at the top of the playfield.
     pub fn cells(&self, course: &Course) -> SceneCells {
         let rules = course.rules();
         let placement = self.placement(course);
@@ -81,7 +81,7 @@ impl Aim {
         shape.cells_at(rules.visible_rows().saturating_sub(shape.height), placement.column)
     }
 
-    /// Moves it sideways to the next column that has a placement, if there is one.
+    /// Moves the piece sideways to the next column with a placement, if there is one.
     pub fn shift(&mut self, course: &Course, to_the_right: bool) {
         let Placement { orientation, column, .. } = self.placement(course);
         let rules = course.rules();
@@ -97,7 +97,7 @@ impl Aim {
         self.middle = middle(next.unwrap_or(column), shape.width);
     }
 
-    /// Turns it by a quarter, or further to where it has a placement.
+    /// Turns the piece by a quarter, or further to an orientation with a placement.
     pub fn turn(&mut self, course: &Course, clockwise: bool) {
         let all = placements(course.rules(), course.playfield(), self.piece);
         self.depth = 0;
@@ -109,7 +109,7 @@ impl Aim {
         }
     }
 
-    /// Goes to the next place in its column, under what is in the way; from the last one back to the first.
+    /// Goes to the next placement in the column, below obstacles; from the last back to the first.
     pub fn deepen(&mut self, course: &Course) {
         self.depth = (self.depth + 1) % self.of_column(course).len();
     }
@@ -123,13 +123,13 @@ fn exists(all: &PlacementSet, orientation: u8) -> bool {
     all.columns(orientation) != 0
 }
 
-/// The orientation after a quarter turn; shapes that look the same have one.
+/// The orientation after a quarter turn; symmetric shapes share orientations.
 fn turned(rules: &Rules, piece: Piece, orientation: u8, clockwise: bool) -> u8 {
     let num_orientations = rules.shapes(piece).len() as u8;
     if num_orientations < 4 {
         return (orientation + 1) % num_orientations;
     }
-    // By quarter turns to the right.
+    // In the order of clockwise quarter turns.
     let order: [u8; 4] = match rules.orientations {
         OrientationTable::Guideline => [0, 1, 2, 3],
         OrientationTable::Lab => [0, 1, 3, 2],

@@ -1,6 +1,6 @@
 //! A playfield on the screen, in a frame.
 //!
-//! Cells are square: two columns of a line each, or, where the screen is too low for that, half a line of one column.
+//! Cells are square: two columns of a line each, or, if the screen is too low for that, half a line of one column.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Widget};
 use super::palette::{Palette, ScreenCell};
 use crate::recording::{Cell, Scene, SceneCells};
 
-/// How large a cell is.
+/// Size of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellSize {
     /// Two columns of one line.
@@ -19,7 +19,7 @@ pub enum CellSize {
 }
 
 impl CellSize {
-    /// Columns and lines of a playfield and its frame.
+    /// Columns and lines of a playfield with its frame.
     pub fn of_board(self, width: u8, height: u8) -> Size {
         let (width, height) = (u16::from(width), u16::from(height));
         match self {
@@ -29,25 +29,25 @@ impl CellSize {
     }
 }
 
-/// A playfield and all that is drawn on it.
+/// A playfield with everything drawn on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Board<'a> {
     /// The game.
     pub scene: &'a Scene,
-    /// The rows that are shown, from the lowest.
+    /// Number of rows to show, from the lowest.
     pub rows: u8,
-    /// Where a hint would have the piece in play.
+    /// Cells of the hinted placement.
     pub hint: Option<SceneCells>,
-    /// Who plays.
+    /// Name of the player.
     pub name: &'a str,
-    /// The size of its cells.
+    /// Size of the cells.
     pub cells: CellSize,
-    /// Its colours.
+    /// Colours of the board.
     pub palette: Palette,
 }
 
 impl Board<'_> {
-    /// What is in a cell; row 0 is the lowest.
+    /// Content of a cell; row 0 is the lowest.
     fn cell(&self, row: u8, column: u8) -> ScreenCell {
         let is_of = |cells: &[(u8, u8)]| cells.contains(&(row, column));
         let scene = self.scene;
@@ -96,7 +96,7 @@ impl Widget for Board<'_> {
                 buffer.set_string(inner.x + x, inner.y + y, text, style);
             }
         }
-        // Garbage that waits is a bar on the frame, a row of cells high for each line.
+        // Waiting garbage is a bar on the frame, as high as its lines.
         let waiting: u16 = self.scene.garbage.iter().map(|&lines| u16::from(lines)).sum();
         let bar = match self.cells {
             CellSize::Wide => waiting,

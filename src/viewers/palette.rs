@@ -1,47 +1,47 @@
 //! The colours and characters of cells.
 //!
-//! Colours are those of the 256 that practically every terminal has, over ssh too.
+//! The colours are among the 256 that practically every terminal has, also over ssh.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
 use crate::engine::{Piece, Tetromino};
 
-/// A set of colours, or none.
+/// A colour scheme, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Palette {
-    /// The colours that pieces have had since 2001: cyan, yellow, purple, red, green, blue, orange.
+    /// Standard colours since 2001: cyan, yellow, purple, red, green, blue, orange.
     Usual,
-    /// Seven colours that people with any kind of colour blindness can tell apart (Okabe and Ito 2008).
+    /// Seven colours that are safe for colour-blind people (Okabe and Ito 2008).
     ColourBlind,
     /// No colours, and no characters beyond ASCII.
     Ascii,
 }
 
-/// What is in a cell of the screen.
+/// Content of a cell on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenCell {
-    /// Nothing.
+    /// An empty cell.
     Empty,
-    /// A landed cell: of a piece, or one that the game began with or that rose.
+    /// A landed cell: of a piece, or `None` for a cell of the initial playfield or of garbage.
     Landed(Option<Piece>),
-    /// A cell of the piece that landed last.
+    /// A cell of the last landed piece.
     Last(Piece),
-    /// A cell of the piece in play.
+    /// A cell of the current piece.
     Current(Piece),
-    /// Where the piece in play would come to rest.
+    /// A cell where the current piece would land.
     Ghost(Piece),
-    /// Where a hint would have it.
+    /// A cell of the hinted placement.
     Hint,
 }
 
 impl Palette {
-    /// The palette that a person asked for, else the usual one, or ASCII if colours are unwanted.
+    /// The chosen palette; else the standard colours, or ASCII without colours.
     pub fn wanted(asked: Option<Palette>, is_without_colours: bool) -> Palette {
         asked.unwrap_or(if is_without_colours { Palette::Ascii } else { Palette::Usual })
     }
 
-    /// The colour of a piece; none without colours. From the eighth piece of a set on they begin again.
+    /// Colour of a piece; reset without colours. The colours repeat from the eighth piece of a set on.
     pub fn colour(self, piece: Piece) -> Color {
         let colours = match self {
             Palette::Usual => [44, 220, 134, 167, 71, 69, 208],
@@ -51,7 +51,7 @@ impl Palette {
         Color::Indexed(colours[piece.index() % colours.len()])
     }
 
-    /// A bar of something that is about to come.
+    /// Bar for waiting garbage.
     pub fn alarm(self) -> (&'static str, Style) {
         match self {
             Palette::Ascii => ("!", Style::new().add_modifier(Modifier::BOLD)),
@@ -81,7 +81,7 @@ impl Palette {
         }
     }
 
-    /// Two cells in one column, the upper and the lower one. There is no such thing without colours.
+    /// Two cells in one column, upper and lower, for palettes with colours.
     pub fn half(self, upper: ScreenCell, lower: ScreenCell) -> (&'static str, Style) {
         let plain = Style::new();
         match (upper, lower) {
@@ -109,7 +109,7 @@ impl Palette {
         }
     }
 
-    /// Words that only name something.
+    /// Style of labels.
     pub fn label(self) -> Style {
         match self {
             Palette::Ascii => Style::new().add_modifier(Modifier::DIM),
@@ -117,12 +117,12 @@ impl Palette {
         }
     }
 
-    /// Words and numbers that matter.
+    /// Style of important words and numbers.
     pub fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// The frame of a playfield.
+    /// Frame of a playfield.
     pub fn frame(self) -> border::Set<'static> {
         const ASCII: border::Set<'static> = border::Set {
             top_left: "+",
@@ -140,9 +140,9 @@ impl Palette {
         }
     }
 
-    /// How warm a cell of heat is, from 0, the worst, to 9, the best.
+    /// Style of a heat cell, from 0, the worst, to 9, the best.
     pub fn heat(self, level: u8) -> Style {
-        // Of "viridis": dark to bright for every eye.
+        // From "viridis", whose brightness grows evenly.
         const LEVELS: [u8; 10] = [53, 54, 60, 61, 67, 73, 72, 77, 149, 226];
         match self {
             Palette::Ascii => Style::new(),

@@ -1,4 +1,4 @@
-//! What stands beside or below a playfield: the numbers of the game, and its next pieces.
+//! The panel next to or below a playfield: the numbers of the game, and its next pieces.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,23 +11,23 @@ use crate::text::numbers::{grouped, short};
 /// Columns of a panel.
 pub const PANEL_WIDTH: u16 = 14;
 
-/// The numbers and the next pieces of a game.
+/// The numbers and next pieces of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel<'a> {
     /// The game.
     pub scene: &'a Scene,
-    /// Its rules.
+    /// Rules of the game.
     pub rules: &'a Rules,
-    /// A word on the player, such as what it is doing.
+    /// A note on the player, such as its state.
     pub note: &'a str,
-    /// Its colours.
+    /// Colours of the panel.
     pub palette: Palette,
 }
 
-/// The numbers that are shown under some rules: their names and how they are read.
+/// Names and values of the numbers to show under these rules.
 fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
     let mut counters = vec![("lines", scene.lines as f64), ("pieces", scene.pieces as f64)];
-    // Where a line is a point, the points say nothing more.
+    // Omit the points if they equal the lines.
     if !rules.points_are_lines() {
         counters.push(("score", scene.score));
     }
@@ -37,16 +37,16 @@ fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
     counters
 }
 
-/// How many lines a panel has that shows its next pieces by their letters.
+/// Lines of a panel that shows its next pieces as letters.
 pub fn least_height(rules: &Rules) -> u16 {
     let counters =
         2 + u16::from(!rules.points_are_lines()) + u16::from(rules.action_model == ActionModel::Keypress);
-    // The piece in play, the held one, the next ones and the note.
+    // The current piece, the held piece, the next pieces and the note.
     counters + 3 + u16::from(rules.hold) + u16::from(rules.garbage.is_some())
 }
 
 impl Panel<'_> {
-    /// Draws it; next pieces are drawn as far as there is room, those behind them are letters.
+    /// Draws the panel. Draws as many next pieces as fit, and shows the rest as letters.
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Panel { scene, rules, palette, .. } = *self;
         let mut lines = Lines { area, y: area.y, buffer, palette };
@@ -66,7 +66,7 @@ impl Panel<'_> {
             let number = if number.abs() < 999_999.5 { grouped(number) } else { short(number) };
             lines.pair(name, &number);
         }
-        // Below a playfield there is just room for letters.
+        // Below a playfield there is only room for letters.
         let room = area.bottom().saturating_sub(lines.y + 1);
         let drawn = if scene.next.is_empty() || room < 5 { 0 } else { usize::from((room - 2) / 3) };
         let drawn = drawn.min(scene.next.len());
@@ -89,19 +89,19 @@ impl Panel<'_> {
     }
 }
 
-/// The lines that wait: those that may rise with the current piece, and all others.
+/// Waiting garbage: the lines that may rise with the current piece, and the sum of the others.
 fn waiting(garbage: &[u8]) -> String {
     let later: u8 = garbage[1..].iter().sum();
     if later == 0 { garbage[0].to_string() } else { format!("{} +{later}", garbage[0]) }
 }
 
-/// The lowest of its shapes, the first of equals.
+/// The lowest of the piece's shapes, the first of equals.
 fn lying(rules: &Rules, piece: Piece) -> &'static Shape {
     let shapes = rules.shapes(piece).iter();
     shapes.min_by_key(|shape| shape.height).expect("a piece has a shape")
 }
 
-/// A cursor that writes line after line.
+/// A cursor that writes line by line.
 struct Lines<'a> {
     area: Rect,
     y: u16,
@@ -129,7 +129,7 @@ impl Lines<'_> {
         self.y += 1;
     }
 
-    /// A shape in cells of two columns, and an empty line.
+    /// Draws a shape in cells of two columns, followed by an empty line.
     fn piece(&mut self, shape: &Shape, piece: Piece) {
         let (text, style) = self.palette.wide(ScreenCell::Current(piece));
         let cells = shape.cells_at(0, 0);

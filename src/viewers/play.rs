@@ -1,4 +1,4 @@
-//! A person's game.
+//! The screen of `tetrion play`: a person's game.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::recording::{
     ActionRefused, Course, CurrentPiece, Recorder, Recording, RecordingError, Scene, SceneCells,
 };
 
-/// How much the other player does before the screen is drawn again, in pieces that a linear controller places with a kernel.
+/// Work of the opponent between two frames, in pieces that a linear controller places with a kernel.
 const WORK: u64 = 1 << 16;
-/// The most rows that a piece falls between two pictures: a terminal that was stopped for a while does not end the game.
-const MOST_ROWS: f64 = 4.0;
+/// Most rows that a piece falls between two frames, so that a suspended terminal does not end the game.
+const MAX_ROWS: f64 = 4.0;
 
 const HOLD: &str = "c hold";
 const HALF_TURN: &str = "r half turn";
-/// The keys, the most important first.
+/// Keys for placements, the most important first.
 const KEYS_OF_PLACEMENTS: [&str; 7] =
     ["left/right move", "up turn", "space drop", "h hint", "u undo", "n new", "q quit"];
-/// Where pieces move on their way down, or can be held.
+/// Keys for placements under rules with moves on the way down, or with hold.
 const MODERN_KEYS: [&str; 9] = [
     "left/right move",
     "up/z turn",
@@ -49,7 +49,7 @@ const KEYS_OF_KEYS: [&str; 9] = [
     "n new",
     "+/- speed",
 ];
-/// Where keys steer the piece.
+/// Keys for rules in which keys steer the piece.
 const KEYS_OF_STEERING: [&str; 13] = [
     "left/right move",
     "up/z turn",
@@ -72,9 +72,9 @@ pub struct Play {
     series: GameSeries,
     game: u64,
     recorder: Recorder,
-    /// The step after each of its landings.
+    /// The step after each landing of the player.
     landings: Vec<u64>,
-    /// What the person points at, where a step is a placement.
+    /// The aimed placement, if a step is a placement.
     aim: Option<Aim>,
     against: Option<Contender>,
     choice: PlayChoice,
@@ -82,22 +82,22 @@ pub struct Play {
     adviser: LinearAgent,
     adviser_name: String,
     hint: Option<Reasons>,
-    /// Rows a second.
+    /// Speed in rows per second.
     speed: f64,
-    /// The steps that should have passed by now.
+    /// Steps that are due.
     due: f64,
     is_paused: bool,
     message: String,
     palette: Palette,
 }
 
-/// The largest speed at which a piece falls, in rows per second.
+/// Highest speed of a falling piece, in rows per second.
 pub const MAX_FALL_SPEED: f64 = 100.0;
 
-/// What a person plays.
+/// Settings of a person's game.
 #[derive(Clone, Debug)]
 pub struct PlaySetup {
-    /// The games.
+    /// Series of games.
     pub series: GameSeries,
     /// Number of the first game.
     pub game: u64,
@@ -114,10 +114,10 @@ pub struct PlaySetup {
 }
 
 impl Play {
-    /// A game before the first key.
+    /// Creates the game before its first key.
     ///
     /// # Errors
-    /// [`UsageError`] for an unknown controller, or one that cannot play by these rules.
+    /// [`UsageError`] for an unknown controller, or one that cannot play under these rules.
     pub fn new(setup: PlaySetup) -> Result<Play, UsageError> {
         let PlaySetup { series, game, against, choice, hint, speed, palette } = setup;
         let mut play = Play {
@@ -132,7 +132,7 @@ impl Play {
             adviser: controller(&hint, &series.rules)?,
             adviser_name: hint,
             hint: None,
-            // A row per second is level 1, and gives the time to move a piece that is on the ground.
+            // A row per second is level 1, which leaves time to move a piece on the ground.
             speed: speed.unwrap_or(if series.rules.steers() { 1.0 } else { 2.0 }),
             due: 0.0,
             is_paused: false,
@@ -143,7 +143,7 @@ impl Play {
         Ok(play)
     }
 
-    /// Begins a game.
+    /// Starts a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
         let rival = self.against.as_ref().map(|contender| contender.player(&setup, self.choice, seed));
@@ -155,7 +155,7 @@ impl Play {
         Ok(())
     }
 
-    /// Begins the next game, against what a run has found by now.
+    /// Starts the next game, against the newest weights of a training run.
     fn begin_next(&mut self) {
         let rules = self.series.rules;
         let looked = self.against.as_mut().map_or(Ok(()), |contender| contender.look(&rules, self.choice));
@@ -166,27 +166,27 @@ impl Play {
         }
     }
 
-    /// The game as it stands.
+    /// The player's game so far.
     pub fn course(&self) -> &Course {
         self.recorder.course()
     }
 
-    /// The other player, if there is one.
+    /// The opponent, if there is one.
     pub fn rival(&self) -> Option<&Player> {
         self.rival.as_ref()
     }
 
-    /// The hint that is shown.
+    /// The current hint.
     pub fn hint(&self) -> Option<&Reasons> {
         self.hint.as_ref()
     }
 
-    /// The person's game, to be written down.
+    /// The recording of the player's game.
     pub fn recording(&self) -> Recording {
         self.recorder.recording("a person", &self.series.origin(self.game))
     }
 
-    /// How the games stand, in lines.
+    /// The results so far, one per line.
     pub fn report(&self) -> String {
         let rival = self.against.as_ref().zip(self.rival.as_ref());
         let rival = rival.map(|(who, rival)| result(&who.title(rival), &rival.course().outcome()));
@@ -194,12 +194,12 @@ impl Play {
         format!("{}\n{you}{}", self.series.game_in_words(self.game), rival.unwrap_or_default())
     }
 
-    /// Whether keys move a piece that falls.
+    /// Whether keys move a falling piece.
     fn is_by_keys(&self) -> bool {
         self.series.rules.action_model == ActionModel::Keypress
     }
 
-    /// Another piece is in play, or none.
+    /// Prepares the screen for the next piece, or the end of the game.
     fn appear(&mut self) {
         self.aim = if self.is_by_keys() { None } else { Aim::new(self.course()) };
         self.hint = None;
@@ -208,9 +208,9 @@ impl Play {
         self.message = self.course().end().map_or(String::new(), |end| end.to_string());
     }
 
-    /// Does an action.
+    /// Plays an action.
     fn play(&mut self, action: u16) {
-        // An action that cannot be done changes nothing.
+        // An impossible action changes nothing.
         match self.recorder.play(action) {
             Ok(Some(_)) => {
                 self.landings.push(self.course().steps());
@@ -220,12 +220,14 @@ impl Play {
             Err(ActionRefused::NoKey { key: Key::Hold, .. }) => {
                 self.message = "the piece cannot be held now".to_owned();
             }
-            Err(ActionRefused::NoKey { .. }) => self.message = "these rules have no half turns".to_owned(),
+            Err(ActionRefused::NoKey { .. }) => {
+                self.message = "these rules do not allow half turns".to_owned()
+            }
             Ok(None) | Err(_) => {}
         }
     }
 
-    /// Takes a piece back: the one in play to where it appeared, or, if it is there, the one before it.
+    /// Takes back the moves of the current piece, or, if there are none, the previous piece.
     fn undo(&mut self) {
         let steps = self.course().steps();
         if self.landings.last() == Some(&steps) {
@@ -233,7 +235,7 @@ impl Play {
         }
         self.recorder.undo_to(self.landings.last().map_or(0, |step| *step as usize));
         self.appear();
-        // A person who takes something back wants to think.
+        // A player who takes back wants time to think.
         self.is_paused = self.is_by_keys();
         if let Some(rival) = &mut self.rival {
             rival.back_to_piece(self.recorder.course().outcome().pieces);
@@ -251,7 +253,7 @@ impl Play {
         }
     }
 
-    /// A key that moves the piece.
+    /// Handles a key that moves the piece.
     fn steer(&mut self, code: KeyCode) {
         let is_steered = self.series.rules.steers();
         let key = match code {
@@ -282,19 +284,19 @@ impl Play {
                 let action = aim.placement(course).action(&self.series.rules);
                 self.play(action as u16);
             }
-            // There is nothing to wait for, but there may be a place further down.
+            // Placements need no waiting, so this key goes to the next placement below.
             (Some(aim), Key::Idle) => aim.deepen(course),
             (Some(_), _) => {}
         }
     }
 
-    /// Where the piece in play comes to rest if it is dropped now.
+    /// Landing cells of the current piece if it were dropped now.
     pub fn ghost(&self) -> Option<SceneCells> {
         let course = self.course();
         self.aim.map_or_else(|| course.dropped(), |aim| course.placed(aim.placement(course)))
     }
 
-    /// What is drawn of the person's game.
+    /// The scene to draw of the player's game.
     fn scene(&self) -> Scene {
         let course = self.course();
         let scene = Scene { ghost: self.ghost(), ..course.scene() };
@@ -315,7 +317,7 @@ impl Play {
             words.extend(yours.map(|score| format!("yours: {score:.2}")));
         }
         if self.course().end().is_some() {
-            words.push("n begins another game, u takes the last piece back".to_owned());
+            words.push("n starts a new game, u takes back the last piece".to_owned());
         }
         if self.is_by_keys() {
             words.push(format!("{} {}/s", self.speed, if self.speed == 1.0 { "row" } else { "rows" }));
@@ -326,7 +328,7 @@ impl Play {
     }
 }
 
-/// The keys that do something under these rules, and what.
+/// Help texts of the keys that work under these rules.
 fn keys(rules: &Rules) -> Vec<&'static str> {
     let all: &[&str] = match rules.action_model {
         ActionModel::Keypress if rules.steers() => &KEYS_OF_STEERING,
@@ -359,7 +361,7 @@ impl Program for Play {
                 None if is_behind => "thinking",
                 None => &stage,
             };
-            // What it is going to do would be a hint.
+            // Hide the opponent's choice, which would be a hint.
             let scene = rival.course().scene();
             seats.push(Seat { name: rival.name(), scene, hint: None, note });
         }
@@ -377,7 +379,7 @@ impl Program for Play {
 
     fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
         match key {
-            // Not escape: over a slow line it is the beginning of an arrow key.
+            // Not escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
             KeyCode::Char('q') => return ControlFlow::Break(()),
             KeyCode::Char('n') => self.begin_next(),
             KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
@@ -385,7 +387,7 @@ impl Program for Play {
             KeyCode::Char('c') if !self.series.rules.steers() => {
                 let course = self.recorder.course();
                 if self.aim.as_mut().is_some_and(|aim| !aim.swap(course)) && self.series.rules.hold {
-                    self.message = "there is nothing to swap it for".to_owned();
+                    self.message = "no piece to swap with".to_owned();
                 }
             }
             KeyCode::Char('p') if self.is_by_keys() => self.is_paused = !self.is_paused,
@@ -403,10 +405,9 @@ impl Program for Play {
         if !self.is_by_keys() || self.is_paused || self.course().piece().is_none() {
             return;
         }
-        // A step is a row where a piece falls with every key.
-        let steps_of_a_row = self.series.rules.timing.map_or(1.0, |timing| f64::from(timing.gravity));
-        self.due =
-            (self.due + time.as_secs_f64() * self.speed * steps_of_a_row).min(MOST_ROWS * steps_of_a_row);
+        // One step per row, if a piece falls one row with every key.
+        let steps_per_row = self.series.rules.timing.map_or(1.0, |timing| f64::from(timing.gravity));
+        self.due = (self.due + time.as_secs_f64() * self.speed * steps_per_row).min(MAX_ROWS * steps_per_row);
         while self.due >= 1.0 && self.course().piece().is_some() {
             self.due -= 1.0;
             self.play(Key::Idle as u16);

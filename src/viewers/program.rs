@@ -1,4 +1,4 @@
-//! What runs on a terminal: it draws, and reacts to keys and to time.
+//! Programs on a terminal, which draw and react to keys and to time.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -14,6 +14,6 @@ pub trait Program {
     /// Reacts to a key; `Break` ends the program.
     fn press(&mut self, key: KeyCode) -> ControlFlow<()>;
 
-    /// Lets time pass.
+    /// Advances the program's time.
     fn pass(&mut self, time: Duration);
 }

@@ -1,4 +1,4 @@
-//! Why a controller places a piece where it does, as a table; and the scores of all placements as rows of heat.
+//! The table of a controller's reasons for a placement, and the scores of all placements as a heat map.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,9 +8,9 @@ use super::palette::Palette;
 use crate::engine::{Placement, Rules};
 use crate::players::Reasons;
 
-/// The fewest columns in which they make sense.
+/// Fewest columns for this table.
 pub const LEAST_WIDTH: u16 = 36;
-/// The fewest lines.
+/// Fewest lines for this table.
 pub const LEAST_HEIGHT: u16 = 9;
 /// Columns of the weight, the value and the product.
 const NUMBERS: [usize; 3] = [8, 7, 8];
@@ -20,15 +20,15 @@ const NUMBERS: [usize; 3] = [8, 7, 8];
 pub struct Explained<'a> {
     /// The reasons.
     pub reasons: &'a Reasons,
-    /// The rules.
+    /// Rules of the game.
     pub rules: &'a Rules,
-    /// What a person would do, to be compared.
+    /// The user's placement, to compare.
     pub yours: Option<Placement>,
-    /// The colours.
+    /// Colours of the table.
     pub palette: Palette,
 }
 
-/// A number in as many digits as are read at a glance.
+/// Formats a number with a few digits.
 fn number(value: f64) -> String {
     let text = match value.abs() {
         size if size >= 99_999.5 => format!("{value:.1e}"),
@@ -40,18 +40,18 @@ fn number(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { text }
 }
 
-/// The value of a feature; most of them count something.
+/// Formats the value of a feature; most features are counts.
 fn value(value: f64) -> String {
     let value = value + 0.0; // not "-0"
     if value.fract() == 0.0 && value.abs() < 99_999.5 { format!("{value:.0}") } else { number(value) }
 }
 
 impl Explained<'_> {
-    /// Draws them, the heat first if there is room for it at all, then as many terms as fit, the largest products first.
+    /// Draws the reasons: the heat map if there is room, and as many terms as fit, the largest products first.
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Explained { reasons, palette, .. } = *self;
         let orientations = self.orientations();
-        // A title and a row for each orientation, under an empty line; the table has three lines beside its terms.
+        // The heat map has an empty line, a title and a row per orientation; the table has three lines besides its terms.
         let heat_height = 2 + orientations.len() as u16;
         let has_heat = area.height >= heat_height + 6;
         let table = if has_heat { area.height - heat_height } else { area.height };
@@ -99,7 +99,7 @@ impl Explained<'_> {
         }
     }
 
-    /// The orientations of the piece that have placements.
+    /// Orientations of the piece that have placements.
     fn orientations(&self) -> Vec<u8> {
         let mut all: Vec<u8> =
             self.reasons.scores_of_piece().map(|(placement, _)| placement.orientation).collect();
@@ -107,8 +107,8 @@ impl Explained<'_> {
         all
     }
 
-    /// A row for each orientation, a cell for each column: from 0, the worst, to 9, the best. Of several placements in a column
-    /// the best one is shown, or the chosen one.
+    /// Draws the heat map: a row per orientation and a cell per column, from 0, the worst, to 9, the best. Of several
+    /// placements in a column, shows the best, or the chosen one.
     fn render_heat(&self, area: Rect, buffer: &mut Buffer, orientations: &[u8]) {
         let Explained { reasons, rules, palette, .. } = *self;
         if area.height == 0 {
@@ -122,7 +122,7 @@ impl Explained<'_> {
         scores.sort_by(|one, other| one.1.total_cmp(&other.1));
         scores.sort_by_key(|(placement, _)| *placement == reasons.placement);
         buffer.set_stringn(area.x, area.y, title, area.width.into(), palette.label());
-        // Two columns a cell where they fit, after the number of the orientation.
+        // Two columns per cell if they fit, after the number of the orientation.
         let cell = if area.width >= 2 + 2 * u16::from(rules.width) { 2 } else { 1 };
         for (y, &orientation) in (area.y + 1..area.bottom()).zip(orientations) {
             buffer.set_string(area.x, y, orientation.to_string(), palette.label());

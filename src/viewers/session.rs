@@ -1,4 +1,4 @@
-//! A session of a server: another thread adds frames, which a person can stop and walk back through.
+//! The screen of `tetrion watch --session`: another thread adds frames, and the viewer can pause and go back.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 
-use super::kept::{Kept, KeptFrame, Link};
+use super::history::{FrameHistory, Link, TimedFrame};
 use super::{Palette, Program, Seat, Show};
 use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
 use crate::engine::Rules;
 use crate::text::numbers::{count, grouped};
 
-/// Frames that page keys go.
+/// Frames that a page key skips.
 const PAGE: u64 = 100;
 
 const KEYS: [&str; 8] = [
@@ -28,21 +28,21 @@ const KEYS: [&str; 8] = [
     "pgup/pgdn 100 frames",
 ];
 
-/// A session that is watched.
+/// A watched session.
 #[derive(Debug)]
 pub struct SessionViewer {
     session: WatchedSession,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<FrameHistory>>,
     palette: Palette,
-    /// The number of the frame that is shown; none while it is the newest one.
+    /// Number of the shown frame; `None` for the newest.
     at: Option<u64>,
     is_paused: bool,
-    /// The time of what is shown, where frames of the past are shown one after the other.
+    /// Time of the replay, while past frames are shown.
     time: Duration,
-    /// Which environment is the first on the screen, and how many there are at most.
+    /// First environment on the screen, and the most to show.
     first: usize,
     most: Option<usize>,
-    /// How many were on the screen when it was last drawn.
+    /// Number of environments in the last drawing.
     shown: Cell<usize>,
 }
 
@@ -50,7 +50,7 @@ impl SessionViewer {
     /// A viewer of these frames.
     pub fn new(
         session: WatchedSession,
-        kept: Arc<Mutex<Kept>>,
+        kept: Arc<Mutex<FrameHistory>>,
         palette: Palette,
         is_paused: bool,
     ) -> SessionViewer {
@@ -69,17 +69,17 @@ impl SessionViewer {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, FrameHistory> {
         self.kept.lock().expect("a lock that is not poisoned")
     }
 
-    /// The number of the frame that is shown.
+    /// Number of the shown frame.
     pub fn number(&self) -> u64 {
         let kept = self.kept();
         self.at.map_or(kept.newest(), |at| at.max(kept.oldest()))
     }
 
-    /// Stops at a frame.
+    /// Pauses at a frame.
     fn stop_at(&mut self, number: u64) {
         let kept = self.kept();
         let number = number.clamp(kept.oldest(), kept.newest());
@@ -87,7 +87,7 @@ impl SessionViewer {
         (self.at, self.is_paused) = (Some(number), true);
     }
 
-    /// Stops, or goes on from where it stands, as fast as it was.
+    /// Pauses, or resumes from the shown frame at the original speed.
     fn pause(&mut self) {
         let number = self.number();
         if !self.is_paused {
@@ -100,7 +100,7 @@ impl SessionViewer {
         (self.at, self.time) = if is_newest { (None, time) } else { (Some(number), time) };
     }
 
-    /// The next environments, or those before.
+    /// Shows the next environments, or the previous ones.
     fn turn(&mut self, forward: bool) {
         let (all, shown) = (self.session.env_ids.len(), self.shown.get().max(1));
         self.first = match forward {
@@ -111,8 +111,14 @@ impl SessionViewer {
         };
     }
 
-    /// What goes on, the most important first; `envs` are on the screen.
-    fn words(&self, kept: &Kept, shown: &KeptFrame, envs: &[WatchedEnv], columns: usize) -> Vec<String> {
+    /// Words about the state, the most important first; `envs` are on the screen.
+    fn words(
+        &self,
+        kept: &FrameHistory,
+        shown: &TimedFrame,
+        envs: &[WatchedEnv],
+        columns: usize,
+    ) -> Vec<String> {
         let cut = |words: String| words.chars().take(columns).collect();
         let link = match &kept.link {
             Link::Up => String::new(),
@@ -144,13 +150,13 @@ impl SessionViewer {
             words.push(format!("episode {}", grouped(env.episode as f64)));
             words.push(format!("return {}", grouped(env.scene.score)));
             words.extend(env.last_episode.map(|WatchedEpisode { lines, pieces, .. }| {
-                format!("the last one had {}, {}", count(lines, "line"), count(pieces, "piece"))
+                format!("last episode {}, {}", count(lines, "line"), count(pieces, "piece"))
             }));
         }
         words
     }
 
-    /// How the session stood last, in lines, and why the call ended if it has.
+    /// The last state of the session, in lines, with the reason if the call has ended.
     pub fn report(&self) -> String {
         let kept = self.kept();
         let frame = &kept.get(kept.newest()).frame;
@@ -178,7 +184,7 @@ impl SessionViewer {
     }
 }
 
-/// How far an episode is; empty while it goes on.
+/// Phase of an episode in words; empty while it runs.
 fn phase(env: &WatchedEnv) -> &'static str {
     match env.phase {
         EpisodePhase::NotStarted => "not begun",
@@ -221,7 +227,7 @@ impl Program for SessionViewer {
     fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
         let number = self.number();
         match key {
-            // Not escape: over a slow line it is the beginning of an arrow key.
+            // Not escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
             KeyCode::Char('q') => return ControlFlow::Break(()),
             KeyCode::Char(' ' | 'p') => self.pause(),
             KeyCode::Left => self.stop_at(number.saturating_sub(1)),

@@ -1,4 +1,4 @@
-//! The whole screen: the players in a row, the reasons, a line of words and the keys.
+//! The whole screen: players in a row, reasons, a line of words and the keys.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -15,48 +15,48 @@ use crate::text::fitted;
 
 /// Columns between players.
 const GAP: u16 = 2;
-/// The line of words and that of the keys; more lines of keys take what is left. The other keys stand to the right of the players, if
-/// all of them fit there.
+/// Lines for the words and the keys; the keys may take more lines if there are any left. Remaining keys go to the right of the
+/// players, if all of them fit there.
 const FOOT: u16 = 2;
 
-/// A player.
+/// A player on the screen.
 #[derive(Clone, Debug)]
 pub struct Seat<'a> {
-    /// Who.
+    /// Name of the player.
     pub name: &'a str,
-    /// The game.
+    /// The player's game.
     pub scene: Scene,
-    /// Where a hint would have the piece in play.
+    /// Cells of the hinted placement.
     pub hint: Option<SceneCells>,
-    /// A word on what the player is doing; may be empty.
+    /// Note on the player's state; may be empty.
     pub note: &'a str,
 }
 
-/// All that is on the screen.
+/// Content of the screen.
 #[derive(Clone, Debug)]
 pub struct Show<'a> {
     /// The players, at least one.
     pub seats: Vec<Seat<'a>>,
-    /// Their rules.
+    /// Rules of the games.
     pub rules: &'a Rules,
-    /// Why the placement of a player is the best one, and what a person would do.
+    /// Reasons for a player's placement, and the user's placement to compare.
     pub reasons: Option<(&'a Reasons, Option<Placement>)>,
-    /// What is going on, the most important first.
+    /// Words about the state, the most important first.
     pub words: Vec<String>,
-    /// The keys, the most important first.
+    /// Help texts of the keys, the most important first.
     pub keys: &'a [&'a str],
-    /// The colours.
+    /// Colours of the screen.
     pub palette: Palette,
 }
 
-/// How the players are arranged.
+/// Layout of the players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
     cells: CellSize,
     board: Size,
-    /// Whether the numbers stand beside the playfield; else below.
+    /// Whether the panel is to the right of the playfield; else it is below.
     is_beside: bool,
-    /// Columns and lines of one player.
+    /// Columns and lines per player.
     seat: Size,
 }
 
@@ -79,12 +79,12 @@ impl Plan {
 }
 
 impl Show<'_> {
-    /// The arrangements, the best first.
+    /// The possible layouts, the best first.
     fn plans(&self) -> Vec<Plan> {
         plans(self.rules, self.palette)
     }
 
-    /// How many players by these rules there is room for; one where there is room for none.
+    /// Number of players that fit on the screen; at least one.
     pub fn most_seats(rules: &Rules, palette: Palette, screen: Rect) -> usize {
         let plans = plans(rules, palette).into_iter();
         let fitting = plans.filter(|plan| plan.seat.height + FOOT <= screen.height);
@@ -92,7 +92,7 @@ impl Show<'_> {
         seats.max().unwrap_or(1).max(1)
     }
 
-    /// Columns and lines of a screen that has room for it, and differs as little as can be from one that has not.
+    /// Smallest size with enough room, close to the size of the screen.
     fn needed(&self, screen: Rect) -> Size {
         let sizes = self.plans().into_iter().map(|plan| {
             let size = plan.size(self.seats.len() as u16);
@@ -103,7 +103,7 @@ impl Show<'_> {
         sizes.min_by_key(missing).expect("there is an arrangement")
     }
 
-    /// Draws it.
+    /// Draws the screen.
     pub fn render(&self, buffer: &mut Buffer) {
         let area = buffer.area;
         let players = self.seats.len() as u16;
@@ -162,7 +162,7 @@ impl Show<'_> {
         Panel { scene, rules: self.rules, note, palette }.render(panel, buffer);
     }
 
-    /// Says that the screen is too small, as far as there is room for that.
+    /// Shows that the screen is too small.
     fn render_refusal(&self, buffer: &mut Buffer) {
         let (area, needed) = (buffer.area, self.needed(buffer.area));
         let lines = [
@@ -175,20 +175,20 @@ impl Show<'_> {
     }
 }
 
-/// The arrangements, the best first.
+/// The possible layouts, the best first.
 fn plans(rules: &Rules, palette: Palette) -> Vec<Plan> {
     let sizes = [CellSize::Wide, CellSize::Half];
     let sizes = sizes.into_iter().filter(|cells| *cells == CellSize::Wide || palette.has_halves());
     sizes.flat_map(|cells| [true, false].map(|beside| Plan::new(rules, cells, beside))).collect()
 }
 
-/// What is left to the right of the players.
+/// The area to the right of the players.
 fn room_beside(main: Rect, players: Size) -> Rect {
     let x = main.x + players.width + GAP;
     Rect { x, width: main.right().saturating_sub(x), ..main }
 }
 
-/// Where the reasons go: beside the players, else below them, if there is enough room.
+/// The area for the reasons: to the right of the players, else below them, if it is large enough.
 fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
     let beside = room_beside(main, players);
     let y = main.y + players.height + 1;
@@ -197,8 +197,8 @@ fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
     [beside, below].into_iter().find(fits)
 }
 
-/// The keys in as few lines as hold them, at most `most`, with two blanks between them; and those that do not fit, which are the
-/// least important. There is always a line.
+/// Packs the keys into as few lines as possible, at most `most`, separated by two spaces; also returns the keys that do not
+/// fit, the least important ones. The result has at least one line.
 fn packed<'a>(keys: &[&'a str], width: usize, most: usize) -> (Vec<String>, Vec<&'a str>) {
     let (mut lines, mut others) = (vec![String::new()], Vec::new());
     for key in keys {

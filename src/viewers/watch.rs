@@ -1,4 +1,4 @@
-//! Games of controllers, agents and training runs.
+//! The screen of `tetrion watch`: games of controllers, agents and training runs.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::players::{Contender, GameSeries, Player, Reasons, result};
 use crate::recording::Recording;
 use crate::text::numbers::{count, grouped};
 
-/// Steps a second that the keys choose among.
+/// Speeds in steps per second that the keys choose among.
 const SPEEDS: [u32; 16] =
     [1, 2, 4, 8, 12, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000];
-/// The most players: more than fit on a large screen.
+/// Most players: more than fit on a large screen.
 const MAX_PLAYERS: usize = 16;
-/// How often a run is looked at, whether it has gone on.
+/// Time between checks of the training runs for newer weights.
 const LOOK: Duration = Duration::from_secs(1);
-/// Steps that page keys go.
+/// Steps that a page key skips.
 const PAGE: u64 = 100;
-/// How much the players do before the screen is drawn again, in pieces that a linear controller places with a kernel.
+/// Work of all players between two frames, in pieces that a linear controller places with a kernel.
 const WORK: u64 = 1 << 16;
 
 const KEYS: [&str; 9] = [
@@ -38,7 +38,7 @@ const KEYS: [&str; 9] = [
     "e to the end",
 ];
 
-/// Games that are watched.
+/// Watched games.
 #[derive(Debug)]
 pub struct Watch {
     series: GameSeries,
@@ -46,30 +46,30 @@ pub struct Watch {
     choice: PlayChoice,
     game: u64,
     players: Vec<Player>,
-    /// The step that all of them are at, or are going to.
+    /// The target step of all players.
     step: u64,
     speed: u32,
     is_paused: bool,
-    /// Whether they play on to the end of the game, as fast as they can.
+    /// Whether the players play on to the end of the game at full speed.
     is_hurried: bool,
-    /// The time that has passed since the last step, as a part of one.
+    /// Time since the last step, as a fraction of a step.
     due: f64,
-    /// Whose reasons are shown.
+    /// Index of the player whose reasons are shown.
     focus: usize,
     reasons: Option<Reasons>,
-    /// What the reasons are of: the game, whose, the step, and how many actions were known.
+    /// Key of the cached reasons: game, player, step, and number of chosen actions.
     reasons_of: Option<(u64, usize, u64, usize)>,
-    /// The time since the runs were looked at.
+    /// Time since the last check of the training runs.
     since_look: Duration,
-    /// Why a run that has gone on cannot be taken up.
+    /// The reason why newer weights cannot be used.
     problem: Option<String>,
     palette: Palette,
 }
 
-/// What is watched.
+/// Settings of the watched games.
 #[derive(Clone, Debug)]
 pub struct WatchSetup {
-    /// The games.
+    /// Series of games.
     pub series: GameSeries,
     /// Number of the first game.
     pub game: u64,
@@ -86,10 +86,10 @@ pub struct WatchSetup {
 }
 
 impl Watch {
-    /// Players before their first step.
+    /// Creates the players before their first step.
     ///
     /// # Errors
-    /// [`UsageError`] for too many players, an unknown one, or one that cannot play by these rules.
+    /// [`UsageError`] for too many players, an unknown player, or one that cannot play under these rules.
     pub fn new(setup: WatchSetup) -> Result<Watch, UsageError> {
         let WatchSetup { series, game, contenders, choice, speed, paused, palette } = setup;
         let players = contenders.len();
@@ -119,7 +119,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Begins a game.
+    /// Starts a game.
     fn begin(&mut self, game: u64) -> Result<(), UsageError> {
         let (setup, seed) = (self.series.setup(game), self.series.episode_seed(game));
         let player = |contender: &Contender| contender.player(&setup, self.choice, seed);
@@ -129,14 +129,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Begins the next game, with what the runs have found by now.
+    /// Starts the next game, with the newest weights of the training runs.
     fn begin_next(&mut self) {
         self.look();
         self.contenders.iter_mut().for_each(Contender::take_up);
         self.begin(self.game + 1).expect("they have played by these rules");
     }
 
-    /// Looks whether the runs have gone on.
+    /// Checks whether the training runs have newer weights.
     fn look(&mut self) {
         self.since_look = Duration::ZERO;
         let (rules, choice) = (self.series.rules, self.choice);
@@ -149,36 +149,36 @@ impl Watch {
         &self.players
     }
 
-    /// The step that all players are at, or are going to; those whose game ended before it stay there.
+    /// The target step of all players. A game that ended before it stays at its end.
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// The game of the first player, to be written down.
+    /// The recording of the first player's game.
     pub fn recording(&self) -> Recording {
         self.players[0].recorder().recording(&self.title(0), &self.series.origin(self.game))
     }
 
-    /// What a player is called in full.
+    /// Full name of a player.
     fn title(&self, player: usize) -> String {
         self.contenders[player].title(&self.players[player])
     }
 
-    /// How the games stand, in lines.
+    /// The results so far, one per line.
     pub fn report(&self) -> String {
         let players = self.players.iter().enumerate();
         let games = players.map(|(at, player)| result(&self.title(at), &player.course().outcome()));
         format!("{}\n{}", self.series.game_in_words(self.game), games.collect::<String>())
     }
 
-    /// Lets the players go where they should be, and think about what is next, for a while.
+    /// Lets the players move to the target step and think about the next action, within the work of a frame.
     fn work(&mut self) {
         let mut work = WORK;
         for player in &mut self.players {
             player.back_to(self.step);
             while player.course().steps() < self.step && work > 0 && player.forward(&mut work) {}
         }
-        // What is next is thought about once all are where they should be.
+        // Think about the next actions only once all players have arrived.
         for player in &mut self.players {
             player.choose(&mut work);
         }
@@ -192,18 +192,18 @@ impl Watch {
         }
     }
 
-    /// The step that the first of them has come to.
+    /// The step of the most advanced player.
     fn reached(&self) -> u64 {
         self.players.iter().map(|player| player.course().steps()).max().unwrap_or(0)
     }
 
-    /// Goes on no further.
+    /// Stops at the step of the most advanced player.
     fn stop(&mut self) {
         self.is_hurried = false;
         self.step = self.reached();
     }
 
-    /// Whether all players are where they should be.
+    /// Whether all players are at the target step.
     fn have_arrived(&self) -> bool {
         let has_arrived =
             |player: &Player| player.course().steps() == self.step || player.course().end().is_some();
@@ -215,7 +215,7 @@ impl Watch {
         self.players.iter().all(|player| player.course().end().is_some())
     }
 
-    /// Goes some steps on, or not further than the end.
+    /// Moves the target step forward, at most to the end.
     fn forward(&mut self, steps: u64) {
         if self.have_arrived() && !self.are_over() {
             self.step += steps;
@@ -243,7 +243,7 @@ impl Watch {
         self.speed = next.unwrap_or(self.speed);
     }
 
-    /// What a player is doing, in a word or two.
+    /// Short note on a player's state.
     fn note(&self, player: &Player, contender: &Contender) -> String {
         if let Some(end) = player.course().end() {
             return end.to_string();
@@ -298,7 +298,7 @@ impl Program for Watch {
 
     fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
         match key {
-            // Not escape: over a slow line it is the beginning of an arrow key.
+            // Not escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
             KeyCode::Char('q') => return ControlFlow::Break(()),
             KeyCode::Char(' ' | 'p') => {
                 self.is_paused = !self.is_paused || self.is_hurried;
@@ -342,7 +342,7 @@ impl Program for Watch {
             self.look();
         }
         if !self.have_arrived() {
-            // Nothing else is begun before all are there.
+            // Continue only once all players have arrived.
             return self.work();
         }
         if self.is_hurried {

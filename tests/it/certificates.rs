@@ -171,7 +171,7 @@ async fn the_log_and_the_metrics_say_when_a_certificate_ends_and_the_log_when_it
     fs::write(&file, text("early.pem")).unwrap();
     let line = server.logged.wait_for("certificates read again");
     assert!(line.contains(&file) && line.contains("2126-01-01T00:00:00Z"), "{line}");
-    let line = server.logged.wait_for("clients refuse the certificate until its time begins");
+    let line = server.logged.wait_for("the certificate is not valid yet; clients refuse it");
     assert!(line.contains("WARN") && line.contains("2125-01-01T00:00:00Z"), "{line}");
     assert!(is_served(&mut client).await, "a connection from before");
     write(&server.files, NEW);

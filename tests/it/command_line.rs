@@ -508,7 +508,7 @@ fn an_interrupted_bench_prints_what_it_has_measured() {
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("1 of 2 groups were measured before"), "{stderr}");
-    assert!(stdout.contains("A linear controller plays") && !stdout.contains("\nStart\n"), "{stdout}");
+    assert!(stdout.contains("Linear controller, one core") && !stdout.contains("\nStart\n"), "{stdout}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn plain_numbers_play_with_the_features_they_belong_to() {
     check_lines(&answer["results"][0], &lines(&played("bcts", u64::MAX)));
 
     let error = refused(&["--weights", path.to_str().unwrap()], 2);
-    assert!(error.contains("say with --features"), "{error}");
+    assert!(error.contains("name their features with --features"), "{error}");
     let error = refused(&["bcts", "--features", "bcts8"], 2);
     assert!(error.contains("--features is for the plain numbers of --weights"), "{error}");
     let error = refused(&["--weights", path.to_str().unwrap(), "--features", "holes,gaps"], 2);
@@ -242,7 +242,7 @@ fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
     }
     let points = sum(2) / games.len() as f64;
     assert!((result["score"]["mean"].as_f64().unwrap() - points).abs() < 1e-9, "{result}");
-    assert!(text.contains("points a piece") && text.contains("lines a piece"), "{text}");
+    assert!(text.contains("points per piece") && text.contains("lines per piece"), "{text}");
     let more: Vec<f64> = of("dt-10").iter().zip(&games).map(|(dt, bcts)| dt[2] - bcts[2]).collect();
     let difference = answer["paired_differences"][0]["score"]["mean"].as_f64().unwrap();
     assert!((difference - mean(more.iter().copied())).abs() < 1e-9, "{answer}");
@@ -260,7 +260,7 @@ fn controllers_of_modern_tetris_send_lines() {
     let output = tetrion(&[&args[..], &rules, &names].concat()).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sent = |i: usize| answer["results"][i]["score_per_piece"]["mean"].as_f64().unwrap();
-    // Of 1,000 longer games they send 0.587, 0.489 and 0.061 lines a piece.
+    // Of 1,000 longer games they send 0.587, 0.489 and 0.061 lines per piece.
     assert!(sent(0) > sent(1) && sent(1) > 0.42 && sent(2) < 0.1, "{answer}");
 }
 
@@ -298,7 +298,7 @@ fn cut_games_estimate_whole_ones() {
     assert!(interval[0] < lines && lines < interval[1], "{lines} lines, estimated {interval:?}");
     let output = evaluate(&["dt-10", "--max-pieces", "10"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("games were cut; over ") && text.contains(" lines a loss (95 %)"), "{text}");
+    assert!(text.contains("games were cut; over ") && text.contains(" lines per loss (95 %)"), "{text}");
 }
 
 /// What the documents promise of kernels and threads, as a person can check it.
@@ -499,7 +499,7 @@ fn how_long_games_last_is_estimated() {
 
     let output = evaluate(&["bcts", "--loss-trials", "64"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("50 estimates each, of 64 trials a height, on 10 x 7"), "{text}");
+    assert!(text.starts_with("50 estimates each, of 64 trials per height, on 10 x 7"), "{text}");
     // Too few pieces for any trial.
     let cut = evaluate(&["bcts", "--loss-trials", "64", "--max-pieces", "100"]);
     let text = String::from_utf8(cut.stdout).unwrap();

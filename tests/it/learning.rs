@@ -113,7 +113,7 @@ fn its_weights_have_a_model_and_play_as_it_says() {
 
     let refused = tetrion(&["train", "--features", "dellacherie6", "--start"]).arg(&path).output().unwrap();
     let stderr = String::from_utf8_lossy(&refused.stderr);
-    assert!(stderr.contains("has a model beside its weights"), "{stderr}");
+    assert!(stderr.contains("has a model in addition to its weights"), "{stderr}");
 }
 
 #[test]

@@ -250,7 +250,7 @@ fn shows_its_curve(test: &str, flags: &[&str]) {
     assert!(killed.success());
     training.wait().unwrap();
     assert_eq!(curve["generations"], 200);
-    assert_eq!(curve["y_label"], "lines a game");
+    assert_eq!(curve["y_label"], "lines per game");
     let done = curve["done"].as_u64().unwrap() as usize;
     // The same numbers as in the folder of the run.
     let kept = fs::read_to_string(folder.join("generations.jsonl")).unwrap();
@@ -278,8 +278,7 @@ fn a_training_on_servers_says_where_their_pages_are() {
     let (one, other, hidden) = (Process::start(&[]), Process::start(&[]), Process::start(&["--no-page"]));
     let text =
         said(&empty_folder("pages"), format!("{},{},http://{}", one.address, hidden.address, other.address));
-    let expected =
-        format!("the pages of the servers that play: http://{}/, http://{}/\n", one.address, other.address);
+    let expected = format!("pages of the servers: http://{}/, http://{}/\n", one.address, other.address);
     assert!(text.contains(&expected), "{text}");
     let text = said(&empty_folder("hidden"), hidden.address.to_string());
     assert!(!text.contains("the pages of"), "{text}");

@@ -186,7 +186,7 @@ fn a_game_that_is_over_can_be_taken_back_or_followed_by_another() {
     assert!(report.contains("\nyou: ") && report.contains(" points, topped out\nrandom: "), "{report}");
     press(&mut play, &[LEFT, TURN, DROP, HINT, KeyCode::Char('p'), KeyCode::Down]);
     wait(&mut play, 1.0);
-    assert!(screen(&play, 80, 24).contains("topped out, n begins another game"), "{}", screen(&play, 80, 24));
+    assert!(screen(&play, 80, 24).contains("topped out, n starts a new game"), "{}", screen(&play, 80, 24));
     let pieces = play.course().outcome().pieces;
     press(&mut play, &[UNDO]);
     assert_eq!((play.course().end(), play.course().outcome().pieces), (None, pieces - 1));
@@ -217,7 +217,7 @@ fn what_cannot_be_played_is_refused() {
         let error = refused(&[&["play"], args].concat());
         assert!(error.contains(why), "{error}");
     }
-    check(&[], "error: this needs a terminal, and stdin is none");
+    check(&[], "error: this needs a terminal, but stdin is not one");
     check(&["--rules", "chess"], "no preset is called \"chess\"");
     check(&["--hint", "random"], "no controller is called \"random\"");
     check(&["--against", "bcst"], "no agent or controller is called \"bcst\"");
@@ -275,7 +275,7 @@ fn modern_tetris_is_played_key_by_key() {
     press(&mut play, &[KeyCode::Char('c')]);
     assert!(screen(&play, 100, 30).contains("the piece cannot be held now"));
     press(&mut play, &[KeyCode::Char('r')]);
-    assert!(screen(&play, 100, 30).contains("these rules have no half turns"));
+    assert!(screen(&play, 100, 30).contains("these rules do not allow half turns"));
     assert!(screen(&play, 100, 30).contains("c hold") && !screen(&play, 100, 30).contains("r half turn"));
     let others = self::play(&[&flags[..], &["--half-turns", "tetrio", "--hold", "false"]].concat());
     let keys = screen(&others, 100, 30);

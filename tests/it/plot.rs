@@ -200,11 +200,12 @@ fn count(text: &str, part: &str) -> usize {
 fn svg_of_a_learning_curve() {
     let incumbents: Vec<Point> =
         (0..5).map(|x| Point { x: f64::from(x), y: 15.0, band: Some([12.0, 18.0]) }).collect();
-    let svg = learning_curve("Tetris <10 x 20> & more", "lines a game", &generations(), &incumbents).to_svg();
+    let svg =
+        learning_curve("Tetris <10 x 20> & more", "lines per game", &generations(), &incumbents).to_svg();
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
     for text in [
         "Tetris &lt;10 x 20&gt; &amp; more",
-        "lines a game",
+        "lines per game",
         "generation",
         "result so far, 95 % interval",
         "best candidate",

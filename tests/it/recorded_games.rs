@@ -340,7 +340,7 @@ fn export_refuses_more_pictures_than_a_file_can_hold() {
     let args = ["export", file.to_str().unwrap(), "-o", out.to_str().unwrap()];
     let refused = tetrion(&args).output().unwrap();
     let stderr = String::from_utf8(refused.stderr).unwrap();
-    let problem = "4501 steps make as many pictures, expected at most 4000: choose with --from and --to, or with --last";
+    let problem = "4501 steps give one picture each, expected at most 4000: choose with --from and --to, or with --last";
     assert!(stderr.contains(problem) && refused.status.code() == Some(2) && !out.exists(), "{stderr}");
     run(&[&args[..], &["--last", "100", "--cell", "4"]].concat());
 }

@@ -278,7 +278,7 @@ fn what_cannot_be_watched_is_refused() {
         let error = refused(&[&["watch"], args].concat());
         assert!(error.contains(why), "{error}");
     }
-    check(&["dt-10"], "error: this needs a terminal, and stdin is none");
+    check(&["dt-10"], "error: this needs a terminal, but stdin is not one");
     check(&[], "NAME");
     check(&["dt-11"], "no agent or controller is called \"dt-11\"");
     check(&["random"; 17], "17 players, expected at most 16");
@@ -371,7 +371,7 @@ fn a_run_that_goes_on_is_taken_up_by_the_next_game() {
     put(2, &folder);
     second(&mut watch);
     let drawn = screen(&watch, 120, 30);
-    assert!(drawn.contains("generation 1 of 3; generation 2 is there, game 0"), "{drawn}");
+    assert!(drawn.contains("generation 1 of 3; next: generation 2, game 0"), "{drawn}");
     assert_eq!(watch.players()[0].known(), first);
     assert!(watch.report().contains("_3, generation 1: 0 lines"), "{}", watch.report());
 

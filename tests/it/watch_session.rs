@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::KeyCode;
 use tetrion::client::session::{Session, SessionRequest, Start};
 use tetrion::client::{Client, ClientError, ConnectOptions, RulesChoice, WatchedFrame, WatchedSession};
-use tetrion::viewers::{Kept, Link, Palette, Program, SessionViewer};
+use tetrion::viewers::{FrameHistory, Link, Palette, Program, SessionViewer};
 use tokio_util::sync::DropGuard;
 
 use crate::evaluate::tetrion;
@@ -43,8 +43,8 @@ impl Learner {
 }
 
 /// A viewer of what a session looks like now, and where its frames are kept.
-fn viewer((session, frame): (WatchedSession, WatchedFrame)) -> (SessionViewer, Arc<Mutex<Kept>>) {
-    let kept = Arc::new(Mutex::new(Kept::new(frame)));
+fn viewer((session, frame): (WatchedSession, WatchedFrame)) -> (SessionViewer, Arc<Mutex<FrameHistory>>) {
+    let kept = Arc::new(Mutex::new(FrameHistory::new(frame)));
     (SessionViewer::new(session, kept.clone(), Palette::Ascii, false), kept)
 }
 
@@ -148,7 +148,7 @@ async fn only_the_newest_frames_are_kept() {
     let (session, first) = learner.frame().await;
     learner.session.reset(&[], Start::Next).await.unwrap();
     // Room for some three frames.
-    let mut kept = Kept::within(first, 2_200);
+    let mut kept = FrameHistory::within(first, 2_200);
     for second in 1..=6 {
         learner.session.step(&[0, 1], &[]).await.unwrap();
         kept.push(Duration::from_secs(second), learner.frame().await.1);
@@ -256,7 +256,7 @@ async fn a_person_watches_until_the_session_ends() {
     session.step(&[1, 1, 1], &[]).await.unwrap();
     terminal.wait_to_see("live, call 3, ");
     session.delete().await.unwrap();
-    terminal.wait_to_see("the session has ended: the server has it no more, call 3");
+    terminal.wait_to_see("the session has ended: the server no longer has it, call 3");
     terminal.press("q");
     let (written, code) = terminal.end();
     let after = afterwards(&written);
@@ -265,7 +265,7 @@ async fn a_person_watches_until_the_session_ends() {
         after.contains(" on 10 x 20, call 3\r\nenv 2: episode 0, 0 lines, 2 pieces, return 0\r\n"),
         "{after:?}"
     );
-    assert!(after.ends_with("the session has ended: the server has it no more\r\n"), "{after:?}");
+    assert!(after.ends_with("the session has ended: the server no longer has it\r\n"), "{after:?}");
     drop(server);
 }
 
@@ -295,7 +295,7 @@ async fn the_only_session_need_not_be_named() {
     let args = format!("watch --server {} --session", server.address);
     let (written, code) = Terminal::open((80, 24), &args, &[]).end();
     assert_eq!(code, Some(1), "{written:?}");
-    assert!(written.contains("no session to watch: the server has none of this caller's"), "{written:?}");
+    assert!(written.contains("the server has no session of this caller"), "{written:?}");
 
     let first = learner(&server).await;
     let mut terminal = Terminal::open((80, 24), &args, &[("NO_COLOR", "1")]);
@@ -309,7 +309,7 @@ async fn the_only_session_need_not_be_named() {
     assert_eq!(code, Some(2), "{written:?}");
     let line =
         |session: &Session| format!("\r\n  {}: 3 environments, simplified 10 x 20, 1 call", session.name());
-    let expected = format!("the server has 2 of them, name one:{}{}", line(&second), line(&first));
+    let expected = format!("the server has 2 sessions, name one:{}{}", line(&second), line(&first));
     assert!(written.contains(&expected), "{written:?}");
 }
 
@@ -329,8 +329,8 @@ async fn what_is_no_session_is_refused() {
     }
     check(&["--session", "sessions/a"], "--server has 0 addresses, expected one");
     check(&["--session", "sessions/a", "--server", "a:1,b:1"], "--server has 2 addresses, expected one");
-    check(&["--session", "sessions/a", "--server", "a:1"], "this needs a terminal, and stdin is none");
-    check(&["bcts", "--server", "a:1"], "this needs a terminal, and stdin is none");
+    check(&["--session", "sessions/a", "--server", "a:1"], "this needs a terminal, but stdin is not one");
+    check(&["bcts", "--server", "a:1"], "this needs a terminal, but stdin is not one");
     check(&["bcts", "--envs", "1"], "--session");
     for args in [&["bcts"][..], &["--width", "8"], &["--seed", "2"], &["--record", "x"], &["--expectation"]] {
         let args = [&["--session", "sessions/a", "--server", "a:1"], args].concat();

@@ -1,4 +1,4 @@
-//! What is measured, group by group.
+//! The measurements of each group.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,19 +20,19 @@ use crate::workloads::{
     games,
 };
 
-/// Pieces, placements or steps of an environment between two looks at the clock: a millisecond or less, mostly.
+/// Pieces, placements or environment steps between two checks of the clock; mostly a millisecond or less.
 const CHUNK: u64 = 4096;
-/// Environments of a session and positions of a listing.
+/// Environments of a large session, and positions of a listing.
 const MANY: u32 = 4096;
 /// Positions whose placements fill an answer of about two megabytes.
 const NUM_POSITIONS: u32 = 2048;
-/// Steps a second where latency is measured.
+/// Steps per second while latency is measured.
 const STEP_RATE: u32 = 200;
-/// Sessions of [`MANY`] environments that are weighed.
+/// Sessions of [`MANY`] environments whose memory is measured.
 const WEIGHED: u32 = 16;
 
 impl Group {
-    /// How long it takes, about; what the display of the time left begins with.
+    /// Estimated time of the group, which the progress bar starts from.
     pub fn estimate(self, plan: Plan) -> Duration {
         let works = match self {
             Group::Rollouts => {
@@ -51,7 +51,7 @@ impl Group {
         plan.slice * (works * plan.rounds) as u32
     }
 
-    /// Measures it.
+    /// Measures the group.
     ///
     /// # Errors
     /// If a server cannot be started or does not answer.
@@ -70,7 +70,7 @@ impl Group {
     }
 }
 
-/// Works with names, measured in turns: a row for each.
+/// Named works, measured in turns; each gives a row.
 struct Table<'a> {
     group: Group,
     names: Vec<(String, &'static str, Option<Goal>)>,
@@ -160,7 +160,7 @@ fn threads(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
     let counts = thread_counts(all_threads());
     for &count in &counts {
         let pool = Pool::new(count)?;
-        // Games short enough for all threads to end at nearly the same time.
+        // Short enough games for all threads to finish at nearly the same time.
         let games = Games::long(64 * count as u32, 2 * CHUNK);
         table.add(numbers::count(count as u64, "thread"), "pieces", move || Ok(games.play(&pool)));
     }
@@ -176,7 +176,7 @@ fn all_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// One, twice as many as long as there are that many, and all.
+/// Powers of two below the number of threads, then that number.
 pub fn thread_counts(all: usize) -> Vec<usize> {
     let mut counts: Vec<usize> =
         std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&n| n < all).collect();
@@ -269,7 +269,7 @@ fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
     }
     let name = "guideline: EnumeratePlacements of 256, 30 features";
     table.add(name, "placements", move || Ok(session.enumerate_placements()?));
-    // The highest rate that there is, of few environments and of as many as may be.
+    // Watch at the highest frame rate, with few environments and with the maximum.
     let mut viewers = Vec::new();
     for watched in [4, MAX_WATCHED_ENVS] {
         let mut session = remote.session(256, false)?;
@@ -298,7 +298,7 @@ fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
         for (evaluations, meanwhile) in [(0, "nothing else"), (1, "an evaluation on every core")] {
             let time = latency_time(plan);
             let calls = (time.as_secs_f64() * f64::from(STEP_RATE)) as u32;
-            // A server for each: an evaluation does not end the moment its caller leaves.
+            // Each case needs a fresh server: an evaluation may outlive its caller's connection briefly.
             let server = ServerProcess::start()?;
             let remote = Remote::connect_with_threads(&server.address)?;
             let times = remote.step_latencies(num_envs, evaluations, STEP_RATE, calls)?;
@@ -344,7 +344,7 @@ fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
 fn memory() -> anyhow::Result<Vec<Row>> {
     let server = ServerProcess::start()?;
     let remote = Remote::connect(&server.address)?;
-    remote.session(1, false)?.delete()?; // what the first call of all takes does not belong to a session
+    remote.session(1, false)?.delete()?; // memory of the first call does not belong to a session
     let Some(before) = server.resident_bytes() else { return Ok(Vec::new()) };
     let sessions = (0..WEIGHED).map(|_| remote.session(MANY, false)).collect::<Result<Vec<_>, _>>()?;
     let after = server.resident_bytes().unwrap_or(before);
@@ -380,7 +380,7 @@ fn startup(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
     }])
 }
 
-/// The kernels of this machine by name, and the one in use.
+/// Names of this machine's kernels, and of the one in use.
 pub fn kernel_names() -> (Vec<&'static str>, &'static str) {
     (games::kernels().map(Kernel::name).collect(), Kernel::best().name())
 }

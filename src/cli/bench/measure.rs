@@ -1,56 +1,55 @@
-//! How fast is it? Repeated, in turns, and never once.
+//! Measuring speed: repeatedly and in turns, never once.
 //!
-//! Things to compare are measured in rounds, each of them once a round, so that whatever else the machine does affects all
-//! of them. A figure is the median of the rounds; a ratio is the median of the ratios of the rounds, which a bad minute does
-//! not change.
+//! The works to compare run in rounds, each once per round, so that other load on the machine affects all of them. A figure is
+//! the median over the rounds; a ratio is the median of the rounds' ratios, which a few bad rounds do not change.
 
 use std::time::{Duration, Instant};
 
-/// How long, and how often.
+/// Number and length of the rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
-    /// How long each thing is done in a round, at least.
+    /// Least time of each work in a round.
     pub slice: Duration,
 }
 
-/// One figure for each round.
+/// One figure per round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    /// The figure in the middle; of an even number the higher of the two.
+    /// The median; of an even number of figures the higher middle one.
     ///
     /// # Panics
-    /// If there are none.
+    /// If there are no samples.
     pub fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         sorted[sorted.len() / 2]
     }
 
-    /// The lowest and the highest.
+    /// The lowest and the highest figure.
     pub fn range(&self) -> (f64, f64) {
         let lowest = self.0.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         (lowest, highest)
     }
 
-    /// Round by round, these over others.
+    /// These figures divided by others, round by round.
     pub fn over(&self, others: &Samples) -> Samples {
         Samples(self.0.iter().zip(&others.0).map(|(this, other)| this / other).collect())
     }
 }
 
-/// Work that says how much it was.
+/// Work that returns how much it did.
 pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
 
-/// Does every work once to warm up, and then in turns; returns how much of each was done a second. Calls `pause` between
-/// two.
+/// Runs each work once to warm up, then in turns; returns the rate of each work per second. Calls `pause` with the time of each
+/// run.
 ///
 /// # Errors
-/// The first work that fails, or a pause that ends the measurement.
+/// The error of the first work that fails, or of `pause`.
 pub fn rates(
     works: &mut [Work<'_>],
     plan: Plan,

@@ -1,8 +1,8 @@
-//! `tetrion bench`: how fast is it on this machine?
+//! `tetrion bench`: measures the speed of this machine.
 //!
-//! It measures the engine, the kernels and the environments in this process, and calls to a server in a process of its own,
-//! which is this program again. The work itself is in [`workloads`](crate::workloads), shared with the micro-benchmarks in
-//! `benches/`; this module times and reports it.
+//! Measures the engine, the kernels and the environments in this process, and calls to a server in another process of this
+//! program. The works are in [`workloads`](crate::workloads), shared with the micro-benchmarks in `benches/`; this module times
+//! and reports them.
 
 mod group;
 pub mod groups;
@@ -22,9 +22,9 @@ use self::report::{MachineInfo, Report};
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::output::{print, say};
 
-/// Half a minute to a minute on two cores.
+/// Takes half a minute to a minute on two cores.
 const FULL: Plan = Plan { rounds: 7, slice: Duration::from_millis(100) };
-/// A few seconds: figures to look at, not to quote.
+/// Takes a few seconds; the figures are rough.
 const QUICK: Plan = Plan { rounds: 3, slice: Duration::from_millis(15) };
 
 /// The options of `tetrion bench`.
@@ -47,7 +47,7 @@ pub struct BenchArgs {
     pub markdown: bool,
 }
 
-/// Measures, and prints the table; after Ctrl-C, only the groups that were finished.
+/// Measures and prints the table; after Ctrl-C, only the finished groups.
 ///
 /// # Errors
 /// If a server cannot be started or does not answer.
@@ -64,7 +64,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         progress.begin();
         match group.measure(plan, &mut progress) {
             Ok(measured) => rows.extend(measured),
-            // Whatever failed, Ctrl-C may be the reason.
+            // Ctrl-C may have caused the error.
             Err(_) if interrupt.is_pressed() => {
                 unfinished = Some((done, group));
                 break;
@@ -96,7 +96,7 @@ fn machine() -> MachineInfo {
     MachineInfo { processor: processor(), threads, kernels, kernel }
 }
 
-/// Its name, where the system gives it (Linux on x86); else the name of its architecture.
+/// Name of the processor, if the system reports it (Linux on x86), else of the architecture.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -1,4 +1,4 @@
-//! `tetrion serve` in a process of its own, as it is measured: its start, its memory, its calls.
+//! `tetrion serve` in a separate process, to measure its start, memory and calls.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-/// A server, ended with this.
+/// A server process, killed when this is dropped.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
-    /// Where it listens.
+    /// The address that the server listens on.
     pub address: String,
-    /// From the request for a process to the line that says where it listens.
+    /// Time from starting the process until its line on stdout.
     pub start_time: Duration,
 }
 
 impl ServerProcess {
-    /// Starts this program again, as a server on a free port of this machine.
+    /// Starts this program as a server on a free port of this machine.
     ///
     /// # Errors
-    /// If the process cannot be started, or ends before it says where it listens.
+    /// If the process cannot be started, or ends without printing its address.
     pub fn start() -> anyhow::Result<ServerProcess> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(&program);
-        // The user's settings for other servers (tokens, certificates) are not meant for this one.
+        // The user's settings for other servers, such as tokens, must not apply here.
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| name.starts_with("TETRION_")) {
                 command.env_remove(name);
             }
         }
-        // Ctrl-C is for this process, which ends the server itself.
+        // Keep Ctrl-C from the server; this process ends it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let start = Instant::now();
@@ -42,7 +42,7 @@ impl ServerProcess {
             .with_context(|| format!("cannot start {}", program.display()))?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line).context("cannot read what the server says")?;
+            BufReader::new(stdout).read_line(&mut line).context("cannot read the server's stdout")?;
         }
         let start_time = start.elapsed();
         let Some(address) = line.trim_end().strip_prefix("tetrion listening on ").map(str::to_owned) else {
@@ -52,7 +52,7 @@ impl ServerProcess {
         Ok(ServerProcess { child, address, start_time })
     }
 
-    /// The memory that it occupies, where the system reports it (Linux).
+    /// Resident memory of the process, if the system reports it (Linux).
     pub fn resident_bytes(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! How far the measuring is: a bar on a terminal, a line for each group elsewhere.
+//! Progress of the measurements: a bar on a terminal, one line per group elsewhere.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use crate::cli::interrupt::{Interrupt, Interrupted};
 use crate::cli::output::say;
 use crate::text::numbers::time;
 
-/// The groups to measure, and how long they are expected to take. On stderr.
+/// Progress on stderr through the groups and their estimated times.
 #[derive(Debug)]
 pub struct BenchProgress {
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
-    /// Name and estimate of each.
+    /// Name and estimated time of each group.
     groups: Vec<(&'static str, Duration)>,
-    /// Groups begun.
+    /// Number of groups that have begun.
     begun: usize,
-    /// How far into the group that was begun last.
+    /// Time spent in the current group.
     inside: Duration,
 }
 
 impl BenchProgress {
-    /// Nothing has been measured yet.
+    /// Starts before the first group.
     pub fn new(groups: Vec<(&'static str, Duration)>, interrupt: Interrupt) -> BenchProgress {
         let total: Duration = groups.iter().map(|(_, estimate)| estimate).sum();
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -35,7 +35,7 @@ impl BenchProgress {
         BenchProgress { bar, interrupt, groups, begun: 0, inside: Duration::ZERO }
     }
 
-    /// The next group begins.
+    /// Starts the next group.
     pub fn begin(&mut self) {
         self.begun += 1;
         self.inside = Duration::ZERO;
@@ -45,10 +45,10 @@ impl BenchProgress {
         self.show();
     }
 
-    /// The group has taken this long so far.
+    /// Adds this time to the current group.
     ///
     /// # Errors
-    /// If Ctrl-C was pressed.
+    /// After Ctrl-C.
     pub fn advance(&mut self, took: Duration) -> Result<(), Interrupted> {
         let (_, estimate) = self.groups[self.begun - 1];
         self.inside = (self.inside + took).min(estimate);

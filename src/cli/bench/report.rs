@@ -1,4 +1,4 @@
-//! The table of figures, as text for a terminal, as Markdown for a README, as JSON for a program.
+//! The table of figures: text for a terminal, Markdown for a README, JSON for programs.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use super::group::Group;
 use super::measure::Samples;
 use crate::text::numbers::{count, grouped, short};
 
-/// What a figure counts.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// This many of these a second.
+    /// Number of these per second.
     PerSecond(&'static str),
-    /// One thing over another.
+    /// Ratio of two figures.
     Ratio,
     /// Microseconds.
     Microseconds,
@@ -26,48 +26,48 @@ pub enum Unit {
 /// The goal of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// This much or more.
+    /// At least this.
     AtLeast(f64),
-    /// This much or less.
+    /// At most this.
     AtMost(f64),
 }
 
-/// A line of the table.
+/// Row of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Where it belongs.
+    /// Group of the row.
     pub group: Group,
-    /// What was measured.
+    /// Name of the measurement.
     pub name: String,
-    /// What is counted.
+    /// Unit of the samples.
     pub unit: Unit,
-    /// One figure for each round.
+    /// One figure per round.
     pub samples: Samples,
-    /// Its goal, where it has one.
+    /// Goal of the median.
     pub goal: Option<Goal>,
 }
 
-/// What the report says about the machine.
+/// The machine, as the report shows it.
 #[derive(Clone, Debug)]
 pub struct MachineInfo {
-    /// The processor's name, as the system gives it.
+    /// Name of the processor, as the system reports it.
     pub processor: String,
-    /// Threads that it runs at a time.
+    /// Number of hardware threads.
     pub threads: usize,
-    /// The kernels that it can run.
+    /// Kernels that the processor supports.
     pub kernels: Vec<&'static str>,
-    /// The one in use.
+    /// The kernel in use.
     pub kernel: &'static str,
 }
 
 /// The whole report.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Where it was measured.
+    /// The machine that was measured.
     pub machine: MachineInfo,
-    /// Rounds and the least time of one, in words.
+    /// Number and length of the rounds, in words.
     pub plan: String,
-    /// The table.
+    /// Rows of the table.
     pub rows: Vec<Row>,
 }
 
@@ -137,7 +137,7 @@ impl MachineInfo {
 }
 
 impl Report {
-    /// One object.
+    /// The report as one JSON object.
     pub fn to_json(&self) -> Value {
         let MachineInfo { processor, threads, kernels, kernel } = &self.machine;
         json!({
@@ -150,7 +150,7 @@ impl Report {
         })
     }
 
-    /// Columns that line up.
+    /// The report as text with aligned columns.
     pub fn to_text(&self) -> String {
         let width = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
         let mut text = format!("{}\n{}\n", self.machine.words(), self.plan);
@@ -168,7 +168,7 @@ impl Report {
         text
     }
 
-    /// A table for each group.
+    /// The report as Markdown, with one table per group.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("{}. {}\n", self.machine.words(), self.plan);
         for (group, rows) in self.groups() {
@@ -188,7 +188,7 @@ impl Report {
         text
     }
 
-    /// The rows of each group that has any, in the order in which they were measured.
+    /// The rows of each measured group, in order.
     fn groups(&self) -> impl Iterator<Item = (Group, &[Row])> {
         self.rows.chunk_by(|one, next| one.group == next.group).map(|rows| (rows[0].group, rows))
     }

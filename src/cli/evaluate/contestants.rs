@@ -1,4 +1,4 @@
-//! Whose games are played: controllers and agents by name, training runs, weights from files; and the rules for all of them.
+//! The policies of an evaluation: controllers and agents by name, training runs, weights from files, and the rules for all of them.
 
 use std::path::Path;
 
@@ -9,42 +9,42 @@ use crate::agents::{AgentRow, Controller, Parameter, Play, PlayChoice};
 use crate::client::{Features, NamedPolicy, Policies, RulesChoice, WeightedPolicies};
 use crate::input::UsageError;
 use crate::players::{named_policy, title, title_of_weights};
-use crate::trainer::found::{self, Found};
 use crate::trainer::rules::RulesNote;
+use crate::trainer::trained_weights::{self, TrainedWeights};
 use crate::trainer::weights::{plain_numbers, read_text};
 use crate::wire::limits::MAX_GAMES;
 
-/// Size of the playfield under the rules of the literature if neither a flag nor a run says it. On 10 x 20 a good controller
-/// plays a single game for minutes or hours.
+/// Default size of the playfield under the literature's rules. On 10 x 20 a single game of a good controller takes minutes or
+/// hours.
 const DEFAULT_SIZE: (u32, u32) = (10, 10);
-/// Games of all controllers together. Each takes 64 bytes until the end: 1 GiB of them.
+/// Most games of all controllers together. Each takes 64 bytes until the end, 1 GiB in total.
 const MAX_ALL_GAMES: u64 = 16 * MAX_GAMES;
 
-/// An agent or a controller whose games are played.
+/// An agent or a controller to evaluate.
 pub struct Contestant {
-    /// Its name in the results.
+    /// Name in the results.
     pub name: String,
-    /// The policy as a request names it.
+    /// The policies of the request.
     pub policies: Policies,
 }
 
-/// The contestants, and the rules they play under.
+/// The contestants and the rules of their games.
 pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, RulesChoice)> {
     check_parameters(args)?;
     let choice = args.search.choice();
     let (mut contestants, mut noted, mut plays) = (Vec::new(), None, Vec::new());
     for player in &args.players {
-        if !found::is_place(player) {
+        if !trained_weights::is_place(player) {
             plays.push(Controller::named(player).map_or(Play::default(), |controller| controller.play));
             contestants.push(named(player, args));
             continue;
         }
-        let found = Found::read(Path::new(player))?;
-        let name = title_of_weights(player, choice, found.play());
-        let policies = found.weights().policies(choice).with_context(|| player.clone())?;
+        let weights = TrainedWeights::read(Path::new(player))?;
+        let name = title_of_weights(player, choice, weights.play());
+        let policies = weights.weights().policies(choice).with_context(|| player.clone())?;
         contestants.push(Contestant { name, policies: Policies::Weighted(policies) });
-        plays.push(found.play());
-        noted = noted.or_else(|| Some(found.rules().clone()));
+        plays.push(weights.play());
+        noted = noted.or_else(|| Some(weights.rules().clone()));
     }
     if let Some(features) = &args.features {
         if args.weights.is_empty() {
@@ -56,7 +56,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
             plays.push(Play::default());
         }
     } else if !args.weights.is_empty() {
-        let problem = "--weights holds plain numbers: say with --features what they belong to";
+        let problem = "--weights holds plain numbers: name their features with --features";
         return Err(UsageError(format!("{problem}, such as --features bcts8")).into());
     }
     if contestants.is_empty() {
@@ -71,7 +71,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let preset =
         args.rules.rules.clone().or_else(|| noted.as_ref().map(|rules: &RulesNote| rules.preset.clone()));
     let preset = preset.unwrap_or_default();
-    // What a file says is for the rules of that file.
+    // The changes in a file belong to that file's rules.
     let mut others = match noted.filter(|rules: &RulesNote| rules.preset == preset) {
         Some(rules) => rules.choice(),
         None if preset.is_empty() || preset == "simplified" => {
@@ -84,7 +84,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     Ok((contestants, args.rules.choice_that_shows(shown, others)))
 }
 
-/// The contestant of this name, with those of the flags that apply to it.
+/// The contestant with this name, with the flags that apply to it.
 fn named(name: &str, args: &EvaluateArgs) -> Contestant {
     let choice = args.search.choice();
     let playouts = args.playouts.filter(|_| plays_out(name));
@@ -97,14 +97,14 @@ fn plays_out(name: &str) -> bool {
     AgentRow::named(name).is_some_and(|row| row.parameters.contains(&Parameter::Playouts))
 }
 
-/// Refuses flags that apply to none of the contestants.
+/// Refuses flags that apply to no contestant.
 fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
     if args.playouts.is_some() && !args.players.iter().any(|name| plays_out(name)) {
         return Err(UsageError(
             "--playouts is for the agents monte_carlo and monte_carlo_coded; name one".to_owned(),
         ));
     }
-    let searches = |name: &String| Controller::named(name).is_ok() || found::is_place(name);
+    let searches = |name: &String| Controller::named(name).is_ok() || trained_weights::is_place(name);
     if args.players.iter().any(searches) || !args.weights.is_empty() {
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// A controller from a file of numbers between spaces, commas, lines or brackets.
+/// Reads a controller from a file of numbers, separated by spaces, commas, lines or brackets.
 fn read_numbers(path: &Path, features: &str, choice: PlayChoice) -> anyhow::Result<Contestant> {
     let text = read_text(path)?;
     if text.trim_start().starts_with('{') {

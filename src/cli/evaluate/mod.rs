@@ -1,7 +1,7 @@
-//! `tetrion evaluate`: how good are these controllers? Many games, means with intervals.
+//! `tetrion evaluate`: measures controllers over many games, with confidence intervals.
 //!
-//! Controllers are evaluated one after the other, so that each has a speed of its own, and on the same pieces, so that
-//! they can be compared game by game: the difference of two games on the same pieces varies less than the games do.
+//! Controllers are evaluated one after the other, so that each has its own speed, and on the same pieces, so that they can be
+//! compared game by game: the difference of two games on equal pieces varies less than the games do.
 
 mod args;
 mod contestants;
@@ -33,10 +33,10 @@ use crate::summary::Statistics;
 use crate::text::numbers::count;
 use crate::trainer::score::Score;
 
-/// Evaluates, and prints a table or an object.
+/// Evaluates, and prints a table or a JSON object.
 ///
 /// # Errors
-/// What the server refuses, with what to do next; a file that cannot be read or written.
+/// A refusal of the server with a hint, or a file that cannot be read or written.
 pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
@@ -83,7 +83,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         let start = Instant::now();
         let evaluated = play(&connection.client, &request, &name).await?;
         scores.push(Score::of(&name, &evaluated, start.elapsed().as_secs_f64()));
-        // The next contestant plays the same game, or not at all.
+        // The next contestant must play under the same version of the rules.
         rules_version = evaluated.started.rules_version.clone();
         requests.push(request);
         evaluations.push(evaluated);
@@ -94,7 +94,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     } else {
         to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
     };
-    // First the output that a full disk cannot stop.
+    // Print first: a full disk cannot stop that.
     print(&text)?;
     if let Some(path) = &args.games_csv {
         write_games(path, &scores, &evaluations)
@@ -117,19 +117,20 @@ async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyho
     evaluated.map_err(|error| advice(error, name))
 }
 
-/// Says what to do next, where the server cannot know it.
+/// Adds a hint about the next step to the server's refusal.
 fn advice(error: ClientError, name: &str) -> anyhow::Error {
     let ClientError::Refused { reason, .. } = &error else { return error.into() };
     let hint = match reason.as_str() {
-        "INVALID_TENSOR" => "a weight is expected for each feature, a finite number",
+        "INVALID_TENSOR" => "expected one finite weight per feature",
         "FEATURE_SET_MISMATCH" => "the weights were made for another version of these features: train again",
-        "RULES_VERSION_MISMATCH" => "the servers are of different versions: use servers of one version",
+        "RULES_VERSION_MISMATCH" => "the servers have different versions; use one version",
         _ => return anyhow::Error::new(error).context(format!("cannot evaluate {name}")),
     };
     anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
 }
 
-/// The games of each but the first minus those of the first, game by game; none of estimates, which have no pieces in common.
+/// Differences between the games of each contestant and the first, game by game. Estimates have no pieces in common, so they
+/// have no differences.
 fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
     if first.started.loss_trials > 0 {
@@ -147,7 +148,7 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     others.iter().zip(&scores[1..]).map(difference).collect()
 }
 
-/// Writes a line for every game.
+/// Writes one CSV line per game.
 fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
     let mut csv = BufWriter::new(File::create(path)?);
     writeln!(csv, "name,game,seed,lines,pieces,steps,score,truncated")?;

@@ -1,4 +1,4 @@
-//! `tetrion evaluate --record`: the games that are worth a look, as recordings.
+//! `tetrion evaluate --record`: records chosen games.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -9,41 +9,41 @@ use crate::cli::recordings;
 use crate::client::{Client, Evaluated, EvaluationRequest, GameResult};
 use crate::trainer::games::{RecordError, recorded};
 
-/// The most games that one command records.
+/// Most games that one command records.
 const MAX_RECORDINGS: u32 = 1_000;
 
-/// Which games of each controller are recorded.
+/// The games of each controller to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// The one with the most lines; of equals the first.
+pub enum RecordedGames {
+    /// The game with the most lines; of equals the first.
     Best,
-    /// The one with the fewest lines; of equals the first.
+    /// The game with the fewest lines; of equals the first.
     Worst,
-    /// The one in the middle: as many others have more lines as have fewer.
+    /// The game with the median number of lines.
     Median,
-    /// The first ones.
+    /// The first games.
     First(u32),
 }
 
-impl FromStr for Which {
+impl FromStr for RecordedGames {
     type Err = String;
 
-    fn from_str(word: &str) -> Result<Which, String> {
+    fn from_str(word: &str) -> Result<RecordedGames, String> {
         let first = |count: &str| count.parse().ok().filter(|count| (1..=MAX_RECORDINGS).contains(count));
         match word {
-            "best" => Ok(Which::Best),
-            "worst" => Ok(Which::Worst),
-            "median" => Ok(Which::Median),
-            word => word.strip_prefix("all=").and_then(first).map(Which::First).ok_or_else(|| {
+            "best" => Ok(RecordedGames::Best),
+            "worst" => Ok(RecordedGames::Worst),
+            "median" => Ok(RecordedGames::Median),
+            word => word.strip_prefix("all=").and_then(first).map(RecordedGames::First).ok_or_else(|| {
                 format!("{word:?}, expected best, worst, median or all=N, with N from 1 to {MAX_RECORDINGS}")
             }),
         }
     }
 }
 
-/// A list of choices, written with commas between them.
+/// A comma-separated list of choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection(pub Vec<Which>);
+pub struct Selection(pub Vec<RecordedGames>);
 
 impl FromStr for Selection {
     type Err = String;
@@ -53,8 +53,8 @@ impl FromStr for Selection {
     }
 }
 
-impl Which {
-    /// The indices of the games it means, and the word for them in the names of files.
+impl RecordedGames {
+    /// Indices of the chosen games, with the words for their file names.
     fn of(&self, games: &[GameResult]) -> Vec<(u32, String)> {
         let mut by_lines: Vec<&GameResult> = games.iter().collect();
         by_lines.sort_by_key(|game| (game.lines, game.pieces));
@@ -63,10 +63,10 @@ impl Which {
             game.map(|game| (game.seed_index, word.to_owned())).into_iter().collect()
         };
         match self {
-            Which::Best => one(by_lines.iter().find(|game| game.lines == most), "best"),
-            Which::Worst => one(by_lines.first(), "worst"),
-            Which::Median => one(by_lines.get((by_lines.len().max(1) - 1) / 2), "median"),
-            Which::First(count) => {
+            RecordedGames::Best => one(by_lines.iter().find(|game| game.lines == most), "best"),
+            RecordedGames::Worst => one(by_lines.first(), "worst"),
+            RecordedGames::Median => one(by_lines.get((by_lines.len().max(1) - 1) / 2), "median"),
+            RecordedGames::First(count) => {
                 let digits = games.len().to_string().len();
                 let named =
                     |game: &GameResult| (game.seed_index, format!("game-{:0digits$}", game.seed_index));
@@ -76,16 +76,16 @@ impl Which {
     }
 }
 
-/// Records games of one controller into a folder; returns how many files there are.
+/// Records games of one controller in a folder; returns the number of files.
 ///
 /// # Errors
-/// If the server does not play them again as it did, or a file cannot be written.
+/// If the server cannot reproduce the games, or a file cannot be written.
 pub async fn record(
     client: &Client,
     request: &EvaluationRequest,
     evaluated: &Evaluated,
     name: &str,
-    (which, folder): (&[Which], &Path),
+    (which, folder): (&[RecordedGames], &Path),
 ) -> anyhow::Result<usize> {
     let games = &evaluated.games[0];
     let chosen: Vec<(u32, String)> = which.iter().flat_map(|which| which.of(games)).collect();
@@ -101,7 +101,7 @@ pub async fn record(
     Ok(chosen.len())
 }
 
-/// A name as part of the name of a file.
+/// A name in the form of a file name.
 fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let slug: String = name.chars().map(plain).collect();

@@ -1,4 +1,4 @@
-//! What an evaluation prints: a table for people, an object for programs.
+//! The output of an evaluation: a table for people, a JSON object for programs.
 
 use std::fmt::Write as _;
 
@@ -14,18 +14,18 @@ use crate::trainer::score::{Score, statistics_to_json};
 /// Cells of the longest bar.
 const BAR: usize = 24;
 
-/// A contestant's games minus those of the first one, game by game on the same pieces.
+/// Differences between a contestant's games and the first contestant's, game by game on the same pieces.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// The name of the contestant.
+    /// Name of the contestant.
     pub name: String,
-    /// Lines.
+    /// Difference in lines.
     pub lines: Statistics,
-    /// Points.
+    /// Difference in points.
     pub points: Statistics,
 }
 
-/// The object.
+/// The results as a JSON object.
 pub fn to_json(
     args: &EvaluateArgs,
     scores: &[Score],
@@ -57,7 +57,7 @@ pub fn to_json(
     })
 }
 
-/// The table.
+/// The results as a table.
 pub fn to_text(
     args: &EvaluateArgs,
     scores: &[Score],
@@ -70,7 +70,7 @@ pub fn to_text(
     let column = longest(&mut scores.iter().map(|score| &score.name)).unwrap_or(0).max(10);
     let what = match first.started.loss_trials {
         0 => format!("{} each", count(args.games.into(), "game")),
-        trials => format!("{} each, of {trials} trials a height,", count(args.games.into(), "estimate")),
+        trials => format!("{} each, of {trials} trials per height,", count(args.games.into(), "estimate")),
     };
     let mut text = format!(
         "{what} on {} x {}, rules {}, seed {}\n\n{:column$} {:>11} {:>21} {:>11} {:>12} {:>9}\n",
@@ -120,7 +120,7 @@ pub fn to_text(
     }
     if !differences.is_empty() {
         let mut append = |what: &str, of: fn(&Difference) -> &Statistics| {
-            let _ = writeln!(text, "\n{what} more than {} on the same pieces, game by game", scores[0].name);
+            let _ = writeln!(text, "\nmore {what} than {} per game, on the same pieces", scores[0].name);
             for difference in differences {
                 let (name, more) = (&difference.name, of(difference));
                 let _ = writeln!(text, "{name:column$} {:>11} {:>21}", number(more.mean), interval(more));
@@ -134,17 +134,17 @@ pub fn to_text(
     text
 }
 
-/// The table of points, where the rules count more than lines.
+/// Appends the table of points, for rules with points for more than lines.
 fn append_points(text: &mut String, scores: &[Score], column: usize) {
     let _ = writeln!(
         text,
-        "\n{:column$} {:>11} {:>21} {:>14} {:>18} {:>13} {:>18}",
+        "\n{:column$} {:>11} {:>21} {:>16} {:>18} {:>15} {:>18}",
         "",
         "mean points",
         "95 % interval",
-        "points a piece",
+        "points per piece",
         "95 % interval",
-        "lines a piece",
+        "lines per piece",
         "95 % interval"
     );
     for score in scores {
@@ -159,7 +159,7 @@ fn append_points(text: &mut String, scores: &[Score], column: usize) {
         let (lines, of_lines) = per_piece(score.lines_per_piece);
         let _ = writeln!(
             text,
-            "{:column$} {:>11} {:>21} {points:>14} {of_points:>18} {lines:>13} {of_lines:>18}",
+            "{:column$} {:>11} {:>21} {points:>16} {of_points:>18} {lines:>15} {of_lines:>18}",
             score.name,
             number(score.points.mean),
             interval(&score.points),
@@ -167,36 +167,36 @@ fn append_points(text: &mut String, scores: &[Score], column: usize) {
     }
 }
 
-/// An estimate from games of which some were cut.
+/// An estimate of lines per loss from games that were cut, in words.
 fn in_words_per_loss(estimate: &LinesPerLoss) -> String {
     match (estimate.estimate, estimate.at_most) {
         (Some(lines), Some(most)) => format!(
-            "about {} lines a loss (95 % {} to {})",
+            "about {} lines per loss (95 % {} to {})",
             number(lines),
             number(estimate.at_least),
             number(most)
         ),
-        _ => format!("over {} lines a loss (95 %)", number(estimate.at_least)),
+        _ => format!("over {} lines per loss (95 %)", number(estimate.at_least)),
     }
 }
 
-/// Whole numbers, with decimals where whole numbers would say little.
+/// Formats a number: whole if it is large, else with decimals.
 pub fn number(number: f64) -> String {
     if number.abs() >= 100.0 {
         grouped(number)
     } else if number.abs() < 0.005 {
-        "0.00".to_owned() // and never -0.00
+        "0.00".to_owned() // never -0.00
     } else {
         format!("{number:.2}")
     }
 }
 
-/// A number per piece: three decimals where it is small.
+/// Formats a number per piece, with three decimals if it is small.
 fn rate(rate: f64) -> String {
     if rate.abs() < 10.0 { format!("{rate:.3}") } else { number(rate) }
 }
 
-/// A 95 % interval, as text.
+/// Formats a 95 % interval.
 pub fn interval(statistics: &Statistics) -> String {
     match statistics.spread {
         Some(spread) => format!("{} to {}", number(spread.ci95.0), number(spread.ci95.1)),
@@ -204,7 +204,7 @@ pub fn interval(statistics: &Statistics) -> String {
     }
 }
 
-/// A bar as long as a share of the longest, to an eighth of a cell.
+/// A bar of this share of the longest, to an eighth of a cell.
 fn bar(share: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;

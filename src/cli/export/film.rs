@@ -1,4 +1,4 @@
-//! Films: pictures through a pipe to ffmpeg, which the user has or has not.
+//! Films: pictures sent to ffmpeg, if it is installed.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,24 +8,24 @@ use anyhow::{Context, bail};
 
 use crate::picture::{Canvas, ColourScheme, Ink, Layout};
 
-/// An ffmpeg that takes pictures.
+/// A running ffmpeg that receives pictures.
 pub struct Film {
     ffmpeg: Child,
-    /// The colours by number.
+    /// Colours by ink number.
     colours: Vec<[u8; 3]>,
 }
 
 impl Film {
-    /// Starts ffmpeg for a film of so many pictures a second.
+    /// Starts ffmpeg for a film with this many pictures per second.
     ///
     /// # Errors
-    /// If there is none.
+    /// If ffmpeg cannot be started.
     pub fn begin(out: &Path, layout: &Layout, scheme: ColourScheme, rate: f64) -> anyhow::Result<Film> {
         let size = format!("{}x{}", layout.width, layout.height);
         let mut command = Command::new("ffmpeg");
         command.args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &size]);
         command.args(["-r", &rate.to_string(), "-i", "-", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]);
-        // A name that begins with a dash is no option.
+        // Keep a name that begins with a dash from being read as an option.
         command.arg(Path::new(".").join(out));
         let ffmpeg = command
             .stdin(Stdio::piped())
@@ -49,7 +49,7 @@ impl Film {
     /// Waits for ffmpeg to finish.
     ///
     /// # Errors
-    /// If it fails; it has said why on stderr.
+    /// If ffmpeg fails; its message is on stderr.
     pub fn finish(mut self) -> anyhow::Result<()> {
         drop(self.ffmpeg.stdin.take());
         let status = self.ffmpeg.wait()?;

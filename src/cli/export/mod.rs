@@ -1,6 +1,6 @@
-//! `tetrion export`: a recording as pictures.
+//! `tetrion export`: renders a recording as pictures.
 //!
-//! The ending of the file's name says what is made: a moving GIF or SVG, a film, a still, text, or a folder of stills.
+//! The ending of the output's name chooses the format: an animated GIF or SVG, a film, a still, text, or a folder of stills.
 
 mod film;
 
@@ -21,9 +21,9 @@ use crate::picture::{
 };
 use crate::recording::Replay;
 
-/// The most pictures of one export: a file that still opens, and an hour at a piece a second.
+/// Most pictures in one export: the file still opens, and it is an hour at one piece per second.
 const MAX_PICTURES: usize = 4_000;
-/// How long the last picture is shown, in hundredths of a second.
+/// Duration of the last picture, in hundredths of a second.
 const LAST_PICTURE: u32 = 250;
 
 /// The options of `tetrion export`.
@@ -66,7 +66,7 @@ pub struct ExportArgs {
     pub palette: PaletteArg,
 }
 
-/// What is made of a recording.
+/// Format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Gif,
@@ -77,10 +77,10 @@ enum Kind {
     Text,
 }
 
-/// Exports. A recording that differs from its replay is exported as far as it can be played, with a word about it.
+/// Exports a recording. A recording that differs from its replay is exported up to the difference, with a warning.
 ///
 /// # Errors
-/// [`UsageError`] for options that do not fit each other or the recording; a file that cannot be read or written.
+/// [`UsageError`] if the options contradict each other or the recording; or if a file cannot be read or written.
 pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let kind = kind(&args.out)?;
     if !(0.1..=50.0).contains(&args.speed) {
@@ -126,7 +126,7 @@ fn kind(out: &Path) -> Result<Kind, UsageError> {
     })
 }
 
-/// The steps that the options ask for, of a game with so many.
+/// The steps that the options choose, of a game with this many steps.
 fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclusive<usize>, UsageError> {
     let check = |flag, step: Option<usize>| match step {
         Some(step) if step > num_steps => {
@@ -143,18 +143,18 @@ fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclus
     let steps = check("--at", args.at)?.map_or(from..=to, |at| at..=at);
     let pictures = steps.end() - steps.start() + 1;
     if pictures > MAX_PICTURES && kind != Kind::Still {
-        let problem = format!("{pictures} steps make as many pictures, expected at most {MAX_PICTURES}");
+        let problem = format!("{pictures} steps give one picture each, expected at most {MAX_PICTURES}");
         return Err(UsageError(format!("{problem}: choose with --from and --to, or with --last")));
     }
     Ok(steps)
 }
 
-/// How the steps of a game become pictures.
+/// How steps become pictures.
 struct Pictures {
     layout: Layout,
     palette: ColourScheme,
     player: String,
-    /// Hundredths of a second for each step but the last.
+    /// Duration of each picture but the last, in hundredths of a second.
     hundredths: f64,
 }
 
@@ -165,13 +165,13 @@ impl Pictures {
         let player = recording.player.clone();
         let has_caption =
             !player.is_empty() || replay.course().end().is_some() || recording.outcome.end.is_some();
-        // Where keys move the pieces, a piece takes several steps.
-        let steps_a_piece = match recording.outcome.pieces {
+        // With keys, a piece takes several steps.
+        let steps_per_piece = match recording.outcome.pieces {
             0 => 1.0,
             pieces => (recording.actions.len() as f64 / pieces as f64).max(1.0),
         };
         let is_moving = steps.start() < steps.end();
-        let hundredths = if is_moving { 100.0 / args.speed / steps_a_piece } else { 100.0 };
+        let hundredths = if is_moving { 100.0 / args.speed / steps_per_piece } else { 100.0 };
         let layout = Layout::new(rules, args.cell, has_caption);
         Pictures { layout, palette: args.palette.palette.into(), player, hundredths }
     }
@@ -191,7 +191,7 @@ impl Pictures {
         Canvas::painted(&self.layout, &self.marks(replay, step))
     }
 
-    /// When each picture ends, so that rounding does not add up; at least so many hundredths each.
+    /// Duration of each picture in hundredths of a second, at least `least`, rounded so that errors do not add up.
     fn times(&self, steps: &RangeInclusive<usize>, least: u32) -> impl Iterator<Item = u32> + use<> {
         let each = self.hundredths.max(least.into());
         let pictures = steps.end() - steps.start();
@@ -201,7 +201,7 @@ impl Pictures {
 
     fn write_gif(&self, replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
         let mut gif = GifWriter::new(BufWriter::new(File::create(out)?), &self.layout, self.palette)?;
-        // Browsers slow pictures down that last less than two hundredths.
+        // Browsers slow down pictures shorter than two hundredths of a second.
         let times = self.times(&steps, 2);
         for (step, hundredths) in steps.zip(times) {
             gif.add(self.canvas(replay, step), hundredths.min(u16::MAX.into()) as u16)?;

@@ -1,4 +1,4 @@
-//! `tetrion perft`: all ways of placing a sequence of pieces, counted. It needs no server.
+//! `tetrion perft`: counts all ways to place a sequence of pieces, without a server.
 
 mod display;
 mod reachable;
@@ -61,10 +61,10 @@ pub struct PerftArgs {
     pub json: bool,
 }
 
-/// Counts, and prints a row for each sequence.
+/// Counts, and prints one row per sequence.
 ///
 /// # Errors
-/// If the rules cannot be played, or a sequence has other letters than those of the pieces or too many of them.
+/// If the rules cannot be played, or a sequence has unknown letters or too many.
 pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
     let ResolvedRules { preset, rules } = rules(&args)?;
     if rules.garbage.is_some() {
@@ -120,7 +120,7 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
 
 fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     let of_size = |size: Size| RulesChoice::of_size(size.width.into(), size.height.into());
-    // Rules with rows above the field have a size of their own.
+    // Presets with hidden rows bring their own size.
     let has_rows_above =
         args.rules.rules.as_deref().and_then(Rules::preset).is_some_and(|rules| rules.rows_above > 0);
     let size = args.size.or((!has_rows_above).then_some(Size { width: 10, height: 20 }));
@@ -129,7 +129,7 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     if let Ok(known) = &resolved
         && known.rules.names_spots()
     {
-        // What other programs count: cells alone, and pieces that appear in one row or nowhere.
+        // Count as other programs do: by cells only, with pieces that appear in one fixed row.
         let highest = u32::from(known.rules.visible_rows() - 1);
         let others = RulesChoice::default().with("spins", SpinRule::Off);
         let others =
@@ -156,7 +156,7 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     })
 }
 
-/// The pieces of a sequence that are counted, as letters too.
+/// The pieces of a sequence to count, with their letters.
 fn pieces(set: &PieceSet, sequence: &str, depth: Option<u32>) -> Result<(String, Vec<Piece>), UsageError> {
     let mut pieces =
         set.parse_sequence(sequence).map_err(|error| UsageError(format!("{sequence:?}: {error}")))?;
@@ -173,7 +173,7 @@ fn pieces(set: &PieceSet, sequence: &str, depth: Option<u32>) -> Result<(String,
     Ok((set.written(&pieces), pieces))
 }
 
-/// A sequence that has been counted.
+/// Counts of a sequence.
 struct Row<'a> {
     sequence: &'a str,
     count: Perft,
@@ -181,7 +181,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Those of later passes are done again, and count for the speed.
+    /// Placements per second, including those that later passes repeat.
     fn placements_per_second(&self) -> f64 {
         self.count.placements as f64 * f64::from(self.count.passes) / self.seconds
     }
@@ -217,7 +217,7 @@ impl Row<'_> {
     }
 }
 
-/// How far a sequence is, and its counts so far.
+/// Progress of a sequence and its counts so far, in words.
 fn words(sequence: &str, counted: &Perft, share: f64) -> String {
     let pass = match counted.passes {
         1 => String::new(),

@@ -1,7 +1,8 @@
-//! `tetrion perft` where pieces turn on their way down: placements with kicks, those of the last piece counted as bits.
+//! `tetrion perft` under rules with kicks: counts reachable placements, with bit operations for the last piece.
 //!
-//! No piece is held here, only a piece that is blocked ends a game, placements of the same cells count once, and pieces appear in one
-//! row: as in the counts of other programs. The rules tell spins apart and let a blocked piece appear a row higher, if flags say so.
+//! By default this counts what other programs count: no hold, a game ends only when a piece is blocked, placements of equal
+//! cells count once, and pieces appear in one fixed row. Flags can tell spins apart, or let a blocked piece appear one row
+//! higher.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use crate::engine::{Movement, Playfield, Rules, Tetromino};
 use crate::text::numbers::grouped;
 use crate::trainer::rules::changes;
 
-/// Counts, and prints a row for each sequence, or JSON.
+/// Counts, and prints one row per sequence, or JSON.
 pub(super) fn run(
     preset: &str,
     rules: &Rules,

@@ -1,4 +1,4 @@
-//! The options of `tetrion tbp`, which has two forms: `bot` and `host`.
+//! The options of `tetrion tbp`: subcommands `bot` and `host`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::cli::rules::RulesArgs;
 use crate::cli::search::SearchArgs;
 use crate::wire::limits::MAX_RECORDED_STEPS;
 
-/// Most games at a time: each has its own process, and some threads here.
+/// Most games in parallel; each has a process, and some threads here.
 const MAX_JOBS: i64 = 256;
 
-/// The options of `tetrion tbp`: which side of the protocol.
+/// The options of `tetrion tbp`.
 #[derive(Debug, Args)]
 pub struct TbpArgs {
     /// Side of the protocol.

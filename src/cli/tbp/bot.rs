@@ -1,4 +1,4 @@
-//! One of our agents as a bot: lines from stdin, answers to stdout, complaints to stderr.
+//! Runs an agent as a bot: reads lines from stdin, answers on stdout, and reports problems on stderr.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,13 +12,13 @@ use crate::input::UsageError;
 use crate::players::{agent, title, title_of_weights};
 use crate::tbp::lines::{Line, MAX_LINE_BYTES, read_line, skip_line};
 use crate::tbp::messages::write;
-use crate::tbp::{Bot, BotSetup, Heard};
-use crate::trainer::found::{self, Found};
+use crate::tbp::{Bot, BotSetup, Reply};
+use crate::trainer::trained_weights::{self, TrainedWeights};
 
-/// Talks to a front end until it says quit, or its side of the pipe is closed.
+/// Serves a front end until it sends `quit` or closes its pipe.
 ///
 /// # Errors
-/// A player or rules that cannot be played, or a pipe that breaks.
+/// Fails for a player or rules that cannot be played, or if a pipe breaks.
 pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
     let mut bot = Bot::new(setup(args)?);
     let mut stdin = std::io::stdin().lock();
@@ -28,7 +28,7 @@ pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
         number += 1;
         let problem = match line {
             Line::Text(line) => {
-                let Heard { answer, complaint, quits } = bot.hear(&line);
+                let Reply { answer, complaint, quits } = bot.hear(&line);
                 if let Some(answer) = answer {
                     print(&write(&answer))?;
                 }
@@ -50,18 +50,18 @@ pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The player of the flags, and its rules.
+/// The player that the flags choose, and its rules.
 fn setup(args: &BotArgs) -> Result<BotSetup, UsageError> {
     let player = args.player.as_str();
     let choice = args.search.choice();
-    let (name, agent, rules) = if !found::is_place(player) {
+    let (name, agent, rules) = if !trained_weights::is_place(player) {
         let rules = rules(&args.rules, None)?.rules;
         (title(player, choice), agent(player, choice, &rules)?, rules)
     } else {
-        let found = Found::read(Path::new(player))?;
-        let rules = rules(&args.rules, Some(found.rules()))?.rules;
-        let name = title_of_weights(found.name(), choice, found.play());
-        (name, found.agent(&rules, choice)?, rules)
+        let weights = TrainedWeights::read(Path::new(player))?;
+        let rules = rules(&args.rules, Some(weights.rules()))?.rules;
+        let name = title_of_weights(weights.name(), choice, weights.play());
+        (name, weights.agent(&rules, choice)?, rules)
     };
     Ok(BotSetup::new(name, agent, rules, args.seed))
 }

@@ -1,4 +1,4 @@
-//! Games of any bot: played, shown as they go, recorded and reported.
+//! Plays games with a bot, with progress, recordings and a report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use crate::client::EvaluationProgress;
 use crate::tbp::{End, HostedGame, Hosting, HostingProgress, Program, play};
 use crate::text::numbers::count;
 
-/// Plays the games, and prints how they went.
+/// Plays the games, and prints the results.
 ///
 /// # Errors
-/// Rules that cannot be played, a program that cannot be started, or a file that cannot be written.
+/// Fails for rules that cannot be played, a program that cannot be started, or a file that cannot be written.
 pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     let rules = rules(&args.rules, None)?;
     let (path, words) = args.program.split_first().expect("it is required");
@@ -61,10 +61,10 @@ pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(has_lost)))
 }
 
-/// Where the recordings go.
+/// Files of the recordings.
 struct Files {
     path: PathBuf,
-    /// The digits of the numbers of games; none if there is a single file.
+    /// Digits of the game numbers in file names; `None` for a single file.
     digits: Option<usize>,
 }
 

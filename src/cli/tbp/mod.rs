@@ -1,5 +1,5 @@
-//! `tetrion tbp`: both sides of the Tetris Bot Protocol: our agents as bots on stdin and stdout, and games for any bot. Neither
-//! needs a server.
+//! `tetrion tbp`: both sides of the Tetris Bot Protocol, without a server: `bot` runs an agent on stdin and stdout, `host`
+//! plays games with any bot.
 
 mod args;
 mod bot;
@@ -13,10 +13,10 @@ use std::process::ExitCode;
 
 use self::args::Side;
 
-/// Talks to a front end until it says quit, or plays games with a bot and prints how they went.
+/// Serves a front end until it quits, or plays games with a bot and prints the results.
 ///
 /// # Errors
-/// A name or rules that cannot be played, a program that cannot be started, or a file that cannot be written.
+/// Fails for a name or rules that cannot be played, a program that cannot be started, or a file that cannot be written.
 pub fn run(args: TbpArgs) -> anyhow::Result<ExitCode> {
     match args.side {
         Side::Bot(args) => bot::run(&args),

@@ -1,5 +1,5 @@
-//! What hosted games print: a table for people, an object for programs. Neither has a time in it, so that equal games print the
-//! same.
+//! The output of hosted games: a table for people, a JSON object for programs. They contain no times, so equal games print
+//! equal output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use crate::tbp::{End, HostedGame, Hosting};
 use crate::text::numbers::{count, grouped};
 use crate::trainer::rules::{changes, in_words};
 
-/// How many reasons for lost games are told.
-const MOST_TOLD: usize = 10;
+/// Most reasons for lost games that the table lists.
+const MAX_REASONS: usize = 10;
 
-/// The games, and what follows from them.
+/// The games and their statistics.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     hosting: &'a Hosting,
@@ -25,14 +25,14 @@ pub struct Report<'a> {
     attack: Option<PerPiece>,
     lines: Option<PerPiece>,
     pieces: Option<Statistics>,
-    /// Games by how they ended.
+    /// Number of games per kind of end.
     ends: BTreeMap<&'static str, u32>,
-    /// Moves that were suggested before one that could be made.
+    /// Number of suggested moves that could not be made.
     passed_over: u64,
 }
 
 impl<'a> Report<'a> {
-    /// Of these games, which may be fewer than were wanted.
+    /// Reports these games, which may be fewer than requested.
     pub fn new(hosting: &'a Hosting, preset: &'static str, games: &'a [HostedGame]) -> Report<'a> {
         let pieces = |game: &HostedGame| game.recording.outcome.pieces as f64;
         let mut ends = BTreeMap::new();
@@ -49,16 +49,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Who played: what the first game's bot said that said something.
+    /// The bot's description of itself, from the first game that has one.
     fn bot(&self) -> Option<&Info> {
         self.games.iter().find_map(|game| game.bot.as_ref())
     }
 
-    /// The table.
+    /// The report as a table.
     pub fn to_text(&self) -> String {
         let mut text = self.head();
-        let _ = writeln!(text, "\n{:22} {:>9} {:>21}", "", "mean", "95 % interval");
-        for (what, number) in [("lines sent a piece", self.attack), ("lines cleared a piece", self.lines)] {
+        let _ = writeln!(text, "\n{:23} {:>9} {:>21}", "", "mean", "95 % interval");
+        for (what, number) in [("lines sent per piece", self.attack), ("lines cleared per piece", self.lines)]
+        {
             append_row(
                 &mut text,
                 what,
@@ -69,20 +70,20 @@ impl<'a> Report<'a> {
         }
         let spread = self.pieces.and_then(|pieces| pieces.spread);
         let mean = self.pieces.map(|pieces| pieces.mean);
-        append_row(&mut text, "pieces a game", mean, spread.map(|spread| spread.ci95), 1);
+        append_row(&mut text, "pieces per game", mean, spread.map(|spread| spread.ci95), 1);
         let ends: Vec<String> = self.ends.iter().map(|(end, games)| format!("{games} {end}")).collect();
         if !ends.is_empty() {
             let _ = writeln!(text, "\nends: {}", ends.join(", "));
         }
         if self.passed_over > 0 {
             let moves = grouped(self.passed_over as f64);
-            let _ = writeln!(text, "moves passed over because they cannot be made: {moves}");
+            let _ = writeln!(text, "impossible moves passed over: {moves}");
         }
         self.append_lost(&mut text);
         text
     }
 
-    /// Who played what.
+    /// The heading: bot, games and rules.
     fn head(&self) -> String {
         let Hosting { program, rules, games, seed, max_pieces, think, .. } = self.hosting;
         let name = match self.bot() {
@@ -102,24 +103,24 @@ impl<'a> Report<'a> {
         format!("{name}: {games} of at most {pieces}, {rules}, seed {seed}{think}\n")
     }
 
-    /// The games that were lost, and why.
+    /// Appends the lost games with the reasons.
     fn append_lost(&self, text: &mut String) {
         let lost = self.lost();
-        for (why, games) in lost.iter().take(MOST_TOLD) {
+        for (why, games) in lost.iter().take(MAX_REASONS) {
             let (game, piece) = (games[0].game, games[0].recording.outcome.pieces + 1);
             let others = match games.len() - 1 {
                 0 => String::new(),
-                1 => ", and so was another one".to_owned(),
-                others => format!(", and so were {others} others"),
+                1 => ", as was one more".to_owned(),
+                others => format!(", as were {others} more"),
             };
             let _ = writeln!(text, "game {game} was lost at piece {piece}{others}: {why}");
         }
-        if lost.len() > MOST_TOLD {
-            let _ = writeln!(text, "and others in {} more ways", lost.len() - MOST_TOLD);
+        if lost.len() > MAX_REASONS {
+            let _ = writeln!(text, "and others for {} more reasons", lost.len() - MAX_REASONS);
         }
     }
 
-    /// The lost games, those together that were lost for the same reason, in the order of the first of them.
+    /// The lost games grouped by reason, in the order of each group's first game.
     fn lost(&self) -> Vec<(String, Vec<&HostedGame>)> {
         let mut lost: Vec<(String, Vec<&HostedGame>)> = Vec::new();
         for game in self.games {
@@ -133,7 +134,7 @@ impl<'a> Report<'a> {
         lost
     }
 
-    /// The object, as a line.
+    /// The report as a JSON object on one line.
     pub fn to_json(&self) -> String {
         let Hosting { program, rules, seed, max_pieces, think, patience, .. } = self.hosting;
         let words = std::iter::once(&program.path).chain(&program.args);
@@ -169,7 +170,7 @@ fn append_row(text: &mut String, what: &str, mean: Option<f64>, ci95: Option<(f6
     let mean = mean.map_or("-".to_owned(), |mean| format!("{mean:.decimals$}"));
     let interval =
         ci95.map_or("-".to_owned(), |(low, high)| format!("{low:.decimals$} to {high:.decimals$}"));
-    let _ = writeln!(text, "{what:22} {mean:>9} {interval:>21}");
+    let _ = writeln!(text, "{what:23} {mean:>9} {interval:>21}");
 }
 
 fn game(game: &HostedGame) -> Value {

@@ -1,4 +1,4 @@
-//! The rules of a game with a bot: those of the flags, if the protocol has words for them.
+//! The rules of a game with a bot, if the protocol can express them.
 
 use super::args::GuidelineArgs;
 use crate::client::RulesChoice;
@@ -7,13 +7,13 @@ use crate::tbp::check_rules;
 use crate::trainer::rules::RulesNote;
 use crate::wire::rules::ResolvedRules;
 
-/// The preset that bots know.
+/// The only preset that bots support.
 const PRESET: &str = "guideline";
 
-/// The rules of the flags. What they leave open is that of a run under the same preset, if there is one, else the preset's.
+/// The rules of the flags. Fields without a flag come from the training run, if it has the same preset, else from the preset.
 ///
 /// # Errors
-/// [`UsageError`] for rules that cannot be played, or that the protocol has no words for.
+/// [`UsageError`] for rules that cannot be played, or that the protocol cannot express.
 pub fn rules(args: &GuidelineArgs, noted: Option<&RulesNote>) -> Result<ResolvedRules, UsageError> {
     let wrong = |error: String| UsageError(format!("rules: {error}"));
     let choice = match noted.filter(|noted| noted.preset == PRESET) {

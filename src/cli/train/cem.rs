@@ -52,7 +52,7 @@ pub struct CemArgs {
     pub second_look: Option<f64>,
 }
 
-/// How the weights of a candidate are drawn.
+/// Form of the covariance matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum CovarianceKind {
     /// Independent weights
@@ -71,8 +71,8 @@ fn defaults(preset: CemPreset) -> Defaults {
             rules: "lab",
             size: None,
             generations: 100,
-            // The notebook seeds the game of a candidate by its place in the generation, equal in all generations. Here
-            // every generation has new seeds, so that no search can learn the pieces by heart.
+            // The notebook seeds a candidate's game by its place in the generation, with equal seeds in all generations. Here
+            // every generation has new seeds, so that no search can memorise the pieces.
             game_seeds: GameSeeds::PerSlot,
             max_steps: 1000,
             terminal: TerminalPolicy::Score,
@@ -85,7 +85,7 @@ impl CemArgs {
     /// The settings of a run with these options.
     ///
     /// # Errors
-    /// A name the server does not know, or a parameter no search can run with.
+    /// For a name that the server does not know, or an invalid parameter.
     pub async fn settings(&self, client: &Client) -> anyhow::Result<Settings> {
         let preset: CemPreset = self.settings.as_deref().unwrap_or("tetrion").parse()?;
         let optimizer = |features: &[String], width, generations| {
@@ -98,7 +98,7 @@ impl CemArgs {
         of_search(&self.run, &self.candidates, defaults(preset), client, optimizer).await
     }
 
-    /// Applies the options to a preset. `features` are those of the weights at this width.
+    /// Applies the options to a preset. `features` are the features of the weights at this width.
     fn change(&self, config: &mut CemConfig, features: &[String], width: u32) -> anyhow::Result<()> {
         if let Some(start) = &self.start {
             config.start = Some(start_weights(start, features, width)?);

@@ -1,5 +1,5 @@
-//! What a person sees while a search runs: on a terminal a curve that grows over a line of numbers, elsewhere a line a
-//! generation. All of it goes to stderr; stdout is for the result. The page of a server of our own shows the curve as well.
+//! The display of a training run, on stderr: on a terminal a growing curve above a line of numbers, elsewhere one line per
+//! generation. stdout is for the result. The page of the server inside this process shows the curve as well.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::connection::Connection;
 use crate::cli::output::say;
-use crate::cli::progress::{pieces_a_second, terminal_columns, terminal_rows};
+use crate::cli::progress::{pieces_per_second, terminal_columns, terminal_rows};
 use crate::client::EvaluationProgress;
 use crate::plot::Chart;
 use crate::server::TrainingCurve;
@@ -22,10 +22,10 @@ use crate::trainer::settings::{NUM_CHOICES, Purpose, Settings};
 use crate::trainer::unit::Unit;
 use crate::trainer::weights::ScoreNote;
 
-/// Characters of the curve on a terminal: columns at most, and rows between its axes at most and at least.
+/// Size of the curve on a terminal in characters: most columns, and most rows between its axes.
 const CURVE: (usize, usize) = (76, 12);
 const LEAST_CURVE: usize = 3;
-/// Columns of the bar.
+/// Width of the bar in columns.
 const BAR: usize = 16;
 
 /// The display of one run.
@@ -36,25 +36,25 @@ pub struct Display {
     /// The curve and the numbers of the last generation.
     last: String,
     left: Option<Duration>,
-    /// Since when the games under way have been played.
+    /// Start of the games in progress.
     since: Instant,
-    /// What the page shows.
+    /// The curve on the page.
     page: Option<TrainingCurve>,
 }
 
-/// What there is to say of a generation.
+/// Summary of a generation.
 #[derive(Debug)]
 pub struct News {
-    /// In the order of their weight: a narrow terminal shows the first ones.
+    /// Most important first; a narrow terminal shows only the first numbers.
     pub numbers: Vec<String>,
-    /// Behind the numbers, where there is room: how much was done in what time.
+    /// Amount of work and time, after the numbers if there is room.
     pub effort: String,
-    /// Until the end of the run.
+    /// Time until the end of the run.
     pub left: Duration,
 }
 
 impl Display {
-    /// A display that knows how long the run will be, and what has been before.
+    /// A display of a run of this length, with the generations before it was resumed.
     pub fn new(generations: u32, done: usize, chart: &Chart, connection: &Connection) -> Display {
         let bar = std::io::stderr().is_terminal().then(|| {
             let template = format!("{{prefix}}{{bar:{BAR}}} generation {{pos}} of {{len}}{{msg}}");
@@ -74,7 +74,7 @@ impl Display {
         display
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(visible(line)),
@@ -82,7 +82,7 @@ impl Display {
         }
     }
 
-    /// Shows how far the work of a run is.
+    /// Shows the progress of the work.
     pub fn show(&mut self, progress: Progress) {
         match progress {
             Progress::Begins => self.since = Instant::now(),
@@ -91,15 +91,15 @@ impl Display {
         }
     }
 
-    /// How far the games under way are.
+    /// Shows the progress of the games.
     fn progress(&self, what: &str, progress: EvaluationProgress) {
         let seconds = self.since.elapsed().as_secs_f64();
         let games = format!("{} of {}", grouped(progress.games as f64), count(progress.num_games, "game"));
-        let games_a_second = format!("{} games/s", short(progress.games as f64 / seconds));
-        self.work(what, games, [pieces_a_second(progress, seconds), games_a_second]);
+        let games_per_second = format!("{} games/s", short(progress.games as f64 / seconds));
+        self.work(what, games, [pieces_per_second(progress, seconds), games_per_second]);
     }
 
-    /// How far the pieces of a generation are.
+    /// Shows the progress of a generation's pieces.
     fn pieces(&self, what: &str, done: u64, all: u64) {
         let seconds = self.since.elapsed().as_secs_f64();
         let pieces = format!("{} of {}", grouped(done as f64), count(all, "piece"));
@@ -118,7 +118,7 @@ impl Display {
         bar.set_message(if words.is_empty() { words } else { format!(", {words}") });
     }
 
-    /// A generation is complete.
+    /// Shows a completed generation.
     pub fn generation(&mut self, done: usize, News { numbers, effort, left }: News, chart: &Chart) {
         self.left = Some(left);
         self.show_on_page(done, chart);
@@ -137,14 +137,14 @@ impl Display {
         }
     }
 
-    /// Draws the curve over the numbers of the last generation and the bar, as high as the terminal leaves it: what does not fit is
-    /// cut off from below.
+    /// Draws the curve above the numbers of the last generation and the bar. The curve gets the rows that the terminal has
+    /// left, because the terminal cuts off lines at the bottom.
     fn draw_curve(&self, chart: &Chart) {
         let Some(bar) = &self.bar else { return };
         let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
         let curve = |rows| chart.to_text(columns, rows, true);
         let around = curve(LEAST_CURVE).lines().count() - LEAST_CURVE;
-        // The numbers, the bar, and the line of the cursor.
+        // The numbers, the bar, and the cursor's line.
         let room = terminal_rows().saturating_sub(around + 3);
         let curve = if room < LEAST_CURVE { String::new() } else { curve(room.min(CURVE.1)) };
         bar.set_prefix(format!("{curve}{}\n", visible(&self.last)));
@@ -159,7 +159,7 @@ impl Display {
         }
     }
 
-    /// Takes what moves off the terminal.
+    /// Removes the moving lines from the terminal.
     pub fn close(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -167,7 +167,7 @@ impl Display {
     }
 }
 
-/// What there is to say of a generation of a search that took this long.
+/// Summary of a generation of a search that took this long.
 pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
     let generation = &record.generation;
     let numbers = vec![
@@ -179,7 +179,7 @@ pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
     ];
     let what = if settings.loss_trials > 0 { "estimate" } else { "game" };
     let effort = format!(
-        " {} a game; {} in {:.1} s, {} pieces/s",
+        " {} per game; {} in {:.1} s, {} pieces/s",
         settings.unit.name(),
         count(record.games, what),
         took.as_secs_f64(),
@@ -188,18 +188,18 @@ pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
     News { numbers, effort, left: time_left(settings, record, took) }
 }
 
-/// What games for a purpose are, in words.
+/// Name of the games for a purpose.
 fn what(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::First(_) => "all candidates",
-        Purpose::Second(_) => "the better ones again",
-        Purpose::Check(_) => "the result so far",
-        Purpose::Choice => "the last results, to choose among them",
-        Purpose::Score => "the chosen one",
+        Purpose::Second(_) => "better candidates again",
+        Purpose::Check(_) => "current result",
+        Purpose::Choice => "finalists",
+        Purpose::Score => "final result",
     }
 }
 
-/// What there is to say of the last generation of a run that learns from every step.
+/// Summary of a generation of a run that learns from every step.
 pub fn news_of_lesson(learning: &Learning, lesson: &Lesson) -> News {
     let (settings, record) =
         (learning.settings(), learning.records().last().expect("a generation is complete"));
@@ -220,25 +220,25 @@ pub fn news_of_lesson(learning: &Learning, lesson: &Lesson) -> News {
     News { numbers, effort, left: took.mul_f64(to_come.into()).saturating_add(end) }
 }
 
-/// The score of what a run would hand in now.
+/// The score of the current result, in words.
 pub fn result_so_far(check: &ScoreNote) -> String {
     let [low, high] = check.ci95;
     format!("result so far {} {} ({} to {})", grouped(check.mean), check.unit, grouped(low), grouped(high))
 }
 
-/// The generations to come take as long as the last one, and the end as long as its pieces do.
+/// Estimated time left: the remaining generations take as long as the last, and the final games as long as their pieces.
 fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     let done = last.generation.generation + 1;
     let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));
-    let pieces_a_game = match settings.unit {
-        // A line is `width` cells, a piece four.
+    let pieces_per_game = match settings.unit {
+        // A line has `width` cells, a piece four.
         Unit::Lines if settings.loss_trials == 0 => last.check.mean * f64::from(settings.width) / 4.0,
-        // Estimates take as many pieces at the end as before.
+        // Estimates play as many pieces at the end as before.
         Unit::Lines | Unit::Points => last.pieces as f64 / last.games as f64,
     };
     let games = f64::from(settings.final_games) * (1.0 + NUM_CHOICES as f64 / 2.0);
     let speed = last.pieces.max(1) as f64 / took.as_secs_f64();
-    // The server's numbers may be anything.
-    let end = Duration::try_from_secs_f64(games * pieces_a_game / speed).unwrap_or_default();
+    // The server's numbers are not trusted.
+    let end = Duration::try_from_secs_f64(games * pieces_per_game / speed).unwrap_or_default();
     generations.saturating_add(end)
 }

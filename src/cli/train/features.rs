@@ -1,4 +1,4 @@
-//! What the weights of a run belong to: a set that the server has, or a list of features of the caller's own.
+//! The features of a run: a feature set of the server, or a list.
 
 use crate::client::{FeatureSetInfo, Features};
 use crate::input::UsageError;
@@ -6,10 +6,10 @@ use crate::names::unknown;
 use crate::trainer::weights::FeatureSetNote;
 use crate::wire;
 
-/// The features of a run: the note of the set, with empty texts for a list, and one name a weight.
+/// The features of a run: the note of the set, which is empty for a list, and one name per weight.
 ///
 /// # Errors
-/// A set that the server does not have, or a list that is no feature set at this width.
+/// For a feature set that the server does not have, or an invalid list at this width.
 pub fn resolve(
     text: &str,
     width: u32,
@@ -25,7 +25,7 @@ pub fn resolve(
         }
         Features::List(names) => {
             let width = u8::try_from(width).map_err(|error| UsageError(format!("--width: {error}")))?;
-            // The field of the message is named as the flag is.
+            // The flag has the name of the message's field.
             let wrong = |error| UsageError(format!("--{error}"));
             let set = wire::features::decode_list(&names, width).map_err(wrong)?;
             Ok((FeatureSetNote { name: String::new(), version: String::new() }, set.names()))

@@ -1,6 +1,6 @@
-//! `tetrion train`: a training run for the person who waits for it: flags, a display, a result with its interval.
+//! `tetrion train`: a training run with flags, a display, and a result with its interval.
 //!
-//! The [`trainer`](crate::trainer) trains. One file per method has its flags.
+//! The [`trainer`](crate::trainer) does the training. Each method has a file with its flags.
 
 mod args;
 mod cem;
@@ -31,8 +31,8 @@ use crate::trainer::settings::Settings;
 /// Trains to the end, or until it is interrupted.
 ///
 /// # Errors
-/// Options that exclude each other, what a server refuses, or a folder that cannot be opened. Whatever stops a run in progress
-/// is reported with the command that resumes it.
+/// If options exclude each other, a server refuses them, or a folder cannot be opened. An error during a run is reported with
+/// the command that resumes it.
 pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     let method = args.method.unwrap_or(Method::Cem(Box::new(args.cem)));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -48,7 +48,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
             }
             (None, Method::Td(td)) => {
                 let settings = td.settings(client).await?;
-                // Before anything is made, the server is asked whether it would play the games.
+                // Ask the server before creating the folder.
                 lessons::check(&settings, client).await?;
                 let folder = create(run.out.as_deref(), &settings)?;
                 follow(Learning::begin(settings, client, folder)?, false, run, &connection).await
@@ -59,7 +59,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     code
 }
 
-/// Begins a search. Before anything is made, the server is asked whether it would play the games.
+/// Begins a search. Asks the server whether it would play the games before creating the folder.
 async fn search(settings: Settings, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
     let client: &Client = &connection.client;
     settings.check(client).await?;
@@ -67,7 +67,7 @@ async fn search(settings: Settings, run: &RunArgs, connection: &Connection) -> a
     follow(Search::begin(settings, client, folder)?, false, run, connection).await
 }
 
-/// Resumes the run in a folder, whatever its method.
+/// Resumes the run in a folder, for any method.
 async fn resume(folder: &Path, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
     let client = &connection.client;
     if lessons::is_learning(folder) {

@@ -14,7 +14,7 @@ use crate::trainer::settings::GameSeeds;
 use crate::trainer::unit::Unit;
 use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 
-/// Options of a run, whatever its method.
+/// Options of a run with any method.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
@@ -100,7 +100,7 @@ pub struct CandidateArgs {
     pub game_seeds: Option<GameSeeds>,
 }
 
-/// The parser of which games the candidates play.
+/// The parser of the seeds of candidates' games.
 fn game_seeds() -> impl TypedValueParser<Value = GameSeeds> {
     one_of(&[
         ("common", "The same pieces for all candidates", GameSeeds::Common),
@@ -108,7 +108,7 @@ fn game_seeds() -> impl TypedValueParser<Value = GameSeeds> {
     ])
 }
 
-/// The parser of what games are scored by.
+/// The parser of the score of a game.
 fn unit() -> impl TypedValueParser<Value = Unit> {
     one_of(&[
         ("lines", "Lines cleared", Unit::Lines),
@@ -116,7 +116,7 @@ fn unit() -> impl TypedValueParser<Value = Unit> {
     ])
 }
 
-/// An interval needs two games.
+/// At least two games, because an interval needs two.
 fn two_games_or_more() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(2..=MAX_GAMES as i64)
 }

@@ -1,4 +1,4 @@
-//! From flags and defaults to the settings of a run.
+//! Turns flags and defaults into the settings of a run.
 
 use super::features;
 use super::run::{CandidateArgs, RunArgs};
@@ -9,10 +9,10 @@ use crate::optimizers::Config;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
 
-/// Games of a second look, as a multiple of the games of the first.
+/// Games of a second look, as a multiple of the first games.
 const SECOND_LOOK: u32 = 4;
 
-/// Settings that are not the optimizer's: the games its authors trained on, made small enough for one machine.
+/// Default settings other than the optimizer's: the authors' training games, reduced to fit one machine.
 #[derive(Debug)]
 pub struct Defaults {
     pub features: &'static str,
@@ -40,11 +40,11 @@ pub const LITERATURE: Defaults = Defaults {
     terminal: TerminalPolicy::Avoid,
 };
 
-/// The settings of a run: flags first, then defaults, then what the server says. `method` gets the features, the width and
+/// The settings of a run: flags first, then defaults, then the server's values. `method` gets the features, the width and
 /// height, and the number of generations.
 ///
 /// # Errors
-/// A name the server does not know, or what the method refuses.
+/// For a name that the server does not know, or an error of `method`.
 pub async fn of_run<M>(
     args: &RunArgs,
     candidates: &CandidateArgs,
@@ -58,7 +58,7 @@ pub async fn of_run<M>(
         let presets = info.rules_presets.iter().map(|known| known.name.as_str());
         return Err(UsageError(unknown("preset", rules, presets)).into());
     };
-    // The small playfield of the literature is for the literature's rules.
+    // The literature's small playfield applies only to the literature's rules.
     let size = defaults.size.filter(|_| rules == defaults.rules).unwrap_or((known.width, known.height));
     let chosen = |field| args.rules.changes.count(field);
     let (width, height) = (chosen("width").unwrap_or(size.0), chosen("height").unwrap_or(size.1));
@@ -104,7 +104,7 @@ pub async fn of_run<M>(
 /// The settings of a search. `optimizer` gets the features, the width and the number of generations.
 ///
 /// # Errors
-/// A name the server does not know, or a parameter no search can run with.
+/// For a name that the server does not know, or an invalid parameter.
 pub async fn of_search(
     args: &RunArgs,
     candidates: &CandidateArgs,

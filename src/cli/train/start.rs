@@ -1,4 +1,4 @@
-//! The weights that a run starts from: those of a controller, or of a file.
+//! The initial weights of a run, from a controller or a file.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::input::UsageError;
 use crate::text::numbers::count;
 use crate::trainer::weights::{Weights, plain_numbers, read_text};
 
-/// The weights of a controller by name, or else of a file; 0 for the features that it lacks.
+/// The weights of a named controller or else a file; 0 for features that it lacks.
 ///
 /// # Errors
-/// If there is neither, or if it has a weight for a feature that is not among these.
+/// If there is no such controller or file, or if it has a weight for a feature outside `features`.
 pub fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
     let (names, weights) = named_weights(start, features, width)?;
     if let Some(other) = names.iter().find(|name| !features.contains(name)) {
@@ -24,10 +24,10 @@ pub fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Re
     Ok(in_order(features, &names, &weights))
 }
 
-/// The weights of these features in a controller or a file; the weights of other features are left out.
+/// The weights of these features in a named controller or else a file, ignoring other features.
 ///
 /// # Errors
-/// If there is neither.
+/// If there is no such controller or file.
 pub fn common_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
     let (names, weights) = named_weights(start, features, width)?;
     Ok(in_order(features, &names, &weights))
@@ -38,7 +38,7 @@ fn in_order(features: &[String], names: &[String], weights: &[f64]) -> Vec<f64> 
     features.iter().map(weight).collect()
 }
 
-/// The weights of a controller or of a file, and the features that they belong to.
+/// The weights of a named controller or else a file, with their features.
 fn named_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<(Vec<String>, Vec<f64>)> {
     match Controller::named(start) {
         Ok(controller) => {
@@ -49,22 +49,20 @@ fn named_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
         Err(unknown) => {
             let path = Path::new(start);
             if !path.exists() {
-                return Err(
-                    UsageError(format!("--start: {unknown}; nor is there a file of that name")).into()
-                );
+                return Err(UsageError(format!("--start: {unknown}, and there is no such file")).into());
             }
             read_start(path, features).with_context(|| format!("--start: {start}"))
         }
     }
 }
 
-/// The weights of a file and the features that they belong to: plain numbers belong to those of the search, in order.
+/// The weights of a file with their features. Plain numbers belong to the features of the search, in order.
 fn read_start(path: &Path, features: &[String]) -> anyhow::Result<(Vec<String>, Vec<f64>)> {
     let text = read_text(path)?;
     if text.trim_start().starts_with('{') {
         let weights = Weights::from_json(&text)?;
         if weights.model.is_some() {
-            let problem = "it has a model beside its weights, which a search has not";
+            let problem = "it has a model in addition to its weights, which a search cannot start from";
             return Err(UsageError(problem.to_owned()).into());
         }
         return Ok((weights.feature_names, weights.weights));

@@ -85,8 +85,8 @@ pub struct TdArgs {
     pub start_scale: Option<f64>,
 }
 
-/// What the features say and the tables of the surface cannot see. Those of a landing are left out, because two placements with
-/// one afterstate have one value.
+/// Default features, which the tables of the surface cannot express. Features of the landing are left out, because
+/// placements with equal afterstates have equal values.
 const FEATURES: &str =
     "row_transitions,column_transitions,holes,cumulative_wells,hole_depth,rows_with_holes,pattern_diversity";
 
@@ -95,17 +95,17 @@ const DEFAULTS: Defaults = Defaults { features: FEATURES, generations: 8, games:
 /// Most games in parallel: the answer for half of them takes some megabytes on a usual playfield.
 const MAX_PARALLEL_GAMES: i64 = 1024;
 
-/// A table for all cells of a column or of a row has 2 to the power of this many rows, for each of them.
+/// Longest column or row for tables of whole lines: such a table has 2 to the power of this many rows.
 const LONGEST_LINE: u32 = 12;
 
-/// The controller that a network begins with, and what a unit of its score counts in logarithms of the risk.
+/// The controller that a network starts from, and the scale from its score to log-risk.
 const START: (&str, f64) = ("dt-10", 0.035);
 
 impl TdArgs {
     /// The settings of a run with these options.
     ///
     /// # Errors
-    /// A name the server does not know, or a parameter no run can learn with.
+    /// For a name that the server does not know, or an invalid parameter.
     pub async fn settings(&self, client: &Client) -> anyhow::Result<Settings<Lessons>> {
         let games = CandidateArgs { games: self.parallel_games, ..CandidateArgs::default() };
         let lessons = |features: &[String], size: (u32, u32), generations: u32| {
@@ -114,7 +114,7 @@ impl TdArgs {
         of_run(&self.run, &games, DEFAULTS, client, lessons).await
     }
 
-    /// How a run with these options learns.
+    /// The lessons of a run with these options.
     fn lessons(&self, features: &[String], size: (u32, u32), generations: u32) -> anyhow::Result<Lessons> {
         let exploration = self.exploration.unwrap_or(if self.hidden_units.is_some() { 0.0 } else { 0.02 });
         if !(0.0..=1.0).contains(&exploration) {
@@ -189,7 +189,7 @@ impl TdArgs {
         Ok((!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples }))
     }
 
-    /// The tables of a network, one per place of the surface and one per column and row, and its units.
+    /// The tables and units of a network, with one table per place of the surface and one per column and row.
     fn tables_of_network(&self, units: u32, (width, height): (u32, u32)) -> Result<ShapeNote, UsageError> {
         if width.max(height) > LONGEST_LINE {
             return Err(UsageError(format!(
@@ -201,7 +201,7 @@ impl TdArgs {
         for Group { kind, length, places, clip } in self.surface((width, height), 3)? {
             let first = tuples.len() as u32;
             for place in 0..=places - length {
-                // The mirror image of a height is a height; that of a step goes the other way.
+                // The mirror image of a height is a height; a step changes its sign.
                 let mirrored = places - length - place;
                 let is_image = kind == TupleName::Heights && mirrored < place;
                 let mut positions: Vec<u32> = (place..place + length).collect();
@@ -230,7 +230,7 @@ impl TdArgs {
         Ok(ShapeNote::Mlp { hidden: vec![units], activation: ActivationName::LeakyRelu, tuples })
     }
 
-    /// The tuples of the surface that the flags ask for.
+    /// The tuples of the surface that the flags choose.
     fn surface(&self, (width, height): (u32, u32), heights: u32) -> Result<Vec<Group>, UsageError> {
         let (length, clip) = (self.slope_tuple.unwrap_or(4), self.slope_clip.unwrap_or(3).min(height));
         let steps = Group { kind: TupleName::Steps, length, places: width.saturating_sub(1), clip };

@@ -1,4 +1,4 @@
-//! What a person sees of every run, whatever its method is: its course and its end.
+//! Runs a training of any method to its end, and prints the result.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use crate::trainer::search::Search;
 use crate::trainer::settings::Settings;
 use crate::trainer::unit::Unit;
 
-/// A run under way, whatever its method is.
+/// A training run of any method.
 pub trait Training {
     /// Parameters of the search, or of learning.
     type Method;
@@ -35,9 +35,9 @@ pub trait Training {
     fn folder(&self) -> &RunFolder;
     /// Learning curve so far.
     fn chart(&self) -> Chart;
-    /// Plays one generation; returns what there is to say of it.
+    /// Runs one generation; returns its summary.
     async fn next(&mut self, display: &mut Display) -> anyhow::Result<News>;
-    /// Scores the result.
+    /// Scores the final result.
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner>;
 }
 
@@ -91,7 +91,7 @@ impl Training for Learning {
     }
 }
 
-/// Plays what is left of a run, and scores the result.
+/// Runs the remaining generations, and scores the result.
 async fn train(training: &mut impl Training, display: &mut Display) -> anyhow::Result<Winner> {
     while training.folder().num_generations() < training.settings().generations.into() {
         let news = training.next(display).await?;
@@ -104,7 +104,7 @@ async fn train(training: &mut impl Training, display: &mut Display) -> anyhow::R
     Ok(winner)
 }
 
-/// Sees a run to its end, or until it is interrupted.
+/// Follows a run to its end or until it is interrupted.
 pub async fn follow(
     mut training: impl Training,
     is_resumed: bool,
@@ -115,18 +115,18 @@ pub async fn follow(
     let done = training.folder().num_generations() as usize;
     let mut display = Display::new(training.settings().generations, done, &training.chart(), connection);
     display.say(&match (is_resumed, training.folder().num_generations()) {
-        (false, _) => format!("the run is kept in {folder}"),
-        (true, 0) => format!("no generation of {folder} was complete: it begins again"),
-        (true, generations) => format!("going on with {folder} after generation {generations}"),
+        (false, _) => format!("the run is in {folder}"),
+        (true, 0) => format!("{folder} has no complete generation: starting again"),
+        (true, generations) => format!("resuming {folder} after generation {generations}"),
     });
     if let Some(own) = &connection.own {
         display.say(&format!("its learning curve grows at {}#training", own.page()));
     }
     if !args.connection.server.is_empty() {
-        // Evaluations are calls like any other: a server does not know what they are for, and shows no curve of them.
+        // Evaluations are calls like any other, so a server's page shows the calls but no learning curve.
         let pages = connection.client.pages().await;
         if !pages.is_empty() {
-            display.say(&format!("the pages of the servers that play: {}", pages.join(", ")));
+            display.say(&format!("pages of the servers: {}", pages.join(", ")));
         }
     }
     let winner = tokio::select! {
@@ -139,7 +139,7 @@ pub async fn follow(
             print_winner(&training, &winner, args.json).map(|()| ExitCode::SUCCESS)
         }
         Some(Err(error)) if error.downcast_ref().is_some_and(TrainError::is_refusal) => {
-            Err(error.context(format!("the run in {folder} cannot go on with its settings")))
+            Err(error.context(format!("the run in {folder} cannot continue with its settings")))
         }
         Some(Err(error)) => {
             display.close();
@@ -154,13 +154,13 @@ pub async fn follow(
     }
 }
 
-/// A generation that was under way is played again: the checkpoint is the one before.
+/// How to resume the run from its last checkpoint; an unfinished generation is repeated.
 fn how_to_resume(run: &RunFolder) -> String {
     let (generations, folder) = (run.num_generations(), shell_word(run.folder()));
-    format!("stopped after generation {generations}; go on with: tetrion train --resume {folder}")
+    format!("stopped after generation {generations}; resume with: tetrion train --resume {folder}")
 }
 
-/// Says what came of a run.
+/// Prints the result of a run.
 fn print_winner(
     training: &impl Training,
     Winner { score, seed, best, .. }: &Winner,
@@ -195,7 +195,7 @@ fn print_winner(
         }
         games => format!("\n{games} of the {what} {cut}"),
     };
-    // A limit that no game came to need not be typed.
+    // A limit that no game reached can be left out of the command.
     let most_pieces = if score.truncated > 0 { *max_pieces } else { 0 };
     let limits = [
         ("--loss-trials", u64::from(*loss_trials)),
@@ -206,7 +206,7 @@ fn print_winner(
     let cut_at: String =
         limits.filter(|(_, most)| *most > 0).map(|(flag, most)| format!(" {flag} {most}")).collect();
     let mut text = format!(
-        "{features} on {width} x {height} after {}: {} {} a game, 95 % interval {}, over {} fresh {what}{cut}\n\
+        "{features} on {width} x {height} after {}: {} {} per game, 95 % interval {}, over {} fresh {what}{cut}\n\
          the weights are in {}; play them again with:\n\
          tetrion evaluate {} --games {} --seed {seed}{cut_at}\n",
         count(generations, "generation"),
@@ -221,7 +221,7 @@ fn print_winner(
     if let Some(lines) = best {
         let (game, picture) = (folder.join(BEST), folder.join("best.gif"));
         text += &format!(
-            "the best of these games, with {}, is in {}; make a moving picture of its end with:\n\
+            "the best of these games, with {}, is in {}; export its end as a GIF with:\n\
              tetrion export {} -o {} --last 200\n",
             count(*lines, "line"),
             game.display(),

@@ -1,9 +1,9 @@
-//! `tetrion watch`: controllers, agents and what runs of `train` have found play, a person watches. It needs no server, except to
-//! watch a session there.
+//! `tetrion watch`: shows games of controllers, agents and training runs, or a session of a server. Only sessions need a
+//! server.
 //!
-//! The games are those of `tetrion evaluate` with the same seed. Several players get the same pieces and go step by step
-//! together; the person can stop them, walk back and forth, and read why a controller places a piece where it does. A session
-//! shows what its learner does; the person can stop the picture and go back, and the learner does not notice.
+//! The games equal those of `tetrion evaluate` with the same seed. Several players get the same pieces and move in step; the
+//! viewer can pause, step back and forth, and read why a controller chooses a placement. A session shows its learner's steps;
+//! pausing or stepping back does not affect the learner.
 
 mod args;
 mod session;
@@ -16,24 +16,23 @@ use crate::input::UsageError;
 use crate::players::Contender;
 use crate::viewers::{Watch, WatchSetup};
 
-/// Shows the games, or a session, until the person leaves, and prints how they stand then.
+/// Shows the games, or a session, until the viewer leaves, then prints the result.
 ///
 /// # Errors
-/// A name or rules that cannot be played, a session that there is not, a terminal that is none, or a file that cannot be
-/// written.
+/// Fails for a name or rules that cannot be played or an unknown session, without a terminal, or if a file cannot be written.
 pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if let Some(session) = &args.session {
         return session::run(&args, session);
     }
-    // A server may be named for all clients, in the environment or in a file; players on this machine need none.
+    // The environment or a file may name a server for all clients; players on this machine need none.
     if !args.envs.is_empty() {
-        return Err(UsageError("--envs is for --session; leave it out, or name a session".to_owned()).into());
+        return Err(UsageError("--envs needs --session: remove it, or add --session".to_owned()).into());
     }
     let mut watch = begin(&args)?;
     args.shown.show(&mut watch, Watch::recording, Watch::report)
 }
 
-/// The players before their first step.
+/// Creates the players before their first step.
 ///
 /// # Errors
 /// [`UsageError`] for an unknown player, or rules that cannot be played.

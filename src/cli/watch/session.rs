@@ -1,7 +1,7 @@
-//! `tetrion watch --session`: what a learner does on a server, while it does it.
+//! `tetrion watch --session`: shows a learner's session on a server while it runs.
 //!
-//! A task reads frames as they come, so the server never waits for the person, who can stop and go back. A server that is lost
-//! is looked for as long as the caller is patient: one that keeps its sessions over a restart has this one still.
+//! A task reads frames as they arrive, so the viewer can pause and step back without delaying the server. After a lost
+//! connection it retries for the time of `--patience`: a server that keeps sessions across a restart still has this one.
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -17,17 +17,17 @@ use crate::cli::terminal;
 use crate::client::{Client, ClientError, ListedSession, WatchedSession, Watching};
 use crate::input::UsageError;
 use crate::text::numbers::count;
-use crate::viewers::{Kept, Link, SessionViewer};
+use crate::viewers::{FrameHistory, Link, SessionViewer};
 
-/// How many sessions are listed at most.
+/// Most sessions that an error lists.
 const MOST_LISTED: usize = 20;
-/// How long to wait before the server is called again: at first, and at most.
+/// Time before calling the server again: at first, and at most.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// Shows a session until the person leaves, and prints how it stood then. Without a name it is the only one there is.
+/// Shows a session until the viewer leaves, then prints its state. Without a name, shows the only session.
 ///
 /// # Errors
-/// A server or a session that there is not, or a terminal that is none.
+/// Fails for an unknown server or session, or without a terminal.
 pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     if args.connection.server.len() != 1 {
         let problem = format!(
@@ -48,7 +48,7 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
         };
         let mut watching = connection.client.watch_session(&session, &args.envs).await?;
         let first = watching.next().await?;
-        anyhow::Ok((connection.client, watching, Arc::new(Mutex::new(Kept::new(first)))))
+        anyhow::Ok((connection.client, watching, Arc::new(Mutex::new(FrameHistory::new(first)))))
     });
     let (client, watching, kept) = begun?;
     let watched = watching.session().clone();
@@ -62,10 +62,10 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
 /// The name of the only session.
 ///
 /// # Errors
-/// None, or several: with what they are.
+/// If there are no sessions, or several; the error lists them.
 fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
     match &sessions[..] {
-        [] => bail!("no session to watch: the server has none of this caller's"),
+        [] => bail!("the server has no session of this caller"),
         [only] => Ok(only.name.clone()),
         _ => {
             let line = |session: &ListedSession| {
@@ -74,16 +74,16 @@ fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
                 let calls = count(*sequence, "call");
                 format!("\n  {name}: {envs}, {preset} {width} x {height}, {calls}")
             };
-            // The newest first: it is mostly the one that is meant.
+            // The newest first, the most likely one.
             let lines: String = sessions.iter().rev().take(MOST_LISTED).map(line).collect();
             let known = sessions.len();
-            Err(UsageError(format!("--session: the server has {known} of them, name one:{lines}")).into())
+            Err(UsageError(format!("--session: the server has {known} sessions, name one:{lines}")).into())
         }
     }
 }
 
-/// Keeps the frames as they come, until the session has ended or the server stays lost.
-async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<Kept>>, patience: Duration) {
+/// Stores frames as they arrive, until the session ends or the server stays lost.
+async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<FrameHistory>>, patience: Duration) {
     let start = Instant::now();
     let set = |link| kept.lock().expect("a lock that is not poisoned").link = link;
     loop {
@@ -99,20 +99,20 @@ async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<Kept>>, pa
     }
 }
 
-/// Why no frame comes any more.
+/// The reason why no more frames come.
 fn why(error: &ClientError) -> String {
     let reason = match error {
         ClientError::Refused { reason, .. } => reason.as_str(),
         _ => "",
     };
     match reason {
-        "SESSION_NOT_FOUND" => "the session has ended: the server has it no more".to_owned(),
+        "SESSION_NOT_FOUND" => "the session has ended: the server no longer has it".to_owned(),
         "SESSION_EXPIRED" => "the session has ended: its lease ran out".to_owned(),
         _ => error.to_string(),
     }
 }
 
-/// Watches a session again after the server was lost, as soon as it answers; `say` gets the reason why it is not there.
+/// Watches a session again once the lost server answers; `say` gets each reason for the delay.
 async fn find(
     client: &Client,
     session: &WatchedSession,

@@ -43,7 +43,7 @@ pub struct Bot {
 
 /// Result of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct Reply {
     /// Answer of the bot.
     pub answer: Option<BotMessage>,
     /// What was wrong with the line.
@@ -77,23 +77,23 @@ impl Bot {
     }
 
     /// Processes a line.
-    pub fn hear(&mut self, line: &str) -> Heard {
+    pub fn hear(&mut self, line: &str) -> Reply {
         let message = match read::<FrontEndMessage>(line) {
             Ok(Some(message)) => message,
-            Ok(None) => return Heard::default(),
-            Err(_) if line.trim().is_empty() => return Heard::default(),
-            Err(error) => return Heard::complaint(format!("{error}; ignored {:?}", shown(line, SHOWN))),
+            Ok(None) => return Reply::default(),
+            Err(_) if line.trim().is_empty() => return Reply::default(),
+            Err(error) => return Reply::complaint(format!("{error}; ignored {:?}", shown(line, SHOWN))),
         };
         match message {
             FrontEndMessage::Rules(rules) => {
                 self.adopt(&rules);
-                Heard { answer: Some(BotMessage::Ready), ..Heard::default() }
+                Reply { answer: Some(BotMessage::Ready), ..Reply::default() }
             }
             FrontEndMessage::Start(start) => {
                 let position = Position::new(*start, &self.setup.rules);
                 let complaint = position.as_ref().err().map(|error| format!("start: {error}"));
                 self.position = position.ok();
-                Heard { complaint, ..Heard::default() }
+                Reply { complaint, ..Reply::default() }
             }
             FrontEndMessage::Suggest => self.suggest(),
             FrontEndMessage::Play { played } => self.change("play", |position, rules| {
@@ -104,9 +104,9 @@ impl Bot {
             }
             FrontEndMessage::Stop => {
                 self.position = None;
-                Heard::default()
+                Reply::default()
             }
-            FrontEndMessage::Quit => Heard { quits: true, ..Heard::default() },
+            FrontEndMessage::Quit => Reply { quits: true, ..Reply::default() },
         }
     }
 
@@ -123,22 +123,22 @@ impl Bot {
         &mut self,
         message: &str,
         change: impl FnOnce(&mut Position, &Rules) -> Result<(), (String, bool)>,
-    ) -> Heard {
-        let Some(position) = &mut self.position else { return Heard::complaint(before_start(message)) };
+    ) -> Reply {
+        let Some(position) = &mut self.position else { return Reply::complaint(before_start(message)) };
         match change(position, &self.setup.rules) {
-            Ok(()) => Heard::default(),
+            Ok(()) => Reply::default(),
             Err((error, is_lost)) => {
                 let rest = if is_lost { "; the position is lost, expected start" } else { "" };
                 if is_lost {
                     self.position = None;
                 }
-                Heard::complaint(format!("{message}: {error}{rest}"))
+                Reply::complaint(format!("{message}: {error}{rest}"))
             }
         }
     }
 
     /// Suggests moves. Without a possible move the suggestion is empty, so that no front end waits.
-    fn suggest(&mut self) -> Heard {
+    fn suggest(&mut self) -> Reply {
         let found = match &self.position {
             None => Err(before_start("suggest")),
             Some(position) => moves(&self.setup, self.kernel, position, &mut self.rng),
@@ -147,13 +147,13 @@ impl Bot {
             Ok(suggestion) => (suggestion, None),
             Err(complaint) => (Suggestion::default(), Some(complaint)),
         };
-        Heard { answer: Some(BotMessage::Suggestion(suggestion)), complaint, quits: false }
+        Reply { answer: Some(BotMessage::Suggestion(suggestion)), complaint, quits: false }
     }
 }
 
-impl Heard {
-    fn complaint(complaint: String) -> Heard {
-        Heard { complaint: Some(complaint), ..Heard::default() }
+impl Reply {
+    fn complaint(complaint: String) -> Reply {
+        Reply { complaint: Some(complaint), ..Reply::default() }
     }
 }
 

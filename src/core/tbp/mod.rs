@@ -21,7 +21,7 @@ mod position;
 mod process;
 mod tournament;
 
-pub use bot::{Bot, BotSetup, Heard};
+pub use bot::{Bot, BotSetup, Reply};
 pub use faults::{End, Fault};
 pub use hosted::HostedGame;
 pub use process::Program;

@@ -313,13 +313,12 @@ fn the_report_is_the_same_however_many_play_at_a_time() {
     assert_eq!(report["ends"], serde_json::json!({"complete": 4}));
     let head = "Tetrion dt-10 (0.1.0): 4 games of at most 30 pieces, guideline, seed 5\n";
     assert!(text.starts_with(head), "{text}");
-    let row = text.lines().find(|line| line.starts_with("lines cleared a piece")).unwrap();
+    let row = text.lines().find(|line| line.starts_with("lines cleared per piece")).unwrap();
     assert_eq!(row.split_whitespace().nth(4), Some(format!("{per_piece:.3}").as_str()));
     assert!(text.ends_with("ends: 4 complete\n"), "{text}");
 
     let (code, text) = host(&[], &["sh", "-c", "exit 7"]);
-    let reason =
-        "game 0 was lost at piece 1, and so were 3 others: it ended with exit status: 7, expected info\n";
+    let reason = "game 0 was lost at piece 1, as were 3 more: it ended with exit status: 7, expected info\n";
     assert!(code == Some(1) && text.starts_with("sh: ") && text.ends_with(reason), "{code:?} {text}");
     assert!(text.contains("ends: 4 left\n"), "{text}");
 }

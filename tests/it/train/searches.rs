@@ -38,9 +38,12 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     let run = tetrion(&args).args(rates).args(short).arg("--out").arg(&folder).output().unwrap();
     let lines = String::from_utf8(run.stderr.clone()).unwrap();
     let text = succeeded(run);
-    assert!(text.contains("lab4 on 10 x 22 after 3 generations") && text.contains("points a game"), "{text}");
-    assert_eq!(lines.matches("points a game; ").count(), 3, "{lines}");
-    assert!(!lines.contains("lines a game"), "{lines}");
+    assert!(
+        text.contains("lab4 on 10 x 22 after 3 generations") && text.contains("points per game"),
+        "{text}"
+    );
+    assert_eq!(lines.matches("points per game; ").count(), 3, "{lines}");
+    assert!(!lines.contains("lines per game"), "{lines}");
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     assert_eq!((config["rules"].as_str(), config["unit"].as_str()), (Some("genetic"), Some("points")));
     assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
@@ -55,7 +58,7 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
         // A piece at least, and a point for each.
         assert!(number("mean_score") >= 1.0 && line["check"]["unit"] == "points", "{line}");
     }
-    assert!(fs::read_to_string(folder.join(CURVE)).unwrap().contains("points a game"));
+    assert!(fs::read_to_string(folder.join(CURVE)).unwrap().contains("points per game"));
     let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
     assert_eq!((weights.terminal, weights.weights.len()), (TerminalPolicy::Score, 4));
 }

@@ -1,21 +1,22 @@
-//! Playfields that a run has seen, for its games to go on from. Where they came from, and what is learned there, others know.
+//! Playfields that a run has seen, from which its games can restart. Other files know where they came from and what is learned
+//! there.
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::rng::below;
 
-/// How many playfields of one height are kept.
+/// Most playfields per height.
 const KEPT: usize = 512;
 
-/// Playfields that were seen, by the height of their stack, for games to go on from: a good player is seldom in danger by
+/// Playfields that a run has seen, by the height of their stack, from which games restart: a good player is seldom in danger by
 /// itself, and has most to learn there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct SeenPlayfields {
     of_height: Vec<Vec<Vec<u32>>>,
 }
 
-impl Kept {
-    /// Keeps a playfield, in place of another one if there are enough of its height.
+impl SeenPlayfields {
+    /// Adds a playfield; replaces another one if there are enough of its height.
     pub fn keep(&mut self, rows: &[u32], draw: u64) {
         let height = rows.iter().rposition(|row| *row != 0).map_or(0, |row| row + 1);
         if self.of_height.len() <= height {
@@ -29,14 +30,14 @@ impl Kept {
         }
     }
 
-    /// One of any height up to that of the playfield; none if none of that height has been seen.
+    /// A playfield of a random height up to `height`; `None` if no playfield of the drawn height has been seen.
     pub fn any(&self, height: usize, draw: u64) -> Option<&[u32]> {
         let kept = self.of_height.get(below(draw, height as u64 + 1) as usize)?;
         // The heights took the upper part of the word.
         kept.get(below(draw << 16, kept.len() as u64) as usize).map(Vec::as_slice)
     }
 
-    /// Whether they are playfields of this height.
+    /// Whether all playfields have this height.
     pub fn are_of(&self, height: usize) -> bool {
         self.of_height.iter().flatten().all(|rows| rows.len() == height)
     }

@@ -1,8 +1,7 @@
-//! What a run of `train` has found so far: the weights in its folder, which a training under way replaces after every
-//! generation; or the weights of a file by themselves.
+//! The current weights of a training run, which a run in progress replaces after every generation, or of a single file.
 //!
-//! This file only reads, and takes no lock: a file that is replaced is whole, the old one or the new one. The file says which generation
-//! its weights are of, so the number and the weights belong together even if the training goes on between two reads.
+//! This file only reads, and takes no lock: a file is replaced as a whole. The file names the generation of its weights, so the
+//! number and the weights belong together even if the run progresses between two reads.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,52 +15,52 @@ use crate::client::PlayChoice;
 use crate::engine::Rules;
 use crate::input::UsageError;
 
-/// The weights of a run.
+/// The weights of a training run or a file.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// The folder of the run, or the file.
+pub struct TrainedWeights {
+    /// Folder of the run, or the file.
     place: PathBuf,
     name: String,
     weights: Weights,
     stage: Option<Stage>,
-    /// How many generations the run will have, as its settings say.
+    /// Number of generations in the settings of the run.
     planned: Option<u32>,
-    /// What the file was like when it was read.
+    /// Mark of the file when it was read.
     mark: Option<Mark>,
 }
 
-/// How far a run was when it wrote its weights.
+/// Progress of a run when it wrote its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// After this many generations.
     Generation(u32),
-    /// At its end: the result.
+    /// The result, after the end of the run.
     Result,
 }
 
-/// What tells a file from the one that replaces it, without reading it.
+/// Tells a file from its replacement without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     modified: Option<SystemTime>,
     len: u64,
 }
 
-impl Found {
+impl TrainedWeights {
     /// Reads the folder of a run, or a file of weights.
     ///
     /// # Errors
-    /// No run, one whose first generation is not complete, or a file that cannot be read or is not what `train` writes.
-    pub fn read(place: &Path) -> Result<Found, UsageError> {
+    /// If there is no run, its first generation is not complete, or the file cannot be read or is not a file of `train`.
+    pub fn read(place: &Path) -> Result<TrainedWeights, UsageError> {
         if place.is_file() {
             let (mark, weights) = (mark(place), read_weights(place)?);
             let (place, name) = (place.to_path_buf(), name(place));
-            return Ok(Found { place, name, weights, stage: None, planned: None, mark });
+            return Ok(TrainedWeights { place, name, weights, stage: None, planned: None, mark });
         }
         let folder = place;
         let wrong = |error: RunFolderError| UsageError(error.to_string());
         let planned = num_generations_planned(folder).map_err(wrong)?;
         let path = folder.join(WEIGHTS);
-        // Taken first: weights that are replaced meanwhile are read again.
+        // Taken first, so that weights that are replaced meanwhile are read again.
         let mark = mark(&path);
         if mark.is_none() {
             let folder = folder.display();
@@ -71,18 +70,18 @@ impl Found {
         }
         let weights = read_weights(&path)?;
         let stage = Some(weights.generation.map_or(Stage::Result, Stage::Generation));
-        Ok(Found { place: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
+        Ok(TrainedWeights { place: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
     }
 
-    /// Reads it again, if the weights have been replaced.
+    /// Reads the weights again, if they have been replaced.
     ///
     /// # Errors
     /// The errors of [`read`](Self::read).
-    pub fn read_newer(&self) -> Result<Option<Found>, UsageError> {
+    pub fn read_newer(&self) -> Result<Option<TrainedWeights>, UsageError> {
         if mark(&self.file()) == self.mark {
             return Ok(None);
         }
-        Found::read(&self.place).map(Some)
+        TrainedWeights::read(&self.place).map(Some)
     }
 
     /// The file with the weights.
@@ -90,17 +89,17 @@ impl Found {
         if self.place.is_dir() { self.place.join(WEIGHTS) } else { self.place.clone() }
     }
 
-    /// What a player with these weights is called: as the folder or the file is.
+    /// Name of a player with these weights: the name of the folder or the file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How far the run was; none for a file by itself.
+    /// Progress of the run; `None` for a single file.
     pub fn stage(&self) -> Option<Stage> {
         self.stage
     }
 
-    /// How far the run was, and how far it goes.
+    /// Progress of the run, with its planned number of generations.
     pub fn stage_in_words(&self) -> Option<String> {
         let of = |planned: u32| format!(" of {planned}");
         Some(match self.stage? {
@@ -109,15 +108,15 @@ impl Found {
         })
     }
 
-    /// The rules that they were found under.
+    /// Rules of the training games.
     pub fn rules(&self) -> &RulesNote {
         &self.weights.rules
     }
 
-    /// The controller that a server would play, playing as a caller chose, and else as the weights were trained.
+    /// The controller that a server would play: as the caller chose, else as the weights were trained.
     ///
     /// # Errors
-    /// [`UsageError`] if it cannot play by these rules.
+    /// [`UsageError`] if it cannot play under these rules.
     pub fn agent(&self, rules: &Rules, choice: PlayChoice) -> Result<Agent, UsageError> {
         let wrong = |error: String| UsageError(format!("{}: {error}", self.file().display()));
         let policies = self.weights.policies(choice).map_err(|error| wrong(error.to_string()))?;
@@ -125,18 +124,18 @@ impl Found {
         Ok(agents.into_iter().next().expect("one agent per row"))
     }
 
-    /// The weights, with everything that their file says of them.
+    /// The weights with all contents of their file.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
 
-    /// How the weights were trained to play.
+    /// Way of playing in training.
     pub fn play(&self) -> Play {
         self.weights.play()
     }
 }
 
-/// Whether a player is meant by where its weights are: a folder or a file, and not the name of an agent or a controller.
+/// Whether a player is named by a path, and not as an agent or a controller.
 pub fn is_place(player: &str) -> bool {
     let is_known = AgentRow::named(player).is_some() || Controller::named(player).is_ok();
     !is_known && (Path::new(player).exists() || player.contains(std::path::is_separator))
