@@ -1,7 +1,7 @@
-//! Experiments with Tetrion: the tables of documents and papers, played again and compared with what was printed.
+//! Experiments with Tetrion: replays the tables of documents and papers and compares the results with the printed figures.
 //!
-//! This package is a client of the `tetrion` package: it uses its client, its optimizers and, of its command line, the options,
-//! the output and the progress. Nothing depends on this package.
+//! This package is a client of the `tetrion` package: it uses the client, the optimizers, and the options, output and progress
+//! of the command line. Nothing depends on this package.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see tetrion::cli::output
 
@@ -35,7 +35,7 @@ pub fn command() -> clap::Command {
 /// Runs the program with the options of this process.
 ///
 /// # Errors
-/// Options that cannot be read, or whatever the subcommand could not do.
+/// For options that cannot be parsed, or the error of the subcommand.
 pub fn run() -> anyhow::Result<ExitCode> {
     let Args { command: Command::Reproduce(args) } = parse_as(command())?;
     reproduce::run(args)

@@ -1,4 +1,4 @@
-//! The `tetrion-lab` program. Its exit codes are those of `tetrion`.
+//! The `tetrion-lab` program, with the exit codes of `tetrion`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see tetrion::cli::output
 

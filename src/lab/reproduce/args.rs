@@ -1,4 +1,4 @@
-//! The options of `tetrion-lab reproduce`, and the rows that they ask for.
+//! The options of `tetrion-lab reproduce`, and the rows that they choose.
 
 use std::path::PathBuf;
 
@@ -58,10 +58,10 @@ pub struct ReproduceArgs {
 }
 
 impl ReproduceArgs {
-    /// The rows that are asked for.
+    /// The rows that the options choose.
     ///
     /// # Errors
-    /// None of them has such a name.
+    /// If no row has a matching name.
     pub fn chosen<'a, R>(
         &self,
         experiment: &str,
@@ -74,7 +74,7 @@ impl ReproduceArgs {
         let chosen: Vec<&R> = chosen.map(|(row, _)| row).collect();
         if chosen.is_empty() {
             return Err(UsageError(format!(
-                "no row of {experiment} has {name:?} in its name{} expected part of one of: {}",
+                "no row of {experiment} has {name:?} in its name{} expected a part of: {}",
                 did_you_mean(name, labels.iter().map(String::as_str)),
                 labels.join("; ")
             )));

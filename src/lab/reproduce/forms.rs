@@ -1,4 +1,4 @@
-//! The forms of a report, and the tables in them.
+//! The output forms of a report, and their tables.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,19 +6,19 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::Value;
 
-/// The same report in all forms.
+/// A report in all output forms.
 #[derive(Clone, Debug)]
 pub struct Forms {
-    /// For a terminal.
+    /// Text for a terminal.
     pub text: String,
-    /// In Markdown.
+    /// Markdown.
     pub markdown: String,
-    /// One object.
+    /// One JSON object.
     pub json: Value,
 }
 
 impl Forms {
-    /// Writes the report as NAME.json and NAME.md.
+    /// Writes the report as NAME.json and NAME.md into a folder.
     pub fn keep(&self, folder: &Path, name: &str) -> anyhow::Result<()> {
         for (ending, text) in [("json", &format!("{}\n", self.json)), ("md", &self.markdown)] {
             let path = folder.join(format!("{name}.{ending}"));
@@ -28,23 +28,23 @@ impl Forms {
     }
 }
 
-/// A table with headings, a sentence above it and notes below. Notes that begin with blanks belong to the one before.
+/// A table with headings, a sentence above and notes below. Indented notes belong to the previous note.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The sentence above.
+    /// Sentence above the table.
     pub head: String,
-    /// One a column.
+    /// One heading per column.
     pub headings: Vec<String>,
-    /// As many cells a row as there are headings.
+    /// Rows with one cell per heading.
     pub rows: Vec<Vec<String>>,
-    /// The columns with numbers, which a terminal shows to the right.
+    /// Columns with numbers, which a terminal aligns to the right.
     pub numbers: std::ops::Range<usize>,
-    /// Sentences below.
+    /// Sentences below the table.
     pub notes: Vec<String>,
 }
 
 impl Table {
-    /// For a terminal.
+    /// The table as text for a terminal.
     pub fn to_text(&self) -> String {
         let width = |column: usize| {
             let cells = self.rows.iter().map(|cells| cells[column].chars().count());
@@ -68,7 +68,7 @@ impl Table {
         text + "\n"
     }
 
-    /// In Markdown.
+    /// The table as Markdown.
     pub fn to_markdown(&self) -> String {
         let columns = " --- |".repeat(self.headings.len());
         let mut text = format!("### {}\n\n| {} |\n|{columns}\n", self.head, self.headings.join(" | "));

@@ -1,11 +1,10 @@
-//! `tetrion-lab reproduce`: the tables of the documents and papers that this project grew from, played again.
+//! `tetrion-lab reproduce`: replays the tables of the documents and papers that this project started from.
 //!
-//! An experiment is data ([`mod@experiments`]): rows, each with its rules, its player and the figures that are printed of it. A
-//! row is played through a server like every other evaluation, and each figure gets a verdict ([`verdict`]) beside what the
-//! document says, what other programs measured since, and what came out here, with its interval. Where a document is
-//! wrong and that can be shown, the verdict says so.
+//! An experiment is data ([`mod@experiments`]): rows, each with rules, a player and printed figures. A row is played through a
+//! server like every other evaluation, and each figure gets a verdict ([`verdict`]), next to the document's figure, later
+//! measurements by other programs, and our result with its interval. If a document is provably wrong, the verdict says so.
 //!
-//! One experiment is computed rather than played, and has no document: [`optimum`](mod@optimum).
+//! The experiment [`optimum`](mod@optimum) is computed instead of played, and has no document.
 
 mod args;
 pub mod experiments;
@@ -34,11 +33,11 @@ use tetrion::client::{
 use tetrion::input::UsageError;
 use tetrion::names::unknown;
 
-/// An experiment that can be named.
+/// An experiment that has a name.
 enum Named {
-    /// One of the table.
+    /// An experiment of the tables.
     Played(Experiment),
-    /// The one that is computed.
+    /// The computed experiment.
     Optimum,
 }
 
@@ -59,10 +58,10 @@ impl Named {
     }
 }
 
-/// Plays the experiments that were named, one after the other.
+/// Runs the named experiments, one after the other.
 ///
 /// # Errors
-/// An unknown name, what the server refuses, or a file that cannot be written.
+/// For an unknown name, a refusal of the server, or a file that cannot be written.
 pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
     let known: Vec<Named> = experiments().into_iter().map(Named::Played).chain([Named::Optimum]).collect();
     if args.list {
@@ -79,7 +78,7 @@ pub fn run(args: ReproduceArgs) -> anyhow::Result<ExitCode> {
         tokio::select! {
             done = reproduce(&args, &wanted) => done.map(|()| ExitCode::SUCCESS),
             _ = tokio::signal::ctrl_c() => {
-                say("stopped; the rows that were finished stand above");
+                say("stopped; the finished rows are above");
                 Ok(ExitCode::from(INTERRUPTED))
             }
         }
@@ -110,7 +109,7 @@ async fn reproduce(args: &ReproduceArgs, wanted: &[&Named]) -> anyhow::Result<()
     Ok(())
 }
 
-/// Plays all rows of an experiment.
+/// Plays all chosen rows of an experiment.
 async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) -> anyhow::Result<Report> {
     let rows = args.chosen(experiment.name, &experiment.rows, |row| row.label(args.quick))?;
     let start = Instant::now();
@@ -123,7 +122,7 @@ async fn play(args: &ReproduceArgs, client: &Client, experiment: &Experiment) ->
         let played = play_row(args, client, row, &label).await;
         let played = played.with_context(|| format!("cannot play {label}"))?;
         let row_report = RowReport::of(row, &played, args.quick);
-        // A row may take an hour: an interrupt loses that row only.
+        // A row may take an hour; Ctrl-C loses only that row.
         if number + 1 < rows.len() {
             say(format_args!("{} {}", experiment.name, row_report.to_line()));
         }

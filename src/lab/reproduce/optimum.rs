@@ -1,8 +1,8 @@
-//! The experiment `optimum`: every controller held against the best player there is, on playfields that can be solved.
+//! The experiment `optimum`: compares every controller with the best possible player, on playfields that can be solved.
 //!
-//! Lines a game are computed, not sampled (see [`tetrion::optimum`]), and then sampled as a check: each controller plays
-//! games through the server like in every other experiment, and their mean must agree with the exact value. The best
-//! player itself is a table of values and no agent: it plays no games.
+//! The lines per game are computed, not sampled (see [`tetrion::optimum`]), then sampled as a check: each controller plays
+//! games through the server as in every other experiment, and the mean must agree with the exact value. The best player is a
+//! table of values and not an agent, so it plays no games.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::args::ReproduceArgs;
 use super::forms::{Forms, Table};
-use super::verdict::{Cuts, Judgement, Origin, Printed, Said};
+use super::verdict::{Cuts, Judgement, Origin, Printed, Reference};
 use tetrion::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel, PlayChoice, Search};
 use tetrion::cli::options::Size;
 use tetrion::cli::output::say;
@@ -24,14 +24,14 @@ use tetrion::pool::Pool;
 use tetrion::summary::Statistics;
 use tetrion::text::numbers::{count, grouped, time};
 
-/// Its name on the command line.
+/// Name on the command line.
 pub const NAME: &str = "optimum";
-/// What is computed, in a sentence.
-pub const TITLE: &str = "every controller beside the best player on small playfields, exactly";
-/// Where its figures come from.
-pub const SOURCE: &str = "value iteration; no such table is in print";
+/// Title of the experiment.
+pub const TITLE: &str = "every controller and the best player on small playfields, computed exactly";
+/// Source of the figures.
+pub const SOURCE: &str = "value iteration; no published table is known";
 
-/// The playfields, by their cells.
+/// The playfields, ordered by number of cells.
 pub const SIZES: [Size; 7] = [
     Size { width: 4, height: 4 },
     Size { width: 4, height: 5 },
@@ -41,14 +41,14 @@ pub const SIZES: [Size; 7] = [
     Size { width: 5, height: 5 },
     Size { width: 4, height: 7 },
 ];
-/// How many of them make a quick look.
+/// Number of playfields in a quick look.
 const QUICK_SIZES: usize = 3;
 
-/// Games that check a row, and in a quick look.
+/// Games that check a row.
 const GAMES: u32 = 10_000;
 const QUICK_GAMES: u32 = 1_000;
 
-/// The player.
+/// A player.
 #[derive(Clone, Copy, Debug)]
 enum Player {
     Optimum,
@@ -57,7 +57,7 @@ enum Player {
     Random,
 }
 
-/// The controllers that play as they are and weighing the next piece.
+/// Controllers that appear twice: with their own search, and with expectation.
 const WEIGHING: [&str; 2] = ["dellacherie", "dt-10"];
 
 /// A player on a playfield.
@@ -67,17 +67,17 @@ struct Row {
     player: Player,
 }
 
-/// A row that was computed.
+/// A solved row.
 #[derive(Clone, Debug)]
 struct SolvedRow {
     row: Row,
     exact: Exact,
-    /// The value of the best player there.
+    /// Value of the best player on this playfield.
     optimum: f64,
     played: Option<Played>,
 }
 
-/// Lines a game.
+/// Exact lines per game.
 #[derive(Clone, Copy, Debug)]
 struct Exact {
     value: Value,
@@ -85,15 +85,15 @@ struct Exact {
     sweeps: u32,
 }
 
-/// What is computed from every placement of a playfield.
+/// Values computed from every placement on a playfield.
 #[derive(Clone, Copy, Debug)]
-struct OfSize {
+struct SolvedSize {
     size: Size,
     optimum: Exact,
     random: Exact,
 }
 
-/// The games of a row.
+/// Results of the games that check a row.
 #[derive(Clone, Debug)]
 struct Played {
     games: usize,
@@ -101,7 +101,7 @@ struct Played {
     judgement: Judgement,
 }
 
-/// The report.
+/// The report of the experiment.
 #[derive(Clone, Debug)]
 pub struct OptimumReport {
     rows: Vec<SolvedRow>,
@@ -121,7 +121,7 @@ impl Player {
         }
     }
 
-    /// The same as a request names it; the best player cannot be named.
+    /// The policies of a request; the best player has none.
     fn policies(self) -> Policies {
         match self {
             Player::Controller(controller, search) => {
@@ -133,11 +133,11 @@ impl Player {
     }
 }
 
-/// All players: those that can play a playfield are in its rows.
+/// All players. Each appears in the rows of the playfields that it can play.
 fn players() -> impl Iterator<Item = Player> {
-    // No next piece is shown here, and none of the two that some controllers weigh.
+    // No next piece is shown here, so controllers that need one are left out.
     let of_one_piece = |controller: &&Controller| controller.play.search.pieces_shown() == 0;
-    // Those of modern Tetris live on spins and on holding pieces, and there are none here.
+    // Controllers for modern Tetris need spins and hold, which these rules lack.
     let of_drops =
         |controller: &&Controller| Rules::preset(controller.preset).is_some_and(|rules| !rules.names_spots());
     let controllers = CONTROLLERS
@@ -173,10 +173,10 @@ fn rows(quick: bool) -> Vec<Row> {
         .collect()
 }
 
-/// Computes the rows that are asked for, and plays them.
+/// Computes the chosen rows, and plays their check games.
 ///
 /// # Errors
-/// No such row, what the server refuses, or a file that cannot be written.
+/// For an unknown row, a refusal of the server, or a file that cannot be written.
 pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<OptimumReport> {
     let all = rows(args.quick);
     let rows = args.chosen(NAME, &all, Row::label)?;
@@ -186,7 +186,7 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Opti
     for (number, &&row) in rows.iter().enumerate() {
         let left = rows_left(start.elapsed(), number, rows.len());
         let label = format!("{NAME} {} ({} of {}{left})", row.label(), number + 1, rows.len());
-        let of_size = match last_size.filter(|last: &OfSize| last.size == row.size) {
+        let of_size = match last_size.filter(|last: &SolvedSize| last.size == row.size) {
             Some(known) => known,
             None => {
                 in_background(&pool, &label, move |pool, progress| solve_size(row, pool, progress)).await?
@@ -222,7 +222,7 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Opti
     Ok(report)
 }
 
-/// Computes on threads of its own, so that an interrupt is heard.
+/// Computes on a separate thread, so that Ctrl-C still works.
 async fn in_background<T: Send + 'static>(
     pool: &Arc<Pool>,
     label: &str,
@@ -230,15 +230,15 @@ async fn in_background<T: Send + 'static>(
 ) -> anyhow::Result<T> {
     let (pool, mut progress) = (pool.clone(), WorkProgress::new(label));
     let done = tokio::task::spawn_blocking(move || work(&pool, &mut progress)).await;
-    done.context("the computation broke off")?.with_context(|| format!("cannot solve {label}"))
+    done.context("the computation failed")?.with_context(|| format!("cannot solve {label}"))
 }
 
-fn solve_size(row: Row, pool: &Pool, progress: &mut WorkProgress) -> anyhow::Result<OfSize> {
+fn solve_size(row: Row, pool: &Pool, progress: &mut WorkProgress) -> anyhow::Result<SolvedSize> {
     let watch = |found| show_found(progress, found);
     let process = Process::of_every_placement(&row.rules(), MAX_AFTERSTATES, watch)?;
     let optimum = Exact::of(&process, Pick::Best, pool, progress);
     let random = Exact::of(&process, Pick::Even, pool, progress);
-    Ok(OfSize { size: row.size, optimum, random })
+    Ok(SolvedSize { size: row.size, optimum, random })
 }
 
 fn show_found(progress: &mut WorkProgress, found: usize) {
@@ -250,7 +250,7 @@ impl Exact {
         let (start, mut first) = (Instant::now(), None);
         let solution = process.solve(pick, pool, |SolutionProgress { number, error, wanted }| {
             let mut words = vec![format!("sweep {number}")];
-            // Before there is a bound there is nothing to go by.
+            // Without a bound there is no estimate of the time left.
             if error.is_finite() {
                 let before: f64 = *first.get_or_insert(error);
                 let left = (error / wanted).ln() / (before / error).ln();
@@ -290,7 +290,7 @@ async fn play(
     let lines: Vec<f64> = games.iter().map(|game| game.lines as f64).collect();
     let statistics = Statistics::of(lines.iter().copied()).context("no games were played")?;
     let Value { lines: value, low, high } = exact.value;
-    let said = Said { printed: Printed::Interval { value, low, high }, origin: Origin::Rerun };
+    let said = Reference { printed: Printed::Interval { value, low, high }, origin: Origin::Rerun };
     let judgement = Judgement::of(None, Some(said.compare(&lines, Cuts::default())), false);
     Ok(Played { games: lines.len(), statistics, judgement })
 }
@@ -306,19 +306,19 @@ impl Played {
 }
 
 impl SolvedRow {
-    /// Of the best player's lines; that of the best player is 1.
+    /// Share of the best player's lines.
     fn share(&self) -> f64 {
         self.exact.value.lines / self.optimum
     }
 
-    /// The result, in a line.
+    /// The result as a line.
     fn to_line(&self) -> String {
         let played =
             self.played.as_ref().map_or(String::new(), |played| format!(", played {}", played.to_text()));
         format!("{}: {} lines exactly{played}", self.row.label(), self.cell())
     }
 
-    /// The result, in a cell of the table.
+    /// The result as a table cell.
     fn cell(&self) -> String {
         let lines = self.exact.value.lines;
         match self.row.player {
@@ -350,7 +350,7 @@ impl SolvedRow {
 }
 
 impl OptimumReport {
-    /// The report in all forms.
+    /// The report in all output forms.
     pub fn forms(&self) -> Forms {
         let sizes: Vec<Size> =
             SIZES.into_iter().filter(|size| self.of_size(*size).next().is_some()).collect();
@@ -388,7 +388,7 @@ impl OptimumReport {
     }
 
     fn notes(&self, size: Size) -> Vec<String> {
-        let mut notes = vec![format!("{size}: lines a game")];
+        let mut notes = vec![format!("{size}: lines per game")];
         for done in self.of_size(size) {
             let Exact { value: Value { lines, high, .. }, afterstates, sweeps } = done.exact;
             if matches!(done.row.player, Player::Optimum) {

@@ -1,35 +1,35 @@
-//! The report of an experiment: the same rows as a table for people, as Markdown and as JSON.
+//! The report of an experiment: its rows as a table for people, as Markdown and as JSON.
 
 use serde_json::{Value, json};
 
 use super::experiments::{ComparedFigure, Experiment, Quantity, Row};
 use super::forms::{Forms, Table};
 use super::search::Step;
-use super::verdict::{Cuts, Judgement, Said, Verdict, balances, share_interval};
+use super::verdict::{Cuts, Judgement, Reference, Verdict, balances, share_interval};
 use tetrion::cli::evaluate;
 use tetrion::client::GameResult;
 use tetrion::summary::Statistics;
 use tetrion::text::numbers::{count, grouped};
 
-/// A row that was played.
+/// The results of a row's games.
 #[derive(Clone, Debug)]
 pub struct PlayedRow {
-    /// The games of the row's player; for one that was searched for, those of what the search handed in.
+    /// The games of the row's player, or of the search's result.
     pub games: Vec<GameResult>,
-    /// What was known after each generation of a search.
+    /// Results after each generation of a search.
     pub steps: Vec<Step>,
 }
 
-/// An experiment that was played.
+/// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The experiment.
     pub experiment: Experiment,
-    /// Its rows, as far as they were played.
+    /// The played rows.
     pub rows: Vec<RowReport>,
-    /// Whether it was only a quick look.
+    /// Whether this is a quick look.
     pub quick: bool,
-    /// What everything was drawn from.
+    /// The seed of all games and searches.
     pub seed: u64,
 }
 
@@ -44,20 +44,20 @@ pub struct RowReport {
     notes: Vec<String>,
 }
 
-/// A figure and its verdict.
+/// A figure with its verdict.
 #[derive(Clone, Debug)]
 struct FigureReport {
     figure: ComparedFigure,
-    /// Whether ours comes from games that were cut, or estimates that did not get to a loss: whole ones would have more.
+    /// Whether our games were cut, or our estimates saw no loss, so that whole games would have more.
     is_lower_bound: bool,
-    /// Ours; absent where a quick look ended before.
+    /// Our number; `None` if a quick look ended before it.
     ours: Option<Ours>,
     document: Option<Verdict>,
     since: Option<Verdict>,
     judgement: Judgement,
 }
 
-/// A number of ours.
+/// Our number with its spread.
 #[derive(Clone, Copy, Debug)]
 struct Ours {
     value: f64,
@@ -70,12 +70,12 @@ impl RowReport {
     pub fn of(row: &Row, played: &PlayedRow, quick: bool) -> RowReport {
         let games = played.games.len() as u64;
         let cut = played.games.iter().filter(|game| game.truncated).count() as u64;
-        // Games that are cut where their document cuts them are whole. An estimate is never cut by its document.
+        // Games cut at the document's own limit count as whole. No document cuts estimates.
         let is_shortened = cut > 0 && (row.max_pieces(quick) != row.cut || row.loss_trials > 0);
         let cuts = Cuts { early: is_shortened, cut };
         let figures = row.figures.iter().map(|figure| {
             let numbers = measure(figure.quantity, played);
-            let judge = |said: Option<Said>| match said? {
+            let judge = |said: Option<Reference>| match said? {
                 _ if numbers.is_empty() && figure.quantity.is_of_search() => None,
                 _ if row.is_another_search(quick) && !figure.quantity.is_after() => Some(Verdict::Cut),
                 said => Some(said.compare(&numbers, cuts)),
@@ -100,7 +100,7 @@ impl RowReport {
         }
     }
 
-    /// The result, in a line.
+    /// The result as a line.
     pub fn to_line(&self) -> String {
         let figures = self.figures.iter().filter_map(|figure| {
             let name = figure.figure.quantity.name();
@@ -111,7 +111,7 @@ impl RowReport {
     }
 }
 
-/// The numbers of a played row that a figure is held against.
+/// The samples of a number from a played row.
 fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
     let of_games = |number: fn(&GameResult) -> f64| played.games.iter().map(number).collect();
     match quantity {
@@ -130,10 +130,10 @@ fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
 }
 
 impl Ours {
-    /// The number of ours to print: as a rule the mean.
+    /// Our number to print, usually the mean.
     fn of(quantity: Quantity, mut numbers: Vec<f64>) -> Option<Ours> {
         let statistics = match quantity {
-            // Each line takes as many pieces as any other.
+            // Each line takes the same number of pieces.
             Quantity::EstimatedLines => {
                 Statistics::of_estimates(numbers.iter().map(|lines| (*lines, *lines)))
             }
@@ -148,7 +148,7 @@ impl Ours {
             }
             Quantity::BestPoints(games) => {
                 numbers.sort_by(f64::total_cmp);
-                // All of n games are below a number with probability p where one game is below it with the n-th root of p.
+                // All of n games are below a number with probability p if one game is below it with the n-th root of p.
                 let best = |probability: f64| {
                     let share = probability.powf(1.0 / f64::from(games));
                     numbers[((share * numbers.len() as f64).ceil() as usize).clamp(1, numbers.len()) - 1]
@@ -194,7 +194,7 @@ fn notes(row: &Row, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<S
         notes.push(format!("{cut}{bound}"));
     }
     for (generation, step) in (1..).zip(&played.steps) {
-        // All of a short search, and the ends of a long one.
+        // All generations of a short search, and every tenth of a long one.
         if played.steps.len() <= 20 || generation % 10 == 0 || generation == 1 {
             notes.push(format!(
                 "generation {generation}: best {}, average {}, deviation {}",
@@ -208,28 +208,28 @@ fn notes(row: &Row, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<S
 }
 
 impl FigureReport {
-    /// The verdict in words, and what it comes from where that is not plain.
+    /// The verdict in words, with its reason if necessary.
     fn verdict(&self) -> String {
         let unit = self.figure.quantity.unit();
         let verdict = self.judgement.text(unit);
         let wrong = self.figure.wrong.filter(|_| self.judgement != Judgement::None);
         match (self.judgement, wrong, self.document, self.since) {
             (Judgement::DocumentWrong, Some(why), _, Some(_)) => {
-                format!("{verdict}: {why}; agrees with what was measured since")
+                format!("{verdict}: {why}; agrees with later measurements")
             }
             (Judgement::DocumentWrong, Some(why), ..) => format!("{verdict}: {why}"),
             (_, Some(why), ..) => format!("{verdict}; document wrong: {why}"),
             (Judgement::Differs, _, Some(Verdict::Agrees), _) => {
-                format!("{verdict} from what was measured since, agrees with the document")
+                format!("{verdict} from later measurements, agrees with the document")
             }
             (Judgement::Differs, _, Some(_), Some(Verdict::TooFew | Verdict::Cut)) => {
                 format!("{verdict} from the document")
             }
             (Judgement::Agrees, _, Some(Verdict::TooFew), Some(_)) => {
-                format!("{verdict} with what was measured since; too few {unit}s to tell of the document")
+                format!("{verdict} with later measurements; too few {unit}s to judge the document")
             }
             (Judgement::Agrees, _, Some(_), Some(Verdict::TooFew)) => {
-                format!("{verdict} with the document; too few {unit}s to tell of what was measured since")
+                format!("{verdict} with the document; too few {unit}s to judge later measurements")
             }
             _ => verdict,
         }
@@ -237,7 +237,7 @@ impl FigureReport {
 
     fn interval(&self) -> String {
         match self.ours {
-            // How games vary that were cut says nothing of whole ones.
+            // The spread of games that were cut shows nothing about whole games.
             Some(_) if self.is_lower_bound => "a lower bound".to_owned(),
             Some(Ours { ci95: Some((low, high)), .. }) => {
                 format!("{} to {}", evaluate::number(low), evaluate::number(high))
@@ -248,7 +248,7 @@ impl FigureReport {
     }
 
     fn cells(&self, row: &RowReport, is_first: bool) -> [String; 7] {
-        let said = |said: Option<Said>| match said {
+        let said = |said: Option<Reference>| match said {
             Some(said) => said.text(self.figure.quantity.unit()),
             None => "-".to_owned(),
         };
@@ -274,7 +274,7 @@ impl Report {
         format!("{name}: {title} ({source}); seed {}{quick}", self.seed)
     }
 
-    /// The report in all forms.
+    /// The report in all output forms.
     pub fn forms(&self) -> Forms {
         let cells = |row: &RowReport| {
             let row_cells =
@@ -301,7 +301,7 @@ impl Report {
     fn to_json(&self) -> Value {
         let figure = |figure: &FigureReport| {
             let ComparedFigure { quantity, document, since, .. } = &figure.figure;
-            let text = |said: &Option<Said>| said.map(|said| said.text(quantity.unit()));
+            let text = |said: &Option<Reference>| said.map(|said| said.text(quantity.unit()));
             json!({
                 "number": quantity.name(),
                 "document": document.and_then(|said| said.value()),
@@ -338,7 +338,7 @@ impl Report {
     }
 }
 
-/// Whole numbers, with decimals where whole numbers would say little.
+/// Formats a number: whole if it is large, else with decimals.
 fn number(number: f64) -> String {
     if number == 0.0 {
         "0".to_owned()

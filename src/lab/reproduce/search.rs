@@ -1,4 +1,4 @@
-//! Rows whose player must be found first: a short search, without the files and the second looks of `tetrion train`.
+//! Rows whose player is the result of a search: a short search, without the files and second looks of `tetrion train`.
 
 use anyhow::Context;
 
@@ -10,20 +10,20 @@ use tetrion::client::{
 };
 use tetrion::engine::rng::{Tag, word};
 
-/// What was known after a generation.
+/// Results after one generation.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The largest score of a candidate.
+    /// Best score of a candidate.
     pub best: f64,
-    /// The mean score of all candidates.
+    /// Mean score of all candidates.
     pub mean: f64,
-    /// Their standard deviation, divided by n.
+    /// Standard deviation of the candidates' scores, with divisor n.
     pub std: f64,
-    /// Lines of each game of the result so far, on games of its own; empty if the plan asks for none.
+    /// Lines of each game that checks the current result, on separate seeds; empty without such games.
     pub lines: Vec<f64>,
 }
 
-/// Searches for a player; reports the result so far after each generation.
+/// Searches for a player; reports the result after each generation.
 pub async fn search(
     client: &Client,
     row: &Row,
@@ -50,7 +50,7 @@ pub async fn search(
         let round = optimizer.ask();
         let candidates = players(round.candidates, plan.candidates_terminal);
         let mut play = async |policies: Policies, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
-            // Games of their own for each generation, and for each purpose.
+            // Separate games for each generation and each purpose.
             let seed = word(seed, Tag::Game, number);
             number += 1;
             let request = EvaluationRequest {
@@ -69,13 +69,13 @@ pub async fn search(
         let evaluated = play(candidates, 1, "candidates").await?;
         let score = |game: &GameResult| if plan.by_points { game.score } else { game.lines as f64 };
         let scores: Vec<f64> = evaluated.games.iter().map(|games| score(&games[0])).collect();
-        let generation = optimizer.tell(&scores)?.context("a search of one look a generation")?;
+        let generation = optimizer.tell(&scores)?.context("a search with one look per generation")?;
         let lines = match plan.check_games {
             0 => Vec::new(),
             games => {
                 let incumbent = optimizer.incumbent().context("a generation is complete")?;
                 let checked =
-                    play(players(vec![incumbent], plan.result_terminal), games, "the result so far").await?;
+                    play(players(vec![incumbent], plan.result_terminal), games, "current result").await?;
                 checked.games[0].iter().map(|game| game.lines as f64).collect()
             }
         };

@@ -1,61 +1,61 @@
-//! Whether a printed figure and our games can be of the same player.
+//! Verdicts: can a printed figure and our games belong to the same player?
 //!
-//! A figure is compared as what it is: a mean with or without an interval, a share, the best of some games, words about
-//! typical games ([`Printed`] has the formula of each). Three things can come out: the two agree, they differ, or there
-//! are too few games to tell. They differ when chance would set them so far apart once in 370 times (`LEVEL`, three
-//! standard errors of a normal number). They agree only when the same test would have refuted a figure that is clearly
-//! wrong; what that is, each kind says as well. NaN never agrees, and neither do zero games.
+//! A figure is compared according to its kind: a mean with or without an interval, a share, the best of some games, or words
+//! about typical games ([`Printed`] has the formula of each). There are three outcomes: the two agree, they differ, or there
+//! are too few games to tell. They differ if chance would set them so far apart only once in 370 times (`LEVEL`, three standard
+//! errors of a normal number). They agree only if the same test would have refuted a clearly wrong figure, which each kind
+//! defines. NaN never agrees, and neither do zero games.
 //!
-//! Games that were cut earlier than the document's give a lower bound. It can be too large for a figure, and says nothing else.
-//! A few lost games among many that were cut do not show how lost games vary: [`Cuts::cut`].
+//! Games that were cut earlier than the document's give a lower bound. It can be too large for a figure, and shows nothing
+//! else. A few lost games among many that were cut do not show how lost games vary: [`Cuts::cut`].
 
 use tetrion::summary::Statistics;
 use tetrion::text::numbers::grouped;
 
-/// A figure that was printed.
+/// A printed figure with its origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said {
-    /// The figure, and how exact it is.
+pub struct Reference {
+    /// The figure, and its precision.
     pub printed: Printed,
-    /// Where it comes from.
+    /// Origin of the figure.
     pub origin: Origin,
 }
 
-/// Where a figure comes from.
+/// Origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It stands in the document of its experiment.
+    /// The document of the experiment.
     Document,
-    /// It stands in a paper or with published weights, or is quoted from there.
+    /// A paper or published weights, or a quotation from there.
     Published,
-    /// It is cited from memory.
+    /// A figure cited from memory.
     Recalled,
-    /// The document's program, or another one by its rules, was run again and gave it.
+    /// A new run of the document's program, or of another program under the same rules.
     Rerun,
 }
 
-/// A figure, and how exact it is.
+/// A figure, and its precision.
 ///
-/// In the formulas m is the number of our games, x their mean and s their standard deviation; v is the figure and n the
-/// number of games behind it.
+/// In the formulas m is the number of our games, x their mean and s their standard deviation; v is the figure and n its number
+/// of games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Printed {
-    /// The mean of n games without a spread. Its games are taken to vary as ours do, which makes the standard error of the
-    /// difference s sqrt(1/m + 1/n).
+    /// Mean of n games without a spread. These games are assumed to vary as ours do, so the standard error of the difference is
+    /// s sqrt(1/m + 1/n).
     ///
-    /// They differ when x is more than three of these errors away from what v stands for. The lengths of games vary in
-    /// proportion to their mean, so that s is taken at the larger of the two means: s max(1, v/x). Our mean of whole numbers
-    /// is never taken to be known better than to 1/m. They agree when three errors are at most half of v, so that half or
-    /// double the figure would have been refuted, and with ten games at least, fewer of which do not show how games vary.
+    /// The two differ if x is more than three of these errors away from the range of v. The lengths of games vary in proportion
+    /// to their mean, so s is taken at the larger of the two means: s max(1, v/x). The standard error of our mean of whole
+    /// numbers is at least 1/m. The two agree if three errors are at most half of v, so that half or double the figure would
+    /// have been refuted; and only with ten games or more, because fewer do not show how games vary.
     Mean {
         /// The figure.
         value: f64,
-        /// What becomes of its decimals.
+        /// Precision of the printed digits.
         decimals: Decimals,
-        /// Games behind it.
+        /// Games of the mean.
         games: u32,
     },
-    /// A mean with its 95 % interval: as a mean, with (high - low) / 3.92 as its own standard error in place of s / sqrt(n).
+    /// Mean with its 95 % interval: like a mean, but (high - low) / 3.92 is its standard error instead of s / sqrt(n).
     Interval {
         /// The mean.
         value: f64,
@@ -64,38 +64,38 @@ pub enum Printed {
         /// The upper end.
         high: f64,
     },
-    /// This many of n games: Fisher's exact test, two-sided. They agree when a share of ours that is half the scale away
-    /// from theirs, such as 10 of 20 beside 0 of 20, would have been refuted.
+    /// This many of n games: Fisher's exact test, two-sided. The two agree if a share of ours half the scale away, such as 10
+    /// of 20 against 0 of 20, would have been refuted.
     Share {
-        /// How many.
+        /// Number of these games.
         count: u32,
-        /// Of how many.
+        /// Number of all games.
         games: u32,
     },
-    /// The largest of n games; a single game is the largest of one. If all m + n games are alike, none of the n is among the r
-    /// largest with the probability of m (m-1) ... (m-r+1) / ((m+n) (m+n-1) ... (m+n-r+1)). That bounds from both sides how
+    /// The largest of n games; a single game is the largest of one. If all m + n games are alike, the probability that none of
+    /// the n is among the r largest is m (m-1) ... (m-r+1) / ((m+n) (m+n-1) ... (m+n-r+1)). That bounds from both sides how
     /// many of ours may be larger than v, each side at half of the level, and assumes nothing about how games vary.
     ///
-    /// They agree when a v above or below all of our games would have been refuted: from about 740 n games on.
+    /// The two agree if a v above or below all of our games would have been refuted, which needs n of about 740 or more.
     BestOf {
         /// The largest.
         value: f64,
-        /// Of how many.
+        /// Number of games.
         games: u32,
     },
-    /// Words about what games come to: typical ones, which is to say the middle half. They differ when the range lies outside
-    /// of the middle half of our games, whose ends are taken at the order statistics that bound the quartiles, each at half
-    /// of the level. From 23 games on there are such order statistics, else there are too few.
+    /// Words about typical games, which means the middle half. The two differ if the range lies outside of the middle half of
+    /// our games, whose ends are the order statistics that bound the quartiles, each at half of the level. Such order
+    /// statistics exist from 23 games on; with fewer there are too few games.
     Words {
-        /// As it is said.
+        /// The printed words.
         words: &'static str,
-        /// What is meant, from here
+        /// Low end of the range that they mean.
         low: f64,
-        /// to here.
+        /// High end of the range that they mean.
         high: f64,
     },
-    /// Of another search, which finds another player each time, and known to this factor one way or the other. As a
-    /// mean that stands for everything from v / factor to v factor, without an error of its own.
+    /// Result of another search, which finds another player each time, known within this factor. Compared like a mean that
+    /// stands for the range from v / factor to v factor, without a standard error.
     Factor {
         /// The figure.
         value: f64,
@@ -104,69 +104,68 @@ pub enum Printed {
     },
 }
 
-/// What becomes of the decimals of a printed mean.
+/// Precision of a printed mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decimals {
-    /// As many are printed as matter.
+    /// All significant digits are printed.
     Kept,
-    /// They are cut off, so that the mean was up to 1 more.
+    /// Decimals are cut off, so the mean was up to 1 more.
     CutOff,
     /// The mean is rounded, and was up to this much more or less.
     Rounded(f64),
 }
 
-/// How games were cut.
+/// Games that were cut before they were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
-    /// Some were cut earlier than those of the figure: their mean is a lower bound.
+    /// Some were cut earlier than the figure's games, so the mean is a lower bound.
     pub early: bool,
-    /// How many of them were cut. If some were, and fewer than ten of the m games were lost, these show too little of what lost
-    /// games are like. The share of lost games may be larger than the one seen, up to the share p for which so few losses have
-    /// a probability of `LEVEL` / 2, and a lost game may have nothing: the mean of all such games may be smaller by
-    /// (p - lost / m) x.
+    /// Number of games that were cut. If it is above zero and fewer than ten of the m games were lost, these show too little
+    /// about lost games. The share of lost games may then be as large as the p for which so few losses have a probability of
+    /// `LEVEL` / 2, and a lost game may have a score of zero: the mean of all such games may be smaller by (p - lost / m) x.
     pub cut: u64,
 }
 
 /// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The figures are the same, as far as the games show.
+    /// No difference shows in these games.
     Agrees,
-    /// They are not.
+    /// The figures differ.
     Differs,
     /// There are too few games to tell, ours or theirs.
     TooFew,
-    /// Ours is a lower bound, and no larger than the figure.
+    /// Ours is a lower bound, and not larger than the figure.
     Cut,
 }
 
-/// The one verdict on a figure, from everything that was printed about it, in all forms of a report.
+/// The overall verdict on a figure, in all forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It agrees.
+    /// Our figure agrees.
     Agrees,
-    /// It differs.
+    /// Our figure differs.
     Differs,
-    /// It agrees with what was measured since, and differs from the document.
+    /// Our figure agrees with later measurements, and differs from the document.
     DiffersFromDocument,
-    /// The document's figure is wrong, as can be shown; ours agrees with what was measured since, if anything was.
+    /// The document's figure is provably wrong; ours agrees with later measurements, if any.
     DocumentWrong,
     /// There are too few games to tell.
     TooFew,
-    /// It was cut too early to say.
+    /// Games were cut too early to tell.
     Cut,
-    /// There is nothing to compare.
+    /// There is no figure to compare.
     None,
 }
 
-/// How often chance alone may refute a figure: as often as a normal number is three standard deviations off.
+/// Probability that chance alone refutes a figure: that a normal number is three standard deviations off.
 const LEVEL: f64 = 0.0027;
 /// The standard deviations of [`LEVEL`].
 const ERRORS: f64 = 3.0;
-/// Fewer games do not show how much games vary: at [`LEVEL`], not even their median lies between their ends.
+/// Fewer games do not show how games vary: at [`LEVEL`], not even their median lies between the extremes.
 const FEW: usize = 10;
 
-/// Where ours are, seen from a figure.
+/// Position of our games relative to a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Above,
@@ -176,7 +175,7 @@ enum Side {
 }
 
 impl Cuts {
-    /// The share of games that may be lost in addition to those that were.
+    /// Share of games that may be lost in addition to the lost ones seen.
     fn unseen_losses(self, games: usize) -> f64 {
         let lost = games - games.min(self.cut as usize);
         if self.cut == 0 || lost >= FEW {
@@ -186,8 +185,8 @@ impl Cuts {
     }
 }
 
-impl Said {
-    /// Compares a figure with the numbers of our games; of a share they are 1 and 0.
+impl Reference {
+    /// Compares the figure with the numbers of our games, which are 1 and 0 for a share.
     pub fn compare(&self, ours: &[f64], cuts: Cuts) -> Verdict {
         if ours.is_empty() || !ours.iter().all(|number| number.is_finite()) || !self.is_number() {
             return Verdict::TooFew;
@@ -201,19 +200,19 @@ impl Said {
                     Decimals::Rounded(by) => (by, by),
                 };
                 let error = |std| std / f64::from(games).sqrt();
-                beside_mean(ours, unseen, (value - below, value + above), error)
+                side_of_mean(ours, unseen, (value - below, value + above), error)
             }
             Printed::Interval { value, low, high } => {
-                beside_mean(ours, unseen, (value, value), |_| (high - low) / 2.0 / 1.96)
+                side_of_mean(ours, unseen, (value, value), |_| (high - low) / 2.0 / 1.96)
             }
             Printed::Share { count, games } => {
                 let lost = ours.iter().filter(|number| **number != 0.0).count() as u64;
-                beside_share((lost, ours.len() as u64), (count.into(), games.into()))
+                side_of_share((lost, ours.len() as u64), (count.into(), games.into()))
             }
-            Printed::BestOf { value, games } => beside_best(ours, value, games),
-            Printed::Words { low, high, .. } => beside_typical(ours, low, high),
+            Printed::BestOf { value, games } => side_of_best(ours, value, games),
+            Printed::Words { low, high, .. } => side_of_typical(ours, low, high),
             Printed::Factor { value, factor } => {
-                beside_mean(ours, unseen, (value / factor, value * factor), |_| 0.0)
+                side_of_mean(ours, unseen, (value / factor, value * factor), |_| 0.0)
             }
         };
         match side {
@@ -234,7 +233,7 @@ impl Said {
         }
     }
 
-    /// The figure for programs; nothing where it is only words.
+    /// The figure for programs; `None` for words.
     pub fn value(&self) -> Option<f64> {
         match self.printed {
             Printed::Mean { value, .. }
@@ -246,7 +245,7 @@ impl Said {
         }
     }
 
-    /// The figure for people, with where it comes from and what it is worth; a `unit` is a game, or a run of a search.
+    /// The figure for people, with its origin and precision; a `unit` is a game, or a run of a search.
     pub fn text(&self, unit: &str) -> String {
         let many = |number: u32| match number {
             1 => format!("one {unit}"),
@@ -276,7 +275,7 @@ impl Said {
 }
 
 impl Origin {
-    /// One word for programs.
+    /// The origin in one word, for programs.
     pub fn word(self) -> &'static str {
         match self {
             Origin::Document => "document",
@@ -288,9 +287,9 @@ impl Origin {
 }
 
 impl Judgement {
-    /// Of the comparisons with the document and with what was measured since. What was measured since counts for more, since
-    /// its program is known; the document speaks where that cannot tell. `is_wrong` says that the document's figure is known
-    /// to be wrong.
+    /// Combines the comparisons with the document and with later measurements. Later measurements take precedence, because
+    /// their program is known; the document decides if they cannot tell. `is_wrong` marks a document's figure that is known to
+    /// be wrong.
     pub fn of(document: Option<Verdict>, since: Option<Verdict>, is_wrong: bool) -> Judgement {
         let document_differs = document == Some(Verdict::Differs) && !is_wrong;
         match (since, document) {
@@ -308,7 +307,7 @@ impl Judgement {
         }
     }
 
-    /// One word for programs.
+    /// The verdict in one word, for programs.
     pub fn word(self) -> &'static str {
         match self {
             Judgement::Agrees => "agrees",
@@ -321,13 +320,13 @@ impl Judgement {
         }
     }
 
-    /// For people; a `unit` is a game, or a run of a search.
+    /// The verdict for people; a `unit` is a game, or a run of a search.
     pub fn text(self, unit: &str) -> String {
         match self {
             Judgement::Agrees => "agrees".to_owned(),
             Judgement::Differs => "differs".to_owned(),
             Judgement::DiffersFromDocument => {
-                "differs from the document, agrees with what was measured since".to_owned()
+                "differs from the document, agrees with later measurements".to_owned()
             }
             Judgement::DocumentWrong => "document wrong".to_owned(),
             Judgement::TooFew => format!("too few {unit}s to tell"),
@@ -337,9 +336,9 @@ impl Judgement {
     }
 }
 
-/// Beside a mean that stands for everything from `low` to `high`; its own standard error may depend on how games vary. A share of
-/// games may be lost that was not seen.
-fn beside_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl Fn(f64) -> f64) -> Side {
+/// Compares with a mean that stands for the range from `low` to `high`, and whose standard error may depend on ours. `unseen`
+/// is the share of games that may be lost without having been seen.
+fn side_of_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl Fn(f64) -> f64) -> Side {
     let Some(Statistics { mean, spread: Some(spread), .. }) = Statistics::of(ours.iter().copied()) else {
         return Side::Unknown;
     };
@@ -361,8 +360,8 @@ fn beside_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl F
     }
 }
 
-/// Beside a share of games.
-fn beside_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Side {
+/// Compares with a share of games.
+fn side_of_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)) -> Side {
     let share = theirs as f64 / their_games as f64;
     let far = if share < 0.5 { share + 0.5 } else { share - 0.5 };
     let far = (far * our_games as f64).round() as u64;
@@ -375,10 +374,10 @@ fn beside_share((ours, our_games): (u64, u64), (theirs, their_games): (u64, u64)
     }
 }
 
-/// Beside the largest of `games`.
-fn beside_best(ours: &[f64], value: f64, games: u32) -> Side {
+/// Compares with the largest of `games`.
+fn side_of_best(ours: &[f64], value: f64, games: u32) -> Side {
     let (all, games) = (ours.len(), f64::from(games));
-    // The probability that none of theirs is among this many largest.
+    // The probability that none of their games is among this many largest.
     let none_among = |largest: usize| {
         let factor = |n: usize| (all as f64 - n as f64) / (all as f64 + games - n as f64);
         (0..largest).map(factor).product::<f64>()
@@ -396,11 +395,11 @@ fn beside_best(ours: &[f64], value: f64, games: u32) -> Side {
     }
 }
 
-/// Beside the range that typical games are said to be in.
-fn beside_typical(ours: &[f64], low: f64, high: f64) -> Side {
+/// Compares with the range of typical games.
+fn side_of_typical(ours: &[f64], low: f64, high: f64) -> Side {
     let mut sorted = ours.to_vec();
     sorted.sort_by(f64::total_cmp);
-    // The smallest but `rank` of ours is above the quartile when at most that many of them are below it.
+    // The `rank`-th smallest of ours is above the quartile if at most that many of ours lie below the quartile.
     let (mut rank, mut probability) = (0, binomial(0, ours.len() as u64, 0.25));
     if probability > LEVEL / 2.0 {
         return Side::Unknown;
@@ -419,19 +418,19 @@ fn beside_typical(ours: &[f64], low: f64, high: f64) -> Side {
     }
 }
 
-/// The 95 % interval of a share (Clopper and Pearson): the shares for which so few, and so many, are not rarer than 2.5 %.
+/// The 95 % interval of a share (Clopper and Pearson): all shares for which neither so few nor so many are rarer than 2.5 %.
 ///
 /// ```
-/// use tetrion::cli::reproduce::verdict::share_interval;
+/// use tetrion_lab::reproduce::verdict::share_interval;
 /// let (low, high) = share_interval(0, 20);
 /// assert_eq!((low, (high * 1e4).round()), (0.0, 1684.0)); // 1 - 0.025^(1/20)
 /// ```
 pub fn share_interval(count: u64, games: u64) -> (f64, f64) {
-    // Seen from the other end, the rest of the games is few.
+    // Count the rest of the games for the lower end.
     (1.0 - most_losses(games - count, games, 0.025), most_losses(count, games, 0.025))
 }
 
-/// The largest share of losses for which at most `count` losses in this many games have at least this probability.
+/// The largest share of losses that gives at most `count` losses in this many games with at least this probability.
 fn most_losses(count: u64, games: u64, probability: f64) -> f64 {
     if count == games {
         return 1.0;
@@ -471,16 +470,16 @@ fn log_choose(of: u64, chosen: u64) -> f64 {
     log_factorial(of) - log_factorial(chosen) - log_factorial(of - chosen)
 }
 
-/// As it was printed: no figure has more than two decimals.
+/// The figure as it was printed: no figure has more than two decimals.
 fn plain(number: f64) -> String {
     if number.fract() == 0.0 { grouped(number) } else { ((number * 100.0).round() / 100.0).to_string() }
 }
 
-/// Whether lines and pieces of games on a playfield can be true together: four cells a piece, `width` cells a line, and what
-/// is left lies on the playfield. Both are means whose decimals may have been cut off.
+/// Whether lines and pieces of games on a playfield are consistent: a piece has four cells, a line `width` cells, and the rest
+/// lies on the playfield. Both are means whose decimals may have been cut off.
 ///
 /// ```
-/// use tetrion::cli::reproduce::verdict::balances;
+/// use tetrion_lab::reproduce::verdict::balances;
 /// assert!(balances(10, 10, 68.0, 186.0));
 /// assert!(!balances(20, 15, 1_228_724.0, 5_868_939.0)); // more lines than the pieces have cells for
 /// ```

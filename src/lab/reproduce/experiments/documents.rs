@@ -1,4 +1,4 @@
-//! The tables of the documents that this project grew from.
+//! The tables of the documents that this project started from.
 
 use super::row::{
     Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan, cut_off, document, give_or_take,
@@ -15,7 +15,7 @@ const NOTEBOOK: &str = "course notebook";
 const GENETIC: &str = "genetic-algorithm write-up";
 const SURVEY: &str = "Tetris AI survey notebook";
 
-/// The report's five playfields, as it writes them: height x width, the three rows above the field included.
+/// The report's five playfields in its own notation: height x width, including the three rows above the field.
 const LEIDEN_SIZES: [(&str, u32, u32); 5] =
     [("10x10", 10, 10), ("10x15", 15, 10), ("10x20", 20, 10), ("15x15", 15, 15), ("15x20", 20, 15)];
 
@@ -31,7 +31,7 @@ fn leiden(size: usize, player: Player, games: u32, lines: f64, pieces: f64) -> R
 }
 
 impl Row {
-    /// What a re-run found for the lines and pieces of the report.
+    /// Adds the lines and pieces of a later measurement.
     fn found(self, games: u32, lines: f64, pieces: f64) -> Row {
         self.found_lines(mean_of(games, lines), games, pieces)
     }
@@ -42,8 +42,8 @@ impl Row {
         self
     }
 
-    /// The same under another name, without the document's figures.
-    fn beside(mut self, what: &str) -> Row {
+    /// A variant of the row with another name and without the document's figures.
+    fn variant(mut self, what: &str) -> Row {
         self.label = format!("{}, {what}", self.label);
         for figure in &mut self.figures {
             (figure.document, figure.wrong) = (None, None);
@@ -72,7 +72,7 @@ pub fn leiden_random() -> Experiment {
     }
 }
 
-/// Games behind what was measured of the report's Monte-Carlo program and its mended form with 50 playouts: thousands.
+/// Games of the measurements of the report's Monte-Carlo program with 50 playouts, and of its corrected form: thousands.
 const THOUSANDS: u32 = 2_000;
 
 pub fn leiden_monte_carlo_50() -> Experiment {
@@ -80,7 +80,7 @@ pub fn leiden_monte_carlo_50() -> Experiment {
         leiden(size, Player::MonteCarlo { name, playouts: 50 }, 100, lines, pieces).games(1_000, 60)
     };
     let coded = |size, lines, pieces| row("monte_carlo_coded", size, lines, pieces);
-    let mended = |size| row("monte_carlo", size, 0.0, 0.0).beside("one record");
+    let mended = |size| row("monte_carlo", size, 0.0, 0.0).variant("one record");
     let mut fourth = coded(3, 4.0, 20.0).found(THOUSANDS, 4.71, 51.5);
     fourth.figures[1].wrong = Some("50 pieces are meant: after 20 pieces no game is lost there");
     Experiment {
@@ -101,7 +101,7 @@ pub fn leiden_monte_carlo_50() -> Experiment {
 }
 
 pub fn leiden_monte_carlo_1000() -> Experiment {
-    // Ties are rare here: the report's two records play like one.
+    // Ties are rare here, so the report's two records play like one.
     let player = Player::MonteCarlo { name: "monte_carlo", playouts: 1_000 };
     let row = |size, lines, pieces| leiden(size, player.clone(), 100, lines, pieces);
     Experiment {
@@ -147,7 +147,7 @@ pub fn lab() -> Experiment {
         max_steps,
         ..Row::new(label, "lab", 10, 20, Player::Named(name)).games(1000, 100)
     };
-    // The notebook's enumeration without gravity is that of the genetic preset, at the notebook's height.
+    // The notebook's listing without gravity equals the genetic preset's, at the notebook's height.
     let placements =
         |label: &str, name| Row::new(label, "genetic", 10, 20, Player::Named(name)).games(1000, 100);
     let plan = |population, generations, quick_generations| SearchPlan {
@@ -163,7 +163,7 @@ pub fn lab() -> Experiment {
     };
     let searched = |label: &str, plan, said, lines| Row {
         max_steps: 1000,
-        // Single searches differ by more than their games do.
+        // Results of single searches differ by more than their games do.
         ..Row::new(label, "lab", 10, 20, Player::Search(plan)).games(200, 50).figure(
             Quantity::Lines,
             said,
@@ -218,7 +218,7 @@ pub fn lab() -> Experiment {
             searched(
                 "search with 10 candidates, 1000 keys",
                 plan(10, 50, 50),
-                // Said of what this search finds, not of the weights that the notebook gives.
+                // This is about the search's result, not about the weights in the notebook.
                 document(Printed::Words { words: "around 80", low: 75.0, high: 85.0 }),
                 68.5,
             ),
@@ -262,7 +262,7 @@ pub fn genetic() -> Experiment {
                 None,
                 rerun(mean_of(100, 60.0)),
             ),
-            // The write-up's runs have 10, 15, 12 and 8 generations; the figure is of the third.
+            // The write-up's runs have 10, 15, 12 and 8 generations; the figure belongs to the third.
             row("a run with 50 individuals", Player::Search(plan))
                 .figure(Quantity::BestSeen, document(one_game(45_000.0)), None)
                 .figure(Quantity::Points, None, None),

@@ -1,7 +1,7 @@
 //! The tables of the literature.
 
 use super::row::{Experiment, Player, Quantity, Row, SearchMethod, SearchPlan, give_or_take, mean_of, rerun};
-use crate::reproduce::verdict::{Origin, Printed, Said};
+use crate::reproduce::verdict::{Origin, Printed, Reference};
 use tetrion::agents::{CONTROLLERS, Search, TerminalPolicy};
 use tetrion::optimizers::CemPreset;
 use tetrion::optimizers::cem::Noise;
@@ -10,27 +10,26 @@ use tetrion::optimizers::cem::Noise;
 const RECALLED_10X10: [(&str, f64); 4] =
     [("bcts", 3_800.0), ("bdu", 4_200.0), ("dt-10", 5_000.0), ("dt-20", 4_300.0)];
 
-/// What a paper says about a controller on 10 columns and this many rows; `published` is its figure as the table of
-/// controllers has it.
-fn paper(controller: &str, height: u8, published: Option<f64>) -> Option<Said> {
+/// The published figure of a controller on 10 columns and this many rows; `published` comes from the table of controllers.
+fn paper(controller: &str, height: u8, published: Option<f64>) -> Option<Reference> {
     let recalled = RECALLED_10X10.iter().find(|(name, _)| *name == controller && height == 10);
     if let Some((_, lines)) = recalled {
-        return Some(Said { printed: mean_of(10_000, *lines), origin: Origin::Recalled });
+        return Some(Reference { printed: mean_of(10_000, *lines), origin: Origin::Recalled });
     }
     let lines = published?;
     let printed = match (controller, height) {
         // The abstract of Thiery and Scherrer 2009 gives 20 % either way.
         ("bcts" | "bcts-rounded", 20) => give_or_take(0.2 * lines, lines),
         ("rv-ce", 10) => mean_of(100_000, lines),
-        // Their games are not given; the literature plays about a hundred.
+        // The number of their games is unknown; about a hundred is usual.
         _ => mean_of(100, lines),
     };
-    Some(Said { printed, origin: Origin::Published })
+    Some(Reference { printed, origin: Origin::Published })
 }
 
-/// The controllers of the table with figures of this height.
+/// The controllers of the table that have figures for this height.
 pub fn controllers(name: &'static str, height: u8) -> Experiment {
-    // Greedy players alone: those that weigh the next piece are a class of their own.
+    // Greedy players only: those with expectation are a separate class.
     let greedy = CONTROLLERS.iter().filter(|controller| controller.play.search == Search::Greedy);
     let rows = greedy.flat_map(|controller| {
         let figure = controller.figures.iter().find(|figure| {
@@ -57,13 +56,13 @@ pub fn controllers(name: &'static str, height: u8) -> Experiment {
             10 => "the controllers of the literature on 10 x 10",
             _ => "the controllers of the literature on 10 x 20, where a game is up to 10^8 pieces long",
         },
-        source: "MDPTetris; Thiery and Scherrer 2009; Gabillon, Ghavamzadeh and Scherrer 2013, whose figures stand here from \
-                 memory and want a look at its pages",
+        source: "MDPTetris; Thiery and Scherrer 2009; Gabillon, Ghavamzadeh and Scherrer 2013, whose figures are cited \
+                 from memory and need checking",
         rows: rows.collect(),
     }
 }
 
-/// Ten runs for each noise by MDPTetris' own program: the means after these iterations.
+/// Means after these iterations of ten runs per noise, by MDPTetris' own program.
 const ITERATIONS: [u32; 8] = [1, 5, 10, 20, 30, 40, 60, 80];
 const WITHOUT_NOISE: [f64; 8] = [7.0, 64.0, 214.0, 700.0, 593.0, 520.0, 664.0, 577.0];
 const CONSTANT_NOISE: [f64; 8] = [7.0, 143.0, 666.0, 7_628.0, 34_250.0, 56_470.0, 74_060.0, 102_870.0];
@@ -78,15 +77,15 @@ pub fn cem_szita_lorincz() -> Experiment {
             generations: 80,
             quick_generations: 10,
             by_points: false,
-            // The candidates of the program whose means these are score the end by the heights of what sticks out of the
-            // playfield. Here it is cut off, so that its score says nothing, and candidates avoid the end.
+            // In the original program, candidates value the end of a game by the heights of cells above the playfield. These
+            // are cut off here, so that value is meaningless, and candidates avoid the end.
             candidates_terminal: TerminalPolicy::Avoid,
             result_terminal: TerminalPolicy::Avoid,
             check_games: 30,
         };
         let mut row = Row::new(label, "simplified", 10, 20, Player::Search(plan)).games(30, 30);
         for (iteration, mean) in ITERATIONS.into_iter().zip(means) {
-            // One run against the mean of ten, on a way that climbs by a factor in a few steps.
+            // One run is compared with the mean of ten, while scores grow by a factor within a few steps.
             row = row.figure(
                 Quantity::After(iteration),
                 None,

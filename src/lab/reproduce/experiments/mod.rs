@@ -1,12 +1,12 @@
-//! The experiments: what was played, and the figures that were printed for it.
+//! The experiments: rows to play, with their printed figures.
 //!
-//! `document` is what the document or paper says, and nothing else; `since` is what its program, or another one by its rules,
-//! gave when it was run again, which is what our figures are held to. Each figure says where it comes from ([`Origin`](super::verdict::Origin)) and
-//! how many games are behind it. Where a re-run is kept without the number of its games, that of its neighbours in the same
-//! table is taken. Where a document is wrong, the figure says why; that its lines and pieces cannot be true together is not
-//! written here but worked out.
+//! `document` is the figure in the document or paper, unchanged; `since` is the figure of a new run of that program, or of
+//! another program under the same rules, and is the reference for ours. Each figure has its origin
+//! ([`Origin`](super::verdict::Origin)) and its number of games. If the number of games of a re-run is unknown, its neighbours'
+//! number in the same table is used. If a document is wrong, the figure says why; lines and pieces that contradict each other
+//! are detected by a computation.
 //!
-//! Sizes are width x height, as everywhere; the Leiden report's own names of them, height first, are in the rows' names.
+//! Sizes are width x height, as everywhere; the names of the rows keep the Leiden report's own notation, height first.
 
 mod documents;
 mod literature;
@@ -20,7 +20,7 @@ use self::literature::{cem_szita_lorincz, controllers};
 use self::players::{expectation, records};
 pub use self::row::{ComparedFigure, Experiment, Linear, Player, Quantity, Row, SearchMethod, SearchPlan};
 
-/// All of them.
+/// All experiments of the tables.
 pub fn experiments() -> Vec<Experiment> {
     vec![
         leiden_random(),

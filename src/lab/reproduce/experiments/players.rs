@@ -1,13 +1,13 @@
-//! What a player gains by weighing the next piece: the same weights in classes that must not be mixed.
+//! Gains from averaging over the next piece: the same weights in classes of players that must not be compared directly.
 
 use super::row::{Experiment, Player, Quantity, Row};
 
 /// Published weights on 10 x 10.
 const CONTROLLERS: [&str; 5] = ["dellacherie", "bcts", "dt-20", "rv-ce", "dt-10"];
-/// Pieces after which a game is cut where the next piece is shown: such games last for hours.
+/// Most pieces of a game with the next piece shown; such games last for hours.
 const SHOWN_CUT: u64 = 1_000_000;
 
-/// The controllers that this project found, each beside the best published one of its class on the same pieces.
+/// The controllers of this project, each with the best published controller of its class, on the same pieces.
 pub fn records() -> Experiment {
     let row = |label: &str, height, player| {
         Row::new(label, "simplified", 10, height, player).figure(Quantity::Lines, None, None)
@@ -16,7 +16,7 @@ pub fn records() -> Experiment {
     for name in ["rv-ce", "tetrion-10x10"] {
         rows.push(row(&format!("{name}, greedy"), 10, Player::Named(name)).games(10_000, 500));
     }
-    // Whole games last for hours there.
+    // Whole games would take hours.
     for name in ["dt-20", "tetrion-10x20"] {
         let label = format!("{name}, greedy, estimated");
         let long = Row::new(label, "simplified", 10, 20, Player::Named(name)).games(100, 10);
@@ -41,13 +41,13 @@ pub fn records() -> Experiment {
     }
     Experiment {
         name: "records",
-        title: "the controllers that this project found, beside the best published ones of their class, on the same pieces",
-        source: "docs/players.md has the figures, and the command that found each",
+        title: "the controllers of this project and the best published ones of their class, on the same pieces",
+        source: "docs/players.md has the figures and the commands",
         rows,
     }
 }
 
-/// Greedy, with the exact mean over the hidden piece, and with the next piece shown.
+/// Published weights, played greedily, with the exact mean over the hidden piece, and with the next piece shown.
 pub fn expectation() -> Experiment {
     let row = |label: String, player| {
         Row::new(label, "simplified", 10, 10, player).figure(Quantity::Lines, None, None)
@@ -69,7 +69,7 @@ pub fn expectation() -> Experiment {
     }
     Experiment {
         name: "expectation",
-        title: "published weights on 10 x 10 that weigh what the next piece can reach, beside greedy play",
+        title: "published weights on 10 x 10, greedy and with expectation over the next piece",
         source: "no published figure was found",
         rows,
     }

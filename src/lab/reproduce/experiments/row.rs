@@ -1,6 +1,6 @@
-//! What an experiment is made of: rows, their players, and the figures that are compared.
+//! The parts of an experiment: rows, players, and figures to compare.
 
-use crate::reproduce::verdict::{Decimals, Origin, Printed, Said};
+use crate::reproduce::verdict::{Decimals, Origin, Printed, Reference};
 use tetrion::client::{Features, Play, Policies, RulesChoice, TerminalPolicy, WeightedPolicies};
 use tetrion::engine::{FieldValue, Randomizer};
 use tetrion::optimizers::cem::Noise;
@@ -9,40 +9,40 @@ use tetrion::optimizers::{CemPreset, Config, GeneticConfig};
 /// A table of a document or of the literature.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What is played, in a sentence.
+    /// Title of the experiment.
     pub title: &'static str,
-    /// Where its figures come from.
+    /// Source of the figures.
     pub source: &'static str,
-    /// Its rows.
+    /// Rows of the experiment.
     pub rows: Vec<Row>,
 }
 
 /// One player under one set of rules.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its name, without the length of a search.
+    /// Name of the row, without the length of a search.
     pub label: String,
-    /// The rules.
+    /// Rules of the games.
     pub rules: RulesChoice,
-    /// The player.
+    /// Player of the row.
     pub player: Player,
-    /// Games.
+    /// Number of games.
     pub games: u32,
-    /// Games of a quick look.
+    /// Number of games in a quick look.
     pub quick_games: u32,
-    /// A game is cut after this many pieces; 0 for never.
+    /// Most pieces per game; 0 for no limit.
     pub cut: u64,
-    /// The same in a quick look.
+    /// Most pieces per game in a quick look; 0 for no limit.
     pub quick_cut: u64,
-    /// A game is cut after this many keys; 0 for never.
+    /// Most keys per game; 0 for no limit.
     pub max_steps: u64,
-    /// The trials with which the length of each game is estimated; 0 to play the games.
+    /// Trials for estimating the length of each game; 0 to play the games.
     pub loss_trials: u32,
-    /// What is compared.
+    /// Figures to compare.
     pub figures: Vec<ComparedFigure>,
-    /// Whether every piece leaves four cells, so that pieces, lines and what is left must balance.
+    /// Whether every piece leaves four cells, so that pieces, lines and remaining cells must balance.
     pub balances: bool,
 }
 
@@ -51,29 +51,29 @@ pub struct Row {
 pub enum Player {
     /// An agent or a controller by name.
     Named(&'static str),
-    /// Monte-Carlo under one of its names, with this many playouts.
+    /// A Monte-Carlo agent with this many playouts.
     MonteCarlo {
-        /// The name.
+        /// Name of the agent.
         name: &'static str,
-        /// Playouts.
+        /// Number of playouts.
         playouts: u32,
     },
-    /// A controller that weighs what this many of the next pieces can reach.
+    /// A controller with expectation over next pieces.
     Expectation {
-        /// The controller.
+        /// Name of the controller.
         name: &'static str,
-        /// Pieces; those that the rules do not show by their mean.
+        /// Search depth in pieces; hidden pieces count by their mean.
         pieces: u8,
-        /// Placements looked at for each piece that another one follows.
+        /// Placements to expand per piece except the last.
         placements: u8,
     },
-    /// Weights without a name.
+    /// Unnamed weights.
     Linear(Linear),
-    /// What a search finds.
+    /// Result of a search.
     Search(SearchPlan),
 }
 
-/// A linear controller without a name.
+/// An unnamed linear controller.
 #[derive(Clone, Debug)]
 pub struct Linear {
     pub(super) features: Features,
@@ -84,79 +84,79 @@ pub struct Linear {
 /// A search for a player.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchPlan {
-    /// How.
+    /// Method of the search.
     pub method: SearchMethod,
-    /// The feature set.
+    /// Feature set.
     pub features: &'static str,
-    /// Candidates a generation.
+    /// Candidates per generation.
     pub population: u32,
-    /// How long.
+    /// Number of generations.
     pub generations: u32,
-    /// How long for a quick look.
+    /// Number of generations in a quick look.
     pub quick_generations: u32,
-    /// Whether candidates are scored by points rather than by lines.
+    /// Whether candidates are scored by points instead of lines.
     pub by_points: bool,
     /// Value of a game-ending placement for the candidates.
     pub candidates_terminal: TerminalPolicy,
     /// Value of a game-ending placement for the result.
     pub result_terminal: TerminalPolicy,
-    /// Games of the result so far after each generation.
+    /// Games that check the result after each generation.
     pub check_games: u32,
 }
 
-/// How a player is searched for.
+/// Method of a search.
 #[derive(Clone, Copy, Debug)]
 pub enum SearchMethod {
-    /// The cross-entropy method with the settings of this name, and another noise if one is given.
+    /// The cross-entropy method with named settings, and with another noise if given.
     Cem(CemPreset, Option<Noise>),
     /// The genetic algorithm.
     Genetic,
 }
 
-/// A number of a row, and what is printed of it.
+/// A number of a row with its printed figures.
 #[derive(Clone, Debug)]
 pub struct ComparedFigure {
-    /// Which number.
+    /// The number that is compared.
     pub quantity: Quantity,
-    /// What the document says.
-    pub document: Option<Said>,
-    /// What was measured since.
-    pub since: Option<Said>,
-    /// What is wrong with the document's figure.
+    /// Figure in the document.
+    pub document: Option<Reference>,
+    /// Figure of a later measurement.
+    pub since: Option<Reference>,
+    /// The reason why the document's figure is wrong.
     pub wrong: Option<&'static str>,
 }
 
 /// A number of a game, or of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Lines a game.
+    /// Lines per game.
     Lines,
-    /// Lines a game, estimated.
+    /// Estimated lines per game.
     EstimatedLines,
-    /// Pieces a game, the one that ends it included.
+    /// Pieces per game, including the one that ends it.
     Pieces,
-    /// Pieces a game without the one that ends it.
+    /// Pieces per game, without the one that ends it.
     PiecesBefore,
-    /// Points a game.
+    /// Points per game.
     Points,
-    /// Points of the best of this many games: half of such bests are below it.
+    /// Median points of the best of this many games.
     BestPoints(u32),
-    /// How many of the games end by the rules before they are cut.
+    /// Number of games that end by the rules before they are cut.
     Lost,
-    /// The largest score of a candidate in the whole search.
+    /// Best score of a candidate in the whole search.
     BestSeen,
-    /// Lines a game of the result after this many generations.
+    /// Lines per game of the result after this many generations.
     After(u32),
 }
 
 impl Linear {
-    /// A controller on a set with a name.
+    /// A controller on a named feature set.
     pub fn of_set(set: &str, weights: Vec<f64>, terminal: TerminalPolicy) -> Linear {
         let features = Features::Set { name: set.to_owned(), version: String::new() };
         Linear { features, weights, terminal }
     }
 
-    /// The controller, as a request names it.
+    /// The policies of a request.
     pub fn policies(&self) -> Policies {
         Policies::Weighted(WeightedPolicies {
             features: self.features.clone(),
@@ -168,12 +168,12 @@ impl Linear {
 }
 
 impl SearchPlan {
-    /// How long it is.
+    /// Number of generations.
     pub fn generations(&self, quick: bool) -> u32 {
         if quick { self.quick_generations } else { self.generations }
     }
 
-    /// What the search begins with.
+    /// Configuration of the optimizer.
     pub fn config(&self, generations: u32) -> Config {
         match self.method {
             SearchMethod::Cem(preset, noise) => {
@@ -190,7 +190,7 @@ impl SearchPlan {
 }
 
 impl Quantity {
-    /// What it is called in a table.
+    /// Name of the number in a table.
     pub fn name(self) -> String {
         match self {
             Quantity::Lines => "lines".to_owned(),
@@ -205,24 +205,24 @@ impl Quantity {
         }
     }
 
-    /// What one number belongs to: a game, or a run of a search.
+    /// Unit of one sample: a game, or a run of a search.
     pub fn unit(self) -> &'static str {
         if self == Quantity::BestSeen { "run" } else { "game" }
     }
 
-    /// Whether it is known on the way of a search, or not at all.
+    /// Whether the number comes from the generations of a search.
     pub fn is_of_search(self) -> bool {
         self == Quantity::BestSeen || self.is_after()
     }
 
-    /// Whether it is known on the way of a search, however long that is.
+    /// Whether the number belongs to one generation of a search, whatever the length of the search.
     pub fn is_after(self) -> bool {
         matches!(self, Quantity::After(_))
     }
 }
 
 impl Row {
-    /// Its name: of a search, with the generations that are played.
+    /// Name of the row, with the number of generations of a search.
     pub fn label(&self, quick: bool) -> String {
         match &self.player {
             Player::Search(plan) => format!("{}, {} generations", self.label, plan.generations(quick)),
@@ -230,12 +230,12 @@ impl Row {
         }
     }
 
-    /// Whether a quick look searches for a shorter time than the figures are of.
+    /// Whether a quick look shortens the row's search.
     pub fn is_another_search(&self, quick: bool) -> bool {
         matches!(&self.player, Player::Search(plan) if plan.generations(quick) != plan.generations)
     }
 
-    /// A game is cut after this many pieces; 0 for never.
+    /// Most pieces per game; 0 for no limit.
     pub fn max_pieces(&self, quick: bool) -> u64 {
         if quick { self.quick_cut } else { self.cut }
     }
@@ -281,20 +281,25 @@ impl Row {
         self
     }
 
-    pub(super) fn figure(mut self, quantity: Quantity, document: Option<Said>, since: Option<Said>) -> Row {
+    pub(super) fn figure(
+        mut self,
+        quantity: Quantity,
+        document: Option<Reference>,
+        since: Option<Reference>,
+    ) -> Row {
         self.figures.push(ComparedFigure { quantity, document, since, wrong: None });
         self
     }
 }
 
-/// As a document prints it.
-pub(super) const fn document(printed: Printed) -> Option<Said> {
-    Some(Said { printed, origin: Origin::Document })
+/// A figure in the experiment's document.
+pub(super) const fn document(printed: Printed) -> Option<Reference> {
+    Some(Reference { printed, origin: Origin::Document })
 }
 
-/// As a re-run gave it.
-pub(super) const fn rerun(printed: Printed) -> Option<Said> {
-    Some(Said { printed, origin: Origin::Rerun })
+/// A figure of a later measurement.
+pub(super) const fn rerun(printed: Printed) -> Option<Reference> {
+    Some(Reference { printed, origin: Origin::Rerun })
 }
 
 pub(super) const fn mean_of(games: u32, value: f64) -> Printed {

@@ -1,10 +1,10 @@
-//! What documents say of the experiments is true.
+//! The documents' statements about the experiments are true.
 
 use std::fs;
 
 use tetrion::text::numbers::grouped;
 use tetrion_lab::reproduce::experiments::{ComparedFigure, experiments};
-use tetrion_lab::reproduce::verdict::Said;
+use tetrion_lab::reproduce::verdict::Reference;
 
 use crate::root;
 
@@ -36,7 +36,7 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
         let found = found.unwrap_or_else(|| panic!("{command} has no row {label}"));
         let same = |figure: &&ComparedFigure| {
             let unit = figure.quantity.unit();
-            let text = |said: Option<Said>| said.map_or(String::new(), |said| said.text(unit));
+            let text = |said: Option<Reference>| said.map_or(String::new(), |said| said.text(unit));
             figure.quantity.name() == number
                 && text(figure.document) == document
                 && text(figure.since) == since
@@ -49,7 +49,7 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
     }
 }
 
-/// Every command of the program in a document is one that it takes; `...`, `NAME` and the like stand for something else.
+/// The program accepts every command in a document; `...`, `NAME` and the like stand for something else.
 #[test]
 fn the_program_takes_every_command_in_a_document() {
     let mut count = 0;

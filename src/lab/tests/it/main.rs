@@ -1,8 +1,8 @@
 //! The tests of `tetrion-lab`, as one program.
 
-/// What documents say of the experiments.
+/// Statements of the documents about the experiments.
 mod documents;
-/// Exact values on small playfields beside played games.
+/// Exact values on small playfields, compared with played games.
 mod optimum;
 /// The tables of documents and papers, from the command line.
 mod reproduce;
@@ -18,7 +18,7 @@ fn root() -> &'static Path {
         .expect("the package lies in src/lab")
 }
 
-/// The program with these arguments, without what the environment says to it.
+/// The program with these arguments.
 fn lab(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tetrion-lab"));
     command.args(args);

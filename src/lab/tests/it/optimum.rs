@@ -10,8 +10,8 @@ use tetrion::pool::Pool;
 
 use crate::{lab, root};
 
-/// Rows of a size: all controllers but `bdu`, the one that must see a next piece and those of modern Tetris, two of them
-/// weighing the next piece too, the best player and the random one.
+/// Rows per playfield: all controllers except `bdu`, the one that needs a next piece and those for modern Tetris; two of them
+/// with expectation too; the best player and the random one.
 const PLAYERS: usize = 23;
 
 #[track_caller]
@@ -52,8 +52,8 @@ fn the_table_is_the_one_in_the_documents_and_can_be_kept() {
     let kept = fs::read_to_string(folder.join("optimum.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["rows"].as_array().unwrap().len(), PLAYERS);
-    assert!(markdown.starts_with("### optimum: every controller beside the best player"), "{markdown}");
-    assert!(markdown.contains("- 4x4: lines a game\n  - optimum 7.0669"), "{markdown}");
+    assert!(markdown.starts_with("### optimum: every controller and the best player"), "{markdown}");
+    assert!(markdown.contains("- 4x4: lines per game\n  - optimum 7.0669"), "{markdown}");
     assert!(markdown.contains("500 games each: 22 of 22 players agree with their exact value"), "{markdown}");
     // The first column of the whole table has the same players and lines in the same order.
     let cells = |text: &str| {

@@ -1,4 +1,4 @@
-//! `tetrion-lab reproduce`: its tables are sound, its verdicts follow from the numbers, and its output can be read.
+//! `tetrion-lab reproduce`: the tables are consistent, verdicts follow from the numbers, and the output is readable.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,9 @@ use tetrion::agents::{AgentRow, Controller};
 use tetrion::engine::Rules;
 use tetrion::features::FeatureSet;
 use tetrion_lab::reproduce::experiments::{Player, Quantity, Row, experiments};
-use tetrion_lab::reproduce::verdict::{Cuts, Decimals, Judgement, Origin, Printed, Said, Verdict, balances};
+use tetrion_lab::reproduce::verdict::{
+    Cuts, Decimals, Judgement, Origin, Printed, Reference, Verdict, balances,
+};
 
 use crate::lab;
 
@@ -128,13 +130,13 @@ fn up_to(games: usize) -> Vec<f64> {
 
 #[track_caller]
 fn check(printed: Printed, ours: Vec<f64>, expected: Verdict) {
-    assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, Cuts::default()), expected);
+    assert_eq!(Reference { printed, origin: Origin::Document }.compare(&ours, Cuts::default()), expected);
 }
 
 #[track_caller]
 fn check_cut(printed: Printed, ours: Vec<f64>, expected: Verdict) {
     let cuts = Cuts { early: true, cut: 0 };
-    assert_eq!(Said { printed, origin: Origin::Document }.compare(&ours, cuts), expected);
+    assert_eq!(Reference { printed, origin: Origin::Document }.compare(&ours, cuts), expected);
 }
 
 /// Games that were all cut where the figure's were, of which one of forty was lost.
@@ -143,7 +145,7 @@ fn games_that_were_all_cut_do_not_show_how_lost_ones_vary() {
     let check = |value, games, ours: Vec<f64>, expected| {
         let printed = Printed::Mean { value, decimals: Decimals::Kept, games };
         let cuts = Cuts { early: false, cut: ours.len() as u64 };
-        assert_eq!(Said { printed, origin: Origin::Rerun }.compare(&ours, cuts), expected);
+        assert_eq!(Reference { printed, origin: Origin::Rerun }.compare(&ours, cuts), expected);
     };
     // 15 % of the games may be lost, and none is with probability 0.00135: (1 - 0.152)^40.
     check(481.0, 40, sample(490.0, 2.0, 40), Verdict::Agrees);
@@ -160,7 +162,7 @@ fn games_that_were_all_cut_do_not_show_how_lost_ones_vary() {
 fn a_few_lost_games_do_not_show_how_lost_ones_vary() {
     let check = |value, cut, expected| {
         let printed = Printed::Mean { value, decimals: Decimals::Kept, games: 40 };
-        let compared = Said { printed, origin: Origin::Rerun }
+        let compared = Reference { printed, origin: Origin::Rerun }
             .compare(&sample(486.0, 2.0, 40), Cuts { early: false, cut });
         assert_eq!(compared, expected, "{value} with {cut} cut");
     };
@@ -332,7 +334,7 @@ fn cells_balance_or_a_document_is_wrong() {
     assert!(!balances(20, 15, 1_228_724.0, 6_143_600.0), "fewer cells than went");
 }
 
-/// What is said about the rows whose name contains `row`.
+/// Texts about the rows whose name contains `row`.
 fn said(experiment: &str, row: &str, of: impl Fn(&Row) -> Vec<String>) -> Vec<String> {
     let all = experiments();
     let experiment = all.iter().find(|other| other.name == experiment).unwrap();
