@@ -1,7 +1,7 @@
-//! How long a Step takes while the server has nothing else to do, and while evaluations use every core.
+//! Latency of Step while the server is otherwise idle, and while evaluations use every core.
 //!
-//! Open loop: calls begin at fixed times, whether or not earlier ones have been answered, and each is timed from when it
-//! should have begun. A closed loop would stop asking whenever the server stops answering, and see nothing. That is why this
+//! Open loop: calls start at fixed times, whether or not earlier ones have been answered, and each is timed from its scheduled
+//! start. A closed loop would stop calling whenever the server stops answering, and would miss the delay. Therefore this
 //! workload, and no other, reads the clock.
 
 use std::time::{Duration, Instant};
@@ -14,15 +14,15 @@ use crate::wire::pb;
 use crate::wire::pb::evaluate_policies_request::Games;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 
-/// Sessions that are stepped in turn, so that one call does not wait for the one before.
+/// Number of sessions that are stepped in turn, so that a call does not wait for the previous one.
 const NUM_SESSIONS: usize = 16;
 
 impl Remote {
-    /// Times of `calls` Steps of `num_envs` environments at `rate` a second, shortest first, while this many evaluations
-    /// run. The connection must be one [with threads](Remote::connect_with_threads).
+    /// Latencies of `calls` Steps of `num_envs` environments at `rate` per second, shortest first, during this many
+    /// evaluations. The connection must be one [with threads](Remote::connect_with_threads).
     ///
     /// # Errors
-    /// If the server does not answer, or has no place for an evaluation.
+    /// If the server does not answer, or has no capacity for an evaluation.
     pub fn step_latencies(
         &self,
         num_envs: u32,
@@ -37,7 +37,7 @@ impl Remote {
         Ok(times)
     }
 
-    /// Evaluations that are never done, each with a game for every thread.
+    /// Starts evaluations that do not end during the measurement, each with games for every thread.
     async fn start_evaluations(
         &self,
         number: usize,
@@ -64,7 +64,7 @@ impl Remote {
         }
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let start = Instant::now() + Duration::from_millis(100);
-        // tokio's timers are a millisecond coarse; a thread's are not.
+        // tokio's timers have a resolution of a millisecond; a thread's sleep is finer.
         for call in 0..calls {
             let due = start + call * (Duration::from_secs(1) / rate);
             std::thread::sleep(due.saturating_duration_since(Instant::now()));

@@ -1,5 +1,5 @@
-//! A session of the rules `guideline` on a server: there the actions depend on the playfield, so each step takes one from the
-//! mask of the answer before it.
+//! A session of the `guideline` rules on a server: the actions depend on the playfield, so each step takes one from the mask of
+//! the previous answer.
 
 use tonic::transport::Channel;
 
@@ -9,7 +9,7 @@ use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 use crate::wire::tensor;
 
-/// A session whose actions are taken from its masks.
+/// A session that takes its actions from its masks.
 #[derive(Debug)]
 pub struct MaskedSession {
     remote: Remote,
@@ -21,11 +21,11 @@ pub struct MaskedSession {
 }
 
 impl Remote {
-    /// A session of the rules `guideline` with four rows above the visible ones, whose episodes have begun. It shows
-    /// `board_bits`, `current` and the mask.
+    /// A session of the `guideline` rules with four rows above the visible ones, after Reset. It observes `board_bits`,
+    /// `current` and the mask.
     ///
     /// # Errors
-    /// If the server has no room for it.
+    /// If the server refuses the session.
     pub fn masked_session(&self, num_envs: u32) -> Result<MaskedSession, RemoteError> {
         let rules = pb::Rules { preset: "guideline".to_owned(), height: Some(24), ..Default::default() };
         let config = pb::SessionConfig { rules: Some(rules), action_mask: true, ..config(num_envs, false) };
@@ -43,8 +43,7 @@ impl Remote {
 }
 
 impl MaskedSession {
-    /// Takes one step, of each environment the first action that exists from a random one on; returns how many environments
-    /// were stepped.
+    /// Takes one step: in each environment the first existing action after a random one; returns the number of environments.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -67,7 +66,7 @@ impl MaskedSession {
         Ok(num_envs.into())
     }
 
-    /// Lists every placement of every environment with the 30 features of `modern30`; returns how many there were.
+    /// Lists every placement of every environment with the 30 features of `modern30`; returns the number of placements.
     ///
     /// # Errors
     /// If the server does not answer.

@@ -1,9 +1,9 @@
-//! Named work to be timed: what `tetrion bench` and the programs in `benches/` do over and over.
+//! Benchmark workloads that call a server, for `tetrion bench` and the programs in `benches/`.
 //!
-//! Here is the work of callers of a server; what needs none is in [`exercises`](crate::exercises), and exported beside it.
+//! Workloads without a server are in [`exercises`](crate::exercises), which this crate also exports.
 //!
-//! The surprising decision: this module knows nearly every other one, from the kernels to the wire. To compare a call over
-//! the network with the same work done directly, it must know both.
+//! The surprising decision: this module knows nearly every other one, from the kernels to the wire. It must know both to
+//! compare a network call with equal work done directly.
 
 pub mod masked;
 pub mod remote;

@@ -1,7 +1,6 @@
-//! Calls to a server: steps, placements and whole evaluations, as a client in another program makes them.
+//! Workloads of a client in another process: steps, placements and whole evaluations.
 //!
-//! The requests are made beforehand and the answers are decoded as messages; what a learner does with its tensors is not in
-//! the work.
+//! The requests are built beforehand and the answers are decoded as messages; using the tensors is not part of the work.
 
 use std::sync::Arc;
 
@@ -22,29 +21,29 @@ use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::tensor::{self, Dim};
 
-/// Windows as large as the server's own.
+/// Windows as large as the server's.
 const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);
-/// Columns of the default playfield that take every piece in its first orientation.
+/// Columns of the default playfield that accept every piece in its first orientation.
 const COLUMNS: i32 = 7;
 
-/// Why a call did not do its work.
+/// Reason why a call did not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// There are no threads or sockets for a runtime.
+    /// The runtime cannot be started.
     #[error("cannot start a runtime")]
     Runtime(#[from] std::io::Error),
-    /// No server listens there.
+    /// The server cannot be reached.
     #[error("cannot connect to the server")]
     Connect(#[from] tonic::transport::Error),
-    /// The server refused.
+    /// The server refused the call.
     #[error("a call failed")]
     Call(#[from] Status),
-    /// An answer that lacks something.
+    /// An answer is incomplete.
     #[error("an answer has no {0}")]
     Answer(&'static str),
 }
 
-/// A connection to a server, and the runtime that drives it.
+/// A connection to a server, with its runtime.
 #[derive(Clone, Debug)]
 pub struct Remote {
     pub(super) runtime: Arc<Runtime>,
@@ -54,7 +53,7 @@ pub struct Remote {
 impl Remote {
     /// Connects to `HOST:PORT`.
     ///
-    /// Calls are driven by the thread that waits for them, which saves a hand-over each.
+    /// The waiting thread drives the calls, which saves a hand-over per call.
     ///
     /// # Errors
     /// [`RemoteError::Connect`] if no server listens there.
@@ -62,10 +61,10 @@ impl Remote {
         Remote::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, address)
     }
 
-    /// Connects with threads that make calls while others wait for theirs.
+    /// Connects with worker threads, so that calls overlap.
     ///
     /// # Errors
-    /// As [`Remote::connect`].
+    /// The errors of [`Remote::connect`].
     pub fn connect_with_threads(address: &str) -> Result<Remote, RemoteError> {
         Remote::on(tokio::runtime::Builder::new_multi_thread().enable_all().build()?, address)
     }
@@ -85,21 +84,20 @@ impl Remote {
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
     }
 
-    /// A session whose episodes have begun. It shows `board_bits` and `current`; with `everything`, `board`, the mask and
-    /// the infos as well.
+    /// A session after Reset. It observes `board_bits` and `current`; with `everything`, also `board`, the mask and the infos.
     ///
     /// # Errors
-    /// If the server has no room for it.
+    /// If the server refuses the session.
     pub fn session(&self, num_envs: u32, everything: bool) -> Result<RemoteSession, RemoteError> {
         let name = self.runtime.block_on(create_session(self.client(), config(num_envs, everything)))?;
         let requests = step_requests(&name, num_envs);
         Ok(RemoteSession { remote: self.clone(), client: self.client(), name, num_envs, requests, steps: 0 })
     }
 
-    /// Asks for games and reads the results; returns how many pieces they had.
+    /// Requests an evaluation and reads the results; returns the number of pieces.
     ///
     /// # Errors
-    /// If the server refuses or leaves.
+    /// If the server refuses, or the connection breaks.
     pub fn evaluate(&self, games: &Games) -> Result<u64, RemoteError> {
         let selection = pb::FeatureSelection { set: games.set.to_owned(), ..Default::default() };
         let weights = pb::WeightMatrix {
@@ -129,7 +127,7 @@ impl Remote {
     }
 }
 
-/// A session of the default rules.
+/// Configuration of a session of the default rules.
 pub fn config(num_envs: u32, everything: bool) -> pb::SessionConfig {
     let mut fields = vec!["board_bits".to_owned(), "current".to_owned()];
     if everything {
@@ -146,7 +144,7 @@ pub fn config(num_envs: u32, everything: bool) -> pb::SessionConfig {
     }
 }
 
-/// Steps that every episode can take, one after the other: each piece as it appears, spread over the columns.
+/// Steps that are legal in every episode, in order: each piece in its first orientation, spread over the columns.
 pub fn step_requests(session: &str, num_envs: u32) -> Vec<pb::StepRequest> {
     let request = |step: i32| {
         let actions: Vec<i32> = (0..num_envs as i32).map(|env| (env + 3 * step) % COLUMNS).collect();
@@ -167,7 +165,7 @@ pub(super) async fn create_session(
     Ok(name)
 }
 
-/// Lists every placement of every environment of a session with the features of a set; returns how many there were.
+/// Lists every placement of every environment of a session with the features of a set; returns the number of placements.
 pub(super) async fn enumerate_placements(
     client: &mut EnvironmentServiceClient<Channel>,
     session: &str,
@@ -198,7 +196,7 @@ pub struct RemoteSession {
 }
 
 impl RemoteSession {
-    /// Its name.
+    /// Name of the session.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -208,7 +206,7 @@ impl RemoteSession {
         self.requests[self.steps % self.requests.len()].clone()
     }
 
-    /// Takes one step with a call of its own; returns how many environments were stepped.
+    /// Takes one step with a unary call; returns the number of environments.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -218,7 +216,7 @@ impl RemoteSession {
         Ok(self.num_envs.into())
     }
 
-    /// Lists every placement of every environment with the 8 features of `bcts8`; returns how many there were.
+    /// Lists every placement of every environment with the 8 features of `bcts8`; returns the number of placements.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -226,7 +224,7 @@ impl RemoteSession {
         self.remote.runtime.block_on(enumerate_placements(&mut self.client, &self.name, "bcts8"))
     }
 
-    /// Gives the environments back.
+    /// Deletes the session.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -236,7 +234,7 @@ impl RemoteSession {
         Ok(())
     }
 
-    /// Goes on as a stream with `ahead` requests under way at a time.
+    /// Continues as a stream with `ahead` requests in flight.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -253,7 +251,7 @@ impl RemoteSession {
     }
 }
 
-/// A session stepped over a stream.
+/// A session that is stepped over a stream.
 #[derive(Debug)]
 pub struct Stream {
     session: RemoteSession,
@@ -262,7 +260,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Takes the answer to the oldest request and sends another one; returns how many environments were stepped.
+    /// Receives the answer to the oldest request and sends another request; returns the number of environments.
     ///
     /// # Errors
     /// If the server does not answer.

@@ -1,4 +1,4 @@
-//! A viewer beside a learner: reads the frames of a session as fast as the server sends them.
+//! A viewer of a learner's session: reads the frames as fast as the server sends them.
 
 use tokio::runtime::Runtime;
 use tonic::transport::Channel;
@@ -7,7 +7,7 @@ use super::remote::RemoteError;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
-/// A viewer on a thread and a connection of its own. It leaves when this is dropped.
+/// A viewer with a separate thread and connection. Dropping it ends the watch.
 #[derive(Debug)]
 pub struct Viewer {
     _runtime: Runtime,
@@ -17,7 +17,7 @@ impl Viewer {
     /// Watches the first `num_envs` environments of a session on the server at `HOST:PORT`.
     ///
     /// # Errors
-    /// If the server does not answer or refuses.
+    /// If the server does not answer, or refuses.
     pub fn begin(
         address: &str,
         session: &str,

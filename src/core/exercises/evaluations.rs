@@ -9,39 +9,39 @@ use crate::features::FeatureSet;
 use crate::pool::{Party, Pool};
 use crate::rollout::{Deal, Evaluation, GameResult, Next, spawn};
 
-/// What the seeds of all games come from.
+/// Seed of all games.
 pub const SEED: u64 = 1;
 
-/// A controller, how many games it plays on 10 x 20, and where they are cut.
+/// A controller with a number of games on 10 x 20.
 #[derive(Clone, Debug)]
 pub struct Games {
-    /// The feature set.
+    /// Feature set of the controller.
     pub set: &'static str,
-    /// Its weights.
+    /// Weights of the controller.
     pub weights: &'static [f64],
-    /// How many games.
+    /// Number of games.
     pub num_games: u32,
-    /// Pieces a game at most.
+    /// Most pieces per game.
     pub max_pieces: u64,
 }
 
 impl Games {
-    /// Games that end at this many pieces, hardly ever before.
+    /// Games that reach this many pieces and hardly ever end earlier.
     pub fn long(num_games: u32, max_pieces: u64) -> Games {
         let weights = Controller::named("bcts").expect("a controller").weights;
         Games { set: "bcts8", weights, num_games, max_pieces }
     }
 
-    /// Games of a bad controller: some dozens of pieces each.
+    /// Games of a bad controller, with some dozens of pieces each.
     pub fn short(num_games: u32) -> Games {
         Games { set: "height4", weights: &[0.1, 0.5, -0.3, -0.1], num_games, max_pieces: 1_000 }
     }
 
-    /// Plays the games and collects the results; returns how many pieces they had.
+    /// Plays the games and collects the results; returns the number of pieces.
     pub fn play(&self, pool: &Arc<Pool>) -> u64 {
         let set = FeatureSet::named(self.set, 10).expect("a set");
         let agent = LinearAgent::new(set, self.weights.to_vec(), TerminalPolicy::Avoid)
-            .expect("one weight a feature");
+            .expect("one weight per feature");
         let seeds = (0..u64::from(self.num_games)).map(|j| word(SEED, Tag::Game, j)).collect();
         let evaluation = Evaluation {
             rules: Rules::default(),
@@ -55,7 +55,7 @@ impl Games {
             kernel: Kernel::best(),
         };
         let results = Arc::<Mutex<Vec<GameResult>>>::default();
-        // No thread wakes for a game: the waiting one hears of the end only, when the sink is dropped.
+        // The waiting thread wakes only at the end, when the sink is dropped.
         let (ending, ended) = mpsc::channel::<()>();
         let (kept, ending) = (results.clone(), Mutex::new(ending));
         let sink = move |result, next: Next| {

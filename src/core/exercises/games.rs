@@ -1,4 +1,4 @@
-//! A linear controller that plays on one core.
+//! A linear controller on one core.
 
 use crate::agents::{
     Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, Search,
@@ -6,16 +6,16 @@ use crate::agents::{
 use crate::engine::Rules;
 use crate::rollout::{Bounds, Episode};
 
-/// A controller on a size.
+/// A controller on a playfield size.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// The controller's name.
+    /// Name of the controller.
     pub controller: &'static str,
     /// Columns.
     pub width: u8,
     /// Rows.
     pub height: u8,
-    /// Placements looked at where the next piece is weighed by its mean; 0 where it is not.
+    /// Placements to expand with expectation over the next piece; 0 for greedy play.
     pub looked_at: u8,
 }
 
@@ -23,8 +23,8 @@ const fn case(controller: &'static str, width: u8, height: u8) -> Case {
     Case { controller, width, height, looked_at: 0 }
 }
 
-/// One controller for each feature set that requests often name, a playfield too high for the compact form, and this project's
-/// own, which looks at the surface.
+/// One controller per commonly requested feature set, a playfield too high for the compact form, and this project's controller,
+/// whose features read the surface.
 pub const CASES: [Case; 8] = [
     case("bcts", 10, 20),
     case("dt-10", 10, 20),
@@ -36,26 +36,25 @@ pub const CASES: [Case; 8] = [
     case("tetrion-10x10", 10, 10),
 ];
 
-/// The exact mean over the next piece, and the pieces a second that are wanted of the fastest kernel, if that was said.
+/// Controllers with the exact mean over the next piece, and the goal for the fastest kernel in pieces per second.
 pub const EXPECTATIONS: [(Case, Option<f64>); 3] = [
     (Case { looked_at: 4, ..case("dt-10", 10, 10) }, Some(140_000.0)),
     (Case { looked_at: 8, ..case("dt-10", 10, 10) }, Some(80_000.0)),
     (Case { looked_at: 8, ..case("tetrion-10x10-expectation", 10, 10) }, None),
 ];
 
-/// Controllers that play under the rules [`guideline`]: one for them, one of the literature, and one that weighs the pieces
-/// that are shown.
+/// Controllers under the [`guideline`] rules: one made for them, one of the literature, and one that searches the shown pieces.
 pub const GUIDELINE: [&str; 3] = ["tetrion-guideline", "dt-10", "tetrion-guideline-preview"];
 
-/// The rules `guideline` with four rows above the visible ones, which is the same game in fewer rows.
+/// The `guideline` rules with four rows above the visible ones, which play equally with fewer rows.
 pub fn guideline() -> Rules {
     Rules { height: 24, rows_above: 4, ..Rules::preset("guideline").expect("a preset") }
 }
 
-/// Hidden units of the network that plays on 10 x 10.
+/// Hidden units of the network on 10 x 10.
 pub const NETWORK_UNITS: u32 = 32;
 
-/// The weights of `dt-10`, and beside them a network of [`NETWORK_UNITS`] whose outputs are small.
+/// The weights of `dt-10` plus a network of [`NETWORK_UNITS`] with small outputs.
 pub fn network(kernel: Kernel) -> Play {
     let dt_10 = case("dt-10", 10, 10).named();
     let mlp = Mlp { hidden: vec![NETWORK_UNITS], activation: Activation::Relu, tables: None };
@@ -68,7 +67,7 @@ pub fn network(kernel: Kernel) -> Play {
     Play { rules: Rules::simplified(10, 10), agent, kernel }
 }
 
-/// One of [`GUIDELINE`], by what its table row says of it.
+/// One of [`GUIDELINE`], with the search of its table row.
 pub fn under_guideline(controller: &str, kernel: Kernel) -> Play {
     let controller = Controller::named(controller).expect("a controller");
     let rules = guideline();
@@ -81,12 +80,12 @@ impl Case {
         Controller::named(self.controller).expect("the table names controllers that exist")
     }
 
-    /// The feature set of the controller.
+    /// Feature set of the controller.
     pub fn feature_set(&self) -> &'static str {
         self.named().feature_set
     }
 
-    /// The case on a kernel.
+    /// Games of this case on a kernel.
     pub fn on(&self, kernel: Kernel) -> Play {
         let agent = self.named().agent(self.width).expect("the table names sizes that they play");
         let expectation = Expectation { placements: self.looked_at, ..Expectation::default() };
@@ -96,12 +95,12 @@ impl Case {
     }
 }
 
-/// The kernels of this machine, the fastest last.
+/// Kernels of this machine, the fastest last.
 pub fn kernels() -> impl Iterator<Item = Kernel> {
     Kernel::ALL.into_iter().filter(|kernel| kernel.is_available())
 }
 
-/// Games of one controller, begun anew as they end.
+/// Games of one controller, restarted as they end.
 #[derive(Clone, Debug)]
 pub struct Play {
     rules: Rules,
@@ -110,7 +109,7 @@ pub struct Play {
 }
 
 impl Play {
-    /// Plays this many pieces: the same ones every time.
+    /// Plays this many pieces, equal ones in every call.
     pub fn pieces(&self, pieces: u64) -> u64 {
         let Play { rules, agent, kernel } = self;
         let (mut left, mut seed) = (pieces, 0);

@@ -1,10 +1,10 @@
-//! Named work that needs no server, to be timed: games, placements, steps.
+//! Benchmark workloads that need no server: games, placements, steps.
 //!
-//! A workload is a value with a method that does some of the work and says how much it was: pieces, placements, environments
-//! stepped, games. It does not know how long it took, how often it runs, or what prints it, so the same workload stands
-//! behind a figure of `docs/speed.md` and behind a micro-benchmark, and the two cannot drift apart.
+//! A workload is a value with a method that does some work and returns its amount: pieces, placements, steps or games. It does
+//! not know its duration, its repetitions or its output, so a figure of `docs/speed.md` and a micro-benchmark share the
+//! workload and cannot drift apart.
 //!
-//! It is in this package because its loops call generic functions, which are compiled as their caller is.
+//! It is in this package because its loops call generic functions, which are compiled with the caller's optimization level.
 
 pub mod evaluations;
 pub mod games;

@@ -1,5 +1,5 @@
-//! Every placement of the positions of a greedy game, with its features as a row of a matrix: by straight drops, and of all
-//! that can be placed under the rules `guideline`. And the placements that can be reached with kicks, listed and counted.
+//! Listing placements: the placements of a greedy game's positions with a feature matrix, by straight drops and under the
+//! `guideline` rules; and placements reachable with kicks, listed and counted.
 
 use super::games::guideline;
 use crate::agents::{Controller, Kernel, Sight};
@@ -8,7 +8,7 @@ use crate::features::FeatureSet;
 use crate::features::kernel::Extractor;
 use crate::placements::{Options, Placements, Position, enumerate, enumerate_on, num_rows};
 
-/// Positions, and the 8 features of `bcts8`.
+/// Positions of a game, with the 8 features of `bcts8`.
 #[derive(Debug)]
 pub struct Listing {
     rules: Rules,
@@ -37,18 +37,18 @@ impl Listing {
         Listing { rules, positions, extractor }
     }
 
-    /// How many placements there are.
+    /// Number of placements of all positions.
     pub fn num_rows(&self) -> u32 {
         self.positions.iter().map(|position| num_rows(&self.rules, position)).sum()
     }
 
-    /// Lists them.
+    /// Lists the placements.
     pub fn list(&self, kernel: Kernel) -> Placements {
         enumerate_on(kernel, &self.rules, &self.positions, &self.extractor, Options::default())
     }
 }
 
-/// Positions under the rules `guideline`, and the 30 features of `modern30`.
+/// Positions under the `guideline` rules, with the 30 features of `modern30`.
 #[derive(Debug)]
 pub struct ModernListing {
     rules: Rules,
@@ -94,7 +94,7 @@ impl ModernListing {
     }
 }
 
-/// The positions of a greedy game, whose placements are searched for with kicks and soft drops.
+/// Positions of a greedy game, for placements with kicks and soft drops.
 #[derive(Debug)]
 pub struct Reaching {
     movement: Movement,
@@ -111,7 +111,7 @@ impl Reaching {
         Reaching { movement: Movement::default(), positions, list: Vec::new() }
     }
 
-    /// Lists the placements, and returns how many there are.
+    /// Lists the placements; returns their number.
     pub fn list(&mut self) -> u64 {
         let mut all = 0;
         for (playfield, piece) in &self.positions {
@@ -122,7 +122,7 @@ impl Reaching {
         all as u64
     }
 
-    /// Finds the fewest keys to each placement, and returns how many placements there are.
+    /// Finds the fewest keys to each placement; returns the number of placements.
     pub fn find_keys(&mut self) -> u64 {
         let mut all = 0;
         for (playfield, piece) in &self.positions {

@@ -10,7 +10,7 @@ use crate::engine::{
 use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 
-/// Games of random placements in the bare engine: deal, choose, drop, clear, and begin anew at the end.
+/// Games of random placements in the bare engine: deal, choose, drop, clear, and restart at the end.
 #[derive(Clone, Debug)]
 pub struct RandomPlacements {
     rules: Rules,
@@ -51,23 +51,24 @@ impl RandomPlacements {
     }
 }
 
-/// Environments stepped with random actions; episodes that end begin again in the same step.
+/// Environments stepped with random actions; ended episodes restart in the same step.
 ///
-/// Choosing the actions is in the work: a few nanoseconds each, or a list of all placements where they depend on the playfield.
+/// Choosing the actions is part of the work: a few nanoseconds each, or a list of all placements if they depend on the
+/// playfield.
 #[derive(Debug)]
 pub struct Stepper {
     batch: EnvBatch,
-    /// By tetromino; in the keypress model all keys, whatever falls. None where the placements depend on the playfield.
+    /// Choices per tetromino, or all keys in the keypress model; `None` if the placements depend on the playfield.
     choices: Option<[Vec<i32>; 7]>,
     drawn: u64,
-    // Of the last step; their memory is used again.
+    // Buffers of the last step, reused.
     pieces: Vec<u8>,
     actions: Vec<i32>,
     outcome: StepOutcome,
 }
 
 impl Stepper {
-    /// Environments some way into their games.
+    /// Environments in the middle of their games.
     ///
     /// # Errors
     /// If there are no environments under these rules.
@@ -87,7 +88,7 @@ impl Stepper {
                 let all = placements(&rules, &empty, piece);
                 all.iter().map(|placement| placement.action(&rules) as i32).collect()
             }
-            // Those that can be pressed at any time.
+            // Keys that can be pressed at any time.
             ActionModel::Keypress => {
                 let is_always = |key: &&Key| !matches!(key, Key::TurnHalf | Key::Hold);
                 rules.keys().iter().filter(is_always).map(|key| *key as i32).collect()
@@ -108,7 +109,7 @@ impl Stepper {
         Ok(stepper)
     }
 
-    /// One step of every environment.
+    /// Steps every environment once.
     pub fn step(&mut self) -> &StepOutcome {
         let Stepper { batch, choices, drawn, pieces, actions, outcome } = self;
         let mut draw = |count: usize| {
@@ -134,7 +135,7 @@ impl Stepper {
         outcome
     }
 
-    /// What an observation of all environments shows.
+    /// Observes a field of all environments.
     pub fn see(&self, field: Field) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.batch.observe(field, None, &mut bytes);
