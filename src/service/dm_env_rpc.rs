@@ -113,7 +113,8 @@ impl WorldStream {
             }
             Some(Asked::DestroyWorld(destroy)) => self.destroy(&destroy).map(Answered::DestroyWorld),
             Some(Asked::Extension(_)) => {
-                Err(DecodeError::field("payload", "is an extension, and this server has none").into())
+                Err(DecodeError::field("payload", "is an extension, which this server does not support")
+                    .into())
             }
             None => Err(DecodeError::missing("payload").into()),
         }
@@ -218,7 +219,7 @@ impl WorldStream {
         let session = self.store.find(&self.caller, "world_name", name)?;
         match session.door() {
             Some(door) => Ok((session, door)),
-            None => Err(Refusal::field("world_name", "is the name of a session, not of a world")),
+            None => Err(Refusal::field("world_name", "names a session, not a world")),
         }
     }
 

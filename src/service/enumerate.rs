@@ -271,7 +271,7 @@ fn decode_actions(
 ) -> Result<Option<Vec<i32>>, DecodeError> {
     let Some(actions) = &request.actions else { return Ok(None) };
     if rules.action_model != ActionModel::Placement {
-        let problem = "are keys under these rules, which are no placements; expected rules whose actions are";
+        let problem = "are keys under these rules; expected rules whose actions are placements";
         return Err(DecodeError::field("actions", problem));
     }
     let decoded = tensor::decode(actions, &[Dim::Exactly(num_positions as u32)]).in_field("actions")?;
@@ -280,7 +280,7 @@ fn decode_actions(
 
 fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Options, DecodeError> {
     if request.include_keys && !rules.names_spots() {
-        let problem = "is true, but only under REACH_SRS do keys take pieces to their placements";
+        let problem = "is true, but keys to placements exist only under REACH_SRS";
         return Err(DecodeError::field("include_keys", problem));
     }
     Ok(Options {

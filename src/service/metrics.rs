@@ -52,91 +52,91 @@ macro_rules! table {
 
 table! {
     CALLS: Counter "tetrion_calls_total" ["method", "code"]
-        "Calls that have ended, by the code that they ended with.";
+        "Completed calls, by status code.";
     CALL_SECONDS: Histogram "tetrion_call_seconds" ["method"]
-        "Seconds from the headers of a call to the end of its answer. A stream is one call.";
+        "Duration of a call in seconds, from its headers to the end of its answer. A stream is one call.";
     CALLS_IN_FLIGHT: Gauge "tetrion_calls_in_flight" ["method"]
-        "Calls that have begun and not ended.";
+        "Calls in progress.";
     RECEIVED_BYTES: Counter "tetrion_received_bytes_total" ["method"]
-        "Bytes of requests as they arrived, without headers.";
+        "Bytes of received requests, without headers.";
     SENT_BYTES: Counter "tetrion_sent_bytes_total" ["method"]
-        "Bytes of answers as they left, without headers.";
+        "Bytes of sent answers, without headers.";
     REFUSALS: Counter "tetrion_refusals_total" ["reason"]
-        "Errors that callers received, also within streams, by the reason in ErrorInfo, or by the code where there is no reason.";
+        "Errors sent to callers, including errors within streams, by the reason in ErrorInfo, or by the status code without a reason.";
     PANICS: Counter "tetrion_panics_total" []
-        "Panics, which are bugs. A panic costs the call that it happens in.";
+        "Panics, which are bugs. A panic fails only its own call.";
     CONNECTIONS: Gauge "tetrion_connections" []
         "Open connections.";
     CONNECTIONS_ACCEPTED: Counter "tetrion_connections_total" []
-        "Connections that were accepted.";
+        "Accepted connections.";
     CONNECTIONS_REFUSED: Counter "tetrion_connections_refused_total" ["reason"]
-        "Connections that were closed at once: beyond the limit on all or on those of one address, or without a file descriptor.";
+        "Connections closed at once: beyond the limit on connections, in total or per address, or for lack of a file descriptor.";
     CONNECTIONS_CLOSED: Counter "tetrion_connections_closed_total" ["reason"]
-        "Connections that were closed because their client was silent or did not read for too long.";
+        "Connections closed because the client was silent or did not read for too long.";
     REQUEST_BYTES: Gauge "tetrion_request_bytes" []
-        "Bytes of requests on their way in, of the request memory.";
+        "Bytes of incoming requests, counted against the request memory.";
     ANSWER_BYTES: Gauge "tetrion_answer_bytes" []
-        "Bytes of answers that are made or being made and not read, of the answer memory.";
+        "Bytes of unread answers, including those in progress, counted against the answer memory.";
     SESSION_BYTES: Gauge "tetrion_session_bytes" []
-        "Bytes of all sessions, of the session memory.";
+        "Bytes of all sessions, counted against the session memory.";
     EVALUATION_BYTES: Gauge "tetrion_evaluation_bytes" []
-        "Bytes that all evaluations may come to hold, of the evaluation memory.";
+        "Bytes that running evaluations may need, counted against the evaluation memory.";
     SESSIONS: Gauge "tetrion_sessions" []
         "Sessions.";
     SESSIONS_LIMIT: Gauge "tetrion_sessions_limit" []
-        "The limit on sessions.";
+        "Limit on sessions.";
     SESSIONS_CREATED: Counter "tetrion_sessions_created_total" []
-        "Sessions that were created, worlds of dm_env_rpc included.";
+        "Created sessions, including dm_env_rpc worlds.";
     SESSIONS_ENDED: Counter "tetrion_sessions_ended_total" ["cause"]
-        "Sessions that have ended: deleted by a caller, or expired with their lease.";
+        "Ended sessions, deleted by a caller or expired with their lease.";
     ENVIRONMENTS: Gauge "tetrion_environments" []
-        "Environments of all sessions.";
+        "Environments in all sessions.";
     ENVIRONMENTS_LIMIT: Gauge "tetrion_environments_limit" []
-        "The limit on environments.";
+        "Limit on environments.";
     STEPS: Counter "tetrion_steps_total" []
         "Steps of single environments.";
     PLACEMENTS: Counter "tetrion_placements_total" []
         "Placements in answers of EnumeratePlacements.";
     WATCHES: Gauge "tetrion_watches" []
-        "Callers that watch sessions.";
+        "Calls that watch sessions.";
     WATCHES_LIMIT: Gauge "tetrion_watches_limit" []
-        "The limit on callers that watch sessions.";
+        "Limit on calls that watch sessions.";
     FRAMES: Counter "tetrion_frames_total" []
-        "Frames that were sent to callers that watch sessions.";
+        "Frames sent to calls that watch sessions.";
     EVALUATIONS: Gauge "tetrion_evaluations" []
-        "Evaluations that run.";
+        "Running evaluations.";
     EVALUATIONS_LIMIT: Gauge "tetrion_evaluations_limit" []
-        "The limit on evaluations.";
+        "Limit on running evaluations.";
     EVALUATION_GAMES: Counter "tetrion_evaluation_games_total" []
-        "Games that evaluations have played.";
+        "Games played by evaluations.";
     EVALUATION_PIECES: Counter "tetrion_evaluation_pieces_total" []
-        "Pieces that evaluations have placed.";
+        "Pieces placed by evaluations.";
     POOL_THREADS: Gauge "tetrion_pool_threads" ["pool"]
         "Threads for long calls (caller) and for the games of evaluations (player).";
     JOBS: Counter "tetrion_jobs_total" ["pool"]
-        "Jobs that the threads of a pool have done. A job takes a few milliseconds.";
+        "Jobs completed by a pool. A job takes a few milliseconds.";
     JOBS_RUNNING: Gauge "tetrion_jobs_running" ["pool"]
-        "Jobs that threads of a pool are doing.";
+        "Jobs running in a pool.";
     JOBS_WAITING: Gauge "tetrion_jobs_waiting" ["pool"]
-        "Jobs that wait for a thread of a pool.";
+        "Jobs waiting for a thread of a pool.";
     LOG_LINES_WITHHELD: Counter "tetrion_log_lines_withheld_total" []
-        "Log lines about failures that were left out, because there were too many in a second.";
+        "Log lines about failures left out because of their rate per second.";
     SPANS: Counter "tetrion_spans_total" ["outcome"]
-        "With a collector of traces only: spans of calls that were sent to it, or lost.";
+        "Spans of calls sent to the trace collector, or lost; only with a collector.";
     BUILD_INFO: Gauge "tetrion_build_info" ["version", "rules_version"]
-        "Always 1: the labels say what is running.";
+        "Always 1; the labels name the version.";
     CERTIFICATE_EXPIRY: Gauge "tetrion_certificate_expiry_time_seconds" []
-        "When the server's certificate expires, in seconds since 1970; absent without TLS.";
+        "Expiry time of the server's certificate, in seconds since 1970; absent without TLS.";
     PROCESS_CPU: Counter "process_cpu_seconds_total" []
-        "Seconds of processor time that the process has used.";
+        "CPU seconds used by the process.";
     PROCESS_MEMORY: Gauge "process_resident_memory_bytes" []
-        "Bytes of memory that the process holds.";
+        "Resident memory of the process in bytes.";
     PROCESS_OPEN_FDS: Gauge "process_open_fds" []
-        "File descriptors that are open.";
+        "Open file descriptors.";
     PROCESS_MAX_FDS: Gauge "process_max_fds" []
-        "The limit on open file descriptors.";
+        "Limit on open file descriptors.";
     PROCESS_START: Gauge "process_start_time_seconds" []
-        "When the server started, in seconds since 1970.";
+        "Start time of the server, in seconds since 1970.";
 }
 
 /// Describes every metric to the recorder of this process.

@@ -47,7 +47,7 @@ pub enum Refusal {
         retry_after: Duration,
     },
     /// The server or the caller has reached its limit on environments.
-    #[error("{scope} has {used} environments and may have {limit}; {wanted} more were asked for")]
+    #[error("{scope} has {used} environments of at most {limit}; the request needs {wanted} more")]
     EnvLimit {
         /// The owner of the limit.
         scope: Scope,
@@ -71,7 +71,7 @@ pub enum Refusal {
         retry_after: Duration,
     },
     /// No evaluation may run, now or later.
-    #[error("{scope} may run no evaluations: {limit} is 0; raise that, or ask another server")]
+    #[error("{scope} may run no evaluations: {limit} is 0; raise it, or use another server")]
     NoEvaluations {
         /// The owner of the limit.
         scope: Scope,
@@ -87,7 +87,7 @@ pub enum Refusal {
         limit: u32,
     },
     /// The answer stayed unread for so long that its call lost its place to another one.
-    #[error("the answer was not read for {} s, and the call has lost its place", .0.as_secs_f64())]
+    #[error("the answer was not read for {} s, and other calls waited", .0.as_secs_f64())]
     AnswerUnread(Duration),
     /// The call would take the threads for too long.
     #[error(
@@ -115,7 +115,7 @@ pub enum Refusal {
     },
     /// Too little memory for an evaluation.
     #[error(
-        "the evaluation could need {bytes} bytes: evaluations hold {taken} of {limit} bytes, and this caller its share of the rest"
+        "the evaluation could need {bytes} bytes: evaluations hold {taken} of {limit} bytes, and this caller has used its share of the rest"
     )]
     EvaluationMemoryLimit {
         /// Peak bytes of the evaluation.
@@ -127,7 +127,7 @@ pub enum Refusal {
     },
     /// Too little memory for an answer.
     #[error(
-        "no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection its share of the rest"
+        "no room for an answer of up to {bytes} bytes: unread answers hold {taken} of {limit} bytes, and this connection has used its share of the rest"
     )]
     AnswerLimit {
         /// Most bytes of the answer.
@@ -139,7 +139,7 @@ pub enum Refusal {
     },
     /// Too little memory for a request.
     #[error(
-        "no room for a message of {bytes} bytes: requests on their way hold {taken} of {limit} bytes, and this connection its share of the rest"
+        "no room for a message of {bytes} bytes: incoming requests hold {taken} of {limit} bytes, and this connection has used its share of the rest"
     )]
     RequestLimit {
         /// Bytes of the message.
@@ -150,19 +150,19 @@ pub enum Refusal {
         taken: u64,
     },
     /// The rest of the request did not arrive.
-    #[error("the rest of the request did not come within {} s", .patience.as_secs_f64())]
+    #[error("the rest of the request did not arrive within {} s", .patience.as_secs_f64())]
     SlowRequest {
         /// How long the server has waited.
         patience: Duration,
     },
     /// The connection has used its share of the calls in progress.
-    #[error("this connection has its share of the {limit} calls that may be in progress")]
+    #[error("this connection has used its share of the {limit} calls in progress")]
     CallLimit {
         /// The limit.
         limit: u64,
     },
     /// A sequence number that is neither the next one, nor the last one with the last request.
-    #[error("sequence is {got}, expected {expected}, or a repeat of the last request with its own")]
+    #[error("sequence is {got}, expected {expected}, or the last request again with its sequence")]
     SequenceMismatch {
         /// The next number.
         expected: u64,
@@ -197,7 +197,7 @@ pub enum Refusal {
     InvalidToken(&'static str),
     /// The request names a host that is not this server's.
     #[error(
-        "the host {host:?} is unknown here, expected localhost, an address of the loopback, or a name given with --allow-host"
+        "the host {host:?} is unknown, expected localhost, a loopback address, or a name given with --allow-host"
     )]
     UnknownHost {
         /// The host that the request names.

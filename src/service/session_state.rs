@@ -205,7 +205,7 @@ impl SessionState {
                 _ => {
                     return Err(Refusal::field(
                         "piece_sequences",
-                        "is given beside seeds, expected one of the two",
+                        "is given together with seeds, expected one of the two",
                     ));
                 }
             }

@@ -67,7 +67,7 @@ impl DecodeError {
 
     /// An enum with a number without a meaning.
     pub fn without_a_meaning(field: impl Into<String>, number: i32) -> DecodeError {
-        DecodeError::field(field, format!("is {number}, which has no meaning"))
+        DecodeError::field(field, format!("is {number}, which is not a value of this field"))
     }
 
     /// A mistake of a given kind.

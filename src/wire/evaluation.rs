@@ -197,17 +197,15 @@ fn check_loss_trials(
         return wrong(format!("is {trials}, expected 0 or {MIN_LOSS_TRIALS} to {MAX_LOSS_TRIALS}"));
     }
     if request.record {
-        return wrong(format!("is {trials}, expected 0 with record: an estimate is no game"));
+        return wrong(format!("is {trials}, expected 0 with record: an estimate plays no game"));
     }
     if matches!(deal, Deal::Sequences(_)) {
-        return wrong(format!(
-            "is {trials}, expected 0 with piece_sequences: trials need pieces of their own"
-        ));
+        return wrong(format!("is {trials}, expected 0 with piece_sequences: trials draw separate pieces"));
     }
     if rules.preview > 0 {
         let shown = rules.preview;
         return wrong(format!(
-            "is {trials}, expected 0 with a preview of {shown}: trials deal other pieces than those shown"
+            "is {trials}, expected 0 with a preview of {shown}: trials do not deal the shown pieces"
         ));
     }
     if !rules.end_games() {

@@ -86,7 +86,7 @@ fn decode_any(
             }
             Ok(Some(("set", set)))
         }
-        _ => Err(DecodeError::field("features", "is given beside set, expected one of the two")),
+        _ => Err(DecodeError::field("features", "is given together with set, expected one of the two")),
     }
 }
 

@@ -160,7 +160,7 @@ fn decode_tuple(
         match earlier.get(shares as usize) {
             None => return wrong(format!("is {shares}, expected an earlier tuple: below {}", earlier.len())),
             Some(other) if other.shares.is_some() => {
-                return wrong(format!("is {shares}, expected a tuple that has a table of its own"));
+                return wrong(format!("is {shares}, expected a tuple with its own table"));
             }
             Some(other) if !other.has_shape_of(&tuple) => {
                 return wrong(format!(

@@ -316,7 +316,7 @@ impl Policies {
             return Err(DecodeError::invalid(Fault::Tensor, "", "has no rows, expected at least one"));
         }
         if rows > room {
-            let problem = format!("has {rows} rows, expected at most {room} beside the agents");
+            let problem = format!("has {rows} rows, expected at most {room} in addition to the agents");
             return Err(DecodeError::field("", problem));
         }
         for (row, weights) in weights.chunks_exact(columns).enumerate() {
@@ -350,7 +350,7 @@ fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
         return Ok(());
     }
     let problem = format!(
-        "takes the time of {work} pieces to weigh one placement, expected at most {MAX_MODEL_WORK}: look at fewer \
+        "takes the time of {work} pieces to score one placement, expected at most {MAX_MODEL_WORK}: look at fewer \
          placements or pieces, or take a smaller model"
     );
     Err(DecodeError::field("", problem))

@@ -49,7 +49,7 @@ pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules
         && session != named
     {
         return Err(DecodeError::RulesMismatch(
-            "the positions name other rules than the session's".to_owned(),
+            "the positions and the session have different rules".to_owned(),
         ));
     }
     let known = session.copied().or(named);
@@ -63,7 +63,9 @@ pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules
             let states = decode_states(states)?;
             let rules = known.unwrap_or(*states[0].rules());
             if let Some(i) = states.iter().position(|state| *state.rules() != rules) {
-                return Err(DecodeError::RulesMismatch(format!("states[{i}] has other rules than the rest")));
+                return Err(DecodeError::RulesMismatch(format!(
+                    "states[{i}] has other rules than states[0]"
+                )));
             }
             Ok((rules, Positions::States(states)))
         }
@@ -198,7 +200,7 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
             queue.push(decode_number(&rules.pieces, number.into()).in_item("queues", i)?);
         }
         if numbers.any(|&number| number != -1) {
-            let problem = "has a piece behind one that is to be dealt";
+            let problem = "has a piece after one that is not yet dealt";
             return Err(DecodeError::field(format!("queues[{i}]"), problem));
         }
         let held = match held[i] {

@@ -30,7 +30,7 @@ pub enum RecordingFileError {
     #[error("it would take {0} bytes of memory, expected at most {MAX_DECODED_BYTES}")]
     TooHeavy(u64),
     /// The file starts like JSON but is not a recording in JSON.
-    #[error("it is no recording in JSON: {0}")]
+    #[error("it is not a recording in JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// The file is not the bytes of a recording.
     #[error("it is neither a recording in JSON, which begins with {{, nor one in binary form: {0}")]
@@ -160,7 +160,7 @@ fn check_rules_version(version: &str) -> Result<(), DecodeError> {
         RULES_VERSION => Ok(()),
         other => {
             let problem =
-                format!("is {other:?}, expected {RULES_VERSION:?}: other rules may make another game of it");
+                format!("is {other:?}, expected {RULES_VERSION:?}: other rules may make another game");
             Err(DecodeError::field("rules_version", problem))
         }
     }

@@ -233,7 +233,7 @@ fn decode_pairs(field: &str, numbers: &[u32]) -> Result<Vec<(u8, u8)>, DecodeErr
         _ => None,
     };
     let pairs: Option<Vec<(u8, u8)>> = numbers.chunks(2).map(pair).collect();
-    pairs.ok_or_else(|| DecodeError::field(field, "is no list of pairs of row and column"))
+    pairs.ok_or_else(|| DecodeError::field(field, "is not a list of pairs of row and column"))
 }
 
 /// Reads the cells of a piece of these rules, or of no piece.

@@ -89,11 +89,11 @@ async fn a_server_without_places_is_not_asked_again_and_says_what_to_do() {
     };
     assert_eq!(
         none(0, 1).await,
-        "the server may run no evaluations: the server's --max-evaluations is 0; raise that, or ask another server"
+        "the server may run no evaluations: the server's --max-evaluations is 0; raise it, or use another server"
     );
     assert_eq!(
         none(1, 0).await,
-        "this connection may run no evaluations: the server's --max-evaluations-per-caller is 0; raise that, or ask \
+        "this connection may run no evaluations: the server's --max-evaluations-per-caller is 0; raise it, or use \
          another server"
     );
 }

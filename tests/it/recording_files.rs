@@ -79,7 +79,7 @@ fn what_is_wrong_in_a_message_is_named() {
     check(|message| message.rules_version.clear(), "rules_version: is required");
     check(
         |message| message.rules_version = "other".to_owned(),
-        "rules_version: is \"other\", expected \"tetrion-rules-1\": other rules may make another game of it",
+        "rules_version: is \"other\", expected \"tetrion-rules-1\": other rules may make another game",
     );
     check(|message| message.rules = None, "rules: is required");
     let width = |message: &mut pb::Recording| message.rules.as_mut().unwrap().width = Some(40);
@@ -143,8 +143,8 @@ fn what_is_no_recording_is_refused() {
     }
     check(b"", "the file is empty, expected a recording");
     check(b"{}", "rules_version: is required");
-    check(b"{\"actions\": true}", "it is no recording in JSON: ");
-    check(b"{\"actions\": \"A", "it is no recording in JSON: ");
+    check(b"{\"actions\": true}", "it is not a recording in JSON: ");
+    check(b"{\"actions\": \"A", "it is not a recording in JSON: ");
     check(b"GIF89a", "it is neither a recording in JSON, which begins with {, nor one in binary form: ");
     let bytes = vec![b' '; MAX_RECORDING_BYTES as usize + 1];
     check(&bytes, "it has 33554433 bytes, expected at most 33554432");

@@ -237,7 +237,7 @@ fn selections_that_mean_nothing_are_refused() {
     check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.features", "257");
     check(list(&[&"x".repeat(129)]), Fault::Field, "features.features[0]", "129 bytes");
     let both = pb::FeatureSelection { features: vec!["holes".into()], ..set("bcts8", "") };
-    check(both, Fault::Field, "features.features", "beside set");
+    check(both, Fault::Field, "features.features", "together with set");
     check(set("", "1"), Fault::Field, "features.version", "without a set");
     let versioned = pb::FeatureSelection { version: "1".into(), ..list(&["holes"]) };
     check(versioned, Fault::Field, "features.version", "list");

@@ -203,7 +203,7 @@ impl SessionStore {
         most: u64,
         taken: &mut TakenUp,
     ) -> io::Result<Result<(), String>> {
-        let cut = || Err("the file is cut short".to_owned());
+        let cut = || Err("the file is truncated".to_owned());
         match input.array::<10>()? {
             None => return Ok(cut()),
             Some(head) if head[..8] != MAGIC => return Ok(Err("the file holds no sessions".to_owned())),
@@ -220,11 +220,9 @@ impl SessionStore {
                 return Ok(match input.u64()? {
                     None => cut(),
                     Some(count) if count != found => {
-                        Err(format!("the file holds {found} sessions and says {count}"))
+                        Err(format!("the file holds {found} sessions, expected {count}"))
                     }
-                    Some(_) if input.left > 0 => {
-                        Err("there is something behind the end of the file".to_owned())
-                    }
+                    Some(_) if input.left > 0 => Err("there is data after the end of the file".to_owned()),
                     Some(_) => Ok(()),
                 });
             }
@@ -232,7 +230,7 @@ impl SessionStore {
             found += 1;
             if length > most {
                 return Ok(Err(format!(
-                    "session {found} of the file has {length} bytes, expected at most {most}; it and what follows it are \
+                    "session {found} of the file has {length} bytes, expected at most {most}; it and the rest of the file are \
                      not read"
                 )));
             }
@@ -240,7 +238,7 @@ impl SessionStore {
             if xxh3_64(&content) != checksum {
                 // Its length may be the damaged part, so nothing after it can be found.
                 return Ok(Err(format!(
-                    "session {found} of the file is damaged, and what is behind it cannot be found"
+                    "session {found} of the file is damaged, and the rest cannot be read"
                 )));
             }
             match self.take_up_one(&content) {
@@ -266,7 +264,7 @@ impl SessionStore {
             request: written.request.map(RequestId::try_from).transpose()?,
             num_envs,
             ttl,
-            made: made.and_then(|made| SystemTime::try_from(made).ok()).ok_or("it was made at no time")?,
+            made: made.and_then(|made| SystemTime::try_from(made).ok()).ok_or("it has no creation time")?,
             expires: AtomicU64::new(nanoseconds(now + left)),
             ended: AtomicBool::new(false),
             put_away: AtomicBool::new(false),
@@ -278,7 +276,7 @@ impl SessionStore {
         });
         let mut table = self.write();
         if table.sessions.contains_key(&session.id) {
-            return Err(format!("{} is there already", session.name()));
+            return Err(format!("{} exists already", session.name()));
         }
         self.check_own_room(&table, num_envs).map_err(|refusal| refusal.to_string())?;
         table.take(&session.owner, num_envs);
@@ -346,7 +344,7 @@ impl WrittenSession {
         }
         let sequences = SharedSequences::new(sequences);
         if self.envs.len() != config.env.num_envs as usize {
-            return Err(format!("it has {} environments of {}", self.envs.len(), config.env.num_envs));
+            return Err(format!("it has {} of {} environments", self.envs.len(), config.env.num_envs));
         }
         let slots = self.envs.iter().map(|env| match &env.slot {
             Some(WrittenSlot::Begun(bytes)) => {
@@ -390,7 +388,7 @@ fn decode_pieces(bytes: &[u8], rules: &Rules) -> Result<Arc<[Piece]>, String> {
         return Err("a sequence is empty".to_owned());
     }
     let pieces = bytes.iter().map(|&piece| rules.pieces.piece(piece));
-    pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is no such piece".to_owned())
+    pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is an unknown piece".to_owned())
 }
 
 /// The bytes of a file of known length. A false length in it allocates no more memory than the file has bytes.

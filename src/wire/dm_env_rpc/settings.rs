@@ -143,7 +143,7 @@ const OTHERS: [Setting; 7] = [
         name: "invalid_action_policy",
         takes: "STRING",
         description: Cow::Borrowed(
-            "what an action does that does not exist: `terminate` the episode, `ignore` it, or `reject` the step; \
+            "policy for invalid actions: `terminate` the episode, `ignore` the action, or `reject` the step; \
              `terminate`",
         ),
         at_reset: false,
@@ -188,7 +188,7 @@ const OTHERS: [Setting; 7] = [
         name: "pieces",
         takes: "STRING",
         description: Cow::Borrowed(
-            "explicit pieces as letters IOTZSJL, dealt in every episode, in place of a seed; none",
+            "explicit pieces as letters IOTZSJL, dealt in every episode instead of random ones; none",
         ),
         at_reset: true,
         put: Put::Draft(|tensor, draft| {
@@ -236,7 +236,7 @@ pub fn decode_reset(
                 let mut sequences = sequences::decode(pieces, sequences, 1).map_err(by_setting)?;
                 Ok(Some(Dealt::Pieces(sequences.swap_remove(0))))
             }
-            _ => Err(DecodeError::field("seed", "is given beside pieces, expected one of the two")),
+            _ => Err(DecodeError::field("seed", "is given together with pieces, expected one of the two")),
         }
     };
     read().in_field("settings")
@@ -261,7 +261,7 @@ fn draft(
         let known = SETTINGS.iter().filter(|setting| taken(setting));
         let Some(setting) = known.clone().find(|setting| setting.name == name) else {
             let problem = match known.clone().next() {
-                None => format!("no setting is called {name:?}; joining takes none"),
+                None => format!("there is no setting {name:?}; joining takes no settings"),
                 Some(_) => names::unknown("setting", name, known.map(|setting| setting.name)),
             };
             return Err(DecodeError::invalid(Fault::UnknownName, "", problem));

@@ -71,7 +71,7 @@ pub fn decode_wanted(batch: &EnvBatch, uids: &[u64]) -> Result<HashMap<u64, Obse
     let mut wanted = HashMap::new();
     for uid in uids {
         let Some(observation) = known.get(uid) else {
-            let problem = format!("no observation of this world has the number {uid}");
+            let problem = format!("this world has no observation {uid}");
             return Err(DecodeError::invalid(Fault::UnknownName, "requested_observations", problem));
         };
         wanted.insert(*uid, *observation);
@@ -86,7 +86,7 @@ pub fn decode_wanted(batch: &EnvBatch, uids: &[u64]) -> Result<HashMap<u64, Obse
 /// whether the action exists under its rules.
 pub fn decode_action(actions: &HashMap<u64, pb::Tensor>) -> Result<i32, DecodeError> {
     if let Some(uid) = actions.keys().filter(|uid| **uid != ACTION).min() {
-        let problem = format!("no action of this world has the number {uid}");
+        let problem = format!("this world has no action {uid}");
         return Err(DecodeError::invalid(Fault::UnknownName, "actions", problem));
     }
     match actions.get(&ACTION) {

@@ -147,7 +147,7 @@ async fn each_token_has_its_own_sessions_and_limits() {
         refused(client.create_session(with(BOB, new_session(3))).await, Code::ResourceExhausted, "ENV_LIMIT");
     assert_eq!(
         reported.message,
-        "the token \"bob\" has 3 environments and may have 5; 3 more were asked for"
+        "the token \"bob\" has 3 environments of at most 5; the request needs 3 more"
     );
     create(&mut client, BOB, 2).await;
     let reported = refused(

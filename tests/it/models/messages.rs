@@ -169,7 +169,7 @@ async fn what_is_no_model_is_refused() {
         (hidden(&[257]), "agents[0].mlp.hidden[0]: is 257, expected 1 to 256 units"),
         (
             with(pb::Agent { mlp: Some(pb::Mlp { hidden: vec![3, 2], activation: 9 }), ..network.message() }),
-            "agents[0].mlp.activation: is 9, which has no meaning",
+            "agents[0].mlp.activation: is 9, which is not a value of this field",
         ),
         (with(pb::Agent { mlp: None, ..network.message() }), "agents[0].mlp: is required"),
         (with(pb::Agent { n_tuple: None, ..tables.message() }), "agents[0].n_tuple: is required"),
@@ -273,11 +273,11 @@ async fn what_is_no_model_is_refused() {
                 pattern(Cells, &[1], 0, Some(0)),
                 pattern(Cells, &[2], 0, Some(1)),
             ]),
-            "agents[0].n_tuple.tuples[2].shares: is 1, expected a tuple that has a table of its own",
+            "agents[0].n_tuple.tuples[2].shares: is 1, expected a tuple with its own table",
         ),
         (
             second(pb::TuplePattern { kind: 7, positions: vec![0], clip: 1, shares: None }),
-            "agents[0].n_tuple.tuples[1].kind: is 7, which has no meaning",
+            "agents[0].n_tuple.tuples[1].kind: is 7, which is not a value of this field",
         ),
     ] {
         assert_eq!(refusal(&mut client, asked).await, expected);
@@ -343,7 +343,7 @@ async fn a_model_is_as_large_as_its_limits() {
         (weighing(6), ""),
         (
             weighing(7),
-            "weights: takes the time of 142933 pieces to weigh one placement, expected at most 131072: look at fewer \
+            "weights: takes the time of 142933 pieces to score one placement, expected at most 131072: look at fewer \
              placements or pieces, or take a smaller model",
         ),
         (network(MAX_HIDDEN_LAYERS + 1, 1), "weights.mlp.hidden: has 5 layers, expected 1 to 4"),

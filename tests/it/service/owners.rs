@@ -130,7 +130,7 @@ async fn a_caller_has_its_own_sessions_and_environments_at_most() {
     let reported = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
     assert_eq!(
         reported.message,
-        "the token \"small\" has 5 environments and may have 5; 1 more were asked for"
+        "the token \"small\" has 5 environments of at most 5; the request needs 1 more"
     );
     let delete = pb::DeleteSessionRequest { name: five, allow_missing: false };
     client.delete_session(by("small", delete)).await.unwrap();
@@ -168,7 +168,7 @@ async fn the_limits_of_the_server_hold_for_a_caller_with_more_of_its_own() {
     let refusal = client.create_session(by("small", request(4))).await;
     let reported = refused(refusal, Code::ResourceExhausted, "ENV_LIMIT");
     assert!(
-        reported.message.starts_with("the server has 0 environments and may have 3"),
+        reported.message.starts_with("the server has 0 environments of at most 3"),
         "{}",
         reported.message
     );

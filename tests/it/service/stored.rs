@@ -250,7 +250,7 @@ async fn a_file_that_is_cut_or_damaged_gives_what_is_whole_and_says_so() {
         let whole = u32::from(cut >= first) + u32::from(cut >= second);
         assert_eq!(
             (taken.sessions, taken.problems),
-            (whole, vec!["the file is cut short".to_owned()]),
+            (whole, vec!["the file is truncated".to_owned()]),
             "at {cut}"
         );
     }
@@ -365,9 +365,9 @@ fn a_session_of_gigabytes_is_not_read() {
     // A length within the bound that the file does not have.
     let head = [b"TTRNSESS\x01\0", &(5u64 << 20).to_le_bytes()[..], &[0; 8], b"short"].concat();
     let taken = store.take_up(&mut &head[..], head.len() as u64).unwrap();
-    assert_eq!(taken.problems, ["the file is cut short"]);
+    assert_eq!(taken.problems, ["the file is truncated"]);
     let taken = store.take_up(&mut &head[..], u64::MAX).unwrap();
-    assert_eq!(taken.problems, ["the file is cut short"]);
+    assert_eq!(taken.problems, ["the file is truncated"]);
 }
 
 #[tokio::test]
