@@ -61,7 +61,6 @@ Weights work only with the set that they were made for; requests can also list f
 const FEATURES_HEAD: &str = "\
 A feature of the landing is measured before full rows are cleared.
 A feature of the playfield exists twice: under its plain name it is measured on the afterstate, and with `_preclear` appended on the playfield with the piece in it and full rows still there.
-A list of features may hold products: `holes*steps[3]` is that of two features of the playfield, both measured on the afterstate.
 ";
 
 /// Prints the page.

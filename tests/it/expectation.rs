@@ -288,8 +288,6 @@ fn every_feature_of_what_clears_lines_counts_as_it_does_alone() {
         "column_height_preclear[2]",
         "height_difference[1]",
         "height_difference_preclear[3]",
-        "holes*height_difference[0]",
-        "column_height[3]*cumulative_wells",
     ] {
         columns.push((name.to_owned(), 0.0));
     }

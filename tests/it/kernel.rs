@@ -33,11 +33,6 @@ pub fn all_known_together(width: u8) -> Vec<String> {
             names.push(format!("{name}_preclear{first}"));
         }
     }
-    let last = width - 1;
-    names.extend(
-        ["holes*holes", "steps[3]*accommodated", "cumulative_wells*row_transitions"].map(String::from),
-    );
-    names.push(format!("column_height[{last}]*deep_wells"));
     names
 }
 

@@ -9,8 +9,7 @@
 //! such a list, or a caller's own, spelled out for one width. The functions are in one file per source.
 //!
 //! The surprising decision: every feature is a whole number or a half, as its type says for all but a few. So each is
-//! exact in an f32, and sums of them are equal in any order. Products of two features are whole numbers too, and
-//! exact in an f64.
+//! exact in an f32, and sums of them are equal in any order.
 //!
 //! These functions are the reference: simple, one playfield at a time. Faster implementations must agree with them
 //! bit for bit.

@@ -27,8 +27,6 @@ pub struct FeatureColumn {
     pub index: u8,
     /// Whether the feature is measured before clearing. Never true for a feature of a landing.
     pub preclear: bool,
-    /// The other factor of a product, by row and index. Both factors are features of the playfield after clearing.
-    pub factor: Option<(&'static Feature, u8)>,
 }
 
 /// A list of features, spelled out for one width: the meaning of each number of a feature vector. Clones share one
@@ -75,11 +73,6 @@ pub enum FeatureError {
     /// `_preclear` on a feature that is measured before clearing by definition.
     #[error("{0} belongs to the landing and has no _preclear form")]
     NoPreclear(&'static str),
-    /// A factor of a product is not a feature of the playfield after clearing.
-    #[error(
-        "{0:?} is not a product, expected two features of the playfield after clearing with a * between them"
-    )]
-    NoProduct(String),
     /// A feature about tetrominoes, but the game has other pieces.
     #[error("{0} is about the seven tetrominoes, expected a feature of any pieces: the game has others")]
     OfTetrominoes(&'static str),
@@ -100,12 +93,8 @@ impl FeatureSet {
     /// # Errors
     /// [`FeatureError::OfTetrominoes`] for the first feature about tetrominoes, if the game has other pieces.
     pub fn check_pieces(&self, pieces: &PieceSet) -> Result<(), FeatureError> {
-        let about_seven = |column: &FeatureColumn| {
-            let factor = column.factor.map(|(feature, _)| feature);
-            [Some(column.feature), factor].into_iter().flatten().find(|feature| feature.tetrominoes_only)
-        };
-        match self.columns.iter().find_map(about_seven) {
-            Some(feature) if !pieces.is_tetrominoes() => Err(FeatureError::OfTetrominoes(feature.name)),
+        match self.columns.iter().find(|column| column.feature.tetrominoes_only) {
+            Some(column) if !pieces.is_tetrominoes() => Err(FeatureError::OfTetrominoes(column.feature.name)),
             _ => Ok(()),
         }
     }
@@ -142,7 +131,7 @@ impl FeatureSet {
     /// A caller's own list, in the caller's order; its name is `custom`.
     ///
     /// Names are those of [`FEATURES`](super::FEATURES): `holes`, `holes_preclear`, and for one of a family `column_height[3]`,
-    /// `column_height_preclear[3]`. `holes*steps[3]` is the product of two features of the playfield after clearing.
+    /// `column_height_preclear[3]`.
     ///
     /// # Errors
     /// The first name that is unknown, has a wrong index or is repeated; a list that is empty or longer than
@@ -229,9 +218,7 @@ impl FeatureSet {
             Measure::Landing(_) | Measure::LandingSeven(_) | Measure::Column(_) | Measure::Pair(_) => 10,
             Measure::Seven(_) => 10 * u64::from(self.width),
         };
-        let factors = self.columns.iter().filter_map(|column| column.factor);
-        let features = self.columns.iter().map(|column| column.feature);
-        features.chain(factors.map(|(feature, _)| feature)).map(nanoseconds).sum()
+        self.columns.iter().map(|column| nanoseconds(column.feature)).sum()
     }
 
     /// The feature vector of a playfield without a landing: features of landings are 0, and features before clearing
@@ -249,28 +236,11 @@ impl FeatureSet {
 }
 
 impl FeatureColumn {
-    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height_preclear[3]`, `holes*column_height[3]`.
+    /// Reads a full name: `holes`, `holes_preclear`, `column_height[3]`, `column_height_preclear[3]`.
     ///
     /// # Errors
     /// [`FeatureError`] for a name that is unknown or does not exist at this width.
     pub fn parse(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
-        let Some((first, second)) = name.split_once('*') else {
-            return FeatureColumn::parse_single(name, width);
-        };
-        let is_factor = |column: &FeatureColumn| !column.preclear && !column.feature.is_of_landing();
-        let no_product = || FeatureError::NoProduct(name.to_owned());
-        if second.contains('*') {
-            return Err(no_product());
-        }
-        let first = FeatureColumn::parse_single(first, width)?;
-        let second = FeatureColumn::parse_single(second, width)?;
-        if !is_factor(&first) || !is_factor(&second) {
-            return Err(no_product());
-        }
-        Ok(FeatureColumn { factor: Some((second.feature, second.index)), ..first })
-    }
-
-    fn parse_single(name: &str, width: u8) -> Result<FeatureColumn, FeatureError> {
         let (family, index) = match name.split_once('[') {
             None => (name, None),
             Some((family, indexed)) => match indexed.split_once(']') {
@@ -300,16 +270,12 @@ impl FeatureColumn {
                 .find(|index| index.to_string() == digits)
                 .ok_or_else(|| wrong(format!("0..={}", size - 1)))?,
         };
-        Ok(FeatureColumn { feature, index, preclear, factor: None })
+        Ok(FeatureColumn { feature, index, preclear })
     }
 
     /// The feature's slot in the kernels, if they support it.
     fn slot(&self) -> Option<Slot> {
-        let factor = match self.factor {
-            None => None,
-            Some((feature, index)) => Some(feature.kernel?(index)),
-        };
-        Some(Slot { kind: self.feature.kernel?(self.index), preclear: self.preclear, factor })
+        Some(Slot { kind: self.feature.kernel?(self.index), preclear: self.preclear })
     }
 
     /// Value of the feature for a landing.
@@ -324,25 +290,15 @@ impl FeatureColumn {
 
     /// Value of the feature for a playfield; 0 for a feature of a landing.
     fn of_playfield(&self, playfield: &Playfield) -> f64 {
-        let value = self.feature.of_playfield(playfield, self.index);
-        self.factor.map_or(value, |(feature, index)| value * feature.of_playfield(playfield, index))
-    }
-
-    /// Identity of the feature: the names and the indices of its factors, in a fixed order, and when it is measured.
-    fn identity(&self) -> ([Option<(&'static str, u8)>; 2], bool) {
-        let mut factors = [
-            Some((self.feature.name, self.index)),
-            self.factor.map(|(feature, index)| (feature.name, index)),
-        ];
-        factors.sort_unstable();
-        (factors, self.preclear)
+        self.feature.of_playfield(playfield, self.index)
     }
 }
 
-/// Products are equal regardless of the order of their factors.
+/// Columns are equal if they stand for the same number.
 impl PartialEq for FeatureColumn {
     fn eq(&self, other: &FeatureColumn) -> bool {
-        self.identity() == other.identity()
+        let identity = |column: &FeatureColumn| (column.feature.name, column.index, column.preclear);
+        identity(self) == identity(other)
     }
 }
 
@@ -356,11 +312,7 @@ impl fmt::Display for FeatureColumn {
         if self.feature.is_family() {
             write!(f, "[{}]", self.index)?;
         }
-        match self.factor {
-            None => Ok(()),
-            Some((feature, index)) if feature.is_family() => write!(f, "*{}[{index}]", feature.name),
-            Some((feature, _)) => write!(f, "*{}", feature.name),
-        }
+        Ok(())
     }
 }
 

@@ -201,23 +201,6 @@ fn what_lies_under_the_surface_as_counted_by_hand() {
 }
 
 #[test]
-fn a_product_is_that_of_its_features_after_clearing() {
-    check(
-        "...../#...#/#.#.#/##.##",
-        "holes*holes 1, total_height*bumpiness 60, column_height[4]*height_difference[0] 6, steps[3]*holes 0",
-    );
-    // Four lines, and nothing is left of the height of 20; a tetromino that stays: its 4 x 2 rows.
-    check_landing(
-        "####./####./####./####.",
-        Tetromino::I,
-        0,
-        4,
-        "total_height*max_height 0, lines_cleared 4",
-    );
-    check_landing("..../..../..../....", Tetromino::O, 0, 1, "total_height*max_height 8");
-}
-
-#[test]
 fn features_of_a_landing_as_counted_by_hand() {
     use crate::support::letters::*;
     // Lying on the floor, an I has its middle in row 0.

@@ -158,23 +158,6 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         &["height_difference_preclear[9]"],
         "\"height_difference_preclear[9]\" has a wrong index, expected 0..=8 at width 10",
     );
-    check(&["holes*steps[3]", "holes", "steps[3]*holes"], "feature \"steps[3]*holes\" is listed twice");
-    check(&["holes*steps"], "steps is a family of features, expected steps[0] to steps[6] at width 10");
-    unknown("hoels*holes", "no feature is called \"hoels\", did you mean \"holes\"?");
-    for wrong in [
-        "holes*holes*holes",
-        "holes_preclear*holes",
-        "holes*holes_preclear",
-        "landing_height*holes",
-        "holes*landing_height",
-    ] {
-        check(
-            &[wrong],
-            &format!(
-                "{wrong:?} is not a product, expected two features of the playfield after clearing with a * between them"
-            ),
-        );
-    }
     check(&[], "the list of features is empty");
     assert_eq!(FeatureSet::custom(&["holes"; MAX_COLUMNS + 1], 10).unwrap_err(), FeatureError::TooMany(257));
     assert_eq!(
@@ -191,10 +174,4 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
         "\"holes\" is a feature and no feature set, expected a list of features or one of dellacherie6, bcts8, thiery9, \
          steps16, surface27, modern30, bertsekas, bdu, eltetris6, height4, lab4, lab8, survey6, flatstack"
     );
-}
-
-#[test]
-fn a_product_keeps_the_name_it_was_given() {
-    let names = ["steps[3]*holes", "column_height[0]*column_height[9]", "holes*holes", "holes"];
-    assert_eq!(FeatureSet::custom(&names, 10).unwrap().names(), names);
 }

@@ -91,7 +91,7 @@ async fn what_other_pieces_cannot_have_is_refused_by_name() {
         let text = status.message();
         assert!(text.contains(said) && text.contains(field), "{text}");
     }
-    for feature in ["accommodated", "readiness[2]", "holes*fits", "idle_t", "landing_height_lab"] {
+    for feature in ["accommodated", "readiness[2]", "fits", "idle_t", "landing_height_lab"] {
         let features = pb::FeatureSelection { features: vec![feature.to_owned()], ..Default::default() };
         let config = pb::SessionConfig { features: Some(features), ..config(rules("melax", 6, 8)) };
         let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };

@@ -309,14 +309,6 @@ impl Lanes for Avx2 {
             Avx2Doubles(sums)
         }
     }
-    #[inline(always)]
-    fn accumulate_product(self, other: Self, doubles: Avx2Doubles, weight: f64) -> Avx2Doubles {
-        self.times(other).accumulate(doubles, weight)
-    }
-    #[inline(always)]
-    fn estimate_product(self, other: Self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
-        self.times(other).estimate(floats, weight)
-    }
 }
 
 /// The sign bit of every lane.

@@ -268,12 +268,4 @@ impl Lanes for Avx2Low {
     fn accumulate(self, doubles: Avx2Doubles, weight: f64) -> Avx2Doubles {
         self.wide().accumulate(doubles, weight)
     }
-    #[inline(always)]
-    fn accumulate_product(self, other: Self, doubles: Avx2Doubles, weight: f64) -> Avx2Doubles {
-        self.wide().times(other.wide()).accumulate(doubles, weight)
-    }
-    #[inline(always)]
-    fn estimate_product(self, other: Self, floats: Avx2Floats, weight: f32) -> Avx2Floats {
-        self.wide().times(other.wide()).estimate(floats, weight)
-    }
 }

@@ -192,14 +192,6 @@ impl Lanes for Avx512 {
             ])
         }
     }
-    #[inline(always)]
-    fn accumulate_product(self, other: Self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
-        self.times(other).accumulate(doubles, weight)
-    }
-    #[inline(always)]
-    fn estimate_product(self, other: Self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
-        self.times(other).estimate(floats, weight)
-    }
 }
 
 impl Floats for Avx512Floats {

@@ -184,12 +184,4 @@ impl Lanes for Avx512Low {
     fn accumulate(self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
         Avx512(self.wide()).accumulate(doubles, weight)
     }
-    #[inline(always)]
-    fn accumulate_product(self, other: Self, doubles: Avx512Doubles, weight: f64) -> Avx512Doubles {
-        Avx512(self.wide()).times(Avx512(other.wide())).accumulate(doubles, weight)
-    }
-    #[inline(always)]
-    fn estimate_product(self, other: Self, floats: Avx512Floats, weight: f32) -> Avx512Floats {
-        Avx512(self.wide()).times(Avx512(other.wide())).estimate(floats, weight)
-    }
 }

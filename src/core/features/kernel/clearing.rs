@@ -127,11 +127,7 @@ impl<L: Lanes, const N: usize> Apart for ScoreTogether<'_, L, N> {
         let mut scores = L::Doubles::splat(0.0);
         for term in scorer.terms() {
             let stage = &stages[usize::from(!term.preclear)];
-            let lanes = stage.lanes(term.kind);
-            scores = match term.factor {
-                None => lanes.accumulate(scores, term.weight),
-                Some(factor) => lanes.accumulate_product(stage.lanes(factor), scores, term.weight),
-            };
+            scores = stage.lanes(term.kind).accumulate(scores, term.weight);
         }
         for (lane, score) in clearing.scores.iter_mut().enumerate().take(clearing.count) {
             *score = scores.lane(lane);

@@ -129,14 +129,6 @@ impl<L: Lanes, const N: usize> Apart for Append<'_, L, N> {
                 for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
                     row[at] = value.to_u64() as u32 as i32 as f32 * unit;
                 }
-                if let Some(factor) = slot.factor {
-                    let mut factors = [L::Word::EMPTY; N];
-                    factor.lanes(&swept, &beyond).store(&mut factors);
-                    let products = lanes.iter().zip(&factors);
-                    for (row, (value, factor)) in block.chunks_exact_mut(row_len).zip(products) {
-                        row[at] = (value.to_u64() as f64 * factor.to_u64() as f64) as f32;
-                    }
-                }
             }
 
             let mut apart = swept.clearing | swept.ending(&ground, top_out);

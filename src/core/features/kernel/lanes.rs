@@ -115,10 +115,6 @@ pub trait Lanes: Words {
 
     /// Adds `weight * lane` to each double, rounding after the product and after the sum.
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
-    /// As [`Lanes::accumulate`] for the product of two lanes, which may be too large for a word and is below 2^31.
-    fn accumulate_product(self, other: Self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
-    /// As [`Words::estimate`] for the product of two lanes.
-    fn estimate_product(self, other: Self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
 /// What [`Lanes`] asks of vectors of which there are no larger ones.

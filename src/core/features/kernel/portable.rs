@@ -321,26 +321,6 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
             out
         })
     }
-    #[inline(always)]
-    fn accumulate_product(self, other: Self, doubles: DoubleArray<N>, weight: f64) -> DoubleArray<N> {
-        at_length!({
-            let mut out = doubles;
-            for i in 0..N {
-                out.0[i] = doubles.0[i] + weight * (self.0[i].double() * other.0[i].double());
-            }
-            out
-        })
-    }
-    #[inline(always)]
-    fn estimate_product(self, other: Self, floats: FloatArray<N>, weight: f32) -> FloatArray<N> {
-        at_length!({
-            let mut out = floats;
-            for i in 0..N {
-                out.0[i] = floats.0[i] + weight * (self.0[i].float() * other.0[i].float());
-            }
-            out
-        })
-    }
 }
 
 impl<const N: usize> Floats for FloatArray<N> {

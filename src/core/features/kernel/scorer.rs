@@ -63,8 +63,6 @@ pub(super) struct Term {
     pub(super) kind: KernelFeature,
     /// Whether it is taken before clearing.
     pub(super) preclear: bool,
-    /// What it is multiplied by.
-    pub(super) factor: Option<KernelFeature>,
     pub(super) weight: f64,
     /// The same weight on the scale of the estimates.
     scaled: f32,
@@ -79,10 +77,10 @@ impl Term {
     pub(super) fn all(slots: &Slots, weights: &[f64], scale: f64) -> Option<Vec<Term>> {
         assert_eq!(slots.slots.len(), weights.len(), "one weight a feature");
         let is_exact = |weight: f64| weight == 0.0 || (1e-300..=1e300).contains(&weight.abs());
-        let term = |(&Slot { kind, preclear, factor }, &weight): (&Slot, &f64)| {
+        let term = |(&Slot { kind, preclear }, &weight): (&Slot, &f64)| {
             let halves = kind == KernelFeature::Basis(Basis::LandingHeight);
             let halved = if halves { weight / 2.0 } else { weight };
-            let term = Term { kind, preclear, factor, weight: halved, scaled: (halved * scale) as f32 };
+            let term = Term { kind, preclear, weight: halved, scaled: (halved * scale) as f32 };
             is_exact(weight).then_some(term)
         };
         slots.slots.iter().zip(weights).map(term).collect()
@@ -116,8 +114,8 @@ impl Scorer {
             !matches!(term.kind, KernelFeature::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
         };
         let sweep_terms: Vec<Term> = terms.iter().filter(is_swept).copied().collect();
-        let basis_term = |term: &Term| match (term.kind, term.factor) {
-            (KernelFeature::Basis(basis), None) => Some((basis, term.scaled)),
+        let basis_term = |term: &Term| match term.kind {
+            KernelFeature::Basis(basis) => Some((basis, term.scaled)),
             _ => None,
         };
         let basis_terms = sweep_terms.iter().map(basis_term).collect();
@@ -462,11 +460,7 @@ impl<L: Lanes> Chooser<'_, L> {
             let mut beyond = Beyond::none();
             self.scorer.slots.measure_beyond(swept, ground, surface, shape, &mut beyond);
             for term in &self.scorer.sweep_terms {
-                let lanes = term.kind.lanes(swept, &beyond);
-                sums = match term.factor {
-                    None => lanes.estimate(sums, term.scaled),
-                    Some(factor) => lanes.estimate_product(factor.lanes(swept, &beyond), sums, term.scaled),
-                };
+                sums = term.kind.lanes(swept, &beyond).estimate(sums, term.scaled);
             }
         }
         sums
@@ -485,11 +479,7 @@ impl<L: Lanes> Chooser<'_, L> {
         self.scorer.slots.measure_beyond(swept, ground, surface, shape, &mut beyond);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
-            let lanes = term.kind.lanes(swept, &beyond);
-            scores = match term.factor {
-                None => lanes.accumulate(scores, term.weight),
-                Some(factor) => lanes.accumulate_product(factor.lanes(swept, &beyond), scores, term.weight),
-            };
+            scores = term.kind.lanes(swept, &beyond).accumulate(scores, term.weight);
         }
         scores
     }

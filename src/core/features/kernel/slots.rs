@@ -32,17 +32,12 @@ impl Slots {
         let (mut locked, mut after) = (None, None);
         for slot in &slots {
             let measured = if slot.preclear { &mut locked } else { &mut after }.get_or_insert_default();
-            for kind in slot.kinds() {
-                kind.add_needs(&mut needs);
-                kind.add_needs(measured);
-            }
+            slot.kind.add_needs(&mut needs);
+            slot.kind.add_needs(measured);
         }
-        let are_swept =
-            !slots.iter().flat_map(Slot::kinds).any(|kind| matches!(kind, KernelFeature::Modern(_)));
-        let uses_columns = slots
-            .iter()
-            .flat_map(Slot::kinds)
-            .any(|kind| matches!(kind, KernelFeature::Height(_) | KernelFeature::Step(_)));
+        let are_swept = !slots.iter().any(|slot| matches!(slot.kind, KernelFeature::Modern(_)));
+        let uses_columns =
+            slots.iter().any(|slot| matches!(slot.kind, KernelFeature::Height(_) | KernelFeature::Step(_)));
         Slots {
             slots: slots.into(),
             needs,
@@ -212,8 +207,6 @@ impl KernelFeature {
 pub struct Slot {
     pub kind: KernelFeature,
     pub preclear: bool,
-    /// What it is multiplied by. Neither of the two is a feature of landings.
-    pub factor: Option<KernelFeature>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,14 +236,9 @@ impl KernelFeature {
 }
 
 impl Slot {
-    /// What is measured for it.
-    fn kinds(&self) -> impl Iterator<Item = KernelFeature> {
-        [Some(self.kind), self.factor].into_iter().flatten()
-    }
-
     /// No value on a playfield of this size is larger; landing height in halves.
     pub(super) fn largest<L: Lanes>(&self, size: &LaneBounds<L>) -> f64 {
-        self.kinds().map(|kind| f64::from(kind.largest(size))).product()
+        self.kind.largest(size).into()
     }
 
     /// The feature of the playfield that was measured as number `at`; 0 if it belongs to a landing.
@@ -261,11 +249,7 @@ impl Slot {
         measures: &Measures<L, P>,
         at: usize,
     ) -> f64 {
-        let value = self.kind.of_playfield(playfield, measures, at).into();
-        match self.factor {
-            None => value,
-            Some(factor) => value * f64::from(factor.of_playfield(playfield, measures, at)),
-        }
+        self.kind.of_playfield(playfield, measures, at).into()
     }
 
     /// The feature of one landing, from what [`Slots::measure`] found.

@@ -228,13 +228,7 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
         if !together.terms.is_empty() {
             let mut scores = L::Doubles::splat(0.0);
             for term in together.terms.iter() {
-                let value = found.lanes(term.kind, term.preclear);
-                scores = match term.factor {
-                    None => value.accumulate(scores, term.weight),
-                    Some(factor) => {
-                        value.accumulate_product(found.lanes(factor, term.preclear), scores, term.weight)
-                    }
-                };
+                scores = found.lanes(term.kind, term.preclear).accumulate(scores, term.weight);
             }
             for lane in 0..count {
                 out.scores.push(scores.lane(lane));
@@ -245,23 +239,12 @@ impl<L: Lanes, const N: usize> Apart for MeasureLanes<'_, L, N> {
             let from = out.features.len();
             out.features.resize(from + count * num_features, 0.0);
             let rows = &mut out.features[from..];
-            let mut factors = [L::Word::EMPTY; 32];
             for (at, slot) in together.slots.slots.iter().enumerate() {
                 found.lanes(slot.kind, slot.preclear).store(&mut words);
                 let unit = if slot.kind == KernelFeature::Basis(Basis::LandingHeight) { 0.5 } else { 1.0 };
                 let column = rows.iter_mut().skip(at).step_by(num_features);
-                match slot.factor {
-                    None => {
-                        for (value, word) in column.zip(&words) {
-                            *value = word.to_u64() as u32 as i32 as f32 * unit;
-                        }
-                    }
-                    Some(factor) => {
-                        found.lanes(factor, slot.preclear).store(&mut factors);
-                        for ((value, word), factor) in column.zip(&words).zip(&factors) {
-                            *value = (word.to_u64() as f64 * factor.to_u64() as f64) as f32;
-                        }
-                    }
+                for (value, word) in column.zip(&words) {
+                    *value = word.to_u64() as u32 as i32 as f32 * unit;
                 }
             }
         }
