@@ -268,7 +268,7 @@ fn every_kernel_plays_the_games_of_choices_one_by_one() {
     assert!(pieces > 3_000 && ended > 5, "{pieces} pieces, {ended} games that ended");
 }
 
-/// Placements that clear lines are measured together, by code of its own for every feature of cells.
+/// Placements that clear lines are measured together, by separate code for every feature.
 #[test]
 fn every_feature_of_what_clears_lines_counts_as_it_does_alone() {
     // The weights of `dt-10`, for games that clear lines; the others are small.
@@ -288,6 +288,17 @@ fn every_feature_of_what_clears_lines_counts_as_it_does_alone() {
         "column_height_preclear[2]",
         "height_difference[1]",
         "height_difference_preclear[3]",
+        "accommodated",
+        "readiness[2]",
+        "readiness_preclear[4]",
+        "fits",
+        "fits_of[5]",
+        "fits_of_preclear[0]",
+        "steps[3]",
+        "weighted_holes",
+        "deep_wells_preclear",
+        "deep_wells",
+        "surface_parity",
     ] {
         columns.push((name.to_owned(), 0.0));
     }

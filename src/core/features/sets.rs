@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::kernel::slots::{Slot, Slots};
+use super::kernel::set::{KernelColumn, KernelSet};
 use super::named_sets::FEATURE_SETS;
 use super::seen::Seen;
 use super::table::{FEATURES, Feature, Measure};
@@ -38,7 +38,7 @@ pub struct FeatureSet {
     width: u8,
     columns: Arc<[FeatureColumn]>,
     /// The set in the form of the kernels, if they support it completely.
-    slots: Option<Slots>,
+    on_kernels: Option<KernelSet>,
 }
 
 /// Why a set of features does not exist.
@@ -155,8 +155,14 @@ impl FeatureSet {
     }
 
     fn new(name: &'static str, version: u32, width: u8, columns: &[FeatureColumn]) -> FeatureSet {
-        let slots = columns.iter().map(FeatureColumn::slot).collect::<Option<Vec<Slot>>>();
-        FeatureSet { name, version, width, columns: columns.into(), slots: slots.map(Slots::new) }
+        let on_kernels = columns.iter().map(FeatureColumn::on_kernels).collect::<Option<Vec<_>>>();
+        FeatureSet {
+            name,
+            version,
+            width,
+            columns: columns.into(),
+            on_kernels: on_kernels.map(KernelSet::new),
+        }
     }
 
     /// Name of the set; `custom` for a caller's own.
@@ -191,8 +197,8 @@ impl FeatureSet {
     }
 
     /// The set in the form of the kernels, if they support all of its features.
-    pub(super) fn slots(&self) -> Option<&Slots> {
-        self.slots.as_ref()
+    pub(super) fn on_kernels(&self) -> Option<&KernelSet> {
+        self.on_kernels.as_ref()
     }
 
     /// The feature vector of a landing.
@@ -211,7 +217,7 @@ impl FeatureSet {
     pub fn nanoseconds(&self, height: u8) -> u64 {
         let cells = u64::from(self.width) * u64::from(height);
         // What the kernels know is counted a column or a row at a time by its own function too.
-        let slow = if self.slots().is_some() { cells / 8 } else { cells };
+        let slow = if self.on_kernels.is_some() { cells / 8 } else { cells };
         let nanoseconds = |feature: &Feature| match feature.measure {
             Measure::Playfield(_) => slow,
             Measure::Search(_) => 5 * cells,
@@ -273,9 +279,10 @@ impl FeatureColumn {
         Ok(FeatureColumn { feature, index, preclear })
     }
 
-    /// The feature's slot in the kernels, if they support it.
-    fn slot(&self) -> Option<Slot> {
-        Some(Slot { kind: self.feature.kernel?(self.index), preclear: self.preclear })
+    /// The column in the form of the kernels, if they support the feature.
+    fn on_kernels(&self) -> Option<KernelColumn> {
+        let FeatureColumn { feature, index, preclear } = *self;
+        Some(KernelColumn { feature: feature.kernel?, index, preclear })
     }
 
     /// Value of the feature for a landing.

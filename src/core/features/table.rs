@@ -2,10 +2,7 @@
 //!
 //! All differences between features are in this table; names are for callers.
 
-use super::kernel::aspect::Aspect;
-use super::kernel::ground::Basis;
-use super::kernel::modern::Modern;
-use super::kernel::slots::KernelFeature;
+use super::kernel::feature::KernelFeature;
 use super::seen::Seen;
 use super::{bertsekas, dellacherie, lab, lee, leiden, modern, surface, survey, thiery};
 use crate::engine::Playfield;
@@ -43,8 +40,8 @@ pub struct Feature {
     /// Whether the feature is about the seven tetrominoes: where they fit, spins of the T, lines sent, or the anchor that they
     /// turn around. Games of other pieces do not have it.
     pub tetrominoes_only: bool,
-    /// Measure in the kernels, given an index; `None` if they do not support the feature.
-    pub kernel: Option<fn(u8) -> KernelFeature>,
+    /// The feature in the kernels; `None` if they do not support it.
+    pub kernel: Option<KernelFeature>,
 }
 
 impl Feature {
@@ -115,7 +112,7 @@ pub static FEATURES: &[Feature] = &[
         source: DELLACHERIE,
         measure: Measure::Landing(dellacherie::landing_height),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::LandingHeight)),
+        kernel: Some(KernelFeature::LandingHeight),
     },
     Feature {
         name: "eroded_piece_cells",
@@ -123,7 +120,7 @@ pub static FEATURES: &[Feature] = &[
         source: DELLACHERIE,
         measure: Measure::Landing(dellacherie::eroded_piece_cells),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::ErodedPieceCells)),
+        kernel: Some(KernelFeature::ErodedPieceCells),
     },
     Feature {
         name: "lines_cleared",
@@ -131,7 +128,7 @@ pub static FEATURES: &[Feature] = &[
         source: "El-Ashi 2011; Lee 2013; course notebook",
         measure: Measure::Landing(lee::lines_cleared),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::LinesCleared)),
+        kernel: Some(KernelFeature::LinesCleared),
     },
     Feature {
         name: "rows_sunk",
@@ -147,7 +144,7 @@ pub static FEATURES: &[Feature] = &[
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::row_transitions),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::RowTransitions)),
+        kernel: Some(KernelFeature::RowTransitions),
     },
     Feature {
         name: "column_transitions",
@@ -155,7 +152,7 @@ pub static FEATURES: &[Feature] = &[
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::column_transitions),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::ColumnTransitions)),
+        kernel: Some(KernelFeature::ColumnTransitions),
     },
     Feature {
         name: "holes",
@@ -163,7 +160,7 @@ pub static FEATURES: &[Feature] = &[
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::holes),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::Holes)),
+        kernel: Some(KernelFeature::Holes),
     },
     Feature {
         name: "cumulative_wells",
@@ -172,7 +169,7 @@ pub static FEATURES: &[Feature] = &[
         source: DELLACHERIE,
         measure: Measure::Playfield(dellacherie::cumulative_wells),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::CumulativeWells)),
+        kernel: Some(KernelFeature::CumulativeWells),
     },
     Feature {
         name: "hole_depth",
@@ -180,7 +177,7 @@ pub static FEATURES: &[Feature] = &[
         source: THIERY,
         measure: Measure::Playfield(thiery::hole_depth),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::HoleDepth)),
+        kernel: Some(KernelFeature::HoleDepth),
     },
     Feature {
         name: "rows_with_holes",
@@ -188,7 +185,7 @@ pub static FEATURES: &[Feature] = &[
         source: THIERY,
         measure: Measure::Playfield(thiery::rows_with_holes),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::RowsWithHoles)),
+        kernel: Some(KernelFeature::RowsWithHoles),
     },
     Feature {
         name: "pattern_diversity",
@@ -196,7 +193,7 @@ pub static FEATURES: &[Feature] = &[
         source: GABILLON,
         measure: Measure::Playfield(thiery::pattern_diversity),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::PatternDiversity)),
+        kernel: Some(KernelFeature::PatternDiversity),
     },
     Feature {
         name: "total_height",
@@ -204,7 +201,7 @@ pub static FEATURES: &[Feature] = &[
         source: LEE,
         measure: Measure::Playfield(lee::total_height),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::TotalHeight)),
+        kernel: Some(KernelFeature::TotalHeight),
     },
     Feature {
         name: "max_height",
@@ -212,7 +209,7 @@ pub static FEATURES: &[Feature] = &[
         source: BERTSEKAS,
         measure: Measure::Playfield(bertsekas::max_height),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::MaxHeight)),
+        kernel: Some(KernelFeature::MaxHeight),
     },
     Feature {
         name: "bumpiness",
@@ -220,7 +217,7 @@ pub static FEATURES: &[Feature] = &[
         source: LEE,
         measure: Measure::Playfield(lee::bumpiness),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Basis(Basis::Bumpiness)),
+        kernel: Some(KernelFeature::Bumpiness),
     },
     Feature {
         name: "full_rows",
@@ -236,7 +233,7 @@ pub static FEATURES: &[Feature] = &[
         source: BERTSEKAS,
         measure: Measure::Column(bertsekas::column_height),
         tetrominoes_only: false,
-        kernel: Some(KernelFeature::Height),
+        kernel: Some(KernelFeature::ColumnHeight),
     },
     Feature {
         name: "height_difference",
@@ -244,7 +241,7 @@ pub static FEATURES: &[Feature] = &[
         source: BERTSEKAS,
         measure: Measure::Pair(bertsekas::height_difference),
         tetrominoes_only: false,
-        kernel: Some(KernelFeature::Step),
+        kernel: Some(KernelFeature::HeightDifference),
     },
     Feature {
         name: "landing_height_lab",
@@ -389,7 +386,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Search(surface::accommodated),
         tetrominoes_only: true,
-        kernel: Some(|_| KernelFeature::Aspect(Aspect::Accommodated)),
+        kernel: Some(KernelFeature::Accommodated),
     },
     Feature {
         name: "readiness",
@@ -397,7 +394,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Seven(surface::readiness),
         tetrominoes_only: true,
-        kernel: Some(|i| KernelFeature::Aspect(Aspect::Readiness(i))),
+        kernel: Some(KernelFeature::Readiness),
     },
     Feature {
         name: "fits",
@@ -405,7 +402,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Search(surface::fits),
         tetrominoes_only: true,
-        kernel: Some(|_| KernelFeature::Aspect(Aspect::Fits)),
+        kernel: Some(KernelFeature::Fits),
     },
     Feature {
         name: "fits_of",
@@ -414,7 +411,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Seven(surface::fits_of),
         tetrominoes_only: true,
-        kernel: Some(|i| KernelFeature::Aspect(Aspect::FitsOf(i))),
+        kernel: Some(KernelFeature::FitsOf),
     },
     Feature {
         name: "steps",
@@ -423,7 +420,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Seven(surface::steps),
         tetrominoes_only: false,
-        kernel: Some(|i| KernelFeature::Aspect(Aspect::Steps(i))),
+        kernel: Some(KernelFeature::Steps),
     },
     Feature {
         name: "weighted_holes",
@@ -431,7 +428,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Playfield(surface::weighted_holes),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Aspect(Aspect::WeightedHoles)),
+        kernel: Some(KernelFeature::WeightedHoles),
     },
     Feature {
         name: "deep_wells",
@@ -440,7 +437,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Playfield(surface::deep_wells),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Aspect(Aspect::DeepWells)),
+        kernel: Some(KernelFeature::DeepWells),
     },
     Feature {
         name: "surface_parity",
@@ -449,7 +446,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Playfield(surface::surface_parity),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Aspect(Aspect::SurfaceParity)),
+        kernel: Some(KernelFeature::SurfaceParity),
     },
     Feature {
         name: "clears",
@@ -458,7 +455,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::LandingSeven(modern::clears),
         tetrominoes_only: false,
-        kernel: Some(|i| KernelFeature::Modern(Modern::Clears(i))),
+        kernel: Some(KernelFeature::Clears),
     },
     Feature {
         name: "base_attack",
@@ -467,7 +464,7 @@ pub static FEATURES: &[Feature] = &[
         source: "attack tables of Jstris and Cold Clear",
         measure: Measure::Landing(modern::base_attack),
         tetrominoes_only: true,
-        kernel: Some(|_| KernelFeature::Modern(Modern::BaseAttack)),
+        kernel: Some(KernelFeature::BaseAttack),
     },
     Feature {
         name: "idle_t",
@@ -475,7 +472,7 @@ pub static FEATURES: &[Feature] = &[
         source: "this project, after Cold Clear",
         measure: Measure::Landing(modern::idle_t),
         tetrominoes_only: true,
-        kernel: Some(|_| KernelFeature::Modern(Modern::IdleT)),
+        kernel: Some(KernelFeature::IdleT),
     },
     Feature {
         name: "ready_rows",
@@ -484,7 +481,7 @@ pub static FEATURES: &[Feature] = &[
         source: TETRION,
         measure: Measure::Playfield(modern::ready_rows),
         tetrominoes_only: false,
-        kernel: Some(|_| KernelFeature::Modern(Modern::ReadyRows)),
+        kernel: Some(KernelFeature::ReadyRows),
     },
     Feature {
         name: "spin_slots",
@@ -494,7 +491,7 @@ pub static FEATURES: &[Feature] = &[
         source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slots),
         tetrominoes_only: true,
-        kernel: Some(|_| KernelFeature::Modern(Modern::SpinSlots)),
+        kernel: Some(KernelFeature::SpinSlots),
     },
     Feature {
         name: "spin_slot_rows",
@@ -502,6 +499,6 @@ pub static FEATURES: &[Feature] = &[
         source: "this project, after Cold Clear",
         measure: Measure::Playfield(modern::spin_slot_rows),
         tetrominoes_only: true,
-        kernel: Some(|_| KernelFeature::Modern(Modern::SpinSlotRows)),
+        kernel: Some(KernelFeature::SpinSlotRows),
     },
 ];

@@ -1,8 +1,8 @@
 //! Sixteen lanes of 32 bits in two 256-bit registers.
 //!
-//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
-//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
-//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
+//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
+//! a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -15,16 +15,16 @@ use super::portable::Machine;
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(pub __m256i, pub __m256i);
 
-/// Sixteen doubles, four a register.
+/// Sixteen doubles, four per register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2Doubles([__m256d; 4]);
 
-/// Sixteen floats, eight a register.
+/// Sixteen floats, eight per register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2Floats([__m256; 2]);
 
-/// The same intrinsic on both halves. A macro, because a closure would be a function without the target features, and an
-/// intrinsic called from there is a real call.
+/// Applies an intrinsic to both halves. A macro, because a closure would be a function without the target features, where an
+/// intrinsic is a real call.
 macro_rules! both {
     ($f:ident, $a:expr) => {
         unsafe { Avx2($f($a.0), $f($a.1)) }
@@ -34,7 +34,7 @@ macro_rules! both {
     };
 }
 
-/// One word from all lanes, by halving.
+/// Combines all lanes into one word, by halving.
 macro_rules! fold {
     ($f:ident, $a:expr) => {
         unsafe {
@@ -48,7 +48,7 @@ macro_rules! fold {
     };
 }
 
-/// How many bits are set in each word: bits of a nibble by table, then neighbours added up to bytes and to words.
+/// Number of bits set in each word: per nibble by table, then added up to bytes and to words.
 #[inline(always)]
 unsafe fn count(a: __m256i) -> __m256i {
     unsafe {
@@ -63,8 +63,8 @@ unsafe fn count(a: __m256i) -> __m256i {
     }
 }
 
-/// The row above the highest bit, as the exponent of the word as a float. Clearing every bit under a set one keeps the
-/// highest and lets nothing be rounded up; no column has its sign bit set.
+/// The row above the highest bit: the exponent of the word as a float. Clearing every bit below a set one keeps the highest
+/// and prevents rounding up; no column has its sign bit set.
 #[inline(always)]
 unsafe fn top(a: __m256i) -> __m256i {
     unsafe {
@@ -75,7 +75,7 @@ unsafe fn top(a: __m256i) -> __m256i {
     }
 }
 
-/// All ones in the lanes of a mask, out of eight.
+/// All ones in the lanes of a mask of eight.
 #[inline(always)]
 unsafe fn expand(mask: u32) -> __m256i {
     unsafe {
@@ -88,7 +88,7 @@ unsafe fn expand(mask: u32) -> __m256i {
 #[inline(always)]
 fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
     unsafe {
-        // The upper half of `low` with the lower half of `high` behind it.
+        // The upper half of `low`, then the lower half of `high`.
         let middle = _mm256_permute2x128_si256::<0x21>(low, high);
         match K {
             1 => _mm256_alignr_epi8::<4>(middle, low),
@@ -102,7 +102,7 @@ fn shifted<const K: usize>(low: __m256i, high: __m256i) -> __m256i {
     }
 }
 
-/// See [`Lanes::apart`].
+/// Implements [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn apart<W: Apart>(work: W) -> W::Output {
@@ -114,11 +114,11 @@ fn apart<W: Apart>(work: W) -> W::Output {
 pub struct Avx2Machine;
 
 impl Machine for Avx2Machine {
-    const SHARED: bool = false;
+    const LARGE_IS_APART: bool = false;
 
     #[inline(always)]
     fn apart<W: Apart>(work: W) -> W::Output {
-        // SAFETY: this type is in use only where the machine was found to have the features.
+        // SAFETY: this type is only used when the machine has the features.
         unsafe { apart(work) }
     }
 }
@@ -197,7 +197,7 @@ impl Words for Avx2 {
     }
     #[inline(always)]
     fn up<const COUNT: u32>(self) -> Self {
-        // The compiler makes a constant shift of it.
+        // The compiler turns this into a constant shift.
         unsafe {
             let count = _mm_cvtsi32_si128(COUNT as i32);
             Avx2(_mm256_sll_epi32(self.0, count), _mm256_sll_epi32(self.1, count))
@@ -255,7 +255,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn apart<W: Apart>(work: W) -> W::Output {
-        // SAFETY: these types are in use only where the machine was found to have the features.
+        // SAFETY: these types are only used when the machine has the features.
         unsafe { apart(work) }
     }
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! Sixteen lanes of 16 bits in one 256-bit register: low playfields at half the work.
 //!
-//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
-//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
-//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
+//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
+//! a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +16,7 @@ use super::lanes::{Apart, Lanes, Words, not_widened};
 pub struct Avx2Low(pub __m256i);
 
 impl Avx2Low {
-    /// The same numbers in 32 bits each.
+    /// The numbers in 32 bits each.
     #[inline(always)]
     fn wide(self) -> Avx2 {
         unsafe {
@@ -28,7 +28,7 @@ impl Avx2Low {
     }
 }
 
-/// One word from all lanes, by halving.
+/// Combines all lanes into one word, by halving.
 macro_rules! fold {
     ($f:ident, $a:expr) => {
         unsafe {
@@ -41,14 +41,14 @@ macro_rules! fold {
     };
 }
 
-/// The same table for the bytes of either half of a register.
+/// A table of sixteen bytes, in both halves of a register.
 #[inline(always)]
 fn table(bytes: [i8; 16]) -> __m256i {
     // SAFETY: sixteen bytes are readable, and the load needs no alignment.
     unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
 }
 
-/// An entry of a table for the lower nibble of every byte, and one of another table for the upper one.
+/// Entries of one table for the lower nibble of every byte, and of another for the upper nibble.
 #[inline(always)]
 fn look_up(a: __m256i, low: [i8; 16], high: [i8; 16]) -> (__m256i, __m256i) {
     unsafe {
@@ -80,7 +80,7 @@ fn expand(mask: u32) -> __m256i {
     }
 }
 
-/// See [`Lanes::apart`].
+/// Implements [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn apart<W: Apart>(work: W) -> W::Output {
@@ -104,7 +104,7 @@ impl Words for Avx2Low {
     #[inline(always)]
     fn next<const K: usize>(self, fill: Self) -> Self {
         Avx2Low(unsafe {
-            // The upper half with the lower half of the filling behind it.
+            // The upper half, then the lower half of the filling.
             let middle = _mm256_permute2x128_si256::<0x21>(self.0, fill.0);
             match K {
                 1 => _mm256_alignr_epi8::<2>(middle, self.0),
@@ -163,7 +163,7 @@ impl Words for Avx2Low {
     }
     #[inline(always)]
     fn up<const COUNT: u32>(self) -> Self {
-        // The compiler makes a constant shift of it.
+        // The compiler turns this into a constant shift.
         Avx2Low(unsafe { _mm256_sll_epi16(self.0, _mm_cvtsi32_si128(COUNT as i32)) })
     }
     #[inline(always)]
@@ -172,8 +172,8 @@ impl Words for Avx2Low {
     }
     #[inline(always)]
     fn up_by(self, rows: Self) -> Self {
-        // No shift takes a count a lane here, but a product does the same. The power of two comes from a table that each
-        // byte asks for its half: for a row in the other half the number is too large or has its sign bit set.
+        // AVX2 has no 16-bit shift with a count per lane, so multiply by a power of two. It comes from a table for each byte: for a
+        // row in the other byte, the index is too large or has its sign bit set.
         unsafe {
             let both = _mm256_or_si256(rows.0, _mm256_slli_epi16::<8>(rows.0));
             let halves = _mm256_sub_epi8(both, _mm256_set1_epi16(0x0800));
@@ -212,7 +212,7 @@ impl Lanes for Avx2Low {
 
     #[inline(always)]
     fn apart<W: Apart>(work: W) -> W::Output {
-        // SAFETY: these types are in use only where the machine was found to have the features.
+        // SAFETY: these types are only used when the machine has the features.
         unsafe { apart(work) }
     }
     #[inline(always)]

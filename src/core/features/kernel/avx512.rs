@@ -1,8 +1,8 @@
 //! Sixteen lanes of 32 bits in one 512-bit register, with population and leading-zero counts in hardware.
 //!
-//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
-//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
-//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
+//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
+//! a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -22,7 +22,7 @@ pub struct Avx512Doubles([__m512d; 2]);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512Floats(pub __m512);
 
-/// See [`Lanes::apart`].
+/// Implements [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
@@ -145,7 +145,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn apart<W: Apart>(work: W) -> W::Output {
-        // SAFETY: these types are in use only where the machine was found to have the features.
+        // SAFETY: these types are only used when the machine has the features.
         unsafe { apart(work) }
     }
     #[inline(always)]

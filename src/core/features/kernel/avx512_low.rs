@@ -1,10 +1,10 @@
 //! Sixteen lanes of 16 bits in one 256-bit register, with the population count, the shifts and the masks of AVX-512.
 //!
-//! What AVX2 does in one instruction is taken from there.
+//! Operations that AVX2 has as one instruction are shared with it.
 //!
-//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
-//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
-//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
+//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
+//! a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +20,7 @@ use super::lanes::{Apart, Lanes, Words};
 pub struct Avx512Low(Avx2Low);
 
 impl Avx512Low {
-    /// The same numbers in 32 bits each.
+    /// The numbers in 32 bits each.
     #[inline(always)]
     fn wide(self) -> __m512i {
         unsafe { _mm512_cvtepu16_epi32(self.0.0) }
@@ -34,7 +34,7 @@ impl Avx512Low {
     }
 }
 
-/// See [`Lanes::apart`].
+/// Implements [`Lanes::apart`].
 #[inline(never)]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq,avx512bitalg,avx512vbmi"
@@ -57,7 +57,7 @@ impl Words for Avx512Low {
     }
     #[inline(always)]
     fn next<const K: usize>(self, fill: Self) -> Self {
-        // The filling is the same in every lane, so any lane will do.
+        // The filling is the same in every lane, so take any lane.
         let (from, inside) = const { byte_indices(2 * K as i32) };
         self.permuted(&from, inside, fill)
     }
@@ -146,7 +146,7 @@ impl Lanes for Avx512Low {
     }
     #[inline(always)]
     fn apart<W: Apart>(work: W) -> W::Output {
-        // SAFETY: these types are in use only where the machine was found to have the features.
+        // SAFETY: these types are only used when the machine has the features.
         unsafe { apart(work) }
     }
     #[inline(always)]

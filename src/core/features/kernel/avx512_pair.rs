@@ -1,8 +1,8 @@
-//! Two of [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register, that know nothing of each other.
+//! Two independent [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register.
 //!
-//! Why the `unsafe` here is sound: the processor has what an intrinsic needs, because these types are named only by the
-//! functions of [`super`] that [`dispatch`](super::dispatch) enters when [`Kernel`](super::Kernel) has found every feature on
-//! this machine. Loads and stores need as much memory too, and say beside them why they have it.
+//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
+//! a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -34,7 +34,7 @@ impl Avx512Pair {
     }
 }
 
-/// The bytes that move to each byte's place when all move down by some places, and the places that such a byte reaches.
+/// The source of each byte when all bytes move down by a distance, and the mask of bytes that have a source.
 pub const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
     let (mut from, mut inside, mut i) = ([0; 32], 0, 0);
     while i < 32 {
@@ -48,7 +48,7 @@ pub const fn byte_indices(distance: i32) -> ([u8; 32], u32) {
     (from, inside)
 }
 
-/// The bytes that move to each byte's place within its part, and the places that such a byte reaches.
+/// The source of each byte within its part, and the mask of bytes that have a source.
 const fn pair_indices(distance: i32) -> ([u8; 64], u64) {
     let (half, inside) = byte_indices(distance);
     let (mut from, mut i) = ([0; 64], 0);

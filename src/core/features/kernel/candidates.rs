@@ -1,15 +1,15 @@
-//! Sets of placements as bits: those of one piece that a choice is among.
+//! Sets of placements of one piece, as bits.
 
 use crate::engine::Placement;
 
-/// Some placements of a piece, in ascending action order: 32 bits an orientation, one a column.
+/// Some placements of a piece, in ascending action order: 32 bits per orientation, one per column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Candidates(u128);
 
 impl Candidates {
-    /// Every placement there could be.
+    /// Every possible placement.
     pub const ALL: Candidates = Candidates(u128::MAX);
-    /// How many there could be: the room for a number each, at its [`index`].
+    /// The number of possible placements, and of entries in an array by [`index`].
     pub const ROOM: usize = 128;
 
     /// Adds the columns of a mask, with this orientation.
@@ -18,7 +18,7 @@ impl Candidates {
         self.0 |= u128::from(lanes) << (32 * orientation);
     }
 
-    /// Adds one.
+    /// Adds a placement.
     #[inline(always)]
     pub fn insert(&mut self, placement: Placement) {
         self.0 |= 1 << index(placement);
@@ -38,14 +38,14 @@ impl Candidates {
         (self.0 >> (32 * orientation)) as u32
     }
 
-    /// The only one, if there are not several.
+    /// The placement, if it is the only one.
     #[inline(always)]
     pub fn only(mut self) -> Option<Placement> {
         let first = self.next();
         first.filter(|_| self.0 == 0)
     }
 
-    /// Leaves out those for which this is false.
+    /// Removes the placements for which this is false.
     #[inline(always)]
     pub fn retain(&mut self, keep: impl Fn(Placement) -> bool) {
         for placement in *self {
@@ -55,13 +55,13 @@ impl Candidates {
         }
     }
 
-    /// Leaves out all but the `count` with the largest scores, at least one; of equals the first stay.
+    /// Keeps the `count` placements with the largest scores, at least one; of equals the first stay.
     #[inline(always)]
     pub fn keep_largest(&mut self, scores: &[f64; Candidates::ROOM], count: u32) {
         if self.0.count_ones() <= count {
             return;
         }
-        // The largest so far in falling order, equals in ascending order.
+        // The largest so far in descending order, equals in ascending action order.
         let (mut largest, mut places, mut len) = ([0.0; Candidates::ROOM], [0; Candidates::ROOM], 0);
         for placement in *self {
             let score = scores[index(placement)];
@@ -100,7 +100,7 @@ impl Iterator for Candidates {
     }
 }
 
-/// The place of a placement in the order of actions: by orientation, then by column.
+/// The position of a placement in the order of actions: by orientation, then by column.
 #[inline(always)]
 pub fn index(placement: Placement) -> usize {
     usize::from(placement.orientation) * 32 + usize::from(placement.column)

@@ -1,26 +1,25 @@
-//! A linear controller that weighs what it cannot see: the best scores that the pieces after this one can reach.
+//! Expectimax over the next pieces: a linear controller that averages over the pieces that it does not see.
 //!
-//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times what follows: for
-//! a piece that is shown the best it can reach, for one that is hidden the mean of that over the seven, weighted with their
-//! odds, less [`Expectation::caution`] standard deviations. Both are exact: odds times best are added up in the order of
-//! [`Tetromino::ALL`], in doubles, and the sum is divided by that of the odds. The best that the last piece can reach is a
-//! score as [`Scorer`](super::Scorer) defines it, that of a piece in between is a value. A piece that has no placement, or
-//! none that a controller who avoids the end would choose, counts as lost.
+//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times the value of what
+//! follows. For a shown piece that is the best value it can reach; for a hidden piece it is the mean of the best over all
+//! seven, weighted with their odds, minus [`Expectation::caution`] standard deviations. Both are exact: odds times best are
+//! added in the order of [`Tetromino::ALL`], in doubles, and the sum is divided by the sum of the odds. For the last piece
+//! the best is a score as [`Scorer`](super::Scorer) defines it, for others a value. A piece is lost if it has no placement,
+//! or only placements that end the game and the controller avoids that.
 //!
-//! For every piece that another one follows, only the best placements by score are looked at, of equals the first; the last
-//! piece may go anywhere. The placement with the largest value is chosen, the first of equals in ascending action order.
+//! For every piece but the last, only the placements with the best scores are considered, of equals the first. The last
+//! piece may go anywhere. The placement with the largest value is chosen, of equals the first in ascending action order.
 //!
-//! A playfield is measured once for all the pieces that may come to it, their placements that clear lines are measured
-//! [together](super::clearing), and where vectors are long enough two shapes are [swept at once](super::prospects). Values
-//! are estimated in floats, and worked out in doubles only for those placements whose estimates come so near to the largest
-//! that they could be it: nearly always there is one, and then there is nothing to work out. So the choice is the same on
-//! every machine.
+//! A playfield is prepared once for all pieces that may follow, their placements that clear lines are measured
+//! [together](super::clearing), and two shapes are [swept at once](super::prospects) if vectors are long enough. Values are
+//! estimated in floats. Only placements whose estimates are within the error of the largest are computed in doubles, and
+//! nearly always one is left, which needs no value. So the choice is the same on every machine.
 
 use serde::{Deserialize, Serialize};
 
+use super::base::SweepBase;
 use super::candidates::{Candidates, index};
 use super::clearing::Clearing;
-use super::ground::Ground;
 use super::lanes::{Apart, Doubles, Floats, Lanes};
 use super::prospects::Prospects;
 use super::scorer::{Chooser, TerminalPolicy};
@@ -29,27 +28,26 @@ use crate::engine::{
     Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
 };
 
-/// How a controller weighs the pieces after the one it places.
+/// The settings of a controller that takes the next pieces into account.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// How many of them it takes into account, 1 to [`Expectation::MAX_PIECES`]. Those that are shown are used as they are
-    /// shown; a hidden one is the last.
+    /// Number of pieces after the one that is placed, 1 to [`Expectation::MAX_PIECES`]. Only the last may be hidden.
     pub pieces: u8,
-    /// How many placements it looks at for each piece that another one follows: the best by score. At least 1.
+    /// Placements considered for each piece but the last: the best by score. At least 1.
     pub placements: u8,
-    /// What a piece counts that cannot be placed, or only so that the game ends: a multiple of the largest weight by size,
-    /// from [`Expectation::LEAST_LOST_PIECE`] to 0.
+    /// Value of a lost piece, as a multiple of the largest absolute weight, from [`Expectation::LEAST_LOST_PIECE`] to 0. A piece
+    /// is lost if it cannot be placed, or not without ending the game.
     pub lost_piece: f64,
-    /// What is to come is multiplied by it, 0 to 1.
+    /// Factor per piece on the value of what follows, 0 to 1.
     pub discount: f64,
-    /// Which terms count of a placement that another piece follows.
+    /// The terms that count for every piece but the last.
     pub terms: Terms,
-    /// By how many standard deviations a hidden piece counts less than its mean, 0 to [`Expectation::MOST_CAUTION`].
+    /// Standard deviations subtracted from the mean over a hidden piece, 0 to [`Expectation::MOST_CAUTION`].
     pub caution: f64,
 }
 
-/// The terms of a placement's score that count when more pieces follow.
+/// The terms of a score that count for every piece but the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Terms {
@@ -63,16 +61,16 @@ pub enum Terms {
 }
 
 impl Expectation {
-    /// The most pieces after the one that is placed.
+    /// Largest number of pieces after the one that is placed.
     pub const MAX_PIECES: u8 = 2;
-    /// The most placements that are looked at: no piece has more.
+    /// Largest number of placements considered; no piece has more.
     pub const MAX_PLACEMENTS: u8 = 128;
-    /// The lowest count of a lost piece, in multiples of the largest weight. Doubles still tell scores apart beside it.
+    /// Lowest value of a lost piece, in multiples of the largest weight. Added to it, scores still differ as doubles.
     pub const LEAST_LOST_PIECE: f64 = -1e6;
-    /// The largest caution. With seven pieces of equal odds the worst one lies at most 2.45 standard deviations below the
-    /// mean, so that more than this does not make a player more careful.
+    /// Largest caution. With seven pieces of equal odds the worst one is at most 2.45 standard deviations below the mean, so more
+    /// caution than this changes little.
     pub const MOST_CAUTION: f64 = 10.0;
-    /// One piece, by its exact mean where it is hidden, behind the eight best placements.
+    /// The exact mean over one piece after each of the eight best placements.
     pub const DEFAULT: Expectation = Expectation {
         pieces: 1,
         placements: 8,
@@ -82,7 +80,7 @@ impl Expectation {
         caution: 0.0,
     };
 
-    /// How many next pieces the rules must show: all that it takes into account but the last.
+    /// Number of next pieces that the rules must show: all but the last.
     pub fn pieces_shown(&self) -> u8 {
         self.pieces - 1
     }
@@ -94,12 +92,12 @@ impl Default for Expectation {
     }
 }
 
-/// What is known of the pieces after the current one.
+/// The known facts about the pieces after the current one.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
-    /// Those that are shown.
+    /// The pieces that are shown.
     pub shown: &'a [Tetromino],
-    /// How likely each tetromino is to follow them.
+    /// The odds of each tetromino to follow them.
     pub odds: Odds,
 }
 
@@ -112,7 +110,7 @@ pub struct Foresight<'a, L: Lanes> {
     prospects: Option<Prospects<L>>,
 }
 
-/// How precisely values are worked out.
+/// The precision of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Precision {
     Estimated,
@@ -120,7 +118,7 @@ enum Precision {
 }
 
 impl<'a, L: Lanes> Foresight<'a, L> {
-    /// Prepares it for some rules; `lost` is what a lost piece counts, in the units of scores.
+    /// Prepares the expectation for some rules; `lost` is the value of a lost piece, in the units of scores.
     #[inline(always)]
     pub fn new(
         chooser: Chooser<'a, L>,
@@ -132,7 +130,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         Foresight { chooser, expectation, lost, prospects }
     }
 
-    /// Chooses a placement of a tetromino; the first one if every placement ends the game and the controller avoids that.
+    /// Chooses a placement of a tetromino: the first one if every placement ends the game and the controller avoids that.
     #[inline(always)]
     pub fn place<const N: usize>(
         &self,
@@ -166,7 +164,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         best
     }
 
-    /// What a placement is worth.
+    /// The value of a placement.
     #[inline(always)]
     fn value<const N: usize>(
         &self,
@@ -193,7 +191,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         terms + self.expectation.discount * self.or_lost(best)
     }
 
-    /// What a placement is worth that only the last piece follows.
+    /// The value of a placement that only the last piece follows.
     #[inline(always)]
     fn followed_by_the_last<const N: usize>(
         &self,
@@ -212,7 +210,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         terms + self.expectation.discount * last
     }
 
-    /// Places a piece: the terms that count, and the landing.
+    /// Places a piece, and returns the terms that count and the landing.
     #[inline(always)]
     fn land<const N: usize>(
         &self,
@@ -236,7 +234,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         landed.expect("a piece that has landed")
     }
 
-    /// The placements of a piece that are looked at.
+    /// The placements of a piece that are considered.
     #[inline(always)]
     fn candidates<const N: usize>(
         &self,
@@ -252,7 +250,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         found
     }
 
-    /// What the last piece can reach: the best score where it is shown, else the mean.
+    /// The value of the last piece: the best score if it is shown, else the mean.
     #[inline(always)]
     fn last<const N: usize>(
         &self,
@@ -280,20 +278,20 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         odds.cautious_mean(&bests.map(|best| self.or_lost(best)), self.expectation.caution)
     }
 
-    /// Which piece may be the last one.
+    /// The odds of the last piece.
     #[inline(always)]
     fn odds_of_the_last(&self, ahead: &Ahead<'_>) -> Odds {
         ahead.shown.first().map_or(ahead.odds, |piece| Odds::certain(*piece))
     }
 
-    /// A best score, unless there was none.
+    /// The best score, or the value of a lost piece.
     #[inline(always)]
     fn or_lost(&self, best: f64) -> f64 {
         if best == f64::NEG_INFINITY { self.lost } else { best }
     }
 }
 
-/// A landing, and the terms of it that count.
+/// Lands a piece, and adds up the terms that count.
 struct Land<'a, L: Lanes, const N: usize> {
     chooser: &'a Chooser<'a, L>,
     terms: Terms,
@@ -321,7 +319,7 @@ impl<L: Lanes, const N: usize> Apart for Land<'_, L, N> {
     }
 }
 
-/// A look at all placements on a playfield, of one piece or of several.
+/// Scores all placements on a playfield, of one piece or of several.
 struct LookAtPlacements<'a, L: Lanes, const N: usize> {
     chooser: &'a Chooser<'a, L>,
     rules: &'a Rules,
@@ -329,11 +327,11 @@ struct LookAtPlacements<'a, L: Lanes, const N: usize> {
     what: What<'a>,
 }
 
-/// What a look is for. Placements that end the game are left out if the controller avoids them.
+/// The purpose of a [`LookAtPlacements`]. Game-ending placements are left out if the controller avoids them.
 enum What<'a> {
     /// The placements of a piece, and their scores by index.
     Placements { piece: Tetromino, scores: &'a mut [f64; Candidates::ROOM], found: &'a mut Candidates },
-    /// The best score of each piece that can come; minus infinity where there is none.
+    /// The best score of each possible piece; minus infinity for the others.
     Bests { odds: Odds, precision: Precision, bests: &'a mut [f64; 7] },
 }
 
@@ -344,16 +342,15 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
     fn run(self) {
         let LookAtPlacements { chooser, rules, playfield, mut what } = self;
         let Chooser { scorer, size, .. } = chooser;
-        let ground = Ground::<L>::new(size, playfield.words(), scorer.slots.needs);
-        let surface = size.surface(playfield.words(), scorer.slots.needs.surface);
+        let base = SweepBase::<L>::new(size, playfield.words(), scorer.set.needs);
+        let surface = size.surface(playfield.words(), scorer.set.needs);
         let odds = match what {
             What::Placements { piece, .. } => Odds::certain(piece),
             What::Bests { odds, .. } => odds,
         };
         let mut bests = [f64::NEG_INFINITY; 7];
-        // Placements that clear lines are measured together, where nothing but a landing that sticks out ends the game.
-        let can_together = scorer.slots.needs.surface.is_none_or(|needs| needs.are_steps());
-        let clear_together = rules.top_out == TopOut::Overflow && can_together;
+        // Placements that clear lines are measured together, if only a landing that sticks out ends the game.
+        let clear_together = rules.top_out == TopOut::Overflow;
         let mut clearing = Clearing::<L, N>::none();
         for piece in Tetromino::ALL {
             if odds.of(piece) == 0 || is_blocked(rules, playfield, piece) {
@@ -366,11 +363,11 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
             let mut apart = Candidates::default();
             let shapes = rules.shapes(piece);
             for (orientation, shape) in shapes.iter().enumerate().take(4) {
-                let swept = sweep(&ground, shape, scorer.slots.needs);
-                let (plain, whole) = scorer.split(&swept, &ground, rules.top_out);
+                let swept = sweep(&base, shape, scorer.set.needs);
+                let (plain, whole) = scorer.split(&swept, &base, rules.top_out);
                 let mut together = 0;
                 if clear_together {
-                    together = swept.clearing & !swept.ending(&ground, rules.top_out);
+                    together = swept.clearing & !swept.ending(&base, rules.top_out);
                 }
                 apart.add(orientation, whole & !together);
                 if together != 0 {
@@ -384,11 +381,11 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
                     }
                 }
                 if let What::Bests { precision: Precision::Estimated, .. } = what {
-                    let estimates = chooser.estimates(&ground, &surface, shape, &swept);
+                    let estimates = chooser.estimates(&base, &surface, shape, &swept);
                     highest = highest.max(out_of_question.select(plain, estimates));
                     continue;
                 }
-                let all = chooser.scores(&ground, &surface, shape, &swept);
+                let all = chooser.scores(&base, &surface, shape, &swept);
                 for placement in Candidates::of_lanes(orientation, plain) {
                     let score = all.lane(placement.column.into());
                     best = best.max(score);
@@ -415,7 +412,7 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
     }
 }
 
-/// Takes down the scores of placements that clear lines.
+/// Notes the scores of placements that clear lines.
 #[inline(always)]
 fn settle<L: Lanes, const N: usize>(
     chooser: &Chooser<'_, L>,
@@ -431,7 +428,7 @@ fn settle<L: Lanes, const N: usize>(
 }
 
 impl What<'_> {
-    /// Takes down the score of a placement, if that is asked for.
+    /// Notes the score of a placement, if wanted.
     #[inline(always)]
     fn note(&mut self, placement: Placement, score: f64) {
         if let What::Placements { scores, found, .. } = self {

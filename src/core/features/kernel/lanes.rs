@@ -1,40 +1,34 @@
-//! What the sweep asks of a vector: one lane a column of the playfield, or one lane a placement.
+//! The vectors that the kernels are written over: one lane per column of the playfield, or one lane per placement.
 //!
-//! The sweep is written once over this trait, and every implementation does the same integer arithmetic and the same
-//! double additions in the same order, lane by lane. That is why every path gives the same bits.
+//! Every implementation does the same integer arithmetic and the same additions of doubles in the same order, lane by
+//! lane. That is why all kernels give the same bits.
 
 use crate::engine::Column;
 
-/// A vector with one machine word a lane, and what can be done lane by lane.
+/// A vector with one machine word per lane, and operations lane by lane.
 ///
 /// All arithmetic is modulo the word. Every method must be inlined into a caller that has the target features of the
-/// implementation switched on; [`dispatch`](super::dispatch) sees to that. So no vector goes through a library function that
-/// takes a closure, such as `array::map`: the compiler may keep it as a function of its own, without the features, where
-/// every intrinsic is a call. In the steps of a surface that took 40 % of the time.
+/// implementation switched on, as in [`dispatch`](super::dispatch). So do not pass vectors through a library function that
+/// takes a closure, such as `array::map`: the compiler may keep it as a separate function without the features, where every
+/// intrinsic is a call. In the steps of a surface that took 40 % of the time.
 pub trait Words: Copy + std::fmt::Debug {
     /// The word of a lane, which is also the word of a playfield column.
     type Word: Column;
-    /// One float a lane.
+    /// One float per lane.
     type Floats: Floats;
-    /// How many lanes; at most 32, because lane sets are `u32` masks.
+    /// Number of lanes; at most 32, because lane sets are `u32` masks.
     const LANES: usize;
-    /// How many equal parts the lanes have; each of them is a vector of its own for [`Words::next`] and [`Words::previous`].
+    /// Number of equal parts of the lanes; [`Words::next`] and [`Words::previous`] move lanes within a part.
     const PARTS: usize = 1;
-    /// Whether the large parts of the work are functions of their own, one for all jobs, instead of being inlined into each.
-    /// The calls cost nothing beside the loops over plain arrays, and there is a tenth of the code. Only for lanes that need no
-    /// target features, which a function of its own would not have.
-    const SHARED: bool = false;
-    /// Whether a vector is too large for registers. The large parts of the work are [apart](Lanes::apart) then.
-    const IS_LARGE: bool = Self::LANES > 16;
 
-    /// The same word in every lane.
+    /// A word, repeated in every lane.
     fn splat(word: Self::Word) -> Self;
     /// Writes all lanes to the beginning of a slice.
     fn store(self, words: &mut [Self::Word]);
 
-    /// Lane i takes lane i + K; the last lanes take those of `fill`, which is the same in all lanes.
+    /// Lane i takes lane i + K; the last K lanes take the word of `fill`, which is the same in all lanes.
     fn next<const K: usize>(self, fill: Self) -> Self;
-    /// Lane i takes lane i - K; the first lanes take those of `fill`, which is the same in all lanes.
+    /// Lane i takes lane i - K; the first K lanes take the word of `fill`, which is the same in all lanes.
     fn previous<const K: usize>(self, fill: Self) -> Self;
 
     /// Bitwise and.
@@ -53,34 +47,34 @@ pub trait Words: Copy + std::fmt::Debug {
     fn max(self, other: Self) -> Self;
     /// The smaller of two small numbers (below half the word's range), which may be negative.
     fn min(self, other: Self) -> Self;
-    /// Shifted towards higher rows by the same count in every lane.
+    /// Shifts every lane towards higher rows by COUNT.
     fn up<const COUNT: u32>(self) -> Self;
-    /// Shifted towards lower rows by the same count in every lane.
+    /// Shifts every lane towards lower rows by COUNT.
     fn down<const COUNT: u32>(self) -> Self;
-    /// Shifted towards higher rows by each lane's own count.
+    /// Shifts every lane towards higher rows by a count per lane.
     fn up_by(self, rows: Self) -> Self;
-    /// The same few bits moved up by each lane's row.
+    /// A few bits, shifted towards higher rows by a count per lane.
     #[inline(always)]
     fn place(bits: u32, rows: Self) -> Self {
         small::<Self>(bits).up_by(rows)
     }
-    /// How many bits are set.
+    /// Number of bits set.
     fn count(self) -> Self;
 
     /// The lanes that are not zero, bit i for lane i.
     fn nonzero(self) -> u32;
     /// The lanes in which a small number is larger than another.
     fn greater(self, other: Self) -> u32;
-    /// Lanes of `mask` from `other`, the rest from here.
+    /// Takes the lanes of `mask` from `other`, the others from `self`.
     fn select(self, mask: u32, other: Self) -> Self;
 
-    /// Adds about `weight * lane` to each float: how it is rounded differs between machines.
+    /// Adds about `weight * lane` to each float; machines round differently.
     fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
-/// A vector that can hold the columns of a playfield: what needs all of its lanes, and what must be exact.
+/// A vector that can hold the columns of a playfield: operations that need all lanes, or must be exact.
 pub trait Lanes: Words {
-    /// One double a lane.
+    /// One double per lane.
     type Doubles: Doubles;
     /// Several of these side by side, as its parts, where the machine has larger vectors; otherwise these.
     type Wide: Words<Word = Self::Word>;
@@ -92,9 +86,18 @@ pub trait Lanes: Words {
     /// The floats of one part of a wider vector.
     fn part(floats: <Self::Wide as Words>::Floats, part: usize) -> Self::Floats;
 
-    /// Does work in a function of its own, compiled for the same machine: for what is called from several places, or seldom
-    /// enough that a call costs nothing beside it.
+    /// Does work in a separate function, compiled for the same machine: for work that is called from several places, or so
+    /// seldom that a call costs nothing.
     fn apart<W: Apart>(work: W) -> W::Output;
+    /// Whether the large parts of the work are [apart](Lanes::apart) too, instead of being inlined into each job: for lanes that
+    /// do not fit into registers. Compared with the loops over plain arrays the calls cost nothing, and there is a tenth of the
+    /// code.
+    const LARGE_IS_APART: bool = false;
+    /// Does a large part of the work.
+    #[inline(always)]
+    fn large<W: Apart>(work: W) -> W::Output {
+        if Self::LARGE_IS_APART { Self::apart(work) } else { work.run() }
+    }
 
     /// The first [`Words::LANES`] words of a slice.
     fn load(words: &[Self::Word]) -> Self;
@@ -105,8 +108,8 @@ pub trait Lanes: Words {
 
     /// Sum of all lanes.
     fn sum(self) -> Self::Word;
-    /// Three sums of small numbers for little more than the work of one. Each is at most `LANES * (rows + 1)`, with the
-    /// rows of the largest playfield that the word can hold.
+    /// Three sums of small numbers, little slower than one. Each is at most `LANES * (rows + 1)`, with the rows of the largest
+    /// playfield that the word can hold.
     fn sums(first: Self, second: Self, third: Self) -> [u32; 3];
     /// Bitwise or of all lanes.
     fn any(self) -> Self::Word;
@@ -117,7 +120,7 @@ pub trait Lanes: Words {
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
 }
 
-/// What [`Lanes`] asks of vectors of which there are no larger ones.
+/// The part of [`Lanes`] about wider vectors, for vectors that have none.
 macro_rules! not_widened {
     () => {
         type Wide = Self;
@@ -134,31 +137,31 @@ macro_rules! not_widened {
 }
 pub(super) use not_widened;
 
-/// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, as that of a [`LaneWork`](super::LaneWork).
+/// Work for [`Lanes::apart`]. `run` must be `#[inline(always)]`, like [`LaneWork::run`](super::LaneWork::run).
 pub trait Apart {
-    /// What comes out.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Does the work.
     fn run(self) -> Self::Output;
 }
 
-/// A vector of floats, as many as its [`Words`] has lanes.
+/// A vector of floats, one per lane of its [`Words`].
 pub trait Floats: Copy {
-    /// The same float in every lane.
+    /// A float, repeated in every lane.
     fn splat(value: f32) -> Self;
-    /// Lanes of `mask` from `other`, the rest from here.
+    /// Takes the lanes of `mask` from `other`, the others from `self`.
     fn select(self, mask: u32, other: Self) -> Self;
     /// The larger of two numbers.
     fn max(self, other: Self) -> Self;
     /// The largest of all lanes.
     fn largest(self) -> f32;
-    /// The lanes in which a number is as large as one or larger.
+    /// The lanes with at least this value.
     fn at_least(self, value: f32) -> u32;
 }
 
-/// A vector of doubles, as many as its [`Lanes`] has lanes.
+/// A vector of doubles, one per lane of its [`Lanes`].
 pub trait Doubles: Copy {
-    /// The same double in every lane.
+    /// A double, repeated in every lane.
     fn splat(value: f64) -> Self;
     /// One lane.
     fn lane(self, index: usize) -> f64;
@@ -170,7 +173,7 @@ pub fn lanes_below(index: u32) -> u32 {
     ((1u64 << index) - 1) as u32
 }
 
-/// The same lanes in every part.
+/// A mask of lanes, repeated in every part.
 #[inline(always)]
 pub fn each_part<L: Words>(mask: u32) -> u32 {
     let lanes = L::LANES / L::PARTS;
@@ -211,4 +214,10 @@ pub fn common_before<L: Lanes>(lanes: L) -> L {
         common = common.and(common.previous::<16>(ones));
     }
     common
+}
+
+/// The absolute difference of two small numbers.
+#[inline(always)]
+pub fn distance<L: Lanes>(one: L, other: L) -> L {
+    one.max(other).sub(one.min(other))
 }

@@ -1,23 +1,21 @@
-//! The fast path: all placements of one orientation measured at once, on whichever vectors the machine has.
+//! The fast path: all placements of one orientation measured at once, on the vectors that the machine has.
 //!
-//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the lanes
-//! of a [`Kernel`], once for the whole job: inside, everything is inlined into one function compiled for that machine.
-//! Whatever the kernel, the bits are the same; the choice is only about time. This module knows the engine and nothing
-//! of agents, games or requests.
+//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it once with the
+//! lanes of a [`Kernel`]: everything is inlined into one function compiled for that machine. All kernels give the same
+//! bits and differ only in time. This module knows the engine, and no agents, games or requests.
 //!
-//! The lanes are as short as the playfield allows. Up to 16 x 12 (width x height) it has 16 lanes of 16 bits, up to 16 x 28
-//! there are 16 lanes of 32 bits; both have kernels written for AVX2 and AVX-512. Larger ones have 32 lanes of 64 bits as
-//! plain arrays, which the compiler turns into AVX2 vectors where the machine has them, at a tenth of the speed. A whole
-//! game seldom needs them: good players keep their stack low, and [`rows_for`] says how few of the rows matter. With `bcts8`
-//! 99 % of the pieces on 10 x 20 are played as on 10 x 12, and those on 10 x 30 too.
+//! The lanes are as short as the playfield allows: 16 lanes of 16 bits up to 16 x 12 (width x height), 16 lanes of 32 bits
+//! up to 16 x 28; both have kernels written for AVX2 and AVX-512. Larger playfields have 32 lanes of 64 bits as plain
+//! arrays, which the compiler turns into AVX2 vectors if the machine has them, at a tenth of the speed. A game seldom needs
+//! these: good players keep their stack low, and [`rows_for`] leaves out empty rows. With `bcts8`, 99 % of the pieces on
+//! 10 x 20 and 10 x 30 are played as on 10 x 12.
 //!
-//! A sweep measures straight drops, as changes to the playfield. Where pieces turn and slide into their places, or
-//! another one can be placed, placements are measured [together](Together), each as a playfield of its own in a lane.
+//! A sweep measures straight drops as changes to the playfield. Pieces that turn and slide into their places, or that
+//! hold can exchange, are measured [together](Together), with one afterstate per lane.
 //!
-//! What was tried and did not pay: AVX-512 for the large playfields; closures in the vector code, which are functions
-//! without the target features, so that every intrinsic in them becomes a call (a factor of three).
+//! What did not pay: AVX-512 for large playfields; closures in the vector code, because they are functions without the
+//! target features, and every intrinsic in them becomes a call (a factor of three).
 
-pub(super) mod aspect;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -28,26 +26,29 @@ mod avx512;
 mod avx512_low;
 #[cfg(target_arch = "x86_64")]
 mod avx512_pair;
+mod base;
+mod bounds;
 mod candidates;
 mod clearing;
 mod extractor;
+pub(super) mod feature;
+mod fits;
 mod foresight;
-pub(super) mod ground;
 mod lanes;
-pub(super) mod modern;
+mod modern;
+mod placement_lanes;
+mod playfield_lanes;
 mod portable;
 mod prospects;
 mod scorer;
-pub(super) mod slots;
-mod spots;
-mod stage;
+pub(super) mod set;
 mod surface;
 mod sweep;
 mod together;
 
+pub use bounds::LaneBounds;
 pub use extractor::{Extractor, PlacementRows};
 pub use foresight::{Ahead, Expectation, Foresight, Terms};
-pub use ground::LaneBounds;
 pub use lanes::{Apart, Doubles, Lanes, Words};
 pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalPolicy};
 pub use together::{Measured, Rest, Together};
@@ -55,7 +56,7 @@ pub use together::{Measured, Rest, Together};
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};
 use portable::{AnyMachine, Array};
 
-/// A way of doing the same arithmetic.
+/// An implementation of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// Plain loops, on every machine.
@@ -70,7 +71,7 @@ impl Kernel {
     /// All kernels, the fastest last.
     pub const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
 
-    /// Its name.
+    /// The kernel's name.
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
@@ -79,7 +80,7 @@ impl Kernel {
         }
     }
 
-    /// Whether this machine can run it.
+    /// Whether this machine can run the kernel.
     pub fn is_available(self) -> bool {
         match self {
             Kernel::Portable => true,
@@ -108,13 +109,13 @@ impl Kernel {
         }
     }
 
-    /// The fastest one this machine can run.
+    /// The fastest kernel that this machine can run.
     pub fn best() -> Kernel {
         Kernel::ALL.into_iter().rev().find(|kernel| kernel.is_available()).unwrap_or(Kernel::Portable)
     }
 }
 
-/// The fastest one this machine can run.
+/// The fastest kernel that this machine can run.
 impl Default for Kernel {
     fn default() -> Kernel {
         Kernel::best()
@@ -125,9 +126,9 @@ impl Default for Kernel {
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
 pub trait LaneWork {
-    /// What comes out.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Does the work.
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Self::Output;
 }
 
@@ -152,16 +153,15 @@ pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 if compact => unsafe { run_avx2(job) },
         _ if compact => job.run::<u32, 16, Array<u32, 16, AnyMachine>>(),
-        // 512-bit vectors were tried for the large ones and are no faster than these.
+        // 512-bit vectors are no faster on large playfields.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 | Kernel::Avx512 => unsafe { run_large_avx2(job) },
         _ => job.run::<u64, 32, Array<u64, 32, AnyMachine>>(),
     }
 }
 
-/// The rows to look at of a playfield whose stack has this height: as many as the shortest words have that hold the stack
-/// and a piece on it. The rows above them stay empty whatever the next piece does, and it cannot end the game: at least four
-/// rows are left out, or none.
+/// The number of rows to look at, given the height of the stack: as many as the shortest words have that hold the stack and a
+/// piece on it. If rows are left out, there are at least four of them; they stay empty, and the next piece cannot end the game.
 pub fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
     for rows in [LowPlayfield::MAX_HEIGHT, CompactPlayfield::MAX_HEIGHT] {
         if height <= rows {

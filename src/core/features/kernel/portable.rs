@@ -1,4 +1,4 @@
-//! Lanes as plain arrays: right on every machine, and turned into vectors by the compiler where it can.
+//! Lanes as plain arrays, for every machine; the compiler turns them into vectors where it can.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -10,20 +10,20 @@ use crate::engine::Column;
 #[derive(Clone, Copy, Debug)]
 pub struct Array<W, const N: usize, M>([W; N], PhantomData<M>);
 
-/// What arrays are compiled for.
+/// A machine that arrays are compiled for.
 pub trait Machine: Copy + Debug {
-    /// See [`Words::SHARED`].
-    const SHARED: bool;
-    /// See [`Lanes::apart`].
+    /// Implements [`Lanes::LARGE_IS_APART`] for few lanes.
+    const LARGE_IS_APART: bool;
+    /// Implements [`Lanes::apart`].
     fn apart<A: Apart>(work: A) -> A::Output;
 }
 
-/// Every machine there is.
+/// Any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyMachine;
 
 impl Machine for AnyMachine {
-    const SHARED: bool = true;
+    const LARGE_IS_APART: bool = true;
 
     #[inline(never)]
     fn apart<A: Apart>(work: A) -> A::Output {
@@ -31,8 +31,8 @@ impl Machine for AnyMachine {
     }
 }
 
-/// Does what takes many instructions a lane: where there are many lanes, in a function of its own, one for all callers. A macro,
-/// because a closure among few lanes may become such a function too.
+/// Does work that takes many instructions per lane: in a separate function, shared by all callers, if there are many lanes. A
+/// macro, because a closure over few lanes may become a separate function too.
 macro_rules! at_length {
     ($work:expr) => {
         if N > 16 { M::apart(AtLength(|| $work)) } else { $work }
@@ -59,7 +59,7 @@ pub struct DoubleArray<const N: usize>([f64; N]);
 #[derive(Clone, Copy, Debug)]
 pub struct FloatArray<const N: usize>([f32; N]);
 
-/// The arithmetic of a word that [`Column`] does not need.
+/// The arithmetic of a word that [`Column`] does not have.
 pub trait Word: Column {
     /// Sum modulo the word.
     fn plus(self, other: Self) -> Self;
@@ -69,11 +69,11 @@ pub trait Word: Column {
     fn product(self, other: Self) -> Self;
     /// Whether a small number is larger than another; the sign bit is free, and signed comparison is the cheap one.
     fn above(self, other: Self) -> bool;
-    /// As a double; exact for small numbers.
+    /// Converts a small number to a double, exactly.
     fn double(self) -> f64;
-    /// As a float; exact for small numbers.
+    /// Converts a small number to a float, exactly.
     fn float(self) -> f32;
-    /// Sums of small numbers: see [`Lanes::sums`].
+    /// Implements [`Lanes::sums`].
     fn sums<const N: usize>(first: [Self; N], second: [Self; N], third: [Self; N]) -> [u32; 3];
 }
 
@@ -98,7 +98,7 @@ macro_rules! word {
             }
             #[inline(always)]
             fn double(self) -> f64 {
-                // The low half holds every number that is converted, and its conversion is the cheap one.
+                // The low half holds every number that is converted, and converts faster.
                 f64::from(self as u32 as i32)
             }
             #[inline(always)]
@@ -118,7 +118,7 @@ macro_rules! word {
         }
     };
 }
-// The last two: where three sums are added up at once, and the bits that each of them has there.
+// The last two arguments: the type that holds three sums at once, and the bits of each sum.
 word!(u16, i16, u32, 10);
 word!(u32, i32, u32, 10);
 word!(u64, i64, u64, 20);
@@ -165,7 +165,6 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
     type Word = W;
     type Floats = FloatArray<N>;
     const LANES: usize = N;
-    const SHARED: bool = M::SHARED;
     #[inline(always)]
     fn splat(word: W) -> Self {
         Array([word; N], PhantomData)
@@ -278,6 +277,8 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
 impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     type Doubles = DoubleArray<N>;
     not_widened!();
+
+    const LARGE_IS_APART: bool = M::LARGE_IS_APART || N > 16;
 
     #[inline(always)]
     fn apart<A: Apart>(work: A) -> A::Output {

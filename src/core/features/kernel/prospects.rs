@@ -9,9 +9,10 @@
 //! Two shapes and not two playfields, because the shapes share all that is known of their playfield: its features are one
 //! number each, and nothing that reduces over lanes has to stop at the half.
 
+use super::base::SweepBase;
+use super::bounds::LaneBounds;
 use super::candidates::Candidates;
 use super::clearing::Clearing;
-use super::ground::{Ground, LaneBounds};
 use super::lanes::{Apart, Floats, Lanes, Words, lanes_below};
 use super::scorer::{Chooser, Scorer, TerminalPolicy};
 use super::sweep::{Form, sweep_form};
@@ -37,7 +38,7 @@ impl<L: Lanes> Prospects<L> {
     pub fn new(scorer: &Scorer, rules: &Rules) -> Option<Self> {
         if rules.top_out != TopOut::Overflow
             || scorer.terminal() != TerminalPolicy::Avoid
-            || scorer.basis_terms().is_none()
+            || scorer.plain_terms().is_none()
         {
             return None;
         }
@@ -117,9 +118,9 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
     #[inline(always)]
     fn run(self) {
         let LookForBests { groups, chooser: Chooser { scorer, size, .. }, playfield, pieces, bests } = self;
-        let needs = scorer.slots.needs;
-        let terms = scorer.basis_terms().expect("prepared for nothing but features of the sweep");
-        let ground = Ground::<L>::new(size, playfield.words(), needs).widened();
+        let needs = scorer.set.needs;
+        let terms = scorer.plain_terms().expect("prepared for nothing but features of the sweep");
+        let base = SweepBase::<L>::new(size, playfield.words(), needs).widened();
         let mut highest = [L::Floats::splat(f32::NEG_INFINITY); 7];
         let out_of_question = <L::Wide as Words>::Floats::splat(f32::NEG_INFINITY);
         let mut clearing = Clearing::<L, N>::none();
@@ -129,9 +130,9 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
             if pieces & (1 << first.number() | 1 << second.number()) == 0 {
                 continue;
             }
-            let swept = sweep_form(&ground, &group.form, needs);
-            let (plain, clears) = scorer.split(&swept, &ground, TopOut::Overflow);
-            let estimates = scorer.basis_estimates(terms, &swept);
+            let swept = sweep_form(&base, &group.form, needs);
+            let (plain, clears) = scorer.split(&swept, &base, TopOut::Overflow);
+            let estimates = scorer.plain_estimates(terms, &swept);
             let estimates = out_of_question.select(plain & group.lanes, estimates);
             for (part, (piece, _)) in group.shapes.iter().enumerate() {
                 let highest = &mut highest[piece.index()];

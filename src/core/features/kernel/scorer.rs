@@ -1,26 +1,28 @@
-//! A linear controller's choice: the score of every placement, and the first of the best.
+//! A linear controller's choice: scores every placement and chooses the first with the largest score.
 //!
-//! The score is 0, then plus weight times feature in the order of the set, each product and each sum rounded to a
-//! double on its own (no fused multiply-add). A strictly larger score wins, so the first of equals in ascending action
-//! order is chosen. A client that adds up features in the same way makes the same choices to the last one.
+//! A score starts at 0 and adds weight times feature in the order of the set. Each product and each sum is rounded to a
+//! double (no fused multiply-add). Only a strictly larger score wins, so the first of equals in ascending action order is
+//! chosen. A client that adds up features in this way makes exactly the same choices.
 //!
-//! Most scores need less precision. All are estimated in floats first, of which a vector holds twice as many; only those
-//! that come as near to the largest as the errors of two estimates are added up again in doubles. Nearly always that is one
-//! placement, and then there is nothing to add up.
+//! Scores are first estimated in floats, because a vector holds twice as many of them. Only placements whose estimates are
+//! within the error of two estimates of the largest are scored again in doubles. Nearly always one placement is left, and
+//! needs no score.
 //!
-//! What was tried and did not pay: keeping the sweeps for the sums in doubles, which costs more than sweeping again in the
-//! few cases where there are any; writing the cells of a piece into all words at once instead of column by column, although
-//! the next look at the playfield reads them all at once; one function that chooses for all jobs on lanes that fit into
-//! registers: a quarter of a megabyte less, at 0.92 to 0.96 of the speed.
+//! What did not pay: keeping the sweeps for the scores in doubles, which costs more than the few repeated sweeps; writing a
+//! piece's cells into all words at once instead of column by column, although the next step reads them all at once; one
+//! function that chooses for all jobs on lanes that fit into registers, a quarter of a megabyte smaller at 0.92 to 0.96 of
+//! the speed.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::base::SweepBase;
+use super::bounds::LaneBounds;
 use super::candidates::{Candidates, index};
-use super::ground::{Basis, Ground, LaneBounds};
+use super::feature::{KernelFeature, NUM_SWEPT};
 use super::lanes::{Apart, Doubles, Floats, Lanes, Words};
-use super::slots::{Beyond, KernelFeature, Slot, Slots};
+use super::set::{KernelColumn, KernelSet, SweepExtras};
 use super::surface::Surface;
 use super::sweep::{Sweep, sweep};
 use super::{Kernel, LaneWork, dispatch};
@@ -29,112 +31,105 @@ use crate::engine::{
 };
 use crate::features::sets::FeatureSet;
 
-/// Value of a placement that ends the game.
+/// The score of a game-ending placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalPolicy {
     /// Minus infinity; if every placement ends the game, the first one is chosen.
     #[default]
     Avoid,
-    /// What its afterstate scores, like any other.
+    /// The score of its afterstate, like any other placement.
     Score,
 }
 
 /// A weight vector over a feature set, prepared for playing.
 #[derive(Clone, Debug)]
 pub struct Scorer {
-    pub(super) slots: Slots,
-    /// One a slot.
-    weights: Vec<f64>,
-    /// The sum.
+    pub(super) set: KernelSet,
+    /// The terms of the score.
     pub(super) terms: Arc<[Term]>,
-    /// What of it the sweep adds up.
+    /// The terms that are not 0 for a placement that clears nothing.
     sweep_terms: Vec<Term>,
-    /// The same for the estimates, if every sweep measures all of it: what most sets are, in the fewest bytes.
-    basis_terms: Option<Vec<(Basis, f32)>>,
+    /// The features and scaled weights of `sweep_terms`, if all are among the values of every sweep, as in most sets.
+    plain_terms: Option<Vec<(KernelFeature, f32)>>,
     /// A power of two that makes the largest weight a number between 1 and 2.
     pub(super) scale: f64,
     pub(super) terminal: TerminalPolicy,
 }
 
-/// A feature in the sum; landing height is kept in halves, so its weight is halved here.
+/// A term of a score. The kernels count landing height in halves, so its weight is halved here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Term {
-    pub(super) kind: KernelFeature,
-    /// Whether it is taken before clearing.
-    pub(super) preclear: bool,
+pub struct Term {
+    pub(super) column: KernelColumn,
     pub(super) weight: f64,
-    /// The same weight on the scale of the estimates.
+    /// The weight on the scale of the estimates.
     scaled: f32,
 }
 
 impl Term {
-    /// Those of a weight vector; `None` for a weight with which a sum could not be exact: one over 1e300, or so small that half of
-    /// it would be rounded.
+    /// The terms of a weight vector; `None` for a weight with which a sum could not be exact: one over 1e300, or so small that
+    /// half of it would be rounded.
     ///
     /// # Panics
-    /// When there is not one weight a feature.
-    pub(super) fn all(slots: &Slots, weights: &[f64], scale: f64) -> Option<Vec<Term>> {
-        assert_eq!(slots.slots.len(), weights.len(), "one weight a feature");
+    /// When there is not one weight per column.
+    pub(super) fn all(set: &KernelSet, weights: &[f64], scale: f64) -> Option<Vec<Term>> {
+        assert_eq!(set.columns.len(), weights.len(), "one weight per column");
         let is_exact = |weight: f64| weight == 0.0 || (1e-300..=1e300).contains(&weight.abs());
-        let term = |(&Slot { kind, preclear }, &weight): (&Slot, &f64)| {
-            let halves = kind == KernelFeature::Basis(Basis::LandingHeight);
-            let halved = if halves { weight / 2.0 } else { weight };
-            let term = Term { kind, preclear, weight: halved, scaled: (halved * scale) as f32 };
-            is_exact(weight).then_some(term)
+        let term = |(&column, &weight): (&KernelColumn, &f64)| {
+            let halved = weight * f64::from(column.feature.unit());
+            is_exact(weight).then_some(Term { column, weight: halved, scaled: (halved * scale) as f32 })
         };
-        slots.slots.iter().zip(weights).map(term).collect()
+        set.columns.iter().zip(weights).map(term).collect()
     }
 }
 
 /// A placement that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoredPlacement {
-    /// Which.
+    /// The placement.
     pub placement: Placement,
-    /// Its score; minus infinity when every placement ends the game.
+    /// The score; minus infinity when every placement ends the game.
     pub score: f64,
 }
 
 impl Scorer {
     /// Prepares a weight vector for a feature set.
     ///
-    /// `None` when the set has a feature that the kernel does not know, or a weight with which it could not be exact: one
-    /// over 1e300, or so small that half of it would be rounded.
+    /// `None` if no sweep measures one of the features, or if a score could not be exact: for a weight over 1e300, or so small
+    /// that half of it would be rounded.
     ///
     /// # Panics
-    /// When there is not one weight a feature.
+    /// When there is not one weight per feature.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<Scorer> {
-        let slots = set.slots().filter(|slots| slots.are_swept)?.clone();
+        let set = set.on_kernels().filter(|set| set.needs.are_swept())?.clone();
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
-        let terms = Term::all(&slots, weights, scale)?;
-        // The others are zero wherever nothing is cleared, and adding zero changes no sum.
+        let terms = Term::all(&set, weights, scale)?;
         let is_swept = |term: &&Term| {
-            !matches!(term.kind, KernelFeature::Basis(Basis::ErodedPieceCells | Basis::LinesCleared))
+            !matches!(term.column.feature, KernelFeature::ErodedPieceCells | KernelFeature::LinesCleared)
         };
         let sweep_terms: Vec<Term> = terms.iter().filter(is_swept).copied().collect();
-        let basis_term = |term: &Term| match term.kind {
-            KernelFeature::Basis(basis) => Some((basis, term.scaled)),
-            _ => None,
+        let plain_term = |term: &Term| {
+            let feature = term.column.feature;
+            ((feature as usize) < NUM_SWEPT).then_some((feature, term.scaled))
         };
-        let basis_terms = sweep_terms.iter().map(basis_term).collect();
+        let plain_terms = sweep_terms.iter().map(plain_term).collect();
         let terms = terms.into();
-        Some(Scorer { slots, weights: weights.into(), terms, sweep_terms, basis_terms, scale, terminal })
+        Some(Scorer { set, terms, sweep_terms, plain_terms, scale, terminal })
     }
 
-    /// The sum that a score is.
+    /// The terms of the score.
     #[inline(always)]
     pub(super) fn terms(&self) -> &[Term] {
         &self.terms
     }
 
-    /// What a placement that ends the game is worth.
+    /// The score of a game-ending placement.
     pub fn terminal(&self) -> TerminalPolicy {
         self.terminal
     }
 
-    /// Chooses a placement of a tetromino on a kernel.
+    /// Chooses a placement of a tetromino, on a kernel.
     pub fn choose_on(
         &self,
         kernel: Kernel,
@@ -147,11 +142,10 @@ impl Scorer {
         choice.expect("a choice from where the game stands")
     }
 
-    /// The score of a placement of one tetromino, and the choice for the next one from where that leads: `None` where the
-    /// game ends before.
+    /// The score of a placement, and the choice for the next tetromino on its afterstate; `None` if the game ends before that.
     ///
     /// # Panics
-    /// When there is no such placement.
+    /// When the placement does not exist.
     pub fn choose_after(
         &self,
         kernel: Kernel,
@@ -164,19 +158,19 @@ impl Scorer {
         dispatch(kernel, rules.width, rules.height, look)
     }
 
-    /// Prepares for playfields of one size.
+    /// Prepares the scorer for playfields of one size.
     #[inline(always)]
     pub fn on<L: Lanes>(&self, size: LaneBounds<L>) -> Chooser<'_, L> {
-        // An estimate is off by at most this much: every weight, product and sum is rounded by at most half a unit in the
-        // last place of the sum of all absolute values.
-        let bounds = self.slots.slots.iter().map(|slot| slot.largest(&size));
-        let total: f64 = bounds.zip(&self.weights).map(|(bound, weight)| bound * weight.abs()).sum();
-        let roundings = (self.weights.len() + 8) as f64;
+        // The largest error of an estimate: every weight, product and sum is rounded by at most half a unit in the last place of
+        // the sum of all absolute values.
+        let largest = |term: &Term| f64::from(size.largest(term.column.feature)) * term.weight.abs();
+        let total: f64 = self.terms.iter().map(largest).sum();
+        let roundings = (self.terms.len() + 8) as f64;
         let margin = 2.0 * roundings * f64::from(f32::EPSILON) / 2.0 * total * self.scale;
         Chooser { scorer: self, size, margin: margin as f32 }
     }
 
-    /// The score of a landing, whether or not it ends the game.
+    /// The score of a landing, even if it ends the game.
     #[inline(always)]
     pub fn score<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
@@ -184,24 +178,24 @@ impl Scorer {
         shape: &Shape,
         landing: &Landing<C, N>,
     ) -> f64 {
-        let measures = self.slots.measure(size, landing);
+        let counts = self.set.measure(size, landing);
         let mut score = 0.0;
-        for (slot, weight) in self.slots.slots.iter().zip(&self.weights) {
-            score += weight * slot.value(shape, landing, &measures);
+        for term in self.terms.iter() {
+            score += term.weight * f64::from(term.column.value(shape, landing, &counts));
         }
         score
     }
 
-    /// The placements of one orientation that the sweep measures right, and those that must be measured whole. Those that
-    /// end the game are in neither if this controller avoids them, unless they must be measured to tell.
+    /// The placements of one orientation that the sweep measures correctly, and the placements that must be measured from their
+    /// landing. Game-ending placements are in neither if this controller avoids them, unless only the landing can tell.
     #[inline(always)]
     pub(super) fn split<L: Words>(
         &self,
         swept: &Sweep<L>,
-        ground: &Ground<L>,
+        base: &SweepBase<L>,
         top_out: TopOut,
     ) -> (u32, u32) {
-        let ending = swept.ending(ground, top_out);
+        let ending = swept.ending(base, top_out);
         let plain = swept.exist & !swept.clearing & !ending;
         let whole = match (self.terminal, top_out) {
             (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
@@ -211,23 +205,29 @@ impl Scorer {
         (plain, whole)
     }
 
-    /// About what the placements of one orientation score, by the scale, if the sweep measures all of it.
+    /// Estimates of the scores of one orientation, on the scale of the estimates, given [`Scorer::plain_terms`].
     #[inline(always)]
-    pub(super) fn basis_estimates<L: Words>(&self, terms: &[(Basis, f32)], swept: &Sweep<L>) -> L::Floats {
+    pub(super) fn plain_estimates<L: Words>(
+        &self,
+        terms: &[(KernelFeature, f32)],
+        swept: &Sweep<L>,
+    ) -> L::Floats {
         let mut sums = L::Floats::splat(0.0);
-        for &(basis, scaled) in terms {
-            sums = swept.values[basis as usize].estimate(sums, scaled);
+        for &(feature, scaled) in terms {
+            if let Some(value) = swept.values.get(feature as usize) {
+                sums = value.estimate(sums, scaled);
+            }
         }
         sums
     }
 
-    /// The terms of the estimates, if every sweep measures all of it.
+    /// The terms of the estimates, if all are among the values of every sweep.
     #[inline(always)]
-    pub(super) fn basis_terms(&self) -> Option<&[(Basis, f32)]> {
-        self.basis_terms.as_deref()
+    pub(super) fn plain_terms(&self) -> Option<&[(KernelFeature, f32)]> {
+        self.plain_terms.as_deref()
     }
 
-    /// The part of the score of a landing that its features of landings add up to.
+    /// The part of a score that belongs to the landing.
     #[inline(always)]
     pub(super) fn landing_score<C: Column, const N: usize>(
         &self,
@@ -235,16 +235,16 @@ impl Scorer {
         landing: &Landing<C, N>,
     ) -> f64 {
         let mut score = 0.0;
-        for (slot, weight) in self.slots.slots.iter().zip(&self.weights) {
-            if let Some(value) = slot.of_landing(shape, landing) {
-                score += weight * value;
+        for term in self.terms.iter() {
+            if let Some(value) = term.column.of_landing(shape, landing) {
+                score += term.weight * f64::from(value);
             }
         }
         score
     }
 }
 
-/// A choice, maybe behind a given placement. One job for both, since each job is compiled for every kernel.
+/// A choice, optionally after a given placement. One job for both, because each job is compiled for every kernel.
 struct ChooseAfter<'a> {
     scorer: &'a Scorer,
     rules: &'a Rules,
@@ -254,7 +254,7 @@ struct ChooseAfter<'a> {
 }
 
 impl LaneWork for ChooseAfter<'_> {
-    /// The score of the given placement, 0 without one, and the choice.
+    /// The score of the given placement, 0 if absent, and the choice.
     type Output = (f64, Option<ScoredPlacement>);
 
     #[inline(always)]
@@ -301,12 +301,12 @@ impl<L: Lanes, const N: usize> Apart for Contest<'_, L, N> {
 pub struct Chooser<'a, L: Lanes> {
     pub(super) scorer: &'a Scorer,
     pub(super) size: LaneBounds<L>,
-    /// Scores whose estimates differ by more than this differ in the same direction.
+    /// Estimates that differ by more than this have the same order as their scores.
     margin: f32,
 }
 
 impl<L: Lanes> Chooser<'_, L> {
-    /// The same margin in the units of scores.
+    /// The margin in the units of scores.
     #[inline(always)]
     pub(super) fn score_margin(&self) -> f64 {
         f64::from(self.margin) / self.scorer.scale
@@ -323,7 +323,7 @@ impl<L: Lanes> Chooser<'_, L> {
         self.best(playfield, shapes, top_out, true)
     }
 
-    /// The same without the score.
+    /// Like [`Chooser::choose`], without the score.
     #[inline(always)]
     pub fn place<const N: usize>(
         &self,
@@ -334,7 +334,7 @@ impl<L: Lanes> Chooser<'_, L> {
         self.best(playfield, shapes, top_out, false).placement
     }
 
-    /// The best placement; without `scored`, its score may be that of another.
+    /// The best placement; without `scored`, the score is undefined.
     #[inline(always)]
     fn best<const N: usize>(
         &self,
@@ -343,24 +343,7 @@ impl<L: Lanes> Chooser<'_, L> {
         top_out: TopOut,
         scored: bool,
     ) -> ScoredPlacement {
-        if L::SHARED {
-            self.contest_shared(playfield, shapes, top_out, scored)
-        } else if L::IS_LARGE {
-            L::apart(Contest { chooser: self, playfield, shapes, top_out, scored })
-        } else {
-            self.contest(playfield, shapes, top_out, scored)
-        }
-    }
-
-    #[inline(never)]
-    fn contest_shared<const N: usize>(
-        &self,
-        playfield: &PlayfieldOf<L::Word, N>,
-        shapes: &[Shape],
-        top_out: TopOut,
-        scored: bool,
-    ) -> ScoredPlacement {
-        self.contest(playfield, shapes, top_out, scored)
+        L::large(Contest { chooser: self, playfield, shapes, top_out, scored })
     }
 
     #[inline(always)]
@@ -372,17 +355,17 @@ impl<L: Lanes> Chooser<'_, L> {
         scored: bool,
     ) -> ScoredPlacement {
         let scorer = self.scorer;
-        let ground = Ground::<L>::new(&self.size, playfield.words(), scorer.slots.needs);
-        let surface = self.size.surface(playfield.words(), scorer.slots.needs.surface);
+        let base = SweepBase::<L>::new(&self.size, playfield.words(), scorer.set.needs);
+        let surface = self.size.surface(playfield.words(), scorer.set.needs);
         let out_of_question = L::Floats::splat(f32::NEG_INFINITY);
         let mut highest = out_of_question;
         let mut estimates = [out_of_question; 4];
-        // Placements that are measured whole.
+        // Placements that are measured from their landings.
         let mut apart = Candidates::default();
         let mut best = ScoredPlacement { placement: Placement::straight(0, 0), score: f64::NEG_INFINITY };
 
-        // Two rounds in one loop, so that there is one copy of all that is inlined: the first estimates every placement, the
-        // second scores the candidates.
+        // Two rounds in one loop, so that all that is inlined exists once: the first estimates every placement, the second scores
+        // the candidates.
         let mut candidates = Candidates::ALL;
         let mut is_second = false;
         loop {
@@ -391,9 +374,9 @@ impl<L: Lanes> Chooser<'_, L> {
                 if lanes == 0 {
                     continue;
                 }
-                let swept = sweep(&ground, shape, scorer.slots.needs);
+                let swept = sweep(&base, shape, scorer.set.needs);
                 if is_second {
-                    let scores = self.scores(&ground, &surface, shape, &swept);
+                    let scores = self.scores(&base, &surface, shape, &swept);
                     for placement in Candidates::of_lanes(orientation, lanes) {
                         let score = scores.lane(placement.column.into());
                         let is_first = index(placement) < index(best.placement);
@@ -403,9 +386,9 @@ impl<L: Lanes> Chooser<'_, L> {
                     }
                     continue;
                 }
-                let (plain, whole) = scorer.split(&swept, &ground, top_out);
+                let (plain, whole) = scorer.split(&swept, &base, top_out);
                 estimates[orientation] =
-                    out_of_question.select(plain, self.estimates(&ground, &surface, shape, &swept));
+                    out_of_question.select(plain, self.estimates(&base, &surface, shape, &swept));
                 highest = highest.max(estimates[orientation]);
                 apart.add(orientation, whole);
             }
@@ -444,42 +427,43 @@ impl<L: Lanes> Chooser<'_, L> {
         }
     }
 
-    /// About what the placements of one orientation score, by the scale.
+    /// Estimates of the scores of one orientation, on the scale of the estimates. Lanes that clear lines or end the game are
+    /// undefined.
     #[inline(always)]
     pub(super) fn estimates(
         &self,
-        ground: &Ground<L>,
+        base: &SweepBase<L>,
         surface: &Option<Surface<L>>,
         shape: &Shape,
         swept: &Sweep<L>,
     ) -> L::Floats {
         let mut sums = L::Floats::splat(0.0);
-        if let Some(terms) = self.scorer.basis_terms() {
-            sums = self.scorer.basis_estimates(terms, swept);
+        if let Some(terms) = self.scorer.plain_terms() {
+            sums = self.scorer.plain_estimates(terms, swept);
         } else {
-            let mut beyond = Beyond::none();
-            self.scorer.slots.measure_beyond(swept, ground, surface, shape, &mut beyond);
+            let mut extras = SweepExtras::none();
+            extras.measure(swept, base, surface, shape, self.scorer.set.needs);
             for term in &self.scorer.sweep_terms {
-                sums = term.kind.lanes(swept, &beyond).estimate(sums, term.scaled);
+                sums = extras.lanes(swept, term.column).estimate(sums, term.scaled);
             }
         }
         sums
     }
 
-    /// What the placements of one orientation score that neither clear nor end; the rest is noise.
+    /// Scores of one orientation's placements. Lanes that clear lines or end the game are undefined.
     #[inline(always)]
     pub(super) fn scores(
         &self,
-        ground: &Ground<L>,
+        base: &SweepBase<L>,
         surface: &Option<Surface<L>>,
         shape: &Shape,
         swept: &Sweep<L>,
     ) -> L::Doubles {
-        let mut beyond = Beyond::none();
-        self.scorer.slots.measure_beyond(swept, ground, surface, shape, &mut beyond);
+        let mut extras = SweepExtras::none();
+        extras.measure(swept, base, surface, shape, self.scorer.set.needs);
         let mut scores = L::Doubles::splat(0.0);
         for term in &self.scorer.sweep_terms {
-            scores = term.kind.lanes(swept, &beyond).accumulate(scores, term.weight);
+            scores = extras.lanes(swept, term.column).accumulate(scores, term.weight);
         }
         scores
     }

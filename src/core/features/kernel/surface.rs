@@ -1,74 +1,78 @@
-//! What placements make of the surface: how the seven tetrominoes fit on it, its steps, wells and parity, and its weight on
-//! the holes.
+//! Sweeps of the surface: how the seven tetrominoes fit on it, its steps, wells and parity, and the depth of the holes
+//! below it.
 //!
-//! As in the [sweep](super::sweep), lane x is the placement whose leftmost column is x, and a feature is that of the playfield
-//! with a correction for what changes under and beside the piece. A piece of K columns changes K + 1 steps, and with them the
-//! [spots](super::spots) at K + 3; those are counted again.
+//! As in the [sweep](super::sweep), lane x is the placement whose leftmost column is x, and a feature is the playfield's own
+//! with a correction for the columns under the piece and next to it. A piece of K columns changes K + 1 steps, and with
+//! them the [fit patterns](super::fits) at K + 3 steps, which are counted again.
 //!
-//! The seven counts of steps lie four bits wide in two words, so that a few additions move all of them: see [`packed`].
+//! The seven counts of steps are packed four bits wide into two words, so that a few additions move all of them: see
+//! [`packed`].
 //!
-//! Sets without these features do none of this work, and have none of its code in their way: what does it are functions of
-//! their own.
+//! The work is in separate functions, so that sets without these features have none of the code inlined.
 
-use super::aspect::{Aspect, SurfaceNeeds};
+use super::feature::KernelFeature::{self, *};
+use super::feature::{Needs, OF_FITS};
+use super::fits::{FITTING, FITTING_AT_LEAST, NUM_PATTERNS, Tally, patterns, step, step_number};
 use super::lanes::{Apart, Lanes, common_before, common_from, lanes_below, small};
-use super::spots::{FITTING, FITTING_AT_LEAST, NUM_SPOTS, Tally, spots, step, step_number};
 use crate::engine::{Column, Shape};
 
-/// What all placements on one playfield share.
+/// A surface, prepared for the sweeps of all pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<L: Lanes> {
-    needs: SurfaceNeeds,
+    needs: Needs,
     width: u32,
-    /// Height of column x - 2 + i; where there is no column, one that no column reaches.
+    /// Height of column x - 2 + i; outside the playfield a height that no column reaches.
     heights: [L; 8],
-    /// The step from column x - 3 + i to the next as a bit, none where there is no such pair of columns.
+    /// The step from column x - 3 + i to the next as a bit; no bit outside the playfield.
     steps: [L; 9],
-    /// The spots that end with the step from column x - 1 + i to the next.
-    spots: [L; 7],
+    /// The patterns that end with the step from column x - 1 + i to the next.
+    patterns: [L; 7],
     /// The steps that a piece of K columns changes, packed, at K - 1.
     replaced: [[L; 2]; 4],
-    /// What is not among the spots up to (x - 2, x - 1), and not among those from (x, x + 1) on.
+    /// The patterns that do not occur up to (x - 2, x - 1), and from (x, x + 1) on.
     left_missing: L,
     right_missing: L,
     /// Holes of column x + i.
     holes: [L; 4],
-    /// Rows beyond two by which column x - 1 + i lies under its lower neighbour.
+    /// Rows beyond two by which column x - 1 + i lies below its lower neighbour.
     deep_wells: [L; 6],
     /// The features of the playfield itself.
-    whole: MeasuredSurface,
+    pub(super) counts: SurfaceCounts,
 }
 
-/// The features of one playfield, as numbers.
+/// The features of one playfield's surface, as numbers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MeasuredSurface {
-    /// The spots that occur.
-    spots: u32,
+pub struct SurfaceCounts {
+    /// The patterns that occur.
+    patterns: u32,
     steps: [u32; 7],
     fits_of: [u32; 7],
     weighted_holes: u32,
     deep_wells: u32,
-    /// The columns of odd height among those with an even number, and among the others.
+    /// The number of odd heights among columns 0, 2, ..., and among columns 1, 3, ...
     odd_heights: [u32; 2],
 }
 
-impl MeasuredSurface {
-    /// One of them.
-    pub fn get(&self, aspect: Aspect) -> u32 {
-        let fits = |tetromino: usize| tetromino == 0 || self.spots & FITTING[tetromino] != 0;
-        match aspect {
-            Aspect::Accommodated => (0..7).map(|tetromino| u32::from(fits(tetromino))).sum(),
-            Aspect::Readiness(tetromino) => fits(tetromino.into()).into(),
-            Aspect::Fits => self.fits(),
-            Aspect::FitsOf(tetromino) => self.fits_of[usize::from(tetromino)],
-            Aspect::Steps(step) => self.steps[usize::from(step)],
-            Aspect::WeightedHoles => self.weighted_holes,
-            Aspect::DeepWells => self.deep_wells,
-            Aspect::SurfaceParity => self.odd_heights[0].abs_diff(self.odd_heights[1]),
+impl SurfaceCounts {
+    /// A feature of the surface; 0 for any other.
+    pub fn get(&self, feature: KernelFeature, index: u8) -> u32 {
+        let index = usize::from(index);
+        let fits = |tetromino: usize| tetromino == 0 || self.patterns & FITTING[tetromino] != 0;
+        match feature {
+            Accommodated => (0..7).map(|tetromino| u32::from(fits(tetromino))).sum(),
+            Readiness => fits(index).into(),
+            Fits => self.fits(),
+            FitsOf => self.fits_of[index],
+            Steps => self.steps[index],
+            WeightedHoles => self.weighted_holes,
+            DeepWells => self.deep_wells,
+            SurfaceParity => self.odd_heights[0].abs_diff(self.odd_heights[1]),
+            _ => 0,
         }
     }
 
-    /// A loop, because a library function could be compiled apart, for any processor.
+    /// The number of ways in which all tetrominoes fit. A loop, because a library function could be compiled separately, without
+    /// the target features.
     #[inline(always)]
     fn fits(&self) -> u32 {
         let mut sum = 0;
@@ -79,8 +83,7 @@ impl MeasuredSurface {
     }
 }
 
-/// Vectors one of which is the given one, the others the same with the lanes moved: lane i of the vector at j takes lane
-/// i + j - `at`.
+/// Copies of a vector with the lanes moved: lane i of copy j is lane i + j - `at` of the vector.
 #[inline(always)]
 fn neighbours<L: Lanes, const N: usize>(lanes: L, at: usize, fill: L) -> [L; N] {
     let mut all = [lanes; N];
@@ -93,7 +96,7 @@ fn neighbours<L: Lanes, const N: usize>(lanes: L, at: usize, fill: L) -> [L; N] 
     all
 }
 
-/// Lane i takes lane i + `distance`, from 3 to 6.
+/// Lane i takes lane i + `distance`; the distance is 3 to 6.
 #[inline(always)]
 fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     match distance {
@@ -104,8 +107,8 @@ fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     }
 }
 
-/// Steps by their numbers, 0 to 6, packed into two words: the first counts those with the numbers 0 to 3, the second the
-/// others, each in four bits. Sums of up to fifteen do not run over.
+/// A step number, 0 to 6, as packed counts of steps: the first word counts the numbers 0 to 3, the second 4 to 6, each in four
+/// bits. Counts of up to fifteen do not overflow.
 #[inline(always)]
 fn packed<L: Lanes>(number: L) -> [L; 2] {
     let one = L::place(1, number.and(small(3)).up::<2>());
@@ -119,42 +122,36 @@ fn sum_packed<L: Lanes>(one: [L; 2], other: [L; 2]) -> [L; 2] {
     [one[0].add(other[0]), one[1].add(other[1])]
 }
 
-/// What is added to packed counts, so that what is subtracted borrows nothing: [`BORROWED`] each.
+/// Packed counts of [`BORROWED`] each, added before a subtraction so that no count borrows from its neighbour.
 const NOTHING_OWED: u32 = 0x8888;
 const BORROWED: u32 = 8;
 
-/// The rows beyond two by which a column lies under the lower of its neighbours.
+/// The rows beyond two by which a column lies below the lower of its neighbours.
 #[inline(always)]
 pub(super) fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
     left.min(right).sub(height.add(small(2))).max(small(0))
 }
 
 impl<L: Lanes> Surface<L> {
-    /// Measures a playfield, given by its columns; `pairs` has every bit in the lanes of columns that have a right neighbour.
+    /// Measures a playfield, given by its columns; `pairs` has all bits in the lanes of columns with a right neighbour.
     #[inline(always)]
-    pub fn new(cells: L, pairs: L, width: u32, needs: SurfaceNeeds) -> Self {
+    pub fn new(cells: L, pairs: L, width: u32, needs: Needs) -> Self {
         let zero = small::<L>(0);
         let mut surface = Surface {
             needs,
             width,
             heights: [zero; 8],
             steps: [zero; 9],
-            spots: [zero; 7],
+            patterns: [zero; 7],
             replaced: [[zero; 2]; 4],
             left_missing: zero,
             right_missing: zero,
             holes: [zero; 4],
             deep_wells: [zero; 6],
-            whole: MeasuredSurface::default(),
+            counts: SurfaceCounts::default(),
         };
-        L::apart(LookAtSurface { cells, pairs, surface: &mut surface });
+        L::apart(MeasureSurface { cells, pairs, surface: &mut surface });
         surface
-    }
-
-    /// The features of the playfield itself.
-    #[inline(always)]
-    pub fn whole(&self) -> &MeasuredSurface {
-        &self.whole
     }
 
     /// Measures all placements of a shape that land on these rows.
@@ -162,8 +159,8 @@ impl<L: Lanes> Surface<L> {
     pub fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<'_, L> {
         let zero = small::<L>(0);
         let mut swept = SweptSurface {
-            whole: &self.whole,
-            spots: zero,
+            counts: &self.counts,
+            patterns: zero,
             more: Tally::none(),
             less: Tally::none(),
             steps: [zero; 2],
@@ -176,21 +173,21 @@ impl<L: Lanes> Surface<L> {
     }
 }
 
-/// A look at a playfield; what it finds is written where it belongs.
-struct LookAtSurface<'a, L: Lanes> {
+/// Measures a surface in place.
+struct MeasureSurface<'a, L: Lanes> {
     cells: L,
     pairs: L,
     surface: &'a mut Surface<L>,
 }
 
-impl<L: Lanes> Apart for LookAtSurface<'_, L> {
+impl<L: Lanes> Apart for MeasureSurface<'_, L> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let LookAtSurface { cells, pairs, surface } = self;
+        let MeasureSurface { cells, pairs, surface } = self;
         let heights = cells.top();
-        let whole = &mut surface.whole;
+        let counts = &mut surface.counts;
         let zero = small::<L>(0);
         let ones = L::splat(!L::Word::EMPTY);
         let needs = surface.needs;
@@ -198,30 +195,30 @@ impl<L: Lanes> Apart for LookAtSurface<'_, L> {
         let walled = heights.select(!lanes_below(surface.width), endless);
         surface.heights = neighbours(walled, 2, endless);
 
-        if needs.spots {
+        if needs.any(OF_FITS) {
             let steps = step(walled, walled.next::<1>(endless)).and(pairs);
-            let found = spots([steps.previous::<2>(zero), steps.previous::<1>(zero), steps]);
+            let found = patterns([steps.previous::<2>(zero), steps.previous::<1>(zero), steps]);
             let missing = ones.and_not(found);
             surface.steps = neighbours(steps, 3, zero);
-            surface.spots = neighbours(found, 1, zero);
+            surface.patterns = neighbours(found, 1, zero);
             surface.left_missing = common_before(missing).previous::<1>(ones);
             surface.right_missing = common_from(missing);
-            whole.spots = found.any().to_u64() as u32;
-            if needs.counts {
-                whole.fits_of[0] = surface.width;
-                for spot in 0..NUM_SPOTS {
-                    let count = found.and(small(1 << spot)).nonzero().count_ones();
-                    for (fits, fitting) in whole.fits_of.iter_mut().zip(FITTING) {
-                        *fits += (fitting >> spot & 1) * count;
+            counts.patterns = found.any().to_u64() as u32;
+            if needs.any([Fits, FitsOf]) {
+                counts.fits_of[0] = surface.width;
+                for pattern in 0..NUM_PATTERNS {
+                    let count = found.and(small(1 << pattern)).nonzero().count_ones();
+                    for (fits, fitting) in counts.fits_of.iter_mut().zip(FITTING) {
+                        *fits += (fitting >> pattern & 1) * count;
                     }
                 }
             }
         }
-        if needs.steps {
+        if needs.has(Steps) {
             let number = step_number(walled, walled.next::<1>(endless));
             let [first, second] = packed(number);
             let in_pairs = [first.and(pairs), second.and(pairs)];
-            for (step, count) in whole.steps.iter_mut().enumerate() {
+            for (step, count) in counts.steps.iter_mut().enumerate() {
                 let word = in_pairs[step / 4];
                 *count = word.and(small(15 << (4 * (step % 4)))).nonzero().count_ones();
             }
@@ -235,13 +232,13 @@ impl<L: Lanes> Apart for LookAtSurface<'_, L> {
                 *replaced = sum;
             }
         }
-        if needs.weighted_holes {
-            // A hole counts the height of its column less its row. The rows are added up bit by bit of their numbers.
+        if needs.has(WeightedHoles) {
+            // A hole counts the height of its column minus its row. The rows are added up bit by bit.
             let holes = L::place(1, heights).sub(small(1)).and_not(cells);
             let mut rows = zero;
             let mut bit = L::Word::BITS / 2;
             while bit > 0 {
-                // The rows whose number has the bit: 1, 3, 5, ... for the last one.
+                // The rows whose numbers have the bit: 1, 3, 5, ... for the last one.
                 let with_bit =
                     L::Word::from_u64(((u64::MAX / ((1 << bit) + 1)) << bit) >> (64 - L::Word::BITS));
                 rows = rows.up::<1>().add(holes.and(L::splat(with_bit)).count());
@@ -249,95 +246,92 @@ impl<L: Lanes> Apart for LookAtSurface<'_, L> {
             }
             let num_holes = holes.count();
             surface.holes = neighbours(num_holes, 0, zero);
-            whole.weighted_holes = num_holes.times(heights).sub(rows).sum().to_u64() as u32;
+            counts.weighted_holes = num_holes.times(heights).sub(rows).sum().to_u64() as u32;
         }
-        if needs.deep_wells {
+        if needs.has(DeepWells) {
             let wells = deep_well(walled.previous::<1>(endless), walled, walled.next::<1>(endless));
             surface.deep_wells = neighbours(wells, 1, zero);
-            whole.deep_wells = wells.sum().to_u64() as u32;
+            counts.deep_wells = wells.sum().to_u64() as u32;
         }
-        if needs.parity {
+        if needs.has(SurfaceParity) {
             let odd = heights.and(small(1)).nonzero();
-            whole.odd_heights = [odd & !ODD_LANES, odd & ODD_LANES].map(u32::count_ones);
+            counts.odd_heights = [odd & !ODD_LANES, odd & ODD_LANES].map(u32::count_ones);
         }
     }
 }
 
-/// The lanes with an odd number.
+/// The odd lanes.
 const ODD_LANES: u32 = 0xaaaa_aaaa;
 
-/// Every placement of one orientation.
+/// All placements of one orientation.
 #[derive(Clone, Copy, Debug)]
 pub struct SweptSurface<'a, L: Lanes> {
-    whole: &'a MeasuredSurface,
-    /// The spots that occur.
-    spots: L,
-    /// How many of each there are more than on the playfield itself, and how many less.
+    counts: &'a SurfaceCounts,
+    /// The patterns that occur.
+    patterns: L,
+    /// The occurrences of each pattern that a placement adds, and removes.
     more: Tally<L>,
     less: Tally<L>,
-    /// How many steps there are more, packed, and [`BORROWED`] on top.
+    /// The steps that a placement adds, packed, plus [`BORROWED`].
     steps: [L; 2],
-    /// What is added to those of the playfield itself.
+    /// The differences to the playfield before the placement.
     weighted_holes: L,
     deep_wells: L,
     parity: L,
 }
 
 impl<L: Lanes> SweptSurface<'_, L> {
-    /// One feature of the afterstates of the lanes that neither clear nor end; the rest is noise.
+    /// The feature of each afterstate, 0 if it is none of the surface. Lanes that clear lines or end the game are undefined.
     #[inline(always)]
-    pub fn get(&self, aspect: Aspect) -> L {
-        let whole = self.whole;
-        let (before, changed) = match aspect {
-            Aspect::Accommodated => return self.fitting(0, 7),
-            Aspect::Readiness(tetromino) => {
-                return self.fitting(tetromino.into(), usize::from(tetromino) + 1);
-            }
-            Aspect::Fits => (whole.fits(), FITTING_AT_LEAST),
-            Aspect::FitsOf(tetromino) => {
-                let tetromino = usize::from(tetromino);
-                (whole.fits_of[tetromino], [FITTING[tetromino], 0, 0])
-            }
-            Aspect::Steps(step) => {
-                let word = self.steps[usize::from(step / 4)];
-                let moved = match step % 4 {
+    pub fn get(&self, feature: KernelFeature, index: u8) -> L {
+        let counts = self.counts;
+        let index = usize::from(index);
+        let (before, changed) = match feature {
+            Accommodated => return self.fitting(0, 7),
+            Readiness => return self.fitting(index, index + 1),
+            Fits => (counts.fits(), FITTING_AT_LEAST),
+            FitsOf => (counts.fits_of[index], [FITTING[index], 0, 0]),
+            Steps => {
+                let word = self.steps[index / 4];
+                let moved = match index % 4 {
                     0 => word,
                     1 => word.down::<4>(),
                     2 => word.down::<8>(),
                     _ => word.down::<12>(),
                 };
-                return moved.and(small(15)).add(small(whole.steps[usize::from(step)])).sub(small(BORROWED));
+                return moved.and(small(15)).add(small(counts.steps[index])).sub(small(BORROWED));
             }
-            Aspect::WeightedHoles => return small::<L>(whole.weighted_holes).add(self.weighted_holes),
-            Aspect::DeepWells => return small::<L>(whole.deep_wells).add(self.deep_wells),
-            Aspect::SurfaceParity => {
-                let [even, odd] = whole.odd_heights;
+            WeightedHoles => return small::<L>(counts.weighted_holes).add(self.weighted_holes),
+            DeepWells => return small::<L>(counts.deep_wells).add(self.deep_wells),
+            SurfaceParity => {
+                let [even, odd] = counts.odd_heights;
                 let balance = small::<L>(even).sub(small(odd)).add(self.parity);
                 return balance.max(small::<L>(0).sub(balance));
             }
+            _ => return small(0),
         };
         let mut count = small::<L>(before);
-        for spots in changed {
-            if spots == 0 {
+        for patterns in changed {
+            if patterns == 0 {
                 break;
             }
-            count = count.add(self.more.of(small(spots))).sub(self.less.of(small(spots)));
+            count = count.add(self.more.of(small(patterns))).sub(self.less.of(small(patterns)));
         }
         count
     }
 
-    /// How many tetrominoes fit, of some: an I always does.
+    /// The number of tetrominoes in a range that fit; an I always does.
     #[inline(always)]
     fn fitting(&self, first: usize, past: usize) -> L {
         let mut fitting = small::<L>(u32::from(first == 0));
-        for spots in &FITTING[first.max(1)..past] {
-            fitting = fitting.add(self.spots.and(small(*spots)).min(small(1)));
+        for patterns in &FITTING[first.max(1)..past] {
+            fitting = fitting.add(self.patterns.and(small(*patterns)).min(small(1)));
         }
         fitting
     }
 }
 
-/// A sweep; what it finds is written where it belongs.
+/// Sweeps a surface in place.
 struct SweepSurface<'a, 'b, L: Lanes> {
     surface: &'a Surface<L>,
     shape: &'a Shape,
@@ -351,7 +345,7 @@ impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
         let width = usize::from(self.shape.width);
-        // The width as a constant saves time; code for all widths saves code, of which large lanes make much.
+        // The width as a constant saves time; one function for all widths saves code, which is long for large lanes.
         match width {
             _ if L::LANES > 16 => self.of_width(width),
             1 => self.of_width(1),
@@ -372,7 +366,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
         let one = small::<L>(1);
         let ones = L::splat(!L::Word::EMPTY);
 
-        // There is a left pair from lane 1 on, and a right pair up to lane `surface.width - width - 1`.
+        // A left pair exists from lane 1 on, a right pair up to lane `surface.width - width - 1`.
         let no_left = 1;
         let no_right = !lanes_below(surface.width - width as u32);
 
@@ -382,8 +376,8 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             heights[j + 2] = rows.add(small(shape.tops[j].into()));
         }
 
-        if needs.spots {
-            // The steps from that of the pair (x - 3, x - 2) to that of (x + width + 1, x + width + 2), and the spots from that of
+        if needs.any(OF_FITS) {
+            // The steps from that of the pair (x - 3, x - 2) to that of (x + width + 1, x + width + 2), and the patterns from that of
             // (x - 1, x) on.
             let mut steps = surface.steps;
             steps[2] = step(heights[1], heights[2]).select(no_left, zero);
@@ -396,17 +390,17 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             let untouched = surface.left_missing.and(ahead(surface.right_missing, width + 2, ones));
             let (mut occurring, mut more, mut less) = (ones.and_not(untouched), Tally::none(), Tally::none());
             for i in 0..width + 3 {
-                let found = spots([steps[i], steps[i + 1], steps[i + 2]]);
+                let found = patterns([steps[i], steps[i + 1], steps[i + 2]]);
                 occurring = occurring.or(found);
-                if needs.counts {
+                if needs.any([Fits, FitsOf]) {
                     more.add(found);
-                    less.add(surface.spots[i]);
+                    less.add(surface.patterns[i]);
                 }
             }
-            (swept.spots, swept.more, swept.less) = (occurring, more, less);
+            (swept.patterns, swept.more, swept.less) = (occurring, more, less);
         }
-        if needs.steps {
-            // Those within the shape are the same in all lanes.
+        if needs.has(Steps) {
+            // The steps within the shape are the same in all lanes.
             let mut within = [NOTHING_OWED; 2];
             for j in 1..width {
                 let up = i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]);
@@ -422,11 +416,10 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             let replaced = surface.replaced[width - 1];
             swept.steps = [again[0].sub(replaced[0]), again[1].sub(replaced[1])];
         }
-        if needs.weighted_holes {
+        if needs.has(WeightedHoles) {
             let mut added = zero;
             for j in 0..width {
-                // The old holes lie deeper by the gap and by the piece's cells; the new ones, from the top down, one and more
-                // rows under these.
+                // Old holes lie deeper by the gap and the piece's cells. New ones lie below these cells by 1, 2, ... rows.
                 let (bottom, cells) = (shape.bottoms[j], shape.tops[j] - shape.bottoms[j]);
                 let gap = rows.add(small(bottom.into())).sub(surface.heights[j + 2]);
                 let deeper = gap.add(small(cells.into()));
@@ -436,7 +429,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             }
             swept.weighted_holes = added;
         }
-        if needs.deep_wells {
+        if needs.has(DeepWells) {
             // The columns from x - 1 to x + width.
             let mut added = zero;
             for i in 0..width + 2 {
@@ -445,7 +438,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             }
             swept.deep_wells = added;
         }
-        if needs.parity {
+        if needs.has(SurfaceParity) {
             // Counted from column x, black and white change places in every other lane.
             let mut change = zero;
             for j in 0..width {

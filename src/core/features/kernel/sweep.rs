@@ -1,8 +1,8 @@
-//! Every placement of one orientation at once, one lane a placement.
+//! All placements of one orientation at once, one per lane.
 //!
-//! Lane x is the placement whose leftmost column is x. A piece that comes straight down changes only the columns under
-//! it, never fills a hole, and rests on the surface; so most features of the afterstate are the playfield's own features
-//! plus a small correction that needs no look at the cells:
+//! Lane x is the placement whose leftmost column is x. A piece that drops straight down changes only the columns under
+//! it, never fills a hole, and rests on the surface. So most features of the afterstate are the playfield's own features
+//! plus a small correction that does not look at the cells:
 //!
 //! | feature | correction, with r the landing row, b and t the bottom and top of the shape's column j, h the column's height |
 //! | --- | --- |
@@ -10,33 +10,34 @@
 //! | column transitions | + 2 for every column with gap > 0 |
 //! | hole depth | + the piece's cells in every column that has a hole or a gap |
 //! | rows with holes | the rows of the gaps join the rows of the holes |
-//! | row transitions | + 2 a row of the piece, - 2 for every full cell beside the piece, walls included |
-//! | heights | r + t in place of h |
+//! | row transitions | + 2 per row of the piece, - 2 per full cell next to the piece, walls included |
+//! | heights | r + t instead of h |
 //!
-//! Only the cumulative wells are counted again, in the columns under and beside the piece. All this holds for placements
-//! that clear nothing. The few that do (about 3 %) are measured as a whole: one by one as
-//! [`MeasuredCells`](super::ground::MeasuredCells) playfields, or [together](super::clearing) where there are many.
+//! Only the cumulative wells are counted again, in the columns under the piece and next to it. All this holds for
+//! placements that clear nothing. The few others (about 3 %) are measured from their playfields: one by one, or
+//! [together](super::clearing) if there are many.
 //!
-//! Counts are kept as small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing is
-//! rounded on the way.
+//! Values are small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing is rounded
+//! before that.
 
-use super::ground::{Basis, Ground, NUM_BASIS, Needs, Values, difference_set, wells};
+use super::base::{SweepBase, difference_set, wells};
+use super::feature::KernelFeature::*;
+use super::feature::{NUM_SWEPT, Needs};
 use super::lanes::{Apart, Lanes, Words, each_part, lanes_below, small};
 use crate::engine::{Column, Shape, TopOut};
 
-/// A shape as the sweep needs it: its numbers in every lane, or in every part of the lanes those of another shape of the same
-/// width.
+/// The numbers of a shape in every lane. Each part of the lanes may have another shape of the same width.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<L: Words> {
-    /// Columns.
+    /// Number of columns.
     width: u8,
-    /// Rows.
+    /// Number of rows.
     height: L,
     /// By column, the row of its lowest cell, the row above its highest, and its cells as bits.
     bottoms: [L; 4],
     tops: [L; 4],
     cells: [L; 4],
-    /// The steps between its columns: their sum, and the set of those that a difference set holds.
+    /// The sum of the steps between its columns, and their [difference bits](difference_set).
     steps: L,
     differences: L,
 }
@@ -81,7 +82,7 @@ impl<L: Words> Form<L> {
 }
 
 impl<L: Lanes> Form<L> {
-    /// This shape in the first part of a wider vector, and another one in the second if there is one.
+    /// This shape in the first part of a wider vector, and another one in the second part.
     #[inline(always)]
     pub fn widened(&self, other: &Self) -> Form<L::Wide> {
         let zero = small::<L::Wide>(0);
@@ -103,11 +104,11 @@ impl<L: Lanes> Form<L> {
     }
 }
 
-/// Every placement of one orientation.
+/// All placements of one orientation.
 #[derive(Clone, Copy)]
 pub struct Sweep<L: Words> {
-    /// The features of the afterstates of the lanes that neither clear nor end; the rest is noise.
-    pub values: Values<L>,
+    /// The features of the afterstates. Lanes that clear lines or end the game are undefined.
+    pub values: [L; NUM_SWEPT],
     /// The row of the piece's lowest cells.
     pub rows: L,
     /// The row above its highest cells.
@@ -119,30 +120,30 @@ pub struct Sweep<L: Words> {
 }
 
 impl<L: Words> Sweep<L> {
-    /// The lanes that end the game if they clear nothing; under `overflow`, whatever they clear. Under `spawn_blocked` no
-    /// landing does: there they are those that stick out, of which only what lies below is left.
+    /// The lanes that end the game if they clear nothing; under `overflow`, even if they clear lines. Under `spawn_blocked` no
+    /// landing ends the game, and these are the lanes that stick out: the cells above the playfield vanish.
     #[inline(always)]
-    pub fn ending(&self, ground: &Ground<L>, top_out: TopOut) -> u32 {
-        let height = ground.size.height;
-        // The highest top that the rule allows to a piece, and under some rules to the playfield.
+    pub fn ending(&self, base: &SweepBase<L>, top_out: TopOut) -> u32 {
+        let height = base.size.height;
+        // The highest row that the rule allows a piece to reach, and under some rules the playfield.
         let limit = match top_out {
-            // The kernels do not play rules of the last two: not every placement exists, or pieces are others.
+            // The kernels do not play the last two: not every placement exists, or the pieces are others.
             TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut | TopOut::Sink => height,
             TopOut::TopRow => height - 1,
             TopOut::AboveField => height - 3,
         };
-        if limit < height && ground.whole.max_height > limit {
+        if limit < height && base.counts.max_height > limit {
             return self.exist;
         }
         self.tops.greater(small(limit)) & self.exist
     }
 
-    /// Writes the height of every column, one vector a column, and leaves the rest as it is.
+    /// Writes the height of every column, one vector per column, and leaves the others unchanged.
     #[inline(always)]
-    pub fn column_heights(&self, ground: &Ground<L>, shape: &Shape, heights: &mut [L; 32]) {
+    pub fn column_heights(&self, base: &SweepBase<L>, shape: &Shape, heights: &mut [L; 32]) {
         let mut lanes = [L::Word::EMPTY; 32];
-        ground.heights[0].store(&mut lanes);
-        for column in 0..ground.size.width as usize {
+        base.heights[0].store(&mut lanes);
+        for column in 0..base.size.width as usize {
             let mut height = L::splat(lanes[column]);
             for j in 0..usize::from(shape.width).min(column + 1) {
                 let over = self.rows.add(small(shape.tops[j].into()));
@@ -155,23 +156,12 @@ impl<L: Words> Sweep<L> {
 
 /// Measures all placements of a shape.
 #[inline(always)]
-pub fn sweep<L: Lanes>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
-    if L::SHARED {
-        sweep_shared(ground, shape, needs)
-    } else if L::IS_LARGE {
-        L::apart(SweepShape { ground, shape, needs })
-    } else {
-        sweep_any_width(ground, shape, needs)
-    }
-}
-
-#[inline(never)]
-fn sweep_shared<L: Words>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
-    sweep_any_width(ground, shape, needs)
+pub fn sweep<L: Lanes>(base: &SweepBase<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+    L::large(SweepShape { base, shape, needs })
 }
 
 struct SweepShape<'a, L: Lanes> {
-    ground: &'a Ground<L>,
+    base: &'a SweepBase<L>,
     shape: &'a Shape,
     needs: Needs,
 }
@@ -181,51 +171,51 @@ impl<L: Lanes> Apart for SweepShape<'_, L> {
 
     #[inline(always)]
     fn run(self) -> Sweep<L> {
-        sweep_any_width(self.ground, self.shape, self.needs)
+        sweep_any_width(self.base, self.shape, self.needs)
     }
 }
 
 #[inline(always)]
-fn sweep_any_width<L: Words>(ground: &Ground<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
+fn sweep_any_width<L: Words>(base: &SweepBase<L>, shape: &Shape, needs: Needs) -> Sweep<L> {
     match shape.width {
-        1 => sweep_of_width::<L, 1, 3>(ground, &Form::of_width::<1>(shape), needs),
-        2 => sweep_of_width::<L, 2, 4>(ground, &Form::of_width::<2>(shape), needs),
-        3 => sweep_of_width::<L, 3, 5>(ground, &Form::of_width::<3>(shape), needs),
-        _ => sweep_of_width::<L, 4, 6>(ground, &Form::of_width::<4>(shape), needs),
+        1 => sweep_of_width::<L, 1, 3>(base, &Form::of_width::<1>(shape), needs),
+        2 => sweep_of_width::<L, 2, 4>(base, &Form::of_width::<2>(shape), needs),
+        3 => sweep_of_width::<L, 3, 5>(base, &Form::of_width::<3>(shape), needs),
+        _ => sweep_of_width::<L, 4, 6>(base, &Form::of_width::<4>(shape), needs),
     }
 }
 
 /// Measures all placements of the shapes of a form.
 #[inline(always)]
-pub fn sweep_form<L: Words>(ground: &Ground<L>, form: &Form<L>, needs: Needs) -> Sweep<L> {
+pub fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: Needs) -> Sweep<L> {
     match form.width {
-        1 => sweep_of_width::<L, 1, 3>(ground, form, needs),
-        2 => sweep_of_width::<L, 2, 4>(ground, form, needs),
-        3 => sweep_of_width::<L, 3, 5>(ground, form, needs),
-        _ => sweep_of_width::<L, 4, 6>(ground, form, needs),
+        1 => sweep_of_width::<L, 1, 3>(base, form, needs),
+        2 => sweep_of_width::<L, 2, 4>(base, form, needs),
+        3 => sweep_of_width::<L, 3, 5>(base, form, needs),
+        _ => sweep_of_width::<L, 4, 6>(base, form, needs),
     }
 }
 
-/// `K` columns under the piece, `K2 = K + 2` with those beside it.
+/// `K` columns under the piece, `K2 = K + 2` with its two neighbours.
 #[inline(always)]
 fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
-    ground: &Ground<L>,
+    base: &SweepBase<L>,
     form: &Form<L>,
     needs: Needs,
 ) -> Sweep<L> {
     let zero = small::<L>(0);
     let one = small::<L>(1);
     let ones = L::splat(!L::Word::EMPTY);
-    let size = &ground.size;
-    let whole = &ground.whole;
+    let size = &base.size;
+    let counts = &base.counts;
 
-    // The landing row: the highest of the columns' tops, each lowered by the shape's bottom there, and one bottom is 0. The
-    // gaps under the piece are the differences.
+    // The landing row is the largest difference between a column's height and the shape's bottom there, of which one is 0. The
+    // gaps under the piece follow from the differences.
     let mut lowered = [zero; K];
     let mut rows = zero;
     let mut sum_lowered = zero;
     for (j, lowered) in lowered.iter_mut().enumerate() {
-        *lowered = ground.heights[j].sub(form.bottoms[j]);
+        *lowered = base.heights[j].sub(form.bottoms[j]);
         rows = rows.max(*lowered);
         sum_lowered = sum_lowered.add(*lowered);
     }
@@ -241,131 +231,129 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     // The piece, and the cells of columns x - 1 .. x + K with the piece in them.
     let mut piece = [zero; K];
     let mut cells = [zero; K2];
-    cells[0] = ground.cells[0];
-    cells[K + 1] = ground.cells[K + 1];
-    let mut full = ground.left_full;
+    cells[0] = base.cells[0];
+    cells[K + 1] = base.cells[K + 1];
+    let mut full = base.left_full;
     for j in 0..K {
         piece[j] = form.cells[j].up_by(rows);
-        cells[j + 1] = ground.cells[j + 1].or(piece[j]);
+        cells[j + 1] = base.cells[j + 1].or(piece[j]);
         full = full.and(cells[j + 1]);
     }
     full = full.and(match K {
-        1 => ground.right_full.next::<1>(ones),
-        2 => ground.right_full.next::<2>(ones),
-        3 => ground.right_full.next::<3>(ones),
-        _ => ground.right_full.next::<4>(ones),
+        1 => base.right_full.next::<1>(ones),
+        2 => base.right_full.next::<2>(ones),
+        3 => base.right_full.next::<3>(ones),
+        _ => base.right_full.next::<4>(ones),
     });
 
-    let mut values = [zero; NUM_BASIS];
-    values[Basis::LandingHeight as usize] = rows.add(tops).sub(one);
-    values[Basis::Holes as usize] = small::<L>(whole.holes).add(gaps);
-    if needs.heights {
+    let mut values = [zero; NUM_SWEPT];
+    values[LandingHeight as usize] = rows.add(tops).sub(one);
+    values[Holes as usize] = small::<L>(counts.holes).add(gaps);
+    if needs.any([TotalHeight, MaxHeight]) {
         // The gaps, and the four cells.
-        values[Basis::TotalHeight as usize] = small::<L>(whole.total_height + 4).add(gaps);
-        values[Basis::MaxHeight as usize] = tops.max(small(whole.max_height));
+        values[TotalHeight as usize] = small::<L>(counts.total_height + 4).add(gaps);
+        values[MaxHeight as usize] = tops.max(small(counts.max_height));
     }
 
-    if needs.columns {
+    if needs.any([ColumnTransitions, HoleDepth]) {
         let mut with_gap = zero;
-        let mut depth = small::<L>(whole.hole_depth);
+        let mut depth = small::<L>(counts.hole_depth);
         for (j, lowered) in lowered.iter().enumerate() {
             let has_gap = rows.sub(*lowered).min(one);
             with_gap = with_gap.add(has_gap);
-            // All ones where the piece's cells come to lie over an empty one.
-            let over_hole = zero.sub(has_gap.or(ground.buried[j]));
+            // All ones where the piece's cells lie over an empty cell.
+            let over_hole = zero.sub(has_gap.or(base.buried[j]));
             depth = depth.add(over_hole.and(form.tops[j].sub(form.bottoms[j])));
         }
-        values[Basis::ColumnTransitions as usize] =
-            small::<L>(whole.column_transitions).add(with_gap.up::<1>());
-        values[Basis::HoleDepth as usize] = depth;
+        values[ColumnTransitions as usize] = small::<L>(counts.column_transitions).add(with_gap.up::<1>());
+        values[HoleDepth as usize] = depth;
     }
 
-    if needs.row_transitions {
-        // Every row of a piece is one run of cells: two borders, and a border against a full cell is no transition.
+    if needs.has(RowTransitions) {
+        // Every row of a piece is one run of cells with two borders. A border against a full cell is no transition.
         let mut left_touching = zero;
         let mut right_touching = zero;
         for j in 0..K {
             let left_border = if j == 0 { piece[j] } else { piece[j].and_not(piece[j - 1]) };
             let right_border = if j == K - 1 { piece[j] } else { piece[j].and_not(piece[j + 1]) };
-            left_touching = left_touching.or(left_border.and(ground.cells[j]));
-            right_touching = right_touching.or(right_border.and(ground.cells[j + 2]));
+            left_touching = left_touching.or(left_border.and(base.cells[j]));
+            right_touching = right_touching.or(right_border.and(base.cells[j + 2]));
         }
         let touching = left_touching.count().add(right_touching.count());
-        values[Basis::RowTransitions as usize] =
-            small::<L>(whole.row_transitions).add(form.height.sub(touching).up::<1>());
+        values[RowTransitions as usize] =
+            small::<L>(counts.row_transitions).add(form.height.sub(touching).up::<1>());
     }
 
-    if needs.rows_with_holes {
-        let mut hole_rows = L::splat(whole.hole_rows);
+    if needs.has(RowsWithHoles) {
+        let mut hole_rows = L::splat(counts.hole_rows);
         for j in 0..K {
-            // The empty cells of the column below the piece: its gap, and holes that count already.
+            // The empty cells of the column below the piece: its gap, and holes that are counted already.
             hole_rows = hole_rows.or(piece[j].sub(one).and_not(cells[j + 1]));
         }
-        values[Basis::RowsWithHoles as usize] = hole_rows.count();
+        values[RowsWithHoles as usize] = hole_rows.count();
     }
 
-    if needs.wells {
-        // The columns x - 1 .. x + K are counted again; outside x - 2 and x + K + 1 nothing has changed.
+    if needs.has(CumulativeWells) {
+        // The columns x - 1 .. x + K are counted again; the others have not changed.
         let wall = L::splat(size.wall);
-        let before_left = ground.cells[0].previous::<1>(wall);
-        let after_right = if K < 4 { ground.cells[K + 2] } else { ground.cells[5].next::<1>(wall) };
+        let before_left = base.cells[0].previous::<1>(wall);
+        let after_right = if K < 4 { base.cells[K + 2] } else { base.cells[5].next::<1>(wall) };
         let mut well_cells = [zero; K2];
         for j in 0..K2 {
             let left = if j == 0 { before_left } else { cells[j - 1] };
             let right = if j == K2 - 1 { after_right } else { cells[j + 1] };
             well_cells[j] = left.and(right).and_not(cells[j]);
         }
-        let mut replaced =
-            ground.wells.previous::<1>(zero).add(ground.wells).add(ground.wells.next::<1>(zero));
+        let mut replaced = base.wells.previous::<1>(zero).add(base.wells).add(base.wells.next::<1>(zero));
         if K >= 2 {
-            replaced = replaced.add(ground.wells.next::<2>(zero));
+            replaced = replaced.add(base.wells.next::<2>(zero));
         }
         if K >= 3 {
-            replaced = replaced.add(ground.wells.next::<3>(zero));
+            replaced = replaced.add(base.wells.next::<3>(zero));
         }
         if K >= 4 {
-            replaced = replaced.add(ground.wells.next::<4>(zero));
+            replaced = replaced.add(base.wells.next::<4>(zero));
         }
         let again = wells(&mut well_cells, &cells);
-        values[Basis::CumulativeWells as usize] = small::<L>(whole.cumulative_wells).sub(replaced).add(again);
+        values[CumulativeWells as usize] = small::<L>(counts.cumulative_wells).sub(replaced).add(again);
     }
 
-    if needs.bumpiness || needs.diversity {
+    if needs.any([Bumpiness, PatternDiversity]) {
         let first = rows.add(form.tops[0]);
         let last = rows.add(form.tops[K - 1]);
-        let left = ground.heights[0].previous::<1>(zero);
+        let left = base.heights[0].previous::<1>(zero);
         let right = match K {
-            1 => ground.heights[1],
-            2 => ground.heights[2],
-            3 => ground.heights[3],
-            _ => ground.heights[3].next::<1>(zero),
+            1 => base.heights[1],
+            2 => base.heights[2],
+            3 => base.heights[3],
+            _ => base.heights[3].next::<1>(zero),
         };
-        // There is a left pair from lane 1 on, and a right pair up to lane width - K - 1.
+        // A left pair exists from lane 1 on, a right pair up to lane width - K - 1.
         let no_left = each_part::<L>(1);
         let no_right = each_part::<L>(!lanes_below(size.width - K as u32));
-        if needs.bumpiness {
+        if needs.has(Bumpiness) {
             let left_step = left.max(first).sub(left.min(first)).select(no_left, zero);
             let right_step = right.max(last).sub(right.min(last)).select(no_right, zero);
-            let bumpiness = small::<L>(whole.bumpiness)
+            let bumpiness = small::<L>(counts.bumpiness)
                 .add(form.steps)
                 .add(left_step)
                 .add(right_step)
-                .sub(pair_sum::<L, K>(ground.steps));
-            values[Basis::Bumpiness as usize] = bumpiness;
+                .sub(pair_sum::<L, K>(base.steps));
+            values[Bumpiness as usize] = bumpiness;
         }
-        if needs.diversity {
+        if needs.has(PatternDiversity) {
             let two = small::<L>(2);
             let left_set = difference_set(first.add(two).sub(left)).select(no_left, zero);
             let right_set = difference_set(right.add(two).sub(last)).select(no_right, zero);
             let right_missing = match K {
-                1 => ground.right_missing.next::<1>(ones),
-                2 => ground.right_missing.next::<2>(ones),
-                3 => ground.right_missing.next::<3>(ones),
-                _ => ground.right_missing.next::<4>(ones),
+                1 => base.right_missing.next::<1>(ones),
+                2 => base.right_missing.next::<2>(ones),
+                3 => base.right_missing.next::<3>(ones),
+                _ => base.right_missing.next::<4>(ones),
             };
-            let untouched = ones.and_not(ground.left_missing.and(right_missing));
+            let untouched = ones.and_not(base.left_missing.and(right_missing));
             let set = untouched.or(left_set).or(right_set).or(form.differences);
-            values[Basis::PatternDiversity as usize] = set.count();
+            values[PatternDiversity as usize] = set.count();
         }
     }
 

@@ -1,12 +1,12 @@
 //! Where the seven tetrominoes fit on a surface.
 //!
 //! A step between two neighbouring columns is one bit of seven. A tetromino fits where one, two or three neighbouring steps
-//! have certain values, so all the ways in which one fits are a few bits more at the last of these steps: its *spots*.
+//! have certain values. Each such combination is a *pattern*, and one more bit at the last of its steps.
 
 use super::lanes::{Lanes, small};
 
-/// The bits of a spot. The first seven are its own step, -3 or less to 3 or more; the others end with it.
-pub const NUM_SPOTS: usize = 14;
+/// Number of patterns. The first seven are the single steps, -3 or less to 3 or more.
+pub const NUM_PATTERNS: usize = 14;
 const DOWN_2: u32 = 1 << 1;
 const DOWN_1: u32 = 1 << 2;
 const LEVEL: u32 = 1 << 3;
@@ -20,7 +20,7 @@ const DOWN_THEN_UP: u32 = 1 << 11;
 const LEVEL_TWICE: u32 = 1 << 12;
 const LEVEL_THREE_TIMES: u32 = 1 << 13;
 
-/// The spots on which each tetromino fits, one orientation each; beside them, an upright I fits on every column.
+/// The patterns that each tetromino fits on, one orientation per pattern. An upright I also fits on every column.
 pub const FITTING: [u32; 7] = [
     LEVEL_THREE_TIMES,
     LEVEL,
@@ -31,7 +31,7 @@ pub const FITTING: [u32; 7] = [
     LEVEL | DOWN_2 | LEVEL_TWICE | UP_THEN_LEVEL,
 ];
 
-/// The spots on which at least one, two and three of the tetrominoes fit; never more do.
+/// The patterns that at least one, two and three tetrominoes fit on; no pattern has more.
 pub const FITTING_AT_LEAST: [u32; 3] = {
     let [mut one, mut two, mut three] = [0; 3];
     let mut i = 0;
@@ -57,9 +57,9 @@ pub fn step<L: Lanes>(from: L, to: L) -> L {
     L::place(1, step_number(from, to))
 }
 
-/// The spots that end with the last of three neighbouring steps.
+/// The patterns that end with the last of three neighbouring steps.
 #[inline(always)]
-pub fn spots<L: Lanes>([first, second, last]: [L; 3]) -> L {
+pub fn patterns<L: Lanes>([first, second, last]: [L; 3]) -> L {
     let rising = second.up::<1>().and(last);
     let falling = second.down::<1>().and(last);
     let valley = second.up::<2>().and(last);
@@ -71,7 +71,7 @@ pub fn spots<L: Lanes>([first, second, last]: [L; 3]) -> L {
         .or(level.and(first).up::<10>())
 }
 
-/// How often each bit was set in the words that were added, at most seven of them: the bits of these counts.
+/// For each bit, the number of added words that have it set: at most seven, in binary over three vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally<L: Lanes>([L; 3]);
 

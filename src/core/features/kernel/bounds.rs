@@ -1,0 +1,59 @@
+//! The size of a playfield in the lanes.
+
+use super::feature::{KernelFeature, Needs};
+use super::lanes::{Lanes, Words, lanes_below};
+use super::surface::Surface;
+use crate::engine::Column;
+
+/// The size of a playfield, and the vectors that depend on nothing else.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneBounds<L: Words> {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// Rows above `height` that the sweep skips: empty rows between two walls.
+    pub(super) hidden_rows: u32,
+    /// The rows of the playfield, all full: a wall.
+    pub(super) wall: L::Word,
+    /// A wall in every lane from `width` on, nothing before.
+    pub(super) walls: L,
+    /// Every bit in the lanes that have a right neighbour inside the playfield.
+    pub(super) pairs: L,
+}
+
+impl<L: Lanes> LaneBounds<L> {
+    /// The size of a playfield that fits into the lanes.
+    #[inline(always)]
+    pub fn new(width: u8, height: u8) -> Self {
+        LaneBounds::lowered(width, height, height)
+    }
+
+    /// The surface of a playfield, if needed: `words` are its columns, empty beyond its width.
+    #[inline(always)]
+    pub fn surface(&self, words: &[L::Word], needs: Needs) -> Option<Surface<L>> {
+        if needs.surface() { Some(Surface::new(L::load(words), self.pairs, self.width, needs)) } else { None }
+    }
+
+    /// A bound on the values of a feature, in its units.
+    pub fn largest(&self, feature: KernelFeature) -> u32 {
+        feature.largest(self.width, self.height, self.height + self.hidden_rows)
+    }
+
+    /// The size of a playfield whose rows above the lowest `rows` are and stay empty. The features include these hidden rows:
+    /// each has two row transitions, at the walls.
+    #[inline(always)]
+    pub fn lowered(width: u8, height: u8, rows: u8) -> Self {
+        let hidden_rows = u32::from(height - rows);
+        let height = rows;
+        let (width, height) = (u32::from(width), u32::from(height));
+        let wall = L::Word::below(height);
+        let inside = lanes_below(width);
+        LaneBounds {
+            width,
+            height,
+            hidden_rows,
+            wall,
+            walls: L::splat(wall).select(inside, L::splat(L::Word::EMPTY)),
+            pairs: L::splat(L::Word::EMPTY).select(lanes_below(width - 1), L::splat(!L::Word::EMPTY)),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The features that the kernels know, and sets of them.
+//!
+//! A [`KernelFeature`] with an index, 0 outside families, is one number. How it is measured is written where its
+//! numbers come from: for a [whole playfield](super::base), for all [straight drops](super::sweep) of one orientation,
+//! and for [playfields side by side](super::playfield_lanes).
+//!
+//! What must be measured is the set of the features itself ([`Needs`]): every part of the work asks whether any of the
+//! features that it serves is in the set.
+
+/// A feature, or a family of features, named as in the table of features.
+///
+/// The order is that of the arrays of values: first what every sweep measures, then the other single numbers of a playfield.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)] // the table of features has a formula for each
+pub enum KernelFeature {
+    /// In halves.
+    LandingHeight,
+    RowTransitions,
+    ColumnTransitions,
+    Holes,
+    CumulativeWells,
+    HoleDepth,
+    RowsWithHoles,
+    PatternDiversity,
+    TotalHeight,
+    MaxHeight,
+    Bumpiness,
+
+    WeightedHoles,
+    DeepWells,
+    SurfaceParity,
+    Accommodated,
+    Fits,
+    ReadyRows,
+    SpinSlots,
+    SpinSlotRows,
+
+    ColumnHeight,
+    HeightDifference,
+    Readiness,
+    FitsOf,
+    Steps,
+
+    ErodedPieceCells,
+    LinesCleared,
+    BaseAttack,
+    IdleT,
+    Clears,
+}
+
+use KernelFeature::*;
+
+/// Number of features that every sweep measures, the first ones.
+pub const NUM_SWEPT: usize = Bumpiness as usize + 1;
+
+/// Number of features that are one number of a playfield, the first ones.
+pub const NUM_SINGLE: usize = SpinSlotRows as usize + 1;
+
+/// The features that a sweep needs a [surface](super::surface) for.
+const OF_SURFACE: [KernelFeature; 8] =
+    [WeightedHoles, DeepWells, SurfaceParity, Accommodated, Fits, Readiness, FitsOf, Steps];
+
+/// The features of where tetrominoes fit.
+pub const OF_FITS: [KernelFeature; 4] = [Accommodated, Fits, Readiness, FitsOf];
+
+/// The features that no straight drop needs, and no sweep measures.
+const UNSWEPT: [KernelFeature; 6] = [ReadyRows, SpinSlots, SpinSlotRows, BaseAttack, IdleT, Clears];
+
+impl KernelFeature {
+    /// Whether the feature belongs to a landing.
+    pub fn is_of_landing(self) -> bool {
+        matches!(self, LandingHeight | ErodedPieceCells | LinesCleared | BaseAttack | IdleT | Clears)
+    }
+
+    /// The unit that the kernels count in.
+    pub fn unit(self) -> f32 {
+        if self == LandingHeight { 0.5 } else { 1.0 }
+    }
+
+    /// A bound on the values in a sweep of a playfield of this size, in units; `rows` counts hidden rows too.
+    pub fn largest(self, width: u32, height: u32, rows: u32) -> u32 {
+        match self {
+            LandingHeight | MaxHeight | RowsWithHoles | ColumnHeight | HeightDifference => 2 * rows + 8,
+            CumulativeWells | WeightedHoles => width * height * (height + 1) / 2,
+            DeepWells => width * height,
+            Steps | SurfaceParity => width,
+            Accommodated => 7,
+            Readiness => 1,
+            // A column bears an upright I, a step and those before it at most seven more.
+            Fits | FitsOf => 8 * width,
+            _ => (width + 1) * (rows + 1),
+        }
+    }
+}
+
+/// A set of features: what must be measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs(u32);
+
+impl Needs {
+    /// Adds a feature.
+    pub fn add(&mut self, feature: KernelFeature) {
+        self.0 |= 1 << feature as u32;
+    }
+
+    /// Whether a feature is in the set.
+    #[inline(always)]
+    pub fn has(self, feature: KernelFeature) -> bool {
+        self.0 >> feature as u32 & 1 == 1
+    }
+
+    /// Whether at least one of some features is in the set.
+    #[inline(always)]
+    pub fn any<const K: usize>(self, features: [KernelFeature; K]) -> bool {
+        let mut mask = 0;
+        for feature in features {
+            mask |= 1 << feature as u32;
+        }
+        self.0 & mask != 0
+    }
+
+    /// Whether there is nothing to measure.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the heights of single columns are needed.
+    #[inline(always)]
+    pub fn columns(self) -> bool {
+        self.any([ColumnHeight, HeightDifference])
+    }
+
+    /// Whether sweeps need a surface.
+    #[inline(always)]
+    pub fn surface(self) -> bool {
+        self.any(OF_SURFACE)
+    }
+
+    /// Whether sweeps measure all of it.
+    pub fn are_swept(self) -> bool {
+        !self.any(UNSWEPT)
+    }
+}

@@ -1,0 +1,190 @@
+//! A feature set in the form of the kernels, and how its features are read off what was measured.
+
+use std::sync::Arc;
+
+use super::base::{CellCounts, SweepBase};
+use super::bounds::LaneBounds;
+use super::feature::{KernelFeature, Needs};
+use super::lanes::{Lanes, distance, small};
+use super::surface::{Surface, SurfaceCounts, SweptSurface};
+use super::sweep::Sweep;
+use crate::engine::{Column, Landing, PlayfieldOf, Shape};
+
+/// A column of a feature set, if the kernels know its feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelColumn {
+    pub feature: KernelFeature,
+    /// Index in a family, 0 for a single feature.
+    pub index: u8,
+    /// Whether the feature is measured before clearing.
+    pub preclear: bool,
+}
+
+/// A feature set, and what must be measured for it. Clones share one list.
+#[derive(Clone, Debug)]
+pub struct KernelSet {
+    pub columns: Arc<[KernelColumn]>,
+    /// All features: for placements that clear nothing.
+    pub needs: Needs,
+    /// The features of the playfield before clearing, and after: for placements that clear lines.
+    pub needs_of_landing: [Needs; 2],
+}
+
+impl KernelSet {
+    /// Prepares the columns of a set.
+    pub fn new(columns: Vec<KernelColumn>) -> KernelSet {
+        let (mut needs, mut needs_of_landing) = (Needs::default(), [Needs::default(); 2]);
+        for column in &columns {
+            needs.add(column.feature);
+            if !column.feature.is_of_landing() {
+                needs_of_landing[column.stage()].add(column.feature);
+            }
+        }
+        KernelSet { columns: columns.into(), needs, needs_of_landing }
+    }
+
+    /// Measures the playfields of a landing, before clearing and after.
+    #[inline(always)]
+    pub fn measure<C: Column, const N: usize, L: Lanes<Word = C>>(
+        &self,
+        size: &LaneBounds<L>,
+        landing: &Landing<C, N>,
+    ) -> [PlayfieldCounts<L>; 2] {
+        let playfields = [landing.locked.words(), landing.afterstate.words()];
+        let mut counts = [PlayfieldCounts::none(), PlayfieldCounts::none()];
+        // A loop, so that there is one copy of all that is inlined.
+        for ((counts, words), needs) in counts.iter_mut().zip(playfields).zip(self.needs_of_landing) {
+            if !needs.is_empty() {
+                counts.measure(size, words, needs);
+            }
+        }
+        counts
+    }
+}
+
+impl KernelColumn {
+    /// The playfield that the feature is measured on: 0 before clearing, 1 after.
+    #[inline(always)]
+    pub fn stage(self) -> usize {
+        usize::from(!self.preclear)
+    }
+
+    /// The feature of a landing in the kernels' units, given what [`KernelSet::measure`] found.
+    #[inline(always)]
+    pub fn value<C: Column, const N: usize, L: Lanes<Word = C>>(
+        self,
+        shape: &Shape,
+        landing: &Landing<C, N>,
+        counts: &[PlayfieldCounts<L>; 2],
+    ) -> u32 {
+        if let Some(value) = self.of_landing(shape, landing) {
+            return value;
+        }
+        let playfield = if self.preclear { &landing.locked } else { &landing.afterstate };
+        counts[self.stage()].get(playfield, self)
+    }
+
+    /// The feature in the kernels' units, if it is one of a straight drop's landing.
+    #[inline(always)]
+    pub fn of_landing<C: Column, const N: usize>(
+        self,
+        shape: &Shape,
+        landing: &Landing<C, N>,
+    ) -> Option<u32> {
+        let lines = u32::from(landing.lines);
+        match self.feature {
+            KernelFeature::LandingHeight => Some(2 * u32::from(landing.row) + u32::from(shape.height) - 1),
+            KernelFeature::ErodedPieceCells => Some(lines * u32::from(landing.vanished_cells)),
+            KernelFeature::LinesCleared => Some(lines),
+            _ => None,
+        }
+    }
+}
+
+/// The features of one playfield, as numbers. What was not measured is 0.
+pub struct PlayfieldCounts<L: Lanes> {
+    cells: CellCounts<L::Word>,
+    surface: Option<SurfaceCounts>,
+}
+
+impl<L: Lanes> PlayfieldCounts<L> {
+    /// Nothing measured yet.
+    #[inline(always)]
+    pub fn none() -> Self {
+        PlayfieldCounts { cells: CellCounts::default(), surface: None }
+    }
+
+    /// Measures a playfield, given by its columns.
+    #[inline(always)]
+    pub fn measure(&mut self, size: &LaneBounds<L>, words: &[L::Word], needs: Needs) {
+        self.cells = SweepBase::<L>::new(size, words, needs).counts;
+        if let Some(surface) = size.surface(words, needs) {
+            self.surface = Some(surface.counts);
+        }
+    }
+
+    /// The feature of a column of the set; 0 if it belongs to a landing.
+    #[inline(always)]
+    pub fn get<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>, column: KernelColumn) -> u32 {
+        let height = |x: usize| playfield.words()[x].top();
+        let x = usize::from(column.index);
+        match column.feature {
+            KernelFeature::ColumnHeight => height(x),
+            KernelFeature::HeightDifference => height(x).abs_diff(height(x + 1)),
+            feature => match (self.cells.get(feature), &self.surface) {
+                (Some(count), _) => count,
+                (None, Some(surface)) => surface.get(feature, column.index),
+                (None, None) => 0,
+            },
+        }
+    }
+}
+
+/// The features of a sweep that are not among its own values.
+pub struct SweepExtras<'a, L: Lanes> {
+    /// The height of every column.
+    heights: Option<[L; 32]>,
+    surface: Option<SweptSurface<'a, L>>,
+}
+
+impl<'a, L: Lanes> SweepExtras<'a, L> {
+    /// Nothing measured yet.
+    #[inline(always)]
+    pub fn none() -> Self {
+        SweepExtras { heights: None, surface: None }
+    }
+
+    /// Measures in place what is needed, because it is large.
+    #[inline(always)]
+    pub fn measure(
+        &mut self,
+        swept: &Sweep<L>,
+        base: &SweepBase<L>,
+        surface: &'a Option<Surface<L>>,
+        shape: &Shape,
+        needs: Needs,
+    ) {
+        if needs.columns() {
+            let none = L::splat(L::Word::EMPTY);
+            swept.column_heights(base, shape, self.heights.insert([none; 32]));
+        }
+        if let Some(surface) = surface {
+            self.surface = Some(surface.sweep(shape, swept.rows));
+        }
+    }
+
+    /// The lanes of a feature; what was not measured is 0.
+    #[inline(always)]
+    pub fn lanes(&self, swept: &Sweep<L>, column: KernelColumn) -> L {
+        let x = usize::from(column.index);
+        match (column.feature, &self.heights, &self.surface) {
+            (KernelFeature::ColumnHeight, Some(heights), _) => heights[x],
+            (KernelFeature::HeightDifference, Some(heights), _) => distance(heights[x], heights[x + 1]),
+            (feature, _, surface) => match (swept.values.get(feature as usize), surface) {
+                (Some(value), _) => *value,
+                (None, Some(surface)) => surface.get(feature, column.index),
+                (None, None) => small(0),
+            },
+        }
+    }
+}
