@@ -1,4 +1,5 @@
-//! Two independent [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register.
+//! Two independent [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register, for [sweeps of two shapes at
+//! once](super::prospects).
 //!
 //! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
 //! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
