@@ -246,7 +246,7 @@ fn points_are_told_by_the_game_and_by_the_piece_where_they_are_not_lines() {
     let more: Vec<f64> = of("dt-10").iter().zip(&games).map(|(dt, bcts)| dt[2] - bcts[2]).collect();
     let difference = answer["paired_differences"][0]["score"]["mean"].as_f64().unwrap();
     assert!((difference - mean(more.iter().copied())).abs() < 1e-9, "{answer}");
-    assert!(text.contains("points more than bcts on the same pieces"), "{text}");
+    assert!(text.contains("more points than bcts per game, on the same pieces"), "{text}");
     // A point is a line: there is nothing more to tell.
     let lines = String::from_utf8(evaluate(&["bcts"]).stdout).unwrap();
     assert!(!lines.contains("points"), "{lines}");
@@ -334,7 +334,7 @@ fn people_get_a_table() {
     let average = mean(games.iter().copied());
     let average = if average < 100.0 { format!("{average:.2}") } else { format!("{average:.0}") };
     assert!(row.contains(&average), "{average} is not in {row}");
-    assert!(text.contains("lines more than bcts on the same pieces"), "{text}");
+    assert!(text.contains("more lines than bcts per game, on the same pieces"), "{text}");
     assert!(!text.contains('█'), "bars are for terminals");
 }
 

@@ -71,7 +71,7 @@ async fn hostile_messages_are_refused_and_change_nothing() {
         assert!(invalid.contains(&reason.as_str()), "{name} {tensor:?}: {reason}");
     }
     for (name, value, meant) in [
-        ("widht", int32(10), "there is no setting \"widht\", did you mean \"width\"? expected one of "),
+        ("widht", int32(10), "no setting is called \"widht\", did you mean \"width\"? expected one of "),
         (
             "randomizer",
             text("bag"),

@@ -358,7 +358,7 @@ fn a_session_of_gigabytes_is_not_read() {
         let mut file = head.chain(Sparse(u64::MAX));
         let taken = store.take_up(&mut file, u64::MAX).unwrap();
         let problem = format!(
-            "session 1 of the file has {length} bytes, expected at most 5242880; it and what follows it are not read"
+            "session 1 of the file has {length} bytes, expected at most 5242880; it and the rest of the file are not read"
         );
         assert_eq!(taken, TakenUp { sessions: 0, problems: vec![problem] });
     }

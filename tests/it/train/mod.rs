@@ -334,7 +334,7 @@ fn the_best_of_the_last_games_is_a_recording() {
     assert!(most > 100, "{most}: nothing was learned");
     assert_eq!(Replay::new(recording).unwrap().difference(), None);
     assert!(
-        printed.contains(&format!("lines, is in {}; make a moving picture", path.display())),
+        printed.contains(&format!("lines, is in {}; export its end as a GIF", path.display())),
         "{printed}"
     );
     let path = path.to_str().unwrap();
