@@ -56,7 +56,7 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// The parts of [`Play`](crate::players::Play) that the flags choose.
+    /// The parts of [`Play`](crate::agents::Play) that the flags choose.
     pub fn choice(&self) -> PlayChoice {
         let default = Expectation::default();
         let search = match self.lookahead {
