@@ -16,6 +16,7 @@ import csv
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -199,7 +200,7 @@ def record(series):
             done = subprocess.run(command, cwd=FOLDER, env=env, stdout=subprocess.PIPE, text=True, check=True)
             if program == "tetrion":
                 write_log(Path(folder, "run"), Path(folder, "log.csv"))
-            said = [line.strip() for line in done.stdout.splitlines() if "lines a game" in line][-1]
+            said = [line.strip() for line in done.stdout.splitlines() if re.search("lines (a|per) game", line)][-1]
             kept.write_text(f"# {series.command} --seed {seed}\n# {said}\n{Path(folder, 'log.csv').read_text()}")
         print(f"{kept.name}: {said}", flush=True)
 

@@ -176,5 +176,5 @@ def test_runs_are_recorded(tmp_path, monkeypatch):
         assert log == tmp_path / f"{name}-7.csv"
         first, second, *_ = log.read_text().splitlines()
         assert first == f"# {command} --seed 7"
-        assert re.match(r"# .*\d lines a game", second)
+        assert re.match(r"# .*\d lines (a|per) game", second)
         assert [count for count, _ in draw_curves.read(log)[1]] == [1, 2]
