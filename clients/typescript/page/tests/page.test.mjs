@@ -714,7 +714,7 @@ for (const look of [LOOKS[0], LOOKS[3]]) {
       training.stderr.resume();
       await on("/#training", look, async (page) => {
         await page.getByRole("heading", { name: /on 10 x 8, seed 5$/ }).waitFor();
-        const done = async () => Number(/^(\d+) of 500 generations: [\d.,]+ lines a game, [\d.,-]+ to [\d.,]+\.$/.exec(await page.locator(".lead").textContent())?.[1] ?? 0);
+        const done = async () => Number(/^(\d+) of 500 generations: [\d.,]+ lines per game, [\d.,-]+ to [\d.,]+\.$/.exec(await page.locator(".lead").textContent())?.[1] ?? 0);
         await until(async () => (await done()) > 2 || page.locator(".lead").textContent(), "generations", 60_000);
         const first = await done();
         await until(async () => (await done()) > first || page.locator(".lead").textContent(), "it grows", 60_000);
