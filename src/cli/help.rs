@@ -185,7 +185,7 @@ pub fn with_groups(command: Command) -> Command {
     ))
 }
 
-/// Puts the flags of a subcommand and of its own subcommands, such as `train td`, under headings.
+/// Puts the flags of a subcommand and its nested ones, such as `train td`, under headings.
 fn with_headings(command: Command, subcommand: &str) -> Command {
     let command = command.mut_subcommands(|form| with_headings(form, subcommand));
     if command.get_arguments().count() < FEW {

@@ -33,6 +33,17 @@ impl Features {
         Features::List(names.map(str::to_owned).collect())
     }
 
+    /// The features under some rules; `None` for an empty selection.
+    ///
+    /// # Errors
+    /// [`DecodeError`] with the fields of `FeatureSelection`.
+    pub fn resolve(&self, rules: &Rules) -> Result<Option<FeatureSet>, DecodeError> {
+        match self {
+            Features::Set { name, version } => select(name, version, &[], rules),
+            Features::List(names) => select("", "", names, rules),
+        }
+    }
+
     /// The selection as a message.
     pub fn encode(&self) -> pb::FeatureSelection {
         match self.clone() {
@@ -52,23 +63,32 @@ pub fn decode(
     selection: Option<&pb::FeatureSelection>,
     rules: &Rules,
 ) -> Result<Option<FeatureSet>, DecodeError> {
-    let (field, set) = match decode_any(selection, rules.width)? {
-        Some(found) => found,
-        None => return Ok(None),
-    };
+    let Some(pb::FeatureSelection { set, features, version }) = selection else { return Ok(None) };
+    select(set, version, features, rules)
+}
+
+/// The features of a named set, or of a list; `None` if both are empty.
+fn select(
+    set: &str,
+    version: &str,
+    features: &[String],
+    rules: &Rules,
+) -> Result<Option<FeatureSet>, DecodeError> {
+    let Some((field, set)) = select_at(set, version, features, rules.width)? else { return Ok(None) };
     set.check_pieces(&rules.pieces).map_err(|error| DecodeError::field(field, error.to_string()))?;
     Ok(Some(set))
 }
 
-/// Reads a selection for tetrominoes, with the field that names it.
-fn decode_any(
-    selection: Option<&pb::FeatureSelection>,
+/// The features for tetrominoes at a width, with the field that names them.
+fn select_at(
+    set: &str,
+    version: &str,
+    features: &[String],
     width: u8,
 ) -> Result<Option<(&'static str, FeatureSet)>, DecodeError> {
-    let Some(pb::FeatureSelection { set, features, version }) = selection else { return Ok(None) };
     check_name("set", set)?;
     check_name("version", version)?;
-    match (set.as_str(), features.as_slice()) {
+    match (set, features) {
         ("", []) if version.is_empty() => Ok(None),
         ("", []) => Err(DecodeError::field("version", "is given without a set")),
         ("", features) => {
@@ -81,8 +101,8 @@ fn decode_any(
             let set = FeatureSet::named(set, width)
                 .map_err(|error| DecodeError::invalid(Fault::UnknownName, "set", error.to_string()))?;
             let expected = set.version().to_string();
-            if !version.is_empty() && *version != expected {
-                return Err(DecodeError::FeatureSetMismatch { expected, got: version.clone() });
+            if !version.is_empty() && version != expected {
+                return Err(DecodeError::FeatureSetMismatch { expected, got: version.to_owned() });
             }
             Ok(Some(("set", set)))
         }

@@ -142,7 +142,7 @@ impl WeightedPolicies {
     /// # Errors
     /// [`DecodeError`] with the fields of `WeightMatrix`.
     pub fn agents(self, rules: &Rules) -> Result<Vec<Agent>, DecodeError> {
-        let set = features::decode(Some(&self.features.encode()), rules).in_field("features")?;
+        let set = self.features.resolve(rules).in_field("features")?;
         let set = set.ok_or_else(|| DecodeError::missing("features"))?;
         search::check(&self.play.search, rules)?;
         let (mlp, n_tuple) = self.model.as_ref().map_or((None, None), models::encode);

@@ -192,7 +192,7 @@ fn what_a_file_says_is_checked() {
     refused("[serve]\ndrain-timeout = 'soon'", "'soon' for '--drain-timeout");
 }
 
-/// All clients share the options of a connection; a server has options of its own.
+/// All clients share the options of a connection; a server has separate ones.
 #[test]
 fn clients_share_variables_and_a_table() {
     let file = std::env::temp_dir().join(format!("tetrion-client-{}.toml", std::process::id()));

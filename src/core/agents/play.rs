@@ -46,25 +46,11 @@ impl Search {
             Search::Expectation(expectation) => expectation.pieces_shown().into(),
         }
     }
-
-    /// The search with this expectation, if present.
-    pub const fn with(expectation: Option<Expectation>) -> Search {
-        match expectation {
-            Some(expectation) => Search::Expectation(expectation),
-            None => Search::Greedy,
-        }
-    }
 }
 
 impl PlayChoice {
     /// The choice completed by the controller's own way of playing.
     pub fn or(self, own: Play) -> Play {
         Play { terminal: self.terminal.unwrap_or(own.terminal), search: self.search.unwrap_or(own.search) }
-    }
-}
-
-impl From<Play> for PlayChoice {
-    fn from(Play { terminal, search }: Play) -> PlayChoice {
-        PlayChoice { terminal: Some(terminal), search: Some(search) }
     }
 }

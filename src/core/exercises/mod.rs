@@ -4,7 +4,8 @@
 //! not know its duration, its repetitions or its output, so a figure of `docs/speed.md` and a micro-benchmark share the
 //! workload and cannot drift apart.
 //!
-//! It is in this package because its loops call generic functions, which are compiled with the caller's optimization level.
+//! The room is in this package because its loops call generic functions, which are compiled with the caller's
+//! optimization level.
 
 pub mod evaluations;
 pub mod games;
