@@ -29,7 +29,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-FILES = ["tensor", "rules", "features", "environment_service", "evaluation_service", "recording"]
+FILES = ["tensor", "rules", "features", "position", "policy", "server_info"]
+FILES += ["environment_service", "evaluation_service", "recording"]
 # Messages of rules.proto that callers may write as dictionaries, those that others contain first.
 DICTIONARIES = ["Scoring", "Garbage", "Rules"]
 # Messages that callers get, with those that they contain, and what else they are called in Python.
@@ -115,6 +116,7 @@ def generate(proto: Path, package: Path) -> None:
         described = (Path(scratch) / "described").read_bytes()
         (package / "fields.py").write_text(dictionaries(described))
         (package / "records.py").write_text(records(described))
+        (package / "messages.py").write_text(messages())
         (package / "__init__.py").write_text('"""Generated from the proto files; see hatch_build.py."""\n')
         for module in (Path(scratch) / "tetrion/v1").glob("*_pb2*"):
             if module.name.endswith("_pb2_grpc.py") and "_service_" not in module.name:
@@ -123,6 +125,13 @@ def generate(proto: Path, package: Path) -> None:
             # The module that the classes name: pickle looks for them there.
             text = re.sub(r"'tetrion\.v1\.(\w+_pb2)'", r"'tetrion._pb.\1'", text)
             (package / module.name).write_text(text)
+
+
+def messages() -> str:
+    """A module with every message and enum, so that no other module depends on which proto file has which."""
+    lines = ['"""Every message and enum of the protocol; see hatch_build.py."""', ""]
+    lines += [f"from tetrion._pb.{name}_pb2 import *" for name in FILES]
+    return "\n".join(lines) + "\n"
 
 
 def dictionaries(described: bytes) -> str:

@@ -26,7 +26,7 @@ import numpy as np
 
 import tetrion
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
 from tetrion._transport.server import find_binary
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tetrion
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 
 ALICE, BOB = "needle-of-alice-1234", "needle-of-bob-567890"
 TLS = Path(__file__).parents[3] / "tests/data/tls"

@@ -505,9 +505,9 @@ def test_a_stream_sends_ahead(client):
 
 
 def test_names_of_enum_values():
-    from tetrion._pb import rules_pb2
+    from tetrion._pb import messages as pb
 
-    assert enum_value(rules_pb2.Randomizer, "bag7") == rules_pb2.RANDOMIZER_BAG7
+    assert enum_value(pb.Randomizer, "bag7") == pb.RANDOMIZER_BAG7
     with pytest.raises(ValueError, match="randomizer is 'unspecified', expected one of uniform, bag7, balanced, nes"):
-        enum_value(rules_pb2.Randomizer, "unspecified")
+        enum_value(pb.Randomizer, "unspecified")
     assert rules_message({"preset": "lab", "scoring": {"piece": 2.0}}).scoring.piece == 2.0

@@ -85,7 +85,7 @@ def test_hidden_imports_are_found():
     assert imports("from tetrion._e import f\nfrom tetrion._e.f import g", files) == {"_e.f"}
     assert imports("def f():\n    from tetrion.c import x", files) == {"c"}
     assert imports("if TYPE_CHECKING:\n    from tetrion.d import X", files) == {"d"}
-    assert imports("from tetrion._pb import rules_pb2\nimport numpy", files) == set()
+    assert imports("from tetrion._pb import messages as pb\nimport numpy", files) == set()
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) in (
         ["a", "b", "c", "a"],
         ["b", "c", "a", "b"],

@@ -8,7 +8,7 @@ import pytest
 from recorded import program, three_pieces
 
 import tetrion
-from tetrion._pb import recording_pb2
+from tetrion._pb import messages as pb
 
 
 def test_what_a_recording_says(client):
@@ -36,7 +36,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
     fields = json.loads((tmp_path / "game.json").read_text())
     assert (fields["seed"], fields["actions"], fields["lines"]) == ("5", [0, 3, 6], "AAAA")
     recording.save(tmp_path / "game.tetrion")
-    assert recording_pb2.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording._message
+    assert pb.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording._message
     for copied in (copy.deepcopy(recording), pickle.loads(pickle.dumps(recording))):
         assert copied == recording
         assert copied.check(client) is None
@@ -44,7 +44,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
 
 
 def change(recording, **fields):
-    message = recording_pb2.Recording()
+    message = pb.Recording()
     message.CopyFrom(recording._message)
     for name, value in fields.items():
         if name == "rows":

@@ -10,8 +10,7 @@ from recorded import check_file, program, random_actions, read_png
 
 import tetrion
 from tetrion._messages.tensors import to_numpy
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures import font, pictures, scenes
 
 REPOSITORY = Path(__file__).parents[3]
@@ -223,7 +222,7 @@ def test_colours_and_letters_are_those_of_the_program():
 @pytest.mark.parametrize("size", [(4, 4), (5, 7), (10, 20), (32, 40)])
 @pytest.mark.parametrize("scale", [0.25, 1, 1.3, 4])
 def test_pictures_have_even_sizes_and_the_same_for_all_steps(size, scale):
-    rules = rules_pb2.Rules(width=size[0], height=size[1], preview=3)
+    rules = pb.Rules(width=size[0], height=size[1], preview=3)
     layout = pictures.Layout.of(rules, scale, has_current=True)
     assert (layout.width % 2, layout.height % 2) == (0, 0)
     empty = np.full(size[::-1], -1, np.int8)

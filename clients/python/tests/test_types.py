@@ -11,11 +11,11 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 
 from tetrion import GarbageFields, RulesFields, ScoringFields
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 
 README = Path(__file__).parent.parent / "README.md"
 
-MESSAGES = {RulesFields: rules_pb2.Rules, ScoringFields: rules_pb2.Scoring, GarbageFields: rules_pb2.Garbage}
+MESSAGES = {RulesFields: pb.Rules, ScoringFields: pb.Scoring, GarbageFields: pb.Garbage}
 
 
 def written(field):

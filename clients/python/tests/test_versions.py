@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 import tetrion
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._transport.versions import RULES_VERSION, VERSION, is_compatible
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,8 @@ import pytest
 
 import tetrion
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2, evaluation_service_pb2_grpc
+from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2_grpc
+from tetrion._pb import messages as pb
 
 UNARY = ["GetServerInfo", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render", "SaveState"]
 UNARY += ["RestoreState", "EnumeratePlacements"]
@@ -213,7 +213,7 @@ def test_placements_of_other_positions(liar, deceived, path, value, said):
 
 def message_of(games):
     columns = {name: from_numpy(getattr(games, name)) for name in games.__dataclass_fields__}
-    return evaluation_service_pb2.EvaluationResults(**columns)
+    return pb.EvaluationResults(**columns)
 
 
 def results(which):

@@ -4,7 +4,7 @@
 // the client uses to count or allocate.
 
 import { unreadable } from "./errors.js";
-import { DataType, type Tensor, type TensorSpec } from "./gen/tetrion/v1/tensor_pb.js";
+import { DataType, type Tensor, type TensorSpec } from "./protocol.js";
 import { type Arrays, type ElementType, type TypedArray, elements } from "./tensors.js";
 
 /** A length that the answer decides. */

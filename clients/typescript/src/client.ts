@@ -12,11 +12,11 @@ import { unreadable } from "./errors.js";
 import { type Evaluation, type EvaluationEvent, evaluated, gathered } from "./evaluation.js";
 import {
   EnvironmentService,
+  EvaluationService,
   type GetServerInfoResponse,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
-} from "./gen/tetrion/v1/environment_service_pb.js";
-import { EvaluationService } from "./gen/tetrion/v1/evaluation_service_pb.js";
+} from "./protocol.js";
 import { Link } from "./link.js";
 import { EVALUATION_OPTIONS, type EvaluationOptions, SESSION_OPTIONS, type SessionOptions, evaluationRequest, sessionRequest } from "./options.js";
 import { Patience } from "./patience.js";

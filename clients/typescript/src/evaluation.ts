@@ -4,15 +4,16 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 
 import { ANY, agree, column } from "./answers.js";
 import { unreadable } from "./errors.js";
-import type {
-  EvaluatePoliciesRequestSchema,
-  EvaluatePoliciesResponse,
-  EvaluationActions,
-  EvaluationResults,
-  EvaluationStarted,
-  EvaluationSummary,
-} from "./gen/tetrion/v1/evaluation_service_pb.js";
-import { DataType, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
+import {
+  DataType,
+  type EvaluatePoliciesRequestSchema,
+  type EvaluatePoliciesResponse,
+  type EvaluationActions,
+  type EvaluationResults,
+  type EvaluationStarted,
+  type EvaluationSummary,
+  TensorSchema,
+} from "./protocol.js";
 import { type Arrays, type ElementType, elements, elementsOf, zeros } from "./tensors.js";
 
 type Request = MessageInitShape<typeof EvaluatePoliciesRequestSchema>;

@@ -8,7 +8,7 @@ import { type Client, Code, ConnectError } from "@connectrpc/connect";
 
 import { agree } from "./answers.js";
 import { TetrionError } from "./errors.js";
-import type { EnvironmentService } from "./gen/tetrion/v1/environment_service_pb.js";
+import type { EnvironmentService } from "./protocol.js";
 import type { Patience } from "./patience.js";
 import type { Call } from "./requests.js";
 

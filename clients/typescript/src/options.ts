@@ -5,10 +5,20 @@ import type { DurationSchema } from "@bufbuild/protobuf/wkt";
 
 import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
-import { type CreateSessionRequestSchema, type AutoresetMode, type InvalidActionPolicy, SessionConfigSchema } from "./gen/tetrion/v1/environment_service_pb.js";
-import { EvaluatePoliciesRequestSchema, PieceSequencesSchema, SeedRangeSchema, WeightMatrixSchema } from "./gen/tetrion/v1/evaluation_service_pb.js";
-import type { TerminalScore } from "./gen/tetrion/v1/features_pb.js";
-import { DataType, type Tensor, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
+import {
+  type AutoresetMode,
+  type CreateSessionRequestSchema,
+  DataType,
+  EvaluatePoliciesRequestSchema,
+  type InvalidActionPolicy,
+  PieceSequencesSchema,
+  SeedRangeSchema,
+  SessionConfigSchema,
+  type Tensor,
+  TensorSchema,
+  type TerminalScore,
+  WeightMatrixSchema,
+} from "./protocol.js";
 import type { Agent, Expectation, FeaturesLike, Mlp, NTuple, Plain, RulesLike } from "./plain.js";
 import { type NumberType, checkMessage, fieldsOf, numbersOf } from "./requests.js";
 import { tensor } from "./tensors.js";

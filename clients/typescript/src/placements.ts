@@ -8,14 +8,19 @@ import { ANY, ascending, column } from "./answers.js";
 import type { CallOptions } from "./call.js";
 import { unreadable } from "./errors.js";
 import {
+  DataType,
   EnumeratePlacementsRequestSchema,
   type EnumeratePlacementsResponse,
+  type Key,
+  KeySchema,
   type PositionsSchema,
+  Reach,
   RestoreStateRequestSchema,
+  type Rules,
   type SessionEnvsSchema,
-} from "./gen/tetrion/v1/environment_service_pb.js";
-import { type Key, KeySchema, Reach, type Rules, SpinRule } from "./gen/tetrion/v1/rules_pb.js";
-import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
+  SpinRule,
+  type Tensor,
+} from "./protocol.js";
 import type { FeaturesLike, Positions } from "./plain.js";
 import { fieldsOf, int32s } from "./requests.js";
 import { type ElementType, tensor } from "./tensors.js";

@@ -5,24 +5,35 @@
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
-import type { AutoresetMode, InvalidActionPolicy, Positions as PositionsMessage, RenderFormat } from "./gen/tetrion/v1/environment_service_pb.js";
-import type { Activation, Agent as AgentMessage, Mlp as MlpMessage, NTuple as NTupleMessage, TupleKind } from "./gen/tetrion/v1/evaluation_service_pb.js";
-import { type Expectation as ExpectationMessage, type ExpectationTerms, type FeatureSelection, FeatureSelectionSchema, type TerminalScore } from "./gen/tetrion/v1/features_pb.js";
 import {
   type ActionModel,
+  type Activation,
+  type Agent as AgentMessage,
   type AttackTable,
+  type AutoresetMode,
   type ClearPoints,
+  type Expectation as ExpectationMessage,
+  type ExpectationTerms,
+  type FeatureSelection,
+  FeatureSelectionSchema,
   type HalfTurns,
+  type InvalidActionPolicy,
+  type Mlp as MlpMessage,
+  type NTuple as NTupleMessage,
   type OrientationTable,
+  type Positions as PositionsMessage,
   type Randomizer,
   type Reach,
+  type RenderFormat,
   type RotationSystem,
   type Rules as RulesMessage,
   RulesSchema,
   type SpinRule,
+  type Tensor,
+  type TerminalScore,
   type TopOut,
-} from "./gen/tetrion/v1/rules_pb.js";
-import type { Tensor } from "./gen/tetrion/v1/tensor_pb.js";
+  type TupleKind,
+} from "./protocol.js";
 
 type Enum =
   | typeof ActionModel

@@ -7,7 +7,7 @@ import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@b
 
 import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
-import { DataType } from "./gen/tetrion/v1/tensor_pb.js";
+import { DataType } from "./protocol.js";
 import { fromPlain } from "./plain.js";
 import type { Arrays } from "./tensors.js";
 

@@ -8,15 +8,16 @@ import { agree, column, columns } from "./answers.js";
 import type { CallOptions, EnvOptions } from "./call.js";
 import { TetrionError, unreadable } from "./errors.js";
 import {
+  DataType,
   type FinalBatch,
   type RenderFormat,
   RenderRequestSchema,
   ResetRequestSchema,
   RestoreStateRequestSchema,
+  type Rules,
   type Session as SessionMessage,
-} from "./gen/tetrion/v1/environment_service_pb.js";
-import type { Rules } from "./gen/tetrion/v1/rules_pb.js";
-import { DataType, type Tensor } from "./gen/tetrion/v1/tensor_pb.js";
+  type Tensor,
+} from "./protocol.js";
 import type { AnswerOf, Kind, Link, RequestOf } from "./link.js";
 import { isLost } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest, positionsOf } from "./placements.js";

@@ -7,7 +7,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
 import { TetrionError, unreadable } from "./errors.js";
-import { type StepStreamResponse, StepStreamRequestSchema } from "./gen/tetrion/v1/environment_service_pb.js";
+import { StepStreamRequestSchema, type StepStreamResponse } from "./protocol.js";
 import type { Status } from "./gen/google/rpc/status_pb.js";
 import { type AnswerOf, type Kind, type Link, NUMBERED, type RequestOf, unlessAborted } from "./link.js";
 import type { Waiting } from "./patience.js";

@@ -5,7 +5,7 @@
 
 import { create } from "@bufbuild/protobuf";
 
-import { DataType, type Tensor, TensorSchema } from "./gen/tetrion/v1/tensor_pb.js";
+import { DataType, type Tensor, TensorSchema } from "./protocol.js";
 
 /** Array type of each element type. Booleans are bytes, 0 or 1; 64-bit integers are bigints. */
 export interface Arrays {

@@ -4,7 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 
 import { agree } from "./answers.js";
 import { unreadable } from "./errors.js";
-import type { WatchFrame, WatchSessionRequestSchema, WatchSessionResponse, WatchStarted } from "./gen/tetrion/v1/environment_service_pb.js";
+import type { WatchFrame, WatchSessionRequestSchema, WatchSessionResponse, WatchStarted } from "./protocol.js";
 
 /** An event of a watched session. */
 export type WatchEvent = Exclude<WatchSessionResponse["event"], { case: undefined }>;

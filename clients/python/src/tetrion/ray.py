@@ -50,7 +50,7 @@ from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.run import describe
 from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut, joined
 from tetrion._messages.policies import PoliciesLike
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress, ServerInfo
 from tetrion._recordings.recording import Recording
 from tetrion._transport.server import Server

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 from tetrion._checks.names import closest
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 # TorchRL's GymEnv gives this to every environment, and goes on without it after Python's own TypeError.
@@ -70,7 +70,7 @@ def _meant(name: str, value: Any, known: list[str]) -> str:
     shown = reprlib.repr(value)
     written: dict[str, str] = {}
     if "rules" in known:
-        written |= {field: f"rules={{{field!r}: {shown}}}" for field in rules_pb2.Rules.DESCRIPTOR.fields_by_name}
+        written |= {field: f"rules={{{field!r}: {shown}}}" for field in pb.Rules.DESCRIPTOR.fields_by_name}
     if "search" in known and "weights" in known:  # an evaluation
         written["lookahead"] = f"search=tetrion.Search(lookahead={shown}), in a tetrion.Policy or beside weights"
         written["expectation"] = "search=tetrion.Search(), in a tetrion.Policy or beside weights"

@@ -31,7 +31,7 @@ from tetrion._messages.requests import (
     positions_message,
     rules_message,
 )
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.records import ServerInfo
 from tetrion._sessions.calls import EnvIds
 from tetrion._sessions.session import Session, Source, session_of

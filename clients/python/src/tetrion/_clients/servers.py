@@ -25,8 +25,7 @@ from tetrion._evaluations.run import EvaluationRun, describe
 from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, StoppedError, counts, cut, joined
 from tetrion._messages.policies import PoliciesLike
 from tetrion._messages.tensors import from_numpy, to_numpy
-from tetrion._pb import environment_service_pb2 as environment_pb
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress
 from tetrion._sessions.session import Session
 from tetrion._transport.connection import Connection, ConnectionSettings, checked_options
@@ -104,7 +103,7 @@ class Servers(Client):
         super().__init__(target, **settings)
         self._arguments = made_from
 
-    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
+    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
         """Makes a session on the next server, or on the one after it if that cannot be reached."""
         if not self._single:
             raise InvalidArgumentError(

@@ -26,8 +26,7 @@ from tetrion._envs import rendering
 from tetrion._envs.spaces import Fields
 from tetrion._messages import requests
 from tetrion._messages.requests import RulesLike
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures import pictures
 from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
@@ -53,7 +52,7 @@ class RemoteEnv:
     metadata: dict[str, Any]
 
     # What a step is, and the environments for the other kind of rules.
-    _action_model: int = rules_pb2.ACTION_MODEL_PLACEMENT
+    _action_model: int = pb.ACTION_MODEL_PLACEMENT
     _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
 
     def _rules_of(self, rules: RulesLike) -> RulesLike:
@@ -105,7 +104,7 @@ class RemoteEnv:
         """Adopts a session that was just made for this environment."""
         self.session = session
         if session._message.config.rules.action_model != self._action_model:
-            name = rules_pb2.ActionModel.Name(session._message.config.rules.action_model)
+            name = pb.ActionModel.Name(session._message.config.rules.action_model)
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
         self._fields = Fields(session._message.observation_specs, session.num_actions if self._observe_mask else 0)

@@ -6,7 +6,7 @@ from tetrion._envs.single import SingleEnv
 from tetrion._envs.vector import ManyEnv
 from tetrion._messages.records import rules_fields
 from tetrion._messages.requests import RulesLike, rules_message
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion.errors import InvalidArgumentError
 
@@ -84,7 +84,7 @@ class KeypressEnv(SingleEnv):
     `PlacementEnv`.
     """
 
-    _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
+    _action_model = pb.ACTION_MODEL_KEYPRESS
 
     def _rules_of(self, rules: RulesLike) -> RulesLike:
         return _falling(rules)
@@ -96,7 +96,7 @@ class KeypressEnv(SingleEnv):
         """
         rules = self.session._message.config.rules
         keys = _KEYBOARD if self.session.num_actions == 6 else _KEYBOARD | _MODERN_KEYBOARD
-        missing = {"r"} if rules.half_turns == rules_pb2.HALF_TURNS_OFF else set()
+        missing = {"r"} if rules.half_turns == pb.HALF_TURNS_OFF else set()
         missing |= set() if rules.hold else {"c"}
         return {(ord(key) if isinstance(key, str) else key,): action for key, action in keys.items() if key not in missing}
 
@@ -104,7 +104,7 @@ class KeypressEnv(SingleEnv):
 class KeypressVectorEnv(ManyEnv):
     """N games of Tetris key by key, like N `KeypressEnv`, in one session; see `PlacementVectorEnv`."""
 
-    _action_model = rules_pb2.ACTION_MODEL_KEYPRESS
+    _action_model = pb.ACTION_MODEL_KEYPRESS
 
     def _rules_of(self, rules: RulesLike) -> RulesLike:
         return _falling(rules)
@@ -117,7 +117,7 @@ def _falling(rules: RulesLike) -> RulesLike:
         InvalidArgumentError: The rules ask for placements.
     """
     message = rules_message(rules)
-    if message is not None and message.action_model == rules_pb2.ACTION_MODEL_PLACEMENT:
+    if message is not None and message.action_model == pb.ACTION_MODEL_PLACEMENT:
         raise InvalidArgumentError(
             "rules",
             "have the action model 'placement', which is played by 'tetrion/Placement-v0' (PlacementEnv, "
@@ -131,7 +131,7 @@ def _falling(rules: RulesLike) -> RulesLike:
         return rules_fields(named)
     # In the modern game pieces keep their turns and their way.
     is_named = message.preset == "guideline" and not message.HasField("reach")
-    is_modern = is_named or message.reach == rules_pb2.REACH_SRS
+    is_modern = is_named or message.reach == pb.REACH_SRS
     fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}
     falling = rules_message(fields)
     assert falling is not None

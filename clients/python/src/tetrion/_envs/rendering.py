@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import Scene
 from tetrion._recordings.episode_log import Episode, EpisodeLog
@@ -60,7 +60,7 @@ class Renderer:
         self._palette = palette
         self._rules = session._message.config.rules
         # Pieces that fall are in the playfield; others wait beside it.
-        waits = self._rules.action_model == rules_pb2.ACTION_MODEL_PLACEMENT
+        waits = self._rules.action_model == pb.ACTION_MODEL_PLACEMENT
         self._painter = pictures.Painter(pictures.Layout.of(self._rules, scale, has_current=waits), palette)
         self._log = EpisodeLog(session._message, [0] if mode == "human" else range(session.num_envs))
         session._listen(self._log)

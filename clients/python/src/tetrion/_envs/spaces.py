@@ -17,7 +17,7 @@ from gymnasium import spaces
 from tetrion._checks import arguments
 from tetrion._checks.names import expected
 from tetrion._messages.tensors import DTYPES
-from tetrion._pb import tensor_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 # The observation fields whose entries are tetrominoes.

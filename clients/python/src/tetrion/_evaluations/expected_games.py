@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tetrion._checks.failures import invalid_answer
 from tetrion._evaluations.games import Games
 from tetrion._messages.tensors import to_numpy
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 
 WITHOUT_SUMMARY = "the evaluation ended without a summary"
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._messages.tensors import column, from_numpy
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 
 
 @dataclass(frozen=True, repr=False, eq=False)

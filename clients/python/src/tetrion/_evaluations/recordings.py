@@ -20,8 +20,7 @@ from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Evaluation
 from tetrion._messages.requests import rules_message
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import environment_service_pb2 as environment_pb
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationStarted
 from tetrion._pictures.scenes import Course
 from tetrion._recordings.recording import MAX_TEXT, Recording, written
@@ -125,7 +124,7 @@ def _key(evaluation: Evaluation, row: int) -> Key:
 
 
 def _request(
-    request: pb.EvaluatePoliciesRequest, evaluation: Evaluation, rows: Sequence[int], limits: environment_pb.Limits
+    request: pb.EvaluatePoliciesRequest, evaluation: Evaluation, rows: Sequence[int], limits: pb.Limits
 ) -> pb.EvaluatePoliciesRequest:
     """The request for the actions of some games."""
     again = pb.EvaluatePoliciesRequest()
@@ -173,7 +172,7 @@ def _played(
 ) -> dict[int, Recording]:
     """Plays games again, side by side."""
     started = evaluation.started
-    config = environment_pb.SessionConfig(rules=rules_message(started.rules))
+    config = pb.SessionConfig(rules=rules_message(started.rules))
     rows = list(actions)
     landings: list[list[int]] = [[] for _ in rows]
 

@@ -23,7 +23,7 @@ from tetrion._messages.policies import (
 )
 from tetrion._messages.requests import FeaturesLike, RulesLike, rules_message, selected_features
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

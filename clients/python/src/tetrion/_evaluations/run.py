@@ -12,7 +12,7 @@ from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.summary import summarize
 from tetrion._messages.records import record
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress, EvaluationStarted
 from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import ServerUnavailableError, VersionMismatchError

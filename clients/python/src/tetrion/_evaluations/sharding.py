@@ -18,7 +18,7 @@ from tetrion._evaluations.progress import Progress
 from tetrion._evaluations.results import Evaluation
 from tetrion._evaluations.summary import summarize
 from tetrion._messages.records import record
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress
 
 # Shards at a time for each server: while one ends, the other keeps the cores busy.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._evaluations.games import Games
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 
 
 def summarize(games: Games, baseline: int | None, *, loss_trials: int = 0) -> pb.EvaluationSummary:

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import Specs, Tensors, column
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 
@@ -145,7 +144,7 @@ class AnswerDecoder:
         return column(response.action_mask, "action_mask", np.bool_, (rows, self._num_actions))
 
 
-def check_size(rules: rules_pb2.Rules) -> None:
+def check_size(rules: pb.Rules) -> None:
     """Checks the size of a playfield that a server tells of, for which pictures take memory.
 
     Raises:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tetrion._checks import arguments
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import enum_name
-from tetrion._pb import evaluation_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 Floats: TypeAlias = "npt.NDArray[np.float32]"

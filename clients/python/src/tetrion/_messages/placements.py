@@ -11,12 +11,11 @@ import numpy.typing as npt
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import to_numpy
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2, tensor_pb2
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 #: The names of keys by their numbers; all but `far_left` and `far_right` are actions of `"tetrion/Keypress-v0"`.
-KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in rules_pb2.Key.DESCRIPTOR.values)
+KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in pb.Key.DESCRIPTOR.values)
 
 
 class Model(Protocol):
@@ -95,7 +94,7 @@ class Placements:
         """
 
         def optional(name: str) -> npt.NDArray[np.generic] | None:
-            tensor: tensor_pb2.Tensor = getattr(message, name)
+            tensor: pb.Tensor = getattr(message, name)
             return to_numpy(tensor, name) if message.HasField(name) else None
 
         found = cls(

@@ -17,8 +17,7 @@ from tetrion._checks import arguments
 from tetrion._messages.models import Mlp, NTuple, TuplePattern
 from tetrion._messages.requests import FeaturesLike, enum_name, enum_value, features_message, selected_features, short_name
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import evaluation_service_pb2 as pb
-from tetrion._pb import features_pb2
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 Model: TypeAlias = "Mlp | NTuple"
@@ -62,7 +61,7 @@ class Search:
             self._check(name, arguments.integer)
         for name in ("lost_piece", "discount", "caution"):
             self._check(name, arguments.number)
-        self._check("terms", lambda field, value: enum_name(features_pb2.ExpectationTerms, value, field))
+        self._check("terms", lambda field, value: enum_name(pb.ExpectationTerms, value, field))
         others = [
             field.name for field in fields(self) if field.name != "lookahead" and getattr(self, field.name) is not None
         ]
@@ -150,7 +149,7 @@ PoliciesLike: TypeAlias = "str | Policy | Sequence[str | Policy]"
 
 def checked_terminal(terminal: Any) -> str | None:
     """`avoid` or `score`, or None."""
-    return None if terminal is None else enum_name(features_pb2.TerminalScore, terminal, "terminal")
+    return None if terminal is None else enum_name(pb.TerminalScore, terminal, "terminal")
 
 
 def check_model(model: Any) -> None:
@@ -223,7 +222,7 @@ def weights_message(
 
 def terminal_value(terminal: str | None) -> Any:
     """The value of the enum; None for the server's default."""
-    return enum_value(features_pb2.TerminalScore, terminal, "terminal") if terminal is not None else None
+    return enum_value(pb.TerminalScore, terminal, "terminal") if terminal is not None else None
 
 
 def search_fields(search: Search | None) -> dict[str, Any]:
@@ -234,12 +233,12 @@ def search_fields(search: Search | None) -> dict[str, Any]:
         return {"lookahead": search.lookahead}
     terms = search.terms
     return {
-        "expectation": features_pb2.Expectation(
+        "expectation": pb.Expectation(
             pieces=search.pieces,
             placements=search.placements,
             lost_piece=search.lost_piece,
             discount=search.discount,
-            terms=None if terms is None else enum_value(features_pb2.ExpectationTerms, terms, "terms"),
+            terms=None if terms is None else enum_value(pb.ExpectationTerms, terms, "terms"),
             caution=search.caution,
         )
     }
@@ -309,9 +308,9 @@ def model_from(message: Any, width: int) -> Model | None:
     return Mlp(tuple(message.mlp.hidden), short_name(activation), tables)
 
 
-def search_from(message: features_pb2.Expectation) -> Search:
+def search_from(message: pb.Expectation) -> Search:
     """The search of a message."""
-    terms = features_pb2.ExpectationTerms.DESCRIPTOR.values_by_number[message.terms] if message.terms else None
+    terms = pb.ExpectationTerms.DESCRIPTOR.values_by_number[message.terms] if message.terms else None
     given: dict[str, Any] = {
         name: getattr(message, name)
         for name in ("pieces", "placements", "lost_piece", "discount", "caution")
@@ -322,4 +321,4 @@ def search_from(message: features_pb2.Expectation) -> Search:
 
 def terminal_from(value: int) -> str | None:
     """The name of the value of the enum; None for the server's default."""
-    return short_name(features_pb2.TerminalScore.DESCRIPTOR.values_by_number[value]) if value else None
+    return short_name(pb.TerminalScore.DESCRIPTOR.values_by_number[value]) if value else None

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from tetrion._messages.policies import policy_from, search_from
 from tetrion._messages.requests import short_name
-from tetrion._pb import evaluation_service_pb2, features_pb2, rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._pb.records import RECORDS
 
@@ -26,13 +26,13 @@ def record(message: Message, width: int = 0) -> Any:
     """
     kind = RECORDS[message.DESCRIPTOR.full_name]
     rules = getattr(message, "rules", None)
-    if isinstance(rules, rules_pb2.Rules):
+    if isinstance(rules, pb.Rules):
         width = rules.width
     known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
     return kind(**{field.name: _value(message, known[field.name], width) for field in fields(kind)})
 
 
-def rules_fields(message: rules_pb2.Rules) -> RulesFields:
+def rules_fields(message: pb.Rules) -> RulesFields:
     """Rules as the argument `rules` takes them; fields that are absent are left out."""
     return cast(RulesFields, _present(message))
 
@@ -66,13 +66,13 @@ def _value(message: Message, field: FieldDescriptor, width: int) -> Any:
 def _single(value: Any, field: FieldDescriptor, width: int) -> Any:
     if field.enum_type is not None:
         return short_name(field.enum_type.values_by_number[value]) if value else None
-    if isinstance(value, rules_pb2.Rules):
+    if isinstance(value, pb.Rules):
         return rules_fields(value)
-    if isinstance(value, evaluation_service_pb2.Agent):
+    if isinstance(value, pb.Agent):
         return policy_from(value, width)
-    if isinstance(value, features_pb2.Expectation):
+    if isinstance(value, pb.Expectation):
         return search_from(value)
-    if isinstance(value, features_pb2.FeatureSelection):
+    if isinstance(value, pb.FeatureSelection):
         return value.set or tuple(value.features)
     if isinstance(value, Duration):
         return value.ToTimedelta().total_seconds()

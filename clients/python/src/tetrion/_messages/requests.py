@@ -14,8 +14,7 @@ from gymnasium.vector import AutoresetMode
 from tetrion._checks import arguments
 from tetrion._checks.names import expected
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import environment_service_pb2 as environment_pb
-from tetrion._pb import features_pb2, rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion.errors import InvalidArgumentError
 
@@ -89,14 +88,14 @@ class PlacementsOptions(TypedDict, total=False):
     actions: npt.ArrayLike | None
 
 
-def placements_request(**options: Unpack[PlacementsOptions]) -> environment_pb.EnumeratePlacementsRequest:
+def placements_request(**options: Unpack[PlacementsOptions]) -> pb.EnumeratePlacementsRequest:
     """The request for placements, without the positions that they are of.
 
     Raises:
         InvalidArgumentError: A value has the wrong type.
     """
     actions = options.get("actions")
-    return environment_pb.EnumeratePlacementsRequest(
+    return pb.EnumeratePlacementsRequest(
         features=features_message(options.get("features")),
         include_afterstates=arguments.flag("afterstates", options.get("afterstates", False)),
         include_position_features=arguments.flag("position_features", options.get("position_features", False)),
@@ -154,7 +153,7 @@ def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     return mode if isinstance(mode, AutoresetMode) else modes[arguments.choice("autoreset_mode", mode, modes)]
 
 
-def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
+def rules_message(rules: RulesLike) -> pb.Rules | None:
     """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
 
     `RulesFields` describes each field; `Client.server_info().rules_presets` lists the fields of every preset. Values of
@@ -169,10 +168,10 @@ def rules_message(rules: RulesLike) -> rules_pb2.Rules | None:
     if rules is None:
         return None
     if isinstance(rules, str):
-        return rules_pb2.Rules(preset=rules)
+        return pb.Rules(preset=rules)
     if not isinstance(rules, Mapping):
         raise arguments.wrong("rules", rules, "a preset's name, or fields by name such as {'width': 6}")
-    message = rules_pb2.Rules()
+    message = pb.Rules()
     _fill(message, rules, "rules")
     return message
 
@@ -229,7 +228,7 @@ def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
     return tuple(arguments.names("features", features, "holes"))
 
 
-def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | None:
+def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
     """A selection of features from the name of a set, or from the names of features.
 
     `Client.server_info()` lists both, as `feature_sets` and `features`; the server refuses others.
@@ -238,11 +237,11 @@ def features_message(features: FeaturesLike) -> features_pb2.FeatureSelection | 
     if selected is None:
         return None
     if isinstance(selected, str):
-        return features_pb2.FeatureSelection(set=selected)
-    return features_pb2.FeatureSelection(features=selected)
+        return pb.FeatureSelection(set=selected)
+    return pb.FeatureSelection(features=selected)
 
 
-def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> environment_pb.Positions:
+def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> pb.Positions:
     """Positions from snapshots, drawings or packed playfields, one or several.
 
     Args:
@@ -253,7 +252,7 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
     Raises:
         InvalidArgumentError: They are none of these, or a mixture.
     """
-    message = environment_pb.Positions(rules=rules_message(rules))
+    message = pb.Positions(rules=rules_message(rules))
     if isinstance(positions, Packed):
         # The server wants 32 bits for a row of more than 16 columns, and 16 for all others.
         is_wide = (width or message.rules.width) > 16
@@ -286,7 +285,7 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
     return message
 
 
-def num_positions(positions: environment_pb.Positions) -> int:
+def num_positions(positions: pb.Positions) -> int:
     """How many positions there are."""
     packed = positions.packed.pieces.shape
     return len(positions.states) + len(positions.drawings) + (packed[0] if packed else 0)

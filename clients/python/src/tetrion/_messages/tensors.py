@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
 from tetrion._checks.names import unknown
-from tetrion._pb import tensor_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {

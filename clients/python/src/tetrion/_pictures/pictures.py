@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures import font
 from tetrion._pictures.scenes import EMPTY, ENDINGS, LETTERS, LYING, Cell, Scene, points
 from tetrion.errors import InvalidArgumentError
@@ -110,15 +110,13 @@ class Layout:
     has_score: bool
 
     @classmethod
-    def of(
-        cls, rules: rules_pb2.Rules, scale: float = 1.0, *, has_current: bool = False, has_caption: bool = False
-    ) -> Layout:
+    def of(cls, rules: pb.Rules, scale: float = 1.0, *, has_current: bool = False, has_caption: bool = False) -> Layout:
         """For games of these rules, every field of which is filled in; scale 1 is 16 pixels a cell's side."""
         check_pieces(rules)
         cell = round(_CELL * checked_scale("scale", scale))
         scoring = rules.scoring
         just_lines = (scoring.piece, list(scoring.lines), scoring.game_end) == (0, [1, 2, 3, 4], 0)
-        just_lines = just_lines and rules.clear_points == rules_pb2.CLEAR_POINTS_LINES
+        just_lines = just_lines and rules.clear_points == pb.CLEAR_POINTS_LINES
         visible = rules.height - rules.rows_above
         shown = (cell, rules.width, visible, rules.preview, rules.hold, has_current, not just_lines)
         layout = cls(0, 0, None, *shown)
@@ -341,12 +339,12 @@ def png(picture: Picture) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-def are_tetrominoes(rules: rules_pb2.Rules) -> bool:
+def are_tetrominoes(rules: pb.Rules) -> bool:
     """Whether the pieces of a game are tetrominoes."""
     return rules.piece_set in ("", "tetrominoes")
 
 
-def check_pieces(rules: rules_pb2.Rules) -> None:
+def check_pieces(rules: pb.Rules) -> None:
     """Checks that a game has tetrominoes, whose colours and shapes this package knows.
 
     Raises:
@@ -359,7 +357,7 @@ def check_pieces(rules: rules_pb2.Rules) -> None:
         )
 
 
-def text(scene: Scene, rules: rules_pb2.Rules, palette: str | None = "usual") -> str:
+def text(scene: Scene, rules: pb.Rules, palette: str | None = "usual") -> str:
     """A scene for a terminal.
 
     With a palette it has colours by ANSI escape sequences, and two characters a cell, so that it is about square. Without
@@ -392,7 +390,7 @@ def _place(scene: Scene, place: Cell, colours: list[int] | None) -> str:
     return f"\x1b[1;30;48;5;{colours[hue]}m[]\x1b[0m" if is_marked else f"\x1b[48;5;{colours[hue]}m  \x1b[0m"
 
 
-def _aside(scene: Scene, rules: rules_pb2.Rules, colours: list[int] | None) -> list[str]:
+def _aside(scene: Scene, rules: pb.Rules, colours: list[int] | None) -> list[str]:
     """The lines beside the playfield."""
 
     def letter(piece: int) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.tensors import column, to_numpy
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 
 # The most actions of an episode that are kept; a file of more would be too long.
 _MAX_ACTIONS = 8 << 20

@@ -12,8 +12,7 @@ from types import TracebackType
 
 from tetrion._checks import arguments
 from tetrion._messages.requests import Drawing
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures.scenes import Course, drawn
 from tetrion._recordings.episode_log import Beginning, Episode, EpisodeLog
 from tetrion._recordings.recording import Recording, checked_text, written
@@ -215,7 +214,7 @@ def _drawing(replayer: Replayer, width: int) -> Drawing:
     return Drawing(drawn(state.rows, width), replayer.letters([state.current]), replayer.letters(state.queue), held)
 
 
-def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, actions: Sequence[int]) -> Sequence[int]:
+def _from_the_top(replayer: Replayer, rules: pb.Rules, begin: Beginning, actions: Sequence[int]) -> Sequence[int]:
     """Brings a game that began with a snapshot to the first position that can be drawn; returns the actions from there.
 
     That is its beginning, unless keys have moved its first piece already.
@@ -226,7 +225,7 @@ def _from_the_top(replayer: Replayer, rules: rules_pb2.Rules, begin: Beginning, 
     course = replayer.course(0)
     if course.state.current < 0:
         raise EpisodeEndedError("the snapshot is of an episode that is over", code="FAILED_PRECONDITION")
-    if rules.action_model != rules_pb2.ACTION_MODEL_KEYPRESS:
+    if rules.action_model != pb.ACTION_MODEL_KEYPRESS:
         return actions
     replayer.begin_at(0, _drawing(replayer, rules.width))
     begun = replayer.course(0).state

@@ -21,8 +21,7 @@ from google.protobuf.message import DecodeError
 from tetrion._checks import arguments
 from tetrion._messages.records import rules_fields
 from tetrion._messages.requests import Drawing
-from tetrion._pb import environment_service_pb2 as environment_pb
-from tetrion._pb import recording_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import ENDINGS, INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, drawn
@@ -57,7 +56,7 @@ _MAX_SHOWN = 20_000
 class HasServer(Protocol):
     """A `Client`, which makes sessions."""
 
-    def _create(self, request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session: ...
+    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session: ...
 
 
 class Recording:
@@ -330,7 +329,7 @@ class Recording:
 
     def _begun(self, create: CreateSession) -> Replayer:
         message = self._message
-        config = environment_pb.SessionConfig(
+        config = pb.SessionConfig(
             rules=message.rules,
             invalid_action_policy=message.invalid_action_policy,
             invalid_action_reward=message.invalid_action_reward,
@@ -396,7 +395,7 @@ class Recording:
 _connections: dict[int, Connection] = {}
 
 
-def _on_a_server_of_this_process(request: environment_pb.CreateSessionRequest, snapshot_every: int) -> Session:
+def _on_a_server_of_this_process(request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
     connection = _connections.get(os.getpid())
     if connection is None or (connection.server is not None and connection.server.closed):
         connection = _connections[os.getpid()] = Connection(None)
@@ -404,7 +403,7 @@ def _on_a_server_of_this_process(request: environment_pb.CreateSessionRequest, s
 
 
 def written(
-    config: environment_pb.SessionConfig,
+    config: pb.SessionConfig,
     rules_version: str,
     dealt: Mapping[str, Any],
     start: Drawing | None,
@@ -430,13 +429,13 @@ def written(
         create: Makes a session on the server that can replay it.
     """
     scene = course.scene()
-    ignores = config.invalid_action_policy == environment_pb.INVALID_ACTION_POLICY_IGNORE
+    ignores = config.invalid_action_policy == pb.INVALID_ACTION_POLICY_IGNORE
     message = pb.Recording(
         rules_version=rules_version,
         rules=config.rules,
-        invalid_action_policy=config.invalid_action_policy or environment_pb.INVALID_ACTION_POLICY_REJECT,
+        invalid_action_policy=config.invalid_action_policy or pb.INVALID_ACTION_POLICY_REJECT,
         invalid_action_reward=config.invalid_action_reward if ignores else 0.0,
-        start=environment_pb.Drawing(rows=start.rows, piece=start.piece, queue=start.queue, held=start.held)
+        start=pb.Drawing(rows=start.rows, piece=start.piece, queue=start.queue, held=start.held)
         if start is not None
         else None,
         actions=actions,

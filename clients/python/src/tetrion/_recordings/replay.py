@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._messages.records import rules_fields
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import ENDINGS, Course, GameState, Landing, Scene
@@ -27,7 +27,7 @@ class Replay:
         landings: The landing of each step, None where no piece landed.
     """
 
-    def __init__(self, rules: rules_pb2.Rules, course: Course, player: str = "") -> None:
+    def __init__(self, rules: pb.Rules, course: Course, player: str = "") -> None:
         """A game at its beginning."""
         self._rules = rules
         self.player = player
@@ -67,7 +67,7 @@ class Replay:
         """
         step = self._checked(step)
         scene = self.scene(step)
-        if self._rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS:
+        if self._rules.action_model == pb.ACTION_MODEL_KEYPRESS:
             return scene
         if step == len(self):
             return replace(scene, current=None)

@@ -17,8 +17,7 @@ from google.protobuf.duration_pb2 import Duration
 from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.requests import Drawing, Packed, positions_message
 from tetrion._messages.tensors import to_numpy
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures.pictures import are_tetrominoes
 from tetrion._pictures.scenes import INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, GameState, Shapes, letters, shape
 from tetrion._recordings.episode_log import Beginning
@@ -62,9 +61,9 @@ class Replayer:
             ttl: How long the server keeps the session without a call.
         """
         rules = config.rules
-        has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
+        has_keys = rules.action_model == pb.ACTION_MODEL_KEYPRESS
         observations = ["board_bits", "current", "queue"]
-        is_steered = has_keys and rules.reach == rules_pb2.REACH_SRS
+        is_steered = has_keys and rules.reach == pb.REACH_SRS
         observations += ["falling_cells"] * has_keys + ["held"] * rules.hold + ["piece_state"] * is_steered
         has_garbage = rules.HasField("garbage")
         observations += ["garbage"] * has_garbage
@@ -87,7 +86,7 @@ class Replayer:
         self._width = rules.width
         self._session = create(request, 256)
         # Where pieces turn on their way, the number of a placement names no single orientation of an empty playfield.
-        is_plain = not has_keys and rules.reach != rules_pb2.REACH_SRS and not rules.hold
+        is_plain = not has_keys and rules.reach != pb.REACH_SRS and not rules.hold
         self._shapes: Shapes | None = None
         if are_tetrominoes(rules):
             self._shapes = _shapes(self._session) if is_plain else {}

@@ -12,13 +12,13 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from tetrion._pb import recording_pb2, rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures.pictures import BACKGROUND, EMPTY_CELL, PALETTES, Layout, Rgb
 from tetrion._pictures.scenes import EMPTY, ENDINGS, LYING, Cells, Scene, points
 from tetrion._recordings.replay import Replay
 
 
-def page(replay: Replay, message: recording_pb2.Recording, num_steps: int, palette: str, speed: float) -> str:
+def page(replay: Replay, message: pb.Recording, num_steps: int, palette: str, speed: float) -> str:
     """The piece of a page.
 
     Args:
@@ -63,7 +63,7 @@ def _game(replay: Replay) -> dict[str, Any]:
         if landing is not None and state.current >= 0:
             pieces.append(state.current)
     pieces += states[-1].queue
-    has_keys = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
+    has_keys = rules.action_model == pb.ACTION_MODEL_KEYPRESS
     # Where a piece can be held, what comes next does not follow from the pieces.
     shown = [[state.held, *state.queue] for state in states] if rules.hold else None
 
@@ -88,7 +88,7 @@ def _game(replay: Replay) -> dict[str, Any]:
     }
 
 
-def still(scene: Scene, rules: rules_pb2.Rules, palette: str) -> str:
+def still(scene: Scene, rules: pb.Rules, palette: str) -> str:
     """A scene as a drawing in SVG, without words, as far as its rows are visible."""
     cell = 16
     height, width = rules.height - rules.rows_above, rules.width

@@ -14,7 +14,7 @@ from tetrion._messages.answers import AnswerDecoder, Observed, Stepped
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PlacementsOptions, PositionsLike, placements_request, positions_message
 from tetrion._messages.tensors import from_numpy
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._sessions.link import Link
 from tetrion.errors import InvalidArgumentError
 

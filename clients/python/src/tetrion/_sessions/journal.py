@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 
 
 class Entry(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._sessions.journal import Entry, Journal
 from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import ServerUnavailableError, SessionNotFoundError, TetrionError, VersionMismatchError

@@ -11,7 +11,7 @@ from tetrion._checks import arguments
 from tetrion._messages.answers import check_session
 from tetrion._messages.records import record, rules_fields
 from tetrion._messages.requests import enum_value
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._pb.records import SessionConfig
 from tetrion._sessions.calls import Calls, EnvIds, ids

@@ -17,7 +17,7 @@ from tetrion._checks.failures import from_status, invalid_answer
 from tetrion._messages.answers import Stepped
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PlacementsOptions
-from tetrion._pb import environment_service_pb2 as pb
+from tetrion._pb import messages as pb
 from tetrion._sessions.calls import Calls, EnvIds
 from tetrion._sessions.journal import Entry
 from tetrion._sessions.link import NUMBERED, Link

@@ -22,7 +22,7 @@ from tetrion._evaluations.request import EvaluationOptions, SeedRange, Seeds
 from tetrion._evaluations.results import Evaluation
 from tetrion._messages.policies import PoliciesLike, Search
 from tetrion._messages.requests import RulesLike, rules_message, selected_features
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pb.records import PolicySummary, ServerInfo
 from tetrion._training.cem import PRESETS, CemConfig, CemOptimizer
 from tetrion._training.draws import GAME, word
@@ -416,7 +416,7 @@ def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: Rul
     selected = selected_features(features)
     if not isinstance(selected, str):
         return len(selected or ())
-    playfield = rules_message(rules) or rules_pb2.Rules()
+    playfield = rules_message(rules) or pb.Rules()
     width = playfield.width
     if not playfield.HasField("width"):
         name = playfield.preset or "simplified"

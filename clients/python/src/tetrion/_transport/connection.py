@@ -18,8 +18,7 @@ import grpc
 from tetrion._checks import arguments
 from tetrion._checks.failures import from_rpc_error
 from tetrion._messages.answers import MAX_BYTES
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import evaluation_service_pb2 as evaluation_pb
+from tetrion._pb import messages as pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
 from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
 from tetrion._transport import addresses
@@ -281,8 +280,8 @@ class Connection:
         return self._environment.WatchSession(request, metadata=(*self._metadata, ("x-session", request.session)))
 
     def evaluate(
-        self, request: evaluation_pb.EvaluatePoliciesRequest, timeout: float | None = None
-    ) -> Generator[evaluation_pb.EvaluatePoliciesResponse, None, None]:
+        self, request: pb.EvaluatePoliciesRequest, timeout: float | None = None
+    ) -> Generator[pb.EvaluatePoliciesResponse, None, None]:
         """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
         self.check_usable()
         self.server_info()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 
-from tetrion._pb.environment_service_pb2 import GetServerInfoResponse
+from tetrion._pb.messages import GetServerInfoResponse
 from tetrion.errors import ForeignServerError, IncompatibleServerError, InvalidAnswerError, TetrionError, VersionWarning
 
 VERSION = "0.1.0"

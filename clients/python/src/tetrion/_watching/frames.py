@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import EMPTY, LETTERS, Cells, Scene
 
@@ -82,7 +81,7 @@ class WatchedFrame:
     _painter: pictures.Painter = field(compare=False)
 
     @classmethod
-    def _from_message(cls, message: pb.WatchFrame, rules: rules_pb2.Rules, painter: pictures.Painter) -> WatchedFrame:
+    def _from_message(cls, message: pb.WatchFrame, rules: pb.Rules, painter: pictures.Painter) -> WatchedFrame:
         """Reads a frame of a session with these rules.
 
         Raises:
@@ -114,14 +113,14 @@ class WatchedFrame:
         return f"<tetrion.WatchedFrame of {len(self.envs)} environments after call {self.sequence}>"
 
 
-def painter(rules: rules_pb2.Rules, scale: float, palette: str) -> pictures.Painter:
+def painter(rules: pb.Rules, scale: float, palette: str) -> pictures.Painter:
     """What paints the environments of a session with these rules."""
     # Pieces that fall are in the playfield; others wait beside it.
-    waits = rules.action_model == rules_pb2.ACTION_MODEL_PLACEMENT
+    waits = rules.action_model == pb.ACTION_MODEL_PLACEMENT
     return pictures.Painter(pictures.Layout.of(rules, scale, has_current=waits, has_caption=True), palette)
 
 
-def _env(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> WatchedEnv:
+def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
     last = env.last_episode
     return WatchedEnv(
         env_id=env.env_id,
@@ -135,13 +134,13 @@ def _env(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> WatchedEnv:
     )
 
 
-def _scene(env: pb.WatchedEnv, rules: rules_pb2.Rules) -> Scene:
+def _scene(env: pb.WatchedEnv, rules: pb.Rules) -> Scene:
     cells = np.full((rules.height, rules.width), EMPTY, np.int8)
     if env.cells:
         # There 0 is an empty cell, and tetrominoes count from 1.
         cells[:] = np.frombuffer(env.cells, np.int8).reshape(cells.shape) - 1
     # Where a piece is placed, its cells are only those in which it would appear.
-    falls = rules.action_model == rules_pb2.ACTION_MODEL_KEYPRESS
+    falls = rules.action_model == pb.ACTION_MODEL_KEYPRESS
     return Scene(
         cells=cells,
         current=LETTERS.index(env.piece) if env.piece else None,

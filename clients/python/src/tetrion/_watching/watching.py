@@ -19,8 +19,7 @@ from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.answers import check_size
 from tetrion._messages.records import rules_fields
-from tetrion._pb import environment_service_pb2 as pb
-from tetrion._pb import rules_pb2
+from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion._pictures import pictures
 from tetrion._sessions.calls import EnvIds, ids
@@ -70,7 +69,7 @@ class Watching:
         return rules_fields(self._rules)
 
     @property
-    def _rules(self) -> rules_pb2.Rules:
+    def _rules(self) -> pb.Rules:
         return self._reader.started.session.config.rules
 
     @property
