@@ -25,8 +25,8 @@ A request starts from one of them, by default `simplified`, and may change any f
 
 const FIELDS_HEAD: &str = "\
 Fields of a preset that a request can change.
-In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay` is `{\"garbage\": {\"delay\": 2}}`.
-Flags have hyphens for dots and underscores (`--garbage-delay`); settings of dm_env_rpc have the names as they are.
+In [`rules.proto`](../proto/tetrion/v1/rules.proto), in `rules` of the Python client and in files, a dot leads into a message: `garbage.delay_pieces` is `{\"garbage\": {\"delay_pieces\": 2}}`.
+Flags have hyphens for dots and underscores (`--garbage-delay-pieces`); settings of dm_env_rpc have the names as they are.
 ";
 
 const CHOICES_HEAD: &str = "\
@@ -45,7 +45,7 @@ The random choices of an agent come from the seed of the episode: the n-th draw 
 
 const PARAMETERS_HEAD: &str = "\
 Parameters of the agents; an agent refuses all others.
-The controllers below take `lookahead`, `expectation` and `terminal`; the first two exclude each other.
+The controllers below take `lookahead`, `expectation` and `terminal_value`; the first two exclude each other.
 ";
 
 const CONTROLLERS_HEAD: &str = "\

@@ -95,7 +95,7 @@ const HEADINGS: [Heading; 24] = [
             "discount",
             "expectation_terms",
             "caution",
-            "terminal",
+            "terminal_value",
         ],
     ),
     Heading::new("Session", &["session", "envs"]),

@@ -17,7 +17,7 @@ use crate::viewers::{MAX_FALL_SPEED, Play, PlaySetup};
 #[command(
     mut_arg("lookahead", |arg| arg.requires("against")),
     mut_arg("expectation", |arg| arg.requires("against")),
-    mut_arg("terminal", |arg| arg.requires("against")),
+    mut_arg("terminal_value", |arg| arg.requires("against")),
     mut_arg("rules", |arg| arg.help("Rules preset; under lab and guideline you steer falling pieces by keys [default: the rules of a run in --against, or simplified]")),
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: 10, or the preset's]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: 20, or the preset's]")),

@@ -23,7 +23,7 @@ const GROUP: &str = "RulesArgs";
 /// Fields that `-h` shows; `--help` shows all.
 const SHORT_HELP: [&str; 2] = ["width", "height"];
 
-/// Id of the flag for a field, such as `garbage_delay` for `garbage.delay`. The flag has hyphens: `--garbage-delay`.
+/// Id of the flag for a field, such as `garbage_delay_pieces` for `garbage.delay_pieces`. The flag has hyphens: `--garbage-delay-pieces`.
 fn id(field: &RulesField) -> String {
     field.name.replace('.', "_")
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 
 use super::options::one_of;
-use crate::agents::{Expectation, PlayChoice, Search, TerminalPolicy, Terms};
+use crate::agents::{Expectation, PlayChoice, Search, TerminalValue, Terms};
 use crate::engine::MAX_PREVIEW;
 
 /// How controllers play. The controller decides where flags are absent.
@@ -51,8 +51,8 @@ pub struct SearchArgs {
 
     /// Value of a game-ending placement, for linear controllers [default: as in the weights or the controller; avoid for
     /// plain numbers]
-    #[arg(long, value_name = "HOW", value_parser = terminal())]
-    pub terminal: Option<TerminalPolicy>,
+    #[arg(long, value_name = "HOW", value_parser = terminal_value())]
+    pub terminal_value: Option<TerminalValue>,
 }
 
 impl SearchArgs {
@@ -73,7 +73,7 @@ impl SearchArgs {
                 })
             }),
         };
-        PlayChoice { terminal: self.terminal, search }
+        PlayChoice { terminal_value: self.terminal_value, search }
     }
 }
 
@@ -87,9 +87,9 @@ fn terms() -> impl TypedValueParser<Value = Terms> {
 }
 
 /// The parser of the value of a game-ending placement.
-fn terminal() -> impl TypedValueParser<Value = TerminalPolicy> {
+fn terminal_value() -> impl TypedValueParser<Value = TerminalValue> {
     one_of(&[
-        ("score", "The score of its features, as for any other placement", TerminalPolicy::Score),
-        ("avoid", "Lower than any other placement", TerminalPolicy::Avoid),
+        ("score", "The score of its features, as for any other placement", TerminalValue::Score),
+        ("avoid", "Lower than any other placement", TerminalValue::Avoid),
     ])
 }

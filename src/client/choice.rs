@@ -3,7 +3,7 @@
 pub use crate::wire::features::Features;
 pub use crate::wire::models::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use crate::wire::pb;
-pub use crate::wire::policies::{NamedPolicy, Play, PlayChoice, TerminalPolicy, WeightedPolicies};
+pub use crate::wire::policies::{NamedPolicy, Play, PlayChoice, TerminalValue, WeightedPolicies};
 pub use crate::wire::search::{Expectation, Search, Terms};
 
 /// The policies of an evaluation.

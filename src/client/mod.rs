@@ -27,7 +27,7 @@ mod watching;
 pub use crate::wire::rules::RulesChoice;
 pub use choice::{
     Activation, Expectation, Features, Mlp, ModelShape, NTuple, NamedPolicy, Play, PlayChoice, Policies,
-    Search, TerminalPolicy, Terms, TupleKind, TuplePattern, WeightedPolicies,
+    Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightedPolicies,
 };
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;

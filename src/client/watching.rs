@@ -42,14 +42,14 @@ pub struct ListedSession {
     /// Rows of the playfields.
     pub height: u32,
     /// Number of calls that have changed the session so far.
-    pub sequence: u64,
+    pub sequence_number: u64,
 }
 
 /// State of a session at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedFrame {
     /// Number of calls that have changed the session so far.
-    pub sequence: u64,
+    pub sequence_number: u64,
     /// The watched environments, in the order of [`WatchedSession::env_ids`].
     pub envs: Vec<WatchedEnv>,
 }
@@ -109,7 +109,7 @@ impl Client {
     }
 }
 
-fn decode_listed(pb::Session { name, config, sequence, .. }: pb::Session) -> ListedSession {
+fn decode_listed(pb::Session { name, config, sequence_number, .. }: pb::Session) -> ListedSession {
     let config = config.unwrap_or_default();
     let rules = config.rules.unwrap_or_default();
     ListedSession {
@@ -118,7 +118,7 @@ fn decode_listed(pb::Session { name, config, sequence, .. }: pb::Session) -> Lis
         preset: rules.preset,
         width: rules.width.unwrap_or(0),
         height: rules.height.unwrap_or(0),
-        sequence,
+        sequence_number,
     }
 }
 
@@ -145,7 +145,7 @@ impl Watching {
         let decode = |(n, env)| decode_env(env, &self.session.rules).in_field(&format!("envs[{n}]"));
         let envs: Result<Vec<WatchedEnv>, _> = frame.envs.iter().enumerate().map(decode).collect();
         let envs = envs.map_err(|error| ClientError::Answer(error.to_string()))?;
-        Ok(WatchedFrame { sequence: frame.sequence, envs })
+        Ok(WatchedFrame { sequence_number: frame.sequence_number, envs })
     }
 }
 

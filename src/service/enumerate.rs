@@ -34,7 +34,7 @@ pub(super) struct Question {
     pub options: Options,
     pub max_response_bytes: u32,
     /// The sequence number of the session that the positions come from; 0 for positions in the request.
-    pub sequence: u64,
+    pub sequence_number: u64,
 }
 
 /// The largest possible size of an answer.
@@ -62,7 +62,7 @@ impl Question {
             features: own.or_else(|| state.features().cloned()),
             options: options(request, &rules)?,
             max_response_bytes: response_bytes(request.max_response_bytes, state.max_response_bytes())?,
-            sequence: state.sequence(),
+            sequence_number: state.sequence_number(),
         })
     }
 
@@ -84,7 +84,7 @@ impl Question {
             features: decode_features(request, &rules)?,
             options: options(request, &rules)?,
             max_response_bytes,
-            sequence: 0,
+            sequence_number: 0,
         })
     }
 
@@ -189,7 +189,7 @@ impl Question {
             self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
-        // Action, placement, reward, lines, terminal, spin, hold, attack; features; playfields; pairs of one byte each; keys, as
+        // Action, placement, reward, lines, terminated, spin, hold, attack; features; playfields; pairs of one byte each; keys, as
         // many as there may be, and their offset.
         let row_bytes = 4
             + 4
@@ -237,13 +237,13 @@ impl Question {
             features: set.map(|set| matrix(rows, set, &columns.features)),
             rewards: Some(tensor::encode(vec![rows], &columns.rewards)),
             lines: Some(tensor::encode(vec![rows], &columns.lines)),
-            terminal: Some(tensor::encode_bools(vec![rows], &columns.terminal)),
+            terminated: Some(tensor::encode_bools(vec![rows], &columns.terminated)),
             afterstates: afterstates.then(|| boards(columns.afterstates)),
             position_features: set
                 .filter(|_| position_features)
                 .map(|set| matrix(num_positions, set, &columns.position_features)),
             feature_columns: set.map(features::encode_columns),
-            sequence: self.sequence,
+            sequence_number: self.sequence_number,
             anchors: anchors.then(|| tensor::encode(vec![rows, 2], &columns.anchors)),
             cells: cells
                 .then(|| tensor::encode(vec![rows, self.rules.pieces.max_cells().into(), 2], &columns.cells)),
@@ -280,7 +280,7 @@ fn decode_actions(
 
 fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Options, DecodeError> {
     if request.include_keys && !rules.names_spots() {
-        let problem = "is true, but keys to placements exist only under REACH_SRS";
+        let problem = "is true, but keys to placements exist only under REACH_MOVES";
         return Err(DecodeError::field("include_keys", problem));
     }
     Ok(Options {

@@ -9,10 +9,10 @@ use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet, RULES_VERSION}
 use crate::env::Role;
 use crate::features::kernel::Kernel;
 use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
-use crate::wire::policies::encode_terminal;
+use crate::wire::policies::encode_terminal_value;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::search::encode_search;
-use crate::wire::{duration, features, fields, limits, pb};
+use crate::wire::{duration, fields, limits, pb};
 
 use super::allotment::Allotment;
 use super::caller::CallerLimits;
@@ -223,11 +223,11 @@ fn piece_set(row: &NamedPieceSet) -> pb::PieceSet {
 
 /// A feature in each named form: features of playfields are measured after clearing, and with `_preclear` before.
 fn forms(feature: &Feature) -> Vec<pb::Feature> {
-    let family = match feature.measure {
-        Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => pb::FeatureFamily::Single,
-        Measure::Column(_) => pb::FeatureFamily::Columns,
-        Measure::Pair(_) => pb::FeatureFamily::ColumnPairs,
-        Measure::Seven(_) | Measure::LandingSeven(_) => pb::FeatureFamily::Seven,
+    let (family, size) = match feature.measure {
+        Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => (pb::FeatureFamily::Single, 0),
+        Measure::Column(_) => (pb::FeatureFamily::Columns, 0),
+        Measure::Pair(_) => (pb::FeatureFamily::ColumnPairs, 0),
+        Measure::Seven(_) | Measure::LandingSeven(_) => (pb::FeatureFamily::Fixed, 7),
     };
     let form = |name: String, stage: pb::FeatureStage| pb::Feature {
         name,
@@ -235,6 +235,7 @@ fn forms(feature: &Feature) -> Vec<pb::Feature> {
         source: feature.source.to_owned(),
         stage: stage.into(),
         family: family.into(),
+        size,
     };
     let plain = feature.name.to_owned();
     if feature.is_of_landing() {
@@ -264,36 +265,37 @@ fn controller(controller: &Controller) -> pb::Controller {
     pb::Controller {
         name: controller.name.to_owned(),
         feature_set: set.to_owned(),
-        feature_set_version: features::encode(&features_at(set, controller.width)).version,
+        feature_set_version: features_at(set, controller.width).version().to_string(),
         weights: controller.weights.to_vec(),
         width: if columns_change { controller.width.into() } else { 0 },
-        terminal: encode_terminal(controller.play.terminal).into(),
+        terminal_value: encode_terminal_value(controller.play.terminal_value).into(),
         rules_preset: controller.preset.to_owned(),
         source: controller.source.to_owned(),
-        scores: controller.figures.iter().flat_map(scores).collect(),
+        results: controller.figures.iter().flat_map(results).collect(),
         expectation: encode_search(controller.play.search).1,
     }
 }
 
-/// A controller's published scores, and scores measured since.
-fn scores(figure: &Figure) -> Vec<pb::ReportedScore> {
+/// A controller's published results, and results measured since.
+fn results(figure: &Figure) -> Vec<pb::ReportedResult> {
     let cut = match figure.max_steps {
         0 => String::new(),
         steps => format!(", games cut after {steps} key presses"),
     };
-    let score = |mean_lines: f64, half_width: Option<f64>, num_games: u64, source: &str| pb::ReportedScore {
-        rules_preset: figure.preset.to_owned(),
-        width: figure.width.into(),
-        height: figure.height.into(),
-        mean_lines,
-        half_width,
-        num_games,
-        source: format!("{source}{cut}"),
-    };
-    let published = figure.published.map(|mean| score(mean, None, 0, "published with the weights"));
+    let result =
+        |mean_lines: f64, half_width: Option<f64>, num_games: u64, source: &str| pb::ReportedResult {
+            rules_preset: figure.preset.to_owned(),
+            width: figure.width.into(),
+            height: figure.height.into(),
+            mean_lines,
+            half_width,
+            num_games,
+            source: format!("{source}{cut}"),
+        };
+    let published = figure.published.map(|mean| result(mean, None, 0, "published with the weights"));
     let measured = figure.measured.map(|measured| {
         let half_width = measured.interval.map(|(low, high)| (high - low) / 2.0);
-        score(
+        result(
             measured.mean,
             half_width,
             measured.games.into(),

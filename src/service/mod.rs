@@ -6,7 +6,7 @@
 //! * [`evaluation`] plays whole games and streams their results; [`games`] has the running games, `places` limits
 //!   evaluations.
 //! * [`sessions`] has the table of sessions; `session_state` performs a session's calls, `memory` counts its bytes,
-//!   `sequence` keeps its last answer.
+//!   `sequence_number` keeps its last answer.
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` computes how large answers can become.

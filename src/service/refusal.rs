@@ -162,7 +162,9 @@ pub enum Refusal {
         limit: u64,
     },
     /// A sequence number that is neither the next one, nor the last one with the last request.
-    #[error("sequence is {got}, expected {expected}, or the last request again with its sequence")]
+    #[error(
+        "sequence_number is {got}, expected {expected}, or the last request again with its sequence_number"
+    )]
     SequenceMismatch {
         /// The next number.
         expected: u64,

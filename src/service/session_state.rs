@@ -155,13 +155,13 @@ impl SessionState {
             observation_specs: self.layout.observation_specs(&self.batch),
             action_spec: Some(fields::action_spec(rules)),
             info_specs: self.layout.info_specs(&self.batch),
-            features: self.features().map(features::encode_columns),
+            feature_columns: self.features().map(features::encode_columns),
             ..summary
         }
     }
 
     /// The sequence number of the last call that changed something.
-    pub fn sequence(&self) -> u64 {
+    pub fn sequence_number(&self) -> u64 {
         self.sequence.last()
     }
 
@@ -189,7 +189,8 @@ impl SessionState {
         request: &pb::ResetRequest,
         answers: &Answers,
     ) -> Result<pb::ResetResponse, Refusal> {
-        let answer = self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
+        let number = request.sequence_number;
+        let answer = self.change(request, number, &request.env_ids, answers, |parts, next| {
             let (Parts { batch, layout, memory, watched }, env_ids) = (parts, listed(&request.env_ids));
             let rows = num_rows(batch, env_ids);
             match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
@@ -214,7 +215,7 @@ impl SessionState {
                 observations: layout.observations(batch, env_ids),
                 action_mask: layout.action_mask(batch, env_ids),
                 infos: layout.infos(batch, env_ids),
-                sequence,
+                sequence_number: next,
             })
         });
         self.memory.settle();
@@ -226,7 +227,7 @@ impl SessionState {
         request: &pb::StepRequest,
         answers: &Answers,
     ) -> Result<pb::StepResponse, Refusal> {
-        self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
+        self.change(request, request.sequence_number, &request.env_ids, answers, |parts, next| {
             let (Parts { batch, layout, watched, .. }, env_ids) = (parts, listed(&request.env_ids));
             let rows = num_rows(batch, env_ids);
             let actions =
@@ -242,7 +243,7 @@ impl SessionState {
                 action_mask: layout.action_mask(batch, env_ids),
                 infos: layout.infos(batch, env_ids),
                 final_batch: layout.final_batch(batch, &finals),
-                sequence,
+                sequence_number: next,
             })
         })
     }
@@ -276,7 +277,7 @@ impl SessionState {
         };
         let frames = self.each(env_ids, frame);
         room.keep();
-        Ok(pb::RenderResponse { frames, sequence: self.sequence() })
+        Ok(pb::RenderResponse { frames, sequence_number: self.sequence_number() })
     }
 
     pub fn save(
@@ -303,7 +304,7 @@ impl SessionState {
             states.push(state.into());
         }
         room.keep();
-        Ok(pb::SaveStateResponse { states, sequence: self.sequence() })
+        Ok(pb::SaveStateResponse { states, sequence_number: self.sequence_number() })
     }
 
     pub fn restore(
@@ -311,7 +312,8 @@ impl SessionState {
         request: &pb::RestoreStateRequest,
         answers: &Answers,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
-        let answer = self.change(request, request.sequence, &request.env_ids, answers, |parts, sequence| {
+        let number = request.sequence_number;
+        let answer = self.change(request, number, &request.env_ids, answers, |parts, next| {
             let (Parts { batch, layout, memory, watched }, env_ids) = (parts, listed(&request.env_ids));
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
@@ -334,7 +336,7 @@ impl SessionState {
                 observations: layout.observations(batch, env_ids),
                 action_mask: layout.action_mask(batch, env_ids),
                 infos: layout.infos(batch, env_ids),
-                sequence,
+                sequence_number: next,
             })
         });
         self.memory.settle();
@@ -437,7 +439,7 @@ impl SessionState {
 
     /// Reserves memory to keep the answer of a numbered call that has not been performed yet.
     fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
-        let is_next = number == self.sequence() + 1;
+        let is_next = number == self.sequence_number() + 1;
         is_next.then(|| self.memory.room_to_keep(max_bytes)).transpose()
     }
 

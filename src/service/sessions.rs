@@ -289,7 +289,7 @@ impl SessionStore {
             config: Some(session.config.clone()),
             expire_time: Some(self.clock.date(expires).into()),
             ttl: duration::encode(session.ttl),
-            sequence: session.sequence.load(Ordering::Relaxed),
+            sequence_number: session.sequence_number.load(Ordering::Relaxed),
             rules_version: RULES_VERSION.to_owned(),
             create_time: Some(session.made.into()),
             ..Default::default()
@@ -401,7 +401,7 @@ impl SessionRoom<'_> {
             expires: AtomicU64::new(nanoseconds(now + ttl)),
             ended: AtomicBool::new(false),
             put_away: AtomicBool::new(false),
-            sequence: AtomicU64::new(0),
+            sequence_number: AtomicU64::new(0),
             config,
             door: door.map(Arc::new),
             costs: state.costs(),

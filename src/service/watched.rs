@@ -200,9 +200,9 @@ impl WatchedEnv {
     }
 
     fn note(&mut self, episode: EpisodeIndex, statistics: EpisodeStatistics, terminated: bool) {
-        let EpisodeStatistics { lines, pieces, length, episode_return } = statistics;
+        let EpisodeStatistics { lines, pieces, steps, episode_return } = statistics;
         let episode = episode.index;
         self.last_episode =
-            Some(pb::WatchedEpisode { episode, lines, pieces, length, episode_return, terminated });
+            Some(pb::WatchedEpisode { episode, lines, pieces, steps, episode_return, terminated });
     }
 }

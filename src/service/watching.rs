@@ -121,18 +121,23 @@ impl Viewer {
             }
             self.ticks.tick().await;
             let session = self.store.look(&self.caller, "session", &self.session)?;
-            let (now, sequence) = (Instant::now(), session.sequence());
-            if self.shown.is_some_and(|(shown, at)| shown == sequence && now - at < SIGN_OF_LIFE) {
+            let (now, sequence_number) = (Instant::now(), session.sequence_number());
+            if self.shown.is_some_and(|(shown, at)| shown == sequence_number && now - at < SIGN_OF_LIFE) {
                 continue;
             }
             // Where unread answers leave no room for this frame, a later one may find some.
             let Ok(room) = self.answers.room(self.frame_bytes) else { continue };
             let env_ids = &self.watch.env_ids;
-            let (sequence, envs) = session.call(|state| Ok((state.sequence(), state.frame(env_ids)))).await?;
+            let (sequence_number, envs) =
+                session.call(|state| Ok((state.sequence_number(), state.frame(env_ids)))).await?;
             room.keep();
-            self.shown = Some((sequence, now));
+            self.shown = Some((sequence_number, now));
             self.counter.increment(1);
-            return Ok(pb::WatchFrame { sequence, elapsed: duration::encode(now - self.started), envs });
+            return Ok(pb::WatchFrame {
+                sequence_number,
+                elapsed: duration::encode(now - self.started),
+                envs,
+            });
         }
     }
 }

@@ -331,7 +331,7 @@ impl Learning {
         let safe = |piece: usize| {
             let position = at * Tetromino::ALL.len() + piece;
             let [first, end] = [position, position + 1].map(|position| placements.row_offsets[position]);
-            (first as usize..end as usize).filter(|row| !placements.terminal[*row])
+            (first as usize..end as usize).filter(|row| !placements.terminated[*row])
         };
         let mut best = [None; Tetromino::ALL.len()];
         for (piece, best) in best.iter_mut().enumerate() {
@@ -469,7 +469,7 @@ fn check_shapes(
     let rows = offsets.last().map_or(0, |rows| *rows as usize);
     let lengths = [
         (offsets.len(), positions + 1),
-        (placements.terminal.len(), rows),
+        (placements.terminated.len(), rows),
         (placements.lines.len(), rows),
         (placements.features.elements.len(), rows * num_features),
         (placements.afterstates.elements.len(), rows * height),

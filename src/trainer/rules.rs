@@ -80,7 +80,7 @@ pub fn in_words(preset: &str, rules: &Rules) -> String {
     if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
 }
 
-/// Changes as files and `--json` have them: an object with the names of the protocol, as in `{"garbage": {"delay": 2}}`.
+/// Changes as files and `--json` have them: an object with the names of the protocol, as in `{"garbage": {"delay_pieces": 2}}`.
 pub fn to_json(changes: &Changes) -> Map<String, Value> {
     let mut object = Map::new();
     for (field, value) in changes.iter() {

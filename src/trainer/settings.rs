@@ -11,7 +11,7 @@ use super::unit::Unit;
 use super::weights::{FeatureSetNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
 use crate::client::{
     Client, EvaluationRequest, ModelShape, Play, Policies, RulesChoice, Search, Seeds, Started,
-    TerminalPolicy, WeightedPolicies,
+    TerminalValue, WeightedPolicies,
 };
 use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
@@ -52,7 +52,7 @@ pub struct Settings<M = Config> {
     /// What candidates are scored by.
     pub unit: Unit,
     /// Value of a placement that ends the game.
-    pub terminal: TerminalPolicy,
+    pub terminal_value: TerminalValue,
     /// The rules preset.
     pub rules: String,
     /// The rules version that every game must belong to.
@@ -229,7 +229,7 @@ impl<M> Settings<M> {
     /// The controllers with these weights, and this model beside them if there is one.
     pub fn policies(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policies {
         let features = self.feature_set().features(&self.feature_names);
-        let play = Play { terminal: self.terminal, search: self.search };
+        let play = Play { terminal_value: self.terminal_value, search: self.search };
         Policies::Weighted(WeightedPolicies { features, rows, model, play })
     }
 
@@ -248,7 +248,7 @@ impl<M> Settings<M> {
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
             model,
-            terminal: self.terminal,
+            terminal_value: self.terminal_value,
             search: self.search,
             rules: RulesNote::of(started),
             seeds: SeedsNote { training: self.seed, evaluation: self.games_seed(purpose) },

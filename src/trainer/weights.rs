@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::ModelNote;
 use super::rules::RulesNote;
-use crate::client::{Features, Play, PlayChoice, Search, TerminalPolicy, WeightedPolicies};
+use crate::client::{Features, Play, PlayChoice, Search, TerminalValue, WeightedPolicies};
 use crate::input::{UsageError, read_utf8};
 use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
@@ -37,7 +37,7 @@ pub struct Weights {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelNote>,
     /// Value of a placement that ends the game: `avoid` (last choice) or `score` (by its features).
-    pub terminal: TerminalPolicy,
+    pub terminal_value: TerminalValue,
     /// How the controller uses the next pieces: `greedy` (not at all), `lookahead` or `expectation`.
     pub search: Search,
     /// What was played.
@@ -228,7 +228,7 @@ impl Weights {
 
     /// How the controller plays.
     pub fn play(&self) -> Play {
-        Play { terminal: self.terminal, search: self.search }
+        Play { terminal_value: self.terminal_value, search: self.search }
     }
 
     /// The controller as a request names it, playing as a caller chose, and else as the file says.

@@ -338,7 +338,7 @@ fn keys(rules: &Rules) -> Vec<&'static str> {
     };
     let exists = |key: &&str| match *key {
         HOLD => rules.hold,
-        HALF_TURN => rules.half_turns != HalfTurns::Off,
+        HALF_TURN => rules.half_turns != HalfTurns::None,
         _ => true,
     };
     all.iter().copied().filter(exists).collect()
@@ -406,7 +406,7 @@ impl Program for Play {
             return;
         }
         // One step per row, if a piece falls one row with every key.
-        let steps_per_row = self.series.rules.timing.map_or(1.0, |timing| f64::from(timing.gravity));
+        let steps_per_row = self.series.rules.timing.map_or(1.0, |timing| f64::from(timing.fall_delay));
         self.due = (self.due + time.as_secs_f64() * self.speed * steps_per_row).min(MAX_ROWS * steps_per_row);
         while self.due >= 1.0 && self.course().piece().is_some() {
             self.due -= 1.0;

@@ -135,7 +135,7 @@ impl SessionViewer {
         };
         let ago =
             if self.at.is_some() && behind > 0.0 { format!("{behind:.1} s back") } else { String::new() };
-        let call = format!("call {}", grouped(shown.frame.sequence as f64));
+        let call = format!("call {}", grouped(shown.frame.sequence_number as f64));
         let which = match envs {
             [] | [_] => String::new(),
             envs => format!(
@@ -161,8 +161,11 @@ impl SessionViewer {
         let kept = self.kept();
         let frame = &kept.get(kept.newest()).frame;
         let Rules { width, height, .. } = self.session.rules;
-        let mut text =
-            format!("{} on {width} x {height}, call {}\n", self.session.name, grouped(frame.sequence as f64));
+        let mut text = format!(
+            "{} on {width} x {height}, call {}\n",
+            self.session.name,
+            grouped(frame.sequence_number as f64)
+        );
         for env in &frame.envs {
             let crate::recording::Scene { lines, pieces, score, .. } = env.scene;
             text += &format!(

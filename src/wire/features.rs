@@ -48,7 +48,7 @@ impl Features {
     pub fn encode(&self) -> pb::FeatureSelection {
         match self.clone() {
             Features::Set { name, version } => {
-                pb::FeatureSelection { set: name, version, features: Vec::new() }
+                pb::FeatureSelection { feature_set: name, feature_set_version: version, features: Vec::new() }
             }
             Features::List(features) => pb::FeatureSelection { features, ..Default::default() },
         }
@@ -63,8 +63,10 @@ pub fn decode(
     selection: Option<&pb::FeatureSelection>,
     rules: &Rules,
 ) -> Result<Option<FeatureSet>, DecodeError> {
-    let Some(pb::FeatureSelection { set, features, version }) = selection else { return Ok(None) };
-    select(set, version, features, rules)
+    let Some(pb::FeatureSelection { feature_set, features, feature_set_version }) = selection else {
+        return Ok(None);
+    };
+    select(feature_set, feature_set_version, features, rules)
 }
 
 /// The features of a named set, or of a list; `None` if both are empty.
@@ -86,35 +88,41 @@ fn select_at(
     features: &[String],
     width: u8,
 ) -> Result<Option<(&'static str, FeatureSet)>, DecodeError> {
-    check_name("set", set)?;
-    check_name("version", version)?;
+    check_name("feature_set", set)?;
+    check_name("feature_set_version", version)?;
     match (set, features) {
         ("", []) if version.is_empty() => Ok(None),
-        ("", []) => Err(DecodeError::field("version", "is given without a set")),
+        ("", []) => Err(DecodeError::field("feature_set_version", "is given without a set")),
         ("", features) => {
             if !version.is_empty() {
-                return Err(DecodeError::field("version", "belongs to a set, and a list is given"));
+                return Err(DecodeError::field(
+                    "feature_set_version",
+                    "belongs to a set, and a list is given",
+                ));
             }
             decode_list(features, width).map(|set| Some(("features", set)))
         }
         (set, []) => {
-            let set = FeatureSet::named(set, width)
-                .map_err(|error| DecodeError::invalid(Fault::UnknownName, "set", error.to_string()))?;
+            let set = FeatureSet::named(set, width).map_err(|error| {
+                DecodeError::invalid(Fault::UnknownName, "feature_set", error.to_string())
+            })?;
             let expected = set.version().to_string();
             if !version.is_empty() && version != expected {
                 return Err(DecodeError::FeatureSetMismatch { expected, got: version.to_owned() });
             }
-            Ok(Some(("set", set)))
+            Ok(Some(("feature_set", set)))
         }
-        _ => Err(DecodeError::field("features", "is given together with set, expected one of the two")),
+        _ => {
+            Err(DecodeError::field("features", "is given together with feature_set, expected one of the two"))
+        }
     }
 }
 
 /// A selection that decodes to this set.
 pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
     if is_named(set) {
-        let (set, version) = (set.name().to_owned(), set.version().to_string());
-        pb::FeatureSelection { set, features: vec![], version }
+        let (feature_set, feature_set_version) = (set.name().to_owned(), set.version().to_string());
+        pb::FeatureSelection { feature_set, features: vec![], feature_set_version }
     } else {
         pb::FeatureSelection { features: set.names(), ..Default::default() }
     }
@@ -122,8 +130,8 @@ pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
 
 /// Names of the columns of a feature tensor.
 pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
-    let pb::FeatureSelection { set: name, version, .. } = encode(set);
-    pb::FeatureColumns { set: name, version, names: set.names() }
+    let pb::FeatureSelection { feature_set, feature_set_version, .. } = encode(set);
+    pb::FeatureColumns { feature_set, feature_set_version, names: set.names() }
 }
 
 /// The set of a list, in which the bare name of a family stands for all its members.

@@ -165,9 +165,9 @@ fn recorded_bytes(request: &pb::EvaluatePoliciesRequest, games: u64) -> u64 {
 
 /// Most features that a selection may have.
 fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
-    let Some(pb::FeatureSelection { set, .. }) = selection else { return 0 };
+    let Some(pb::FeatureSelection { feature_set, .. }) = selection else { return 0 };
     // A list may name families; a set has the most features at the largest width.
-    let named = FeatureSet::named(set, *WIDTHS.end()).map(|set| set.len() as u64);
+    let named = FeatureSet::named(feature_set, *WIDTHS.end()).map(|set| set.len() as u64);
     named.unwrap_or(MAX_FEATURES.into())
 }
 
@@ -177,10 +177,12 @@ fn num_rows(matrix: &pb::WeightMatrix) -> u64 {
     let values = num_values(weights);
     let rows = match (&weights.shape[..], &matrix.features) {
         ([rows, ..], _) => u64::from(*rows),
-        ([], Some(features)) if features.set.is_empty() => values / (features.features.len() as u64).max(1),
+        ([], Some(features)) if features.feature_set.is_empty() => {
+            values / (features.features.len() as u64).max(1)
+        }
         // A set has the fewest features at the least width.
         ([], Some(features)) => {
-            let set = FeatureSet::named(&features.set, *WIDTHS.start());
+            let set = FeatureSet::named(&features.feature_set, *WIDTHS.start());
             values / set.map_or(1, |set| set.len() as u64)
         }
         ([], None) => 0,

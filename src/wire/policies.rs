@@ -6,7 +6,7 @@ use crate::agents::{
     AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, CONTROLLERS, Controller, LINEAR, LinearAgent,
     ModelShape, MonteCarlo, Parameter, Parameters, Search, WeightError, expected_weights,
 };
-pub use crate::agents::{Play, PlayChoice, TerminalPolicy};
+pub use crate::agents::{Play, PlayChoice, TerminalValue};
 use crate::engine::Rules;
 use crate::features::FeatureSet;
 use crate::names;
@@ -80,7 +80,11 @@ impl NamedPolicy {
             playouts: self.playouts,
             lookahead,
             expectation,
-            terminal: self.play.terminal.map_or(pb::TerminalScore::Unspecified, encode_terminal).into(),
+            terminal_value: self
+                .play
+                .terminal_value
+                .map_or(pb::TerminalValue::Unspecified, encode_terminal_value)
+                .into(),
             ..Default::default()
         }
     }
@@ -88,7 +92,7 @@ impl NamedPolicy {
     /// Reads the name and the parameters that named agents take, and checks the search.
     fn decode(message: &pb::Agent, rules: &Rules) -> Result<NamedPolicy, DecodeError> {
         let search = search::decode_search(message.lookahead, message.expectation.as_ref(), rules)?;
-        let play = PlayChoice { terminal: decode_terminal(message.terminal)?, search };
+        let play = PlayChoice { terminal_value: decode_terminal_value(message.terminal_value)?, search };
         Ok(NamedPolicy { name: message.name.clone(), playouts: message.playouts, play })
     }
 
@@ -98,9 +102,9 @@ impl NamedPolicy {
             Some(Search::Greedy | Search::Lookahead(_)) => Some(Parameter::Lookahead),
             Some(Search::Expectation(_)) => Some(Parameter::Expectation),
         };
-        let terminal = self.play.terminal.map(|_| Parameter::Terminal);
+        let terminal_value = self.play.terminal_value.map(|_| Parameter::TerminalValue);
         let playouts = self.playouts.map(|_| Parameter::Playouts);
-        found.check_taken(&self.name, [playouts, search, terminal].into_iter().flatten())
+        found.check_taken(&self.name, [playouts, search, terminal_value].into_iter().flatten())
     }
 
     /// Fills in the defaults; for a named controller, its features and weights too.
@@ -148,7 +152,8 @@ impl WeightedPolicies {
         let (mlp, n_tuple) = self.model.as_ref().map_or((None, None), models::encode);
         let model = models::decode(mlp.as_ref(), n_tuple.as_ref(), set.len(), rules)?;
         let build = |weights| {
-            let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, self.play.terminal);
+            let agent =
+                LinearAgent::with_model(set.clone(), model.clone(), weights, self.play.terminal_value);
             let agent = agent.map_err(|error| DecodeError::field("weights", error.to_string()))?;
             let agent = Agent::linear(agent, self.play.search);
             check_work(&agent, rules).map(|()| agent)
@@ -164,7 +169,7 @@ impl WeightedPolicies {
         pb::WeightMatrix {
             features: Some(self.features.encode()),
             weights: Some(tensor::encode(shape, &self.rows.concat())),
-            terminal: encode_terminal(self.play.terminal).into(),
+            terminal_value: encode_terminal_value(self.play.terminal_value).into(),
             lookahead,
             expectation,
             mlp,
@@ -224,7 +229,7 @@ pub(super) struct Policies {
     /// The columns of the matrix.
     pub features: Option<FeatureSet>,
     /// How the rows of the matrix score placements that end the game.
-    pub terminal: pb::TerminalScore,
+    pub terminal_value: pb::TerminalValue,
     /// Model that the matrix adds to its weighted sums.
     pub model: Option<Arc<ModelShape>>,
     /// The agents with all their parameters filled in.
@@ -238,7 +243,7 @@ impl Policies {
         let mut policies = Policies {
             all: Vec::new(),
             features: None,
-            terminal: pb::TerminalScore::Unspecified,
+            terminal_value: pb::TerminalValue::Unspecified,
             model: None,
             named: Vec::new(),
             num_parameters: 0,
@@ -278,14 +283,14 @@ impl Policies {
     ) -> Result<(), DecodeError> {
         let set = features::decode(matrix.features.as_ref(), rules).in_field("features")?;
         let set = set.ok_or_else(|| DecodeError::missing("features"))?;
-        let terminal = decode_terminal(matrix.terminal)?.unwrap_or(TerminalPolicy::Avoid);
+        let terminal_value = decode_terminal_value(matrix.terminal_value)?.unwrap_or(TerminalValue::Avoid);
         let lookahead = Some(matrix.lookahead);
         let search =
             search::decode_search(lookahead, matrix.expectation.as_ref(), rules)?.unwrap_or_default();
         let model = models::decode(matrix.mlp.as_ref(), matrix.n_tuple.as_ref(), set.len(), rules)?;
         let weights = matrix.weights.as_ref().ok_or_else(|| DecodeError::missing("weights"))?;
         let build = |weights: Vec<f64>| {
-            let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, terminal)?;
+            let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, terminal_value)?;
             Ok(Agent::linear(agent, search))
         };
         let parameters = model.as_ref().map_or(0, |model| model.num_parameters(set.len()));
@@ -297,7 +302,7 @@ impl Policies {
             self.add_rows::<f64>(weights, columns, room, build).in_field("weights")?;
         }
         self.features = Some(set);
-        self.terminal = encode_terminal(terminal);
+        self.terminal_value = encode_terminal_value(terminal_value);
         self.model = model;
         Ok(())
     }
@@ -377,7 +382,7 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
         (Parameter::Playouts, message.playouts.is_some()),
         (Parameter::Lookahead, message.lookahead.is_some()),
         (Parameter::Expectation, message.expectation.is_some()),
-        (Parameter::Terminal, message.terminal != pb::TerminalScore::Unspecified as i32),
+        (Parameter::TerminalValue, message.terminal_value != pb::TerminalValue::Unspecified as i32),
         (Parameter::Features, message.features.is_some()),
         (Parameter::Weights, !message.weights.is_empty()),
         (Parameter::Mlp, message.mlp.is_some()),
@@ -406,7 +411,9 @@ fn decode_agent(message: &pb::Agent, rules: &Rules) -> Result<(Agent, pb::Agent)
             }
             Parameter::Lookahead => echo.lookahead = Some(encode_search(parameters.play.search).0),
             Parameter::Expectation => {} // from the agent, which has a default
-            Parameter::Terminal => echo.terminal = encode_terminal(parameters.play.terminal).into(),
+            Parameter::TerminalValue => {
+                echo.terminal_value = encode_terminal_value(parameters.play.terminal_value).into()
+            }
             Parameter::Playouts => echo.playouts = Some(parameters.playouts),
         }
     }
@@ -430,19 +437,19 @@ fn decode_playouts(playouts: Option<u32>) -> Result<u32, DecodeError> {
     }
 }
 
-fn decode_terminal(number: i32) -> Result<Option<TerminalPolicy>, DecodeError> {
-    match pb::TerminalScore::try_from(number) {
-        Ok(pb::TerminalScore::Unspecified) => Ok(None),
-        Ok(pb::TerminalScore::Avoid) => Ok(Some(TerminalPolicy::Avoid)),
-        Ok(pb::TerminalScore::Score) => Ok(Some(TerminalPolicy::Score)),
-        Err(_) => Err(DecodeError::without_a_meaning("terminal", number)),
+fn decode_terminal_value(number: i32) -> Result<Option<TerminalValue>, DecodeError> {
+    match pb::TerminalValue::try_from(number) {
+        Ok(pb::TerminalValue::Unspecified) => Ok(None),
+        Ok(pb::TerminalValue::Avoid) => Ok(Some(TerminalValue::Avoid)),
+        Ok(pb::TerminalValue::Score) => Ok(Some(TerminalValue::Score)),
+        Err(_) => Err(DecodeError::without_a_meaning("terminal_value", number)),
     }
 }
 
 /// The message value for the score of a placement that ends the game.
-pub fn encode_terminal(terminal: TerminalPolicy) -> pb::TerminalScore {
-    match terminal {
-        TerminalPolicy::Avoid => pb::TerminalScore::Avoid,
-        TerminalPolicy::Score => pb::TerminalScore::Score,
+pub fn encode_terminal_value(terminal_value: TerminalValue) -> pb::TerminalValue {
+    match terminal_value {
+        TerminalValue::Avoid => pb::TerminalValue::Avoid,
+        TerminalValue::Score => pb::TerminalValue::Score,
     }
 }

@@ -79,7 +79,7 @@ pub fn to_bytes(recording: &Recording) -> Vec<u8> {
 /// A recording as a message.
 pub fn encode(recording: &Recording) -> pb::Recording {
     use pb::recording::Pieces as Message;
-    let Recording { setup, player, origin, actions, lines, outcome } = recording;
+    let Recording { setup, player, origin, actions, landing_lines, outcome } = recording;
     let Setup { rules, invalid_actions, pieces, start } = setup;
     pb::Recording {
         rules_version: RULES_VERSION.to_owned(),
@@ -92,7 +92,7 @@ pub fn encode(recording: &Recording) -> pb::Recording {
         }),
         start: start.as_ref().map(|start| encode_drawing(start, &rules.pieces)),
         actions: actions.iter().copied().map(u32::from).collect(),
-        lines: lines.clone().into(),
+        landing_lines: landing_lines.clone().into(),
         outcome: Some(pb::RecordedOutcome {
             pieces: outcome.pieces,
             lines: outcome.lines,
@@ -139,7 +139,7 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
         player: decode_text("player", &message.player)?,
         origin: decode_text("origin", &message.origin)?,
         actions: decode_actions(&message.actions)?,
-        lines: message.lines.to_vec(),
+        landing_lines: message.landing_lines.to_vec(),
         outcome: decode_outcome(outcome, &rules).in_field("outcome")?,
     })
 }

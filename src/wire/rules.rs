@@ -108,13 +108,13 @@ impl TryFrom<&pb::Rules> for RulesChoice {
             scoring,
             preview,
             rows_above,
-            rotation,
+            rotation_system,
             half_turns,
-            spins,
+            spin_rule,
             hold,
             clear_points,
-            attack,
-            gravity,
+            attack_table,
+            fall_delay,
             lock_delay,
             lock_resets,
             garbage,
@@ -123,18 +123,18 @@ impl TryFrom<&pb::Rules> for RulesChoice {
         } = message;
         let scoring = scoring.clone().unwrap_or_default();
         let pb::Scoring { piece, lines, game_end } = &scoring;
-        let pb::Garbage { lines_per_piece, hole_moves, delay } = garbage.unwrap_or_default();
+        let pb::Garbage { lines_per_piece, hole_move_chance, delay_pieces } = garbage.unwrap_or_default();
         let choices = [
             ("randomizer", randomizer),
             ("action_model", action_model),
             ("top_out", top_out),
             ("orientation_table", orientation_table),
             ("reach", reach),
-            ("rotation", rotation),
+            ("rotation_system", rotation_system),
             ("half_turns", half_turns),
-            ("spins", spins),
+            ("spin_rule", spin_rule),
             ("clear_points", clear_points),
-            ("attack", attack),
+            ("attack_table", attack_table),
         ];
         let values = [
             ("width", width.map(Count)),
@@ -149,12 +149,12 @@ impl TryFrom<&pb::Rules> for RulesChoice {
             ("scoring.piece", piece.map(Number)),
             ("scoring.lines", line_points(lines)?),
             ("scoring.game_end", game_end.map(Number)),
-            ("gravity", gravity.map(Count)),
+            ("fall_delay", fall_delay.map(Count)),
             ("lock_delay", lock_delay.map(Count)),
             ("lock_resets", lock_resets.map(Count)),
             ("garbage.lines_per_piece", lines_per_piece.map(Number)),
-            ("garbage.hole_moves", hole_moves.map(Number)),
-            ("garbage.delay", delay.map(Count)),
+            ("garbage.hole_move_chance", hole_move_chance.map(Number)),
+            ("garbage.delay_pieces", delay_pieces.map(Count)),
             ("spawn_row", spawn_row.map(Count)),
         ];
         let mut choice = RulesChoice::preset(preset);
@@ -197,8 +197,8 @@ impl From<&RulesChoice> for pb::Rules {
         };
         let garbage = pb::Garbage {
             lines_per_piece: number("garbage.lines_per_piece"),
-            hole_moves: number("garbage.hole_moves"),
-            delay: count("garbage.delay"),
+            hole_move_chance: number("garbage.hole_move_chance"),
+            delay_pieces: count("garbage.delay_pieces"),
         };
         pb::Rules {
             preset: preset.clone(),
@@ -212,16 +212,16 @@ impl From<&RulesChoice> for pb::Rules {
             scoring: (scoring != pb::Scoring::default()).then_some(scoring),
             preview: count("preview"),
             rows_above: count("rows_above"),
-            rotation: choice("rotation"),
+            rotation_system: choice("rotation_system"),
             half_turns: choice("half_turns"),
-            spins: choice("spins"),
+            spin_rule: choice("spin_rule"),
             hold: match changes.get("hold") {
                 Some(FieldValue::Flag(hold)) => Some(hold),
                 _ => None,
             },
             clear_points: choice("clear_points"),
-            attack: choice("attack"),
-            gravity: count("gravity"),
+            attack_table: choice("attack_table"),
+            fall_delay: count("fall_delay"),
             lock_delay: count("lock_delay"),
             lock_resets: count("lock_resets"),
             garbage: (garbage != pb::Garbage::default()).then_some(garbage),

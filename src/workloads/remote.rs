@@ -99,7 +99,7 @@ impl Remote {
     /// # Errors
     /// If the server refuses, or the connection breaks.
     pub fn evaluate(&self, games: &Games) -> Result<u64, RemoteError> {
-        let selection = pb::FeatureSelection { set: games.set.to_owned(), ..Default::default() };
+        let selection = pb::FeatureSelection { feature_set: games.set.to_owned(), ..Default::default() };
         let weights = pb::WeightMatrix {
             features: Some(selection),
             weights: Some(tensor::encode(vec![1, games.weights.len() as u32], games.weights)),
@@ -172,7 +172,7 @@ pub(super) async fn enumerate_placements(
     set: &str,
 ) -> Result<u64, RemoteError> {
     let envs = pb::SessionEnvs { session: session.to_owned(), ..Default::default() };
-    let features = pb::FeatureSelection { set: set.to_owned(), ..Default::default() };
+    let features = pb::FeatureSelection { feature_set: set.to_owned(), ..Default::default() };
     let request = pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
         features: Some(features),

@@ -82,7 +82,7 @@ fn weights(set: &str, columns: u32, rows: u32, games: u32) -> pb::EvaluatePolici
     let values = vec![-0.25; (rows * columns) as usize];
     pb::EvaluatePoliciesRequest {
         weights: Some(pb::WeightMatrix {
-            features: Some(pb::FeatureSelection { set: set.to_owned(), ..Default::default() }),
+            features: Some(pb::FeatureSelection { feature_set: set.to_owned(), ..Default::default() }),
             weights: Some(tensor::encode(vec![rows, columns], &values)),
             ..Default::default()
         }),

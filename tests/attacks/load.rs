@@ -168,7 +168,7 @@ pub fn placements(session: &str) -> pb::EnumeratePlacementsRequest {
     let envs = pb::SessionEnvs { session: session.to_owned(), env_ids: vec![] };
     pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
-        features: Some(pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() }),
+        features: Some(pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() }),
         ..Default::default()
     }
 }

@@ -76,7 +76,7 @@ pub fn endless() -> pb::EvaluatePoliciesRequest {
 fn short() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         weights: Some(pb::WeightMatrix {
-            features: Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() }),
+            features: Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() }),
             weights: Some(tensor::encode(vec![1, 4], &[-0.5, 0.8, -0.2, -0.2])),
             ..Default::default()
         }),
@@ -140,7 +140,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     let envs = pb::SessionEnvs { session: session.clone(), env_ids: env_ids.clone() };
     let enumerate = |source| pb::EnumeratePlacementsRequest {
         source: Some(source),
-        features: Some(pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() }),
+        features: Some(pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() }),
         include_afterstates: true,
         include_position_features: true,
         include_anchors: true,
@@ -201,7 +201,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
             env_ids: env_ids.clone(),
             positions: Some(positions.clone()),
             reseed: Some(7),
-            sequence: 0,
+            sequence_number: 0,
         };
         samples.push((name("RestoreState"), restore.encode_to_vec()));
         samples.push((PLACEMENTS, enumerate(Source::Positions(positions)).encode_to_vec()));

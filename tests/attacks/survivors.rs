@@ -244,12 +244,12 @@ struct Life {
 
 impl Life {
     /// The number of its next step: the reset has number 1.
-    fn sequence(&self) -> u64 {
+    fn sequence_number(&self) -> u64 {
         self.steps + 2
     }
 
-    fn request(&self, sequence: u64) -> pb::StepRequest {
-        pb::StepRequest { sequence, ..step(&self.session, ENVS) }
+    fn request(&self, sequence_number: u64) -> pb::StepRequest {
+        pb::StepRequest { sequence_number, ..step(&self.session, ENVS) }
     }
 }
 
@@ -327,7 +327,7 @@ impl Caller {
         let life = self.life.as_mut().expect("made above");
         if !life.is_reset {
             let request =
-                pb::ResetRequest { session: life.session.clone(), sequence: 1, ..Default::default() };
+                pb::ResetRequest { session: life.session.clone(), sequence_number: 1, ..Default::default() };
             client.reset(request).await?;
             life.is_reset = true;
         }
@@ -337,7 +337,7 @@ impl Caller {
     async fn step(&mut self) -> Result<(), Status> {
         let mut client = self.client();
         let life = self.life().await?;
-        let answer = client.step(life.request(life.sequence())).await?.into_inner();
+        let answer = client.step(life.request(life.sequence_number())).await?.into_inner();
         self.made_a_step(&answer).await
     }
 
@@ -385,8 +385,8 @@ impl Caller {
         let life = self.life().await?;
         let request = pb::GetSessionRequest { name: life.session.clone() };
         let session = client.get_session(request).await?.into_inner().session;
-        let made = session.map_or(0, |session| session.sequence);
-        let seen = life.sequence() - 1;
+        let made = session.map_or(0, |session| session.sequence_number);
+        let seen = life.sequence_number() - 1;
         if made < seen || made > seen + AHEAD as u64 {
             return Err(Status::data_loss(format!(
                 "the session is at {made}; answers were seen up to {seen}"
@@ -411,7 +411,7 @@ impl Caller {
         while Instant::now() < self.world.until {
             while sent.len() < AHEAD {
                 let life = self.life.as_ref().expect("a session that streams");
-                let request = life.request(life.sequence() + sent.len() as u64);
+                let request = life.request(life.sequence_number() + sent.len() as u64);
                 let request = pb::StepStreamRequest { request: Some(InStream::Step(request)) };
                 if sender.try_send(request).is_err() {
                     break;

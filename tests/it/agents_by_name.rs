@@ -37,7 +37,7 @@ fn request(agents: Vec<pb::Agent>) -> pb::EvaluatePoliciesRequest {
 }
 
 fn everybody() -> Vec<pb::Agent> {
-    let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
+    let features = Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() });
     vec![
         named("dummy"),
         named("random"),
@@ -107,7 +107,7 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
             Agent::Dummy,
             Agent::Random,
             Agent::RandomSurvey,
-            Agent::Linear(Controller::named("flat-stacking").unwrap().agent(8).unwrap()),
+            Agent::Linear(Controller::named("flat_stacking").unwrap().agent(8).unwrap()),
             Agent::MonteCarlo(MonteCarlo::new(20)),
             Agent::MonteCarlo(MonteCarlo::as_coded(20)),
             Agent::Lookahead(LookaheadAgent::new(lee(), 1)),
@@ -151,7 +151,7 @@ async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
         assert_eq!(echo.playouts.is_some(), takes(Parameter::Playouts), "{name}");
         assert_eq!(echo.lookahead.is_some(), takes(Parameter::Lookahead), "{name}");
         assert!(echo.expectation.is_none() || takes(Parameter::Expectation), "{name}");
-        assert_eq!(echo.terminal != 0, takes(Parameter::Terminal), "{name}");
+        assert_eq!(echo.terminal_value != 0, takes(Parameter::TerminalValue), "{name}");
         assert_eq!(echo.features.is_some(), takes(Parameter::Features), "{name}");
         assert_eq!(echo.weights.is_empty(), !takes(Parameter::Weights), "{name}");
         assert_eq!(echo.mlp.is_some(), takes(Parameter::Mlp), "{name}");
@@ -170,7 +170,7 @@ async fn a_matrix_looks_ahead_like_an_agent() {
     let (mut client, _guard) = start(2).await;
     let weights = [[-0.510066, 0.760666, -0.35663, -0.184483]];
     let matrix = pb::WeightMatrix {
-        features: Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() }),
+        features: Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() }),
         weights: Some(tensor::encode(vec![1, 4], weights.as_flattened())),
         lookahead: 1,
         ..Default::default()
@@ -195,7 +195,7 @@ async fn an_expectation_is_asked_for_in_three_ways() {
         caution: Some(0.25),
     });
     let dt_10 = Controller::named("dt-10").unwrap();
-    let features = Some(pb::FeatureSelection { set: "thiery9".to_owned(), ..Default::default() });
+    let features = Some(pb::FeatureSelection { feature_set: "thiery9".to_owned(), ..Default::default() });
     let row = pb::WeightMatrix {
         features: features.clone(),
         weights: Some(tensor::encode(vec![1, 9], dt_10.weights)),
@@ -264,7 +264,7 @@ async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
         assert_eq!(u32::from(own.pieces), pieces);
         let with_weights = pb::Agent {
             features: Some(pb::FeatureSelection {
-                set: controller.feature_set.to_owned(),
+                feature_set: controller.feature_set.to_owned(),
                 ..Default::default()
             }),
             weights: controller.weights.to_vec(),
@@ -359,7 +359,7 @@ async fn an_expectation_has_bounds() {
     let both = pb::Agent { lookahead: Some(1), expectation: Some(default), ..named("dt-10") };
     refused.check(request(vec![both]), "INVALID_FIELD", "agents[0].expectation").await;
     let both = pb::WeightMatrix {
-        features: Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() }),
+        features: Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() }),
         weights: Some(tensor::encode(vec![1, 4], &[0.0; 4])),
         lookahead: 1,
         expectation: Some(default),
@@ -438,7 +438,7 @@ async fn what_an_agent_does_not_take_is_refused() {
     assert!(ask(refused.client, one).await.is_ok());
 
     // Every parameter, for every agent that does not take it.
-    let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
+    let features = Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() });
     for row in AGENTS {
         let given = [
             (Parameter::Playouts, pb::Agent { playouts: Some(5), ..named(row.name) }),
@@ -447,7 +447,7 @@ async fn what_an_agent_does_not_take_is_refused() {
                 Parameter::Expectation,
                 pb::Agent { expectation: Some(pb::Expectation::default()), ..named(row.name) },
             ),
-            (Parameter::Terminal, pb::Agent { terminal: 1, ..named(row.name) }),
+            (Parameter::TerminalValue, pb::Agent { terminal_value: 1, ..named(row.name) }),
             (Parameter::Features, pb::Agent { features: features.clone(), ..named(row.name) }),
             (Parameter::Weights, pb::Agent { weights: vec![1.0], ..named(row.name) }),
             (Parameter::Mlp, pb::Agent { mlp: Some(small_network()), ..named(row.name) }),

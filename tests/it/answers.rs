@@ -89,7 +89,7 @@ async fn unread_answers_have_limited_room_on_a_connection_and_in_all() {
     // A refused call has done nothing.
     let get = pb::GetSessionRequest { name: session.clone() };
     let described = other.get_session(get).await.unwrap().into_inner().session.unwrap();
-    assert_eq!(described.sequence, 1 + held);
+    assert_eq!(described.sequence_number, 1 + held);
 
     // On another connection there is room for some more, up to the limit for all.
     let another = closed_window(address).await;

@@ -53,7 +53,7 @@ fn perft_counts_placements_with_kicks() {
     // Spins of the T are not told apart, unless they are asked for.
     let args = ["perft", "--rules", "guideline", "ZTIO"];
     assert_eq!(rows(stdout(&tetrion(&args, &[])), 3), [["10x20", "ZTIO", row_of("ZTIOLJS ")[4]]]);
-    let with_spins = tetrion(&[&args[..], &["--spins", "t_spins"]].concat(), &[]);
+    let with_spins = tetrion(&[&args[..], &["--spin-rule", "t_spins"]].concat(), &[]);
     assert_eq!(rows(stdout(&with_spins), 3), [["10x20", "ZTIO", "100733"]]);
 
     let row = row_of("IOLJSZT ");
@@ -82,7 +82,7 @@ fn perft_takes_a_spawn_row_and_no_garbage() {
         "perft",
         "--rules",
         "guideline",
-        "--rotation",
+        "--rotation-system",
         "srs_plus",
         "--half-turns",
         "cobra",

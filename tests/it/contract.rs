@@ -231,7 +231,7 @@ fn the_names_that_generators_use_stay() {
         let (java, go, csharp, ruby, php, objc) = match file.package() {
             "tetrion.v1" => (
                 "dev.tetrion.v1",
-                "tetrion/gen/go/tetrion/v1;tetrionv1",
+                "tetrion.dev/proto/tetrion/v1;tetrionv1",
                 "Tetrion.V1",
                 "Tetrion::V1",
                 "Tetrion\\V1",
@@ -239,7 +239,7 @@ fn the_names_that_generators_use_stay() {
             ),
             "dm_env_rpc.v1" => (
                 "dev.tetrion.dm_env_rpc.v1",
-                "tetrion/gen/go/dm_env_rpc/v1;dm_env_rpcv1",
+                "tetrion.dev/proto/dm_env_rpc/v1;dm_env_rpcv1",
                 "DmEnvRpc.V1",
                 "DmEnvRpc::V1",
                 "DmEnvRpc\\V1",

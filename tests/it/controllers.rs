@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use tetrion::agents::{CONTROLLERS, Controller, TerminalPolicy};
+use tetrion::agents::{CONTROLLERS, Controller, TerminalValue};
 use tetrion::engine::{
     Dealer, Landing, PRESETS, Placement, Playfield, Randomizer, Rules, Spin, Tetromino, placements,
 };
@@ -25,8 +25,8 @@ fn choose(
     piece: Tetromino,
 ) -> Choice {
     assert_eq!(
-        controller.play.terminal,
-        TerminalPolicy::Avoid,
+        controller.play.terminal_value,
+        TerminalValue::Avoid,
         "the recorded games are of controllers that avoid the end"
     );
     let look = |placement: Placement| {
@@ -124,7 +124,7 @@ fn games_of_the_survey_notebook_come_out() {
 
 #[test]
 fn games_of_the_leiden_report_come_out() {
-    let controller = Controller::named("flat-stacking").unwrap();
+    let controller = Controller::named("flat_stacking").unwrap();
     let shafts_of = |playfield: &Playfield| {
         let mut shafts = [f64::NAN];
         let set = FeatureSet::custom(&["open_shafts"], playfield.width()).unwrap();

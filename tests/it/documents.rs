@@ -380,7 +380,7 @@ fn every_metric_in_a_document_exists() {
     assert!(wrong.is_empty(), "no metrics:\n{}", wrong.join("\n"));
 }
 
-/// Fields as `Rules.width` and values as `REACH_SRS`, in the documents and in the comments of the protocol itself.
+/// Fields as `Rules.width` and values as `REACH_MOVES`, in the documents and in the comments of the protocol itself.
 #[test]
 fn every_field_and_every_value_of_the_protocol_exists() {
     let descriptors = prost_types::FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();

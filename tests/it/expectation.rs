@@ -3,7 +3,7 @@
 
 use tetrion::agents::{
     Agent, AgentRng, Controller, Decision, Expectation, ExpectationAgent, Kernel, LinearAgent, Sight,
-    TerminalPolicy, Terms,
+    TerminalValue, Terms,
 };
 use tetrion::engine::{
     Dealer, Game, Odds, Placement, Playfield, Randomizer, Reach, Rules, Tetromino, TopOut,
@@ -157,7 +157,7 @@ fn a_choice_is_what_the_definition_says() {
     let mut choices = 0;
     for (width, height) in [(5, 6), (10, 10), (10, 20), (6, 30)] {
         for expectation in expectations() {
-            for (policy, preview) in [(TerminalPolicy::Avoid, 0), (TerminalPolicy::Score, 1)] {
+            for (policy, preview) in [(TerminalValue::Avoid, 0), (TerminalValue::Score, 1)] {
                 if expectation.pieces > preview + 1 {
                     continue;
                 }
@@ -165,7 +165,7 @@ fn a_choice_is_what_the_definition_says() {
                 let set = FeatureSet::custom(&features, width).unwrap();
                 let linear = LinearAgent::new(set, weights.into(), policy).unwrap();
                 let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
-                let avoids_the_end = policy == TerminalPolicy::Avoid;
+                let avoids_the_end = policy == TerminalValue::Avoid;
                 let plain = Plain {
                     features: &features,
                     weights: &weights,
@@ -252,8 +252,9 @@ fn every_kernel_plays_the_games_of_choices_one_by_one() {
                 ..Rules::simplified(width, height)
             };
             let linear = Controller::named(controllers[(case + number) % 4]).unwrap().agent(width).unwrap();
-            let terminal = if number % 4 == 3 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
-            let linear = LinearAgent::new(linear.set().clone(), linear.weights().into(), terminal).unwrap();
+            let terminal_value = if number % 4 == 3 { TerminalValue::Score } else { TerminalValue::Avoid };
+            let linear =
+                LinearAgent::new(linear.set().clone(), linear.weights().into(), terminal_value).unwrap();
             assert!(linear.scorer_under(&rules).is_some(), "a controller that the kernels know");
             let agent = Agent::Expectation(ExpectationAgent::new(linear, expectation));
             let expected = one_by_one(&rules, &agent, seed, 150);
@@ -313,7 +314,7 @@ fn every_feature_of_what_clears_lines_counts_as_it_does_alone() {
             let noise = |n: usize| word(seed, 12, n as u64) as f64 / 2f64.powi(64) - 0.5;
             let weights = weights.iter().enumerate().map(|(n, weight)| weight + 0.5 * noise(n)).collect();
             let set = FeatureSet::custom(&names, width).unwrap();
-            let policy = if number == 2 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
+            let policy = if number == 2 { TerminalValue::Score } else { TerminalValue::Avoid };
             let linear = LinearAgent::new(set, weights, policy).unwrap();
             assert!(linear.scorer_under(&rules).is_some(), "features that the kernels know");
             let expectation = Expectation { placements: 12, ..Expectation::default() };

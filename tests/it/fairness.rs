@@ -202,7 +202,7 @@ async fn work_in_slices_gives_the_librarys_own_answer() {
     assert_eq!(answer.features, Some(tensor::encode(vec![rows, 1], &own.features)));
     assert_eq!(answer.rewards, Some(tensor::encode(vec![rows], &own.rewards)));
     assert_eq!(answer.lines, Some(tensor::encode(vec![rows], &own.lines)));
-    assert_eq!(answer.terminal, Some(tensor::encode_bools(vec![rows], &own.terminal)));
+    assert_eq!(answer.terminated, Some(tensor::encode_bools(vec![rows], &own.terminated)));
     assert_eq!(answer.afterstates.unwrap().data, own.afterstates);
     assert_eq!(answer.preclear_boards.unwrap().data, own.preclear_boards);
     assert_eq!(answer.anchors, Some(tensor::encode(vec![rows, 2], &own.anchors)));

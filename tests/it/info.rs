@@ -81,6 +81,39 @@ async fn it_reports_what_it_was_started_with() {
     assert_eq!(limits.default_ttl.unwrap().seconds, 600);
 }
 
+/// Names have underscores between their words. Only a controller's proper name may have hyphens, as `dt-10` has.
+#[tokio::test]
+async fn every_name_it_lists_is_spelled_by_one_rule() {
+    let (channel, _guard) = connect_with(ServerConfig::default()).await;
+    let info = info(&channel, 0).await.unwrap();
+    let names: Vec<&str> = (info.rules_presets.iter().map(|preset| &preset.name))
+        .chain(info.piece_sets.iter().map(|set| &set.name))
+        .chain(info.features.iter().map(|feature| &feature.name))
+        .chain(info.feature_sets.iter().map(|set| &set.name))
+        .chain(info.observation_fields.iter().chain(&info.info_fields).map(|field| &field.name))
+        .chain(info.agents.iter().map(|agent| &agent.name))
+        .chain(info.agents.iter().flat_map(|agent| &agent.parameters).map(|parameter| &parameter.name))
+        .map(String::as_str)
+        .collect();
+    let controllers: Vec<&str> = info.controllers.iter().map(|controller| controller.name.as_str()).collect();
+    let is_word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    for name in &names {
+        assert!(name.split('_').all(is_word), "{name}");
+    }
+    for name in &controllers {
+        assert!(name.split(['_', '-']).all(is_word), "{name}");
+    }
+    let agents = info.agents.iter().map(|agent| agent.name.as_str());
+    let mut players: Vec<String> =
+        controllers.iter().copied().chain(agents).map(|name| name.replace('-', "_")).collect();
+    players.sort();
+    for pair in players.windows(2) {
+        assert_ne!(pair[0], pair[1], "two players of nearly one name");
+    }
+}
+
 #[tokio::test]
 async fn feature_sets_are_written_out_for_the_width_asked_for() {
     let (channel, _guard) = connect_with(ServerConfig::default()).await;
@@ -113,9 +146,10 @@ async fn every_feature_it_names_exists_in_the_form_it_says() {
             pb::FeatureFamily::Single => (feature.name.clone(), None),
             pb::FeatureFamily::Columns => (member(9), Some(member(10))),
             pb::FeatureFamily::ColumnPairs => (member(8), Some(member(9))),
-            pb::FeatureFamily::Seven => (member(6), Some(member(7))),
+            pb::FeatureFamily::Fixed => (member(feature.size - 1), Some(member(feature.size))),
             pb::FeatureFamily::Unspecified => panic!("{feature:?}"),
         };
+        assert_eq!(feature.size > 0, feature.family() == pb::FeatureFamily::Fixed, "{feature:?}");
         assert_eq!(FeatureSet::custom(&[&name], 10).map(|set| set.names()), Ok(vec![name]));
         assert!(last.is_none_or(|last| FeatureSet::custom(&[last], 10).is_err()), "{feature:?}");
         assert!(!feature.formula.is_empty() && !feature.source.is_empty(), "{feature:?}");
@@ -142,11 +176,11 @@ async fn every_controller_and_every_preset_can_be_played() {
         let answer = ask(&mut Client::new(channel.clone()), request(agent, rules)).await.unwrap();
         let [echo] = answer.started.agents.try_into().unwrap();
         assert_eq!(echo.weights, controller.weights, "{}", controller.name);
-        assert_eq!(echo.terminal, controller.terminal, "{}", controller.name);
+        assert_eq!(echo.terminal_value, controller.terminal_value, "{}", controller.name);
         assert_eq!(echo.expectation, controller.expectation, "{}", controller.name);
         let features = echo.features.unwrap();
         assert_eq!(
-            (features.set, features.version),
+            (features.feature_set, features.feature_set_version),
             (controller.feature_set.clone(), controller.feature_set_version.clone())
         );
     }

@@ -1,6 +1,6 @@
 //! Every kernel gives the same bits as the features' own functions, on games of many sizes.
 
-use tetrion::agents::{Kernel, LinearAgent, TerminalPolicy};
+use tetrion::agents::{Kernel, LinearAgent, TerminalValue};
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
     Dealer, OrientationTable, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, placements,
@@ -59,7 +59,7 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
                 rules.width,
                 rules.height,
                 agent.set().names(),
-                agent.terminal(),
+                agent.terminal_value(),
             );
         }
         let mut chosen = plain.placement;
@@ -76,10 +76,10 @@ fn check_game(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64) ->
     max_pieces
 }
 
-fn agent(names: &[String], width: u8, seed: u64, terminal: TerminalPolicy) -> LinearAgent {
+fn agent(names: &[String], width: u8, seed: u64, terminal_value: TerminalValue) -> LinearAgent {
     let set = FeatureSet::custom(names, width).unwrap();
     let weights = (0..set.len() as u64).map(|n| weight(seed, n)).collect();
-    LinearAgent::new(set, weights, terminal).unwrap()
+    LinearAgent::new(set, weights, terminal_value).unwrap()
 }
 
 /// Which features are measured decides which parts of the work are done; each alone must have all it needs.
@@ -88,7 +88,7 @@ fn every_feature_comes_out_the_same_when_it_is_the_only_one() {
     for (width, height) in [(4, 12), (10, 10), (10, 20), (17, 30)] {
         let rules = Rules::simplified(width, height);
         for (name, seed) in all_known(width).into_iter().zip(1..) {
-            let alone = agent(&[name], width, seed, TerminalPolicy::Score);
+            let alone = agent(&[name], width, seed, TerminalValue::Score);
             check_game(&rules, &alone, seed, 40);
         }
     }
@@ -128,8 +128,8 @@ fn all_kernels_choose_as_the_plain_functions_do_on_random_games_of_every_width()
         for (height, seed) in [(4, 1), (5, 2), (8, 3), (13, 4), (20, 5), (24, 6), (28, 7), (29, 8), (40, 9)] {
             let seed = seed + 100 * u64::from(width);
             let rules = Rules::simplified(width, height);
-            for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
-                let everything = agent(&all_known(width), width, seed, terminal);
+            for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
+                let everything = agent(&all_known(width), width, seed, terminal_value);
                 assert!(everything.scorer().is_some());
                 pieces += check_game(&rules, &everything, seed, 60);
             }
@@ -143,7 +143,7 @@ fn all_kernels_choose_as_the_plain_functions_do_with_good_weights_and_long_games
     let bcts = [-12.62900, 6.601974, -9.215815, -19.77356, -13.08335, -10.48747, -1.611863, -24.04087];
     for (width, height) in [(10, 10), (10, 20), (16, 12), (17, 12), (6, 28), (6, 30), (4, 10)] {
         let set = FeatureSet::named("bcts8", width).unwrap();
-        let agent = LinearAgent::new(set, bcts.into(), TerminalPolicy::Avoid).unwrap();
+        let agent = LinearAgent::new(set, bcts.into(), TerminalValue::Avoid).unwrap();
         for seed in 0..4 {
             check_game(&Rules::simplified(width, height), &agent, seed, 400);
         }
@@ -163,8 +163,8 @@ fn all_kernels_follow_the_other_top_outs_tables_and_randomizers() {
                     randomizer: Randomizer::Bag7,
                     ..Rules::simplified(width, height)
                 };
-                for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
-                    let everything = agent(&all_known(width), width, seed, terminal);
+                for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
+                    let everything = agent(&all_known(width), width, seed, terminal_value);
                     check_game(&rules, &everything, seed, 100);
                 }
             }
@@ -189,14 +189,14 @@ fn positions_from_outside_may_hold_full_rows_and_reach_the_top() {
         let piece = Tetromino::ALL[(seed % 7) as usize];
         for top_out in [TopOut::Overflow, TopOut::TopRow] {
             let rules = Rules { top_out, ..Rules::simplified(width, height) };
-            for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
-                let agent = agent(&all_known(width), width, seed, terminal);
+            for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
+                let agent = agent(&all_known(width), width, seed, terminal_value);
                 let plain = agent.choose_plainly(&rules, &playfield, piece);
                 for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
                     assert_eq!(
                         agent.choose(kernel, &rules, &playfield, piece),
                         plain,
-                        "{}, seed {seed}, {piece}, {top_out:?}, {terminal:?} on\n{playfield}",
+                        "{}, seed {seed}, {piece}, {top_out:?}, {terminal_value:?} on\n{playfield}",
                         kernel.name()
                     );
                 }
@@ -209,7 +209,7 @@ fn positions_from_outside_may_hold_full_rows_and_reach_the_top() {
 fn if_every_placement_ends_the_game_the_first_is_chosen() {
     let rules = Rules::simplified(4, 4);
     let full = Playfield::from_drawing(4, 4, ".##./.##./.##./.##.").unwrap();
-    let agent = agent(&["holes".to_owned()], 4, 1, TerminalPolicy::Avoid);
+    let agent = agent(&["holes".to_owned()], 4, 1, TerminalValue::Avoid);
     for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         let choice = agent.choose(kernel, &rules, &full, Tetromino::O);
         assert_eq!(choice.placement, Placement::straight(0, 0));
@@ -221,7 +221,7 @@ fn if_every_placement_ends_the_game_the_first_is_chosen() {
 fn of_equal_scores_the_first_in_action_order_is_chosen() {
     let rules = Rules::default();
     let empty = Playfield::empty(10, 20);
-    let zero = LinearAgent::new(FeatureSet::named("bcts8", 10).unwrap(), vec![0.0; 8], TerminalPolicy::Avoid)
+    let zero = LinearAgent::new(FeatureSet::named("bcts8", 10).unwrap(), vec![0.0; 8], TerminalValue::Avoid)
         .unwrap();
     // One line to clear by an upright I in column 9 only, which counts as much as everything else: nothing.
     let almost = Playfield::from_drawing(10, 20, "#########.").unwrap();
@@ -243,7 +243,7 @@ fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
         let set = FeatureSet::custom(&names, 10).unwrap();
         // Many placements are worth nearly the same: what differs is beyond the precision of a float.
         let nearly_one = |n| scale * (-1.0 + 1e-11 * weight(seed, n));
-        let agent = LinearAgent::new(set, (0..5).map(nearly_one).collect(), TerminalPolicy::Avoid).unwrap();
+        let agent = LinearAgent::new(set, (0..5).map(nearly_one).collect(), TerminalValue::Avoid).unwrap();
         assert!(agent.scorer().is_some());
         for height in [10, 20, 30] {
             check_game(&Rules::simplified(10, height), &agent, seed, 200);
@@ -254,7 +254,7 @@ fn scores_that_floats_cannot_tell_apart_are_compared_in_doubles() {
 #[test]
 fn weights_that_the_kernels_cannot_add_up_exactly_are_played_plainly() {
     let set = FeatureSet::named("height4", 10).unwrap();
-    let tiny = LinearAgent::new(set, vec![-5e-324, 1e-310, -1.0, 0.0], TerminalPolicy::Avoid).unwrap();
+    let tiny = LinearAgent::new(set, vec![-5e-324, 1e-310, -1.0, 0.0], TerminalValue::Avoid).unwrap();
     assert!(tiny.scorer().is_none());
     let rules = Rules::default();
     let choice = tiny.choose(Kernel::best(), &rules, &Playfield::empty(10, 20), Tetromino::T);

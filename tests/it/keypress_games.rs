@@ -170,10 +170,10 @@ fn the_notebooks_means_come_out() {
 }
 
 /// The game people play, key by key.
-fn guideline_by_keys(gravity: u8, lock_delay: u8) -> Rules {
+fn guideline_by_keys(fall_delay: u8, lock_delay: u8) -> Rules {
     Rules {
         action_model: ActionModel::Keypress,
-        timing: Some(Timing { gravity, lock_delay, lock_resets: 15 }),
+        timing: Some(Timing { fall_delay, lock_delay, lock_resets: 15 }),
         height: 24,
         rows_above: 4,
         ..Rules::preset("guideline").unwrap()

@@ -205,7 +205,7 @@ async fn of_an_answer_to_a_step() {
                 max_response_bytes,
                 action_mask: true,
                 max_episode_steps: 1,
-                features: Some(pb::FeatureSelection { set: "bcts8".into(), ..Default::default() }),
+                features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
                 ..config(num_envs, 1)
             };
             let past = client.create_session(request(wanted(60_000))).await;
@@ -234,7 +234,7 @@ async fn of_an_answer_with_placements() {
     let ask = |max_response_bytes| {
         let positions = pb::Positions { drawings: vec![drawing(&[], "T"); 50], ..Default::default() };
         pb::EnumeratePlacementsRequest {
-            features: Some(pb::FeatureSelection { set: "bertsekas".into(), ..Default::default() }),
+            features: Some(pb::FeatureSelection { feature_set: "bertsekas".into(), ..Default::default() }),
             include_afterstates: true,
             include_position_features: true,
             max_response_bytes,

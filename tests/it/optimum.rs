@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tetrion::agents::{Agent, AgentRow, CONTROLLERS, Controller, Kernel, MonteCarlo, TerminalPolicy};
+use tetrion::agents::{Agent, AgentRow, CONTROLLERS, Controller, Kernel, MonteCarlo, TerminalValue};
 use tetrion::engine::{Garbage, Playfield, Randomizer, Reach, Rules, TopOut};
 use tetrion::optimum::{MAX_AFTERSTATES, OptimumError, Pick, Process, Solution, Value};
 use tetrion::pool::Pool;
@@ -127,7 +127,8 @@ fn a_slow_plain_solver_finds_the_same_values_of_controllers() {
         let row = Controller::named(name).unwrap();
         let features = row.features(4).unwrap().names();
         let features: Vec<&str> = features.iter().map(String::as_str).collect();
-        let losing = if row.play.terminal == TerminalPolicy::Avoid { Losing::Avoid } else { Losing::Score };
+        let losing =
+            if row.play.terminal_value == TerminalValue::Avoid { Losing::Avoid } else { Losing::Score };
         let choose =
             |before: &TwinPlayfield, piece| vec![twin::greedy(before, piece, &features, row.weights, losing)];
         let plain = Plain::new(4, 4, choose);

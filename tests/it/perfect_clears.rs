@@ -84,7 +84,7 @@ fn drawing(row: u32, width: u8) -> String {
 /// The solvable ones among the queues of so many pieces out of some, with a piece held at first, or none and no hold at all.
 fn solvable(stack: &str, held: Option<Tetromino>, bag: &[Tetromino], pieces: usize) -> usize {
     let rules =
-        Rules { height: 24, rows_above: 4, spins: SpinRule::Off, ..Rules::preset("guideline").unwrap() };
+        Rules { height: 24, rows_above: 4, spin_rule: SpinRule::None, ..Rules::preset("guideline").unwrap() };
     let rows: Vec<&str> = stack.split('/').collect();
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &rows).unwrap();
     let first = ((playfield.rows().collect(), ROWS), held);

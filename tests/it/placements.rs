@@ -54,7 +54,7 @@ fn one_by_one(rules: &Rules, position: &Position, set: &FeatureSet) -> Placement
         rows.actions.push(action as i32);
         rows.rewards.push(rules.reward(landing.lines, landing.terminal.into()) as f32);
         rows.lines.push(landing.lines);
-        rows.terminal.push(landing.terminal);
+        rows.terminated.push(landing.terminal);
         set.evaluate(&Seen { piece, spin: placement.spin(), shape, landing: &landing }, &mut vector);
         rows.features.extend(vector.iter().map(|&value| value as f32));
         let bytes = if rules.width > 16 { 4 } else { 2 };
@@ -107,7 +107,7 @@ fn the_columns_are_the_landings_one_by_one() {
                 expected.features.extend(one.features);
                 expected.rewards.extend(one.rewards);
                 expected.lines.extend(one.lines);
-                expected.terminal.extend(one.terminal);
+                expected.terminated.extend(one.terminated);
                 expected.afterstates.extend(one.afterstates);
                 expected.anchors.extend(one.anchors);
                 expected.cells.extend(one.cells);

@@ -13,9 +13,9 @@ use crate::twin::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_p
 
 /// Placements that differ by their cells alone, and one place to spawn in.
 const PLAIN: Movement = Movement {
-    rotation: RotationSystem::Srs,
-    half_turns: HalfTurns::Off,
-    spins: SpinRule::Off,
+    rotation_system: RotationSystem::Srs,
+    half_turns: HalfTurns::None,
+    spin_rule: SpinRule::None,
     spawn_row: 19,
     spawn_lift: 0,
 };
@@ -39,15 +39,15 @@ fn leaves_are_those_that_other_engines_count() {
 #[test]
 fn leaves_with_half_turns_and_spins_are_those_of_cobra() {
     let movement = Movement {
-        rotation: RotationSystem::SrsPlus,
+        rotation_system: RotationSystem::SrsPlus,
         half_turns: HalfTurns::Cobra,
-        spins: SpinRule::TSpins,
+        spin_rule: SpinRule::TSpins,
         spawn_row: 5,
         spawn_lift: 0,
     };
     // The same as a choice of the rules.
     let rules = Rules {
-        rotation: RotationSystem::SrsPlus,
+        rotation_system: RotationSystem::SrsPlus,
         half_turns: HalfTurns::Cobra,
         spawn_row: Some(5),
         ..Rules::preset("guideline").unwrap()
@@ -102,7 +102,7 @@ fn t_spins_have_labels_of_their_own() {
     for (piece, count) in parse_sequence("IOTLJSZ").unwrap().into_iter().zip([17, 9, 37, 35, 35, 17, 18]) {
         assert_eq!(PLAIN.count(&playfield, piece), count, "{piece}");
     }
-    let labelled = Movement { spins: SpinRule::TSpins, ..PLAIN }.list(&playfield, Tetromino::T);
+    let labelled = Movement { spin_rule: SpinRule::TSpins, ..PLAIN }.list(&playfield, Tetromino::T);
     let count = |spin| labelled.iter().filter(|resting| resting.spin == spin).count();
     assert_eq!([Spin::None, Spin::Mini, Spin::Full].map(count), [34, 2, 2]);
 }
@@ -115,7 +115,7 @@ fn mirrored(playfield: &Playfield) -> Playfield {
 
 #[test]
 fn a_mirror_changes_the_letters_and_nothing_else_but_for_i_under_srs() {
-    let plus = Movement { rotation: RotationSystem::SrsPlus, ..PLAIN };
+    let plus = Movement { rotation_system: RotationSystem::SrsPlus, ..PLAIN };
     let mut i_differs = 0;
     for seed in 0..2000 {
         let drawn = random_playfield(10, 14, seed).to_string();
@@ -154,9 +154,9 @@ impl Case {
         let columns: Vec<u64> = (0..ground.width())
             .map(|column| (0..ground.height()).map(|row| u64::from(ground.rows[row][column]) << row).sum())
             .collect();
-        let rotation = RotationSystem::ALL[draw(3, 3) as usize];
+        let rotation_system = RotationSystem::ALL[draw(3, 3) as usize];
         let half_turns = HalfTurns::ALL[draw(4, 3) as usize];
-        let spins = SpinRule::ALL[draw(5, 4) as usize];
+        let spin_rule = SpinRule::ALL[draw(5, 4) as usize];
         // Above the stack, among it, or as far up as it goes.
         let spawn_row = match draw(6, 4) {
             0 => draw(7, height),
@@ -168,16 +168,16 @@ impl Case {
             }
         };
         let movement = Movement {
-            rotation,
+            rotation_system,
             half_turns,
-            spins,
+            spin_rule,
             spawn_row: spawn_row.min(42) as u8,
             spawn_lift: draw(8, 3) as u8,
         };
         let twin = TwinMovement {
-            rotation: rotation.name(),
+            rotation_system: rotation_system.name(),
             half_turns: half_turns.name(),
-            spins: spins.name(),
+            spin_rule: spin_rule.name(),
             spawn_row: movement.spawn_row.into(),
             spawn_lift: movement.spawn_lift.into(),
         };

@@ -87,7 +87,7 @@ async fn actions_lead_to_the_results() {
     let wide = Rules::simplified(20, 32);
     requests.push((wide, Request { max_pieces: 300, ..ruled(wide, &["bcts", "random"]) }));
     // Rows that rise, for agents of every kind and on all ways of playing.
-    let garbage = |delay| Some(Garbage { lines_per_piece: 0.3, hole_moves: 0.2, delay });
+    let garbage = |delay_pieces| Some(Garbage { lines_per_piece: 0.3, hole_move_chance: 0.2, delay_pieces });
     for preset in ["survey", "genetic"] {
         let rules = Rules { preview: 1, garbage: garbage(1), ..Rules::preset(preset).unwrap() };
         let mut request = ruled(rules, &["bcts", "random", "bcts", "bcts", "monte_carlo", "dellacherie"]);
@@ -96,7 +96,7 @@ async fn actions_lead_to_the_results() {
         request.agents[4].playouts = Some(2);
         requests.push((rules, Request { max_pieces: 60, ..request }));
     }
-    let rules = Rules { garbage: garbage(0), attack: AttackTable::Jstris, ..Rules::simplified(6, 12) };
+    let rules = Rules { garbage: garbage(0), attack_table: AttackTable::Jstris, ..Rules::simplified(6, 12) };
     requests.push((rules, Request { max_pieces: 500, ..ruled(rules, &["bcts", "random"]) }));
     let rules = Rules { garbage: garbage(7), ..keys };
     requests.push((rules, Request { max_steps: 900, ..ruled(rules, &["random_keys", "bcts"]) }));
@@ -106,7 +106,7 @@ async fn actions_lead_to_the_results() {
     requests.push((rules, Request { max_pieces: 60, ..request }));
     let rules = Rules {
         action_model: ActionModel::Keypress,
-        timing: Some(Timing { gravity: 2, lock_delay: 3, lock_resets: 2 }),
+        timing: Some(Timing { fall_delay: 2, lock_delay: 3, lock_resets: 2 }),
         ..rules
     };
     requests.push((rules, Request { max_steps: 600, ..ruled(rules, &["random_keys", "bcts"]) }));

@@ -31,12 +31,12 @@ fn a_file_written_by_hand_is_replayed() {
         "rules": {"width": 4, "height": 6, "preview": 1},
         "pieceSequence": "OO I",
         "actions": [0, 2, 0],
-        "lines": "AAIA",
+        "landingLines": "AAIA",
         "outcome": {"pieces": "3", "lines": 2, "score": 2, "end": "RECORDED_END_OUT_OF_PIECES", "rows": ["#...", "#...", "#...", "#..."]},
         "player": "Ada"
     }"##;
     let recording = read(file.as_bytes()).unwrap();
-    assert_eq!((&recording.actions[..], &recording.lines[..]), (&[0, 2, 0][..], &[0, 2, 0][..]));
+    assert_eq!((&recording.actions[..], &recording.landing_lines[..]), (&[0, 2, 0][..], &[0, 2, 0][..]));
     assert_eq!(recording.setup.pieces, Pieces::Sequence(parse_sequence("OOI").unwrap().into()));
     assert_eq!(recording.outcome.end, Some(Ending::OutOfPieces));
     assert_eq!(Replay::new(recording).unwrap().difference(), None);

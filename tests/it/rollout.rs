@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalValue};
 use tetrion::engine::{
     Column, Dealer, End, Game, Playfield, Randomizer, Rules, Scoring, TopOut, episode_seed, is_blocked,
     parse_sequence,
@@ -18,7 +18,7 @@ const BCTS: [f64; 8] =
 
 fn linear(set: &str, width: u8, weights: &[f64]) -> Agent {
     let set = FeatureSet::named(set, width).unwrap();
-    Agent::Linear(LinearAgent::new(set, weights.into(), TerminalPolicy::Avoid).unwrap())
+    Agent::Linear(LinearAgent::new(set, weights.into(), TerminalValue::Avoid).unwrap())
 }
 
 /// A few weak controllers, so that games are short.
@@ -139,7 +139,7 @@ fn rows_that_are_left_out_change_nothing() {
             for (top_out, seed) in top_outs.into_iter().zip(u64::from(height)..) {
                 let rules = Rules { top_out, scoring, ..Rules::simplified(width, height) };
                 for (set, weights) in [&good, &bad, &even] {
-                    let terminal = if seed % 3 == 0 { TerminalPolicy::Score } else { TerminalPolicy::Avoid };
+                    let terminal = if seed % 3 == 0 { TerminalValue::Score } else { TerminalValue::Avoid };
                     let set = FeatureSet::named(set, width).unwrap();
                     let agent = LinearAgent::new(set, weights.clone(), terminal).unwrap();
                     let stack = check_episode(&rules, &agent, seed, 5 * u64::from(height));

@@ -12,8 +12,12 @@ use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
 
 /// Every preset, and rules that have all that no preset has.
 fn specimens() -> Vec<Rules> {
-    let keys = [("action_model", "keypress"), ("gravity", "3"), ("lock_resets", "0"), ("spawn_row", "19")];
-    let garbage = [("garbage.lines_per_piece", "1.5"), ("garbage.hole_moves", "0"), ("garbage.delay", "7")];
+    let keys = [("action_model", "keypress"), ("fall_delay", "3"), ("lock_resets", "0"), ("spawn_row", "19")];
+    let garbage = [
+        ("garbage.lines_per_piece", "1.5"),
+        ("garbage.hole_move_chance", "0"),
+        ("garbage.delay_pieces", "7"),
+    ];
     let drawn =
         [("piece_set", "A=X./XX B=XX"), ("scoring.lines", "1,-2,3.5,1e15"), ("scoring.game_end", "-4")];
     let with = |preset: &str, fields: &[(&str, &str)]| {

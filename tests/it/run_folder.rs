@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tetrion::agents::{Search, TerminalPolicy};
+use tetrion::agents::{Search, TerminalValue};
 use tetrion::client::{Activation, Mlp, ModelShape, NTuple, TupleKind, TuplePattern};
 use tetrion::engine::Rules;
 use tetrion::optimizers::{CemPreset, Config, Generation, Optimizer, State};
@@ -308,7 +308,7 @@ pub fn bcts_like() -> Weights {
         feature_names: vec!["holes".into(), "landing_height".into()],
         weights: vec![-0.1 - 0.2, 5e-324],
         model: None,
-        terminal: TerminalPolicy::Avoid,
+        terminal_value: TerminalValue::Avoid,
         search: Search::Greedy,
         rules: RulesNote {
             preset: "simplified".into(),
@@ -407,7 +407,7 @@ fn weights_of_another_kind_are_refused() {
     check("\"format\": 1", "\"format\": 3", "its format is 3, not 1");
     check("    \"holes\",\n", "", "it has 1 feature name and 2 weights");
     check("5e-324", "2e300", "the weight of landing_height is 2e300, not a number of at most 1e300");
-    check("\"terminal\"", "\"terminals\"", "unknown field `terminals`");
+    check("\"terminal_value\"", "\"terminal_values\"", "unknown field `terminal_values`");
     check("{", "", "it is not a file of weights");
     for (from, to, expected) in [
         ("\"shares\": 0", "\"shares\": 1", "tuple 1 shares the table of 1, expected an earlier one"),

@@ -153,7 +153,7 @@ space pause  q quit
 /// A red bar on the frame, a row high for each line, and numbers: those that may rise now, and the others.
 #[test]
 fn garbage_that_waits_is_a_bar_and_a_number() {
-    let garbage = Some(Garbage { lines_per_piece: 1.0, hole_moves: 0.0, delay: 1 });
+    let garbage = Some(Garbage { lines_per_piece: 1.0, hole_move_chance: 0.0, delay_pieces: 1 });
     let rules = Rules { garbage, ..Rules::simplified(6, 8) };
     let lowest = |actions: &[u16], palette| {
         let course = course(rules, "OOOOOO", actions);
@@ -243,7 +243,7 @@ fn a_screen_that_is_too_small_says_what_it_needs() {
 fn reasons_add_up_and_name_the_placement_that_is_chosen() {
     let rules = Rules::simplified(10, 12);
     let setup = Setup::new(rules, Pieces::Seed(3));
-    for name in ["dt-10", "tetrion-10x10", "flat-stacking", "lab-uniform"] {
+    for name in ["dt-10", "tetrion-10x10", "flat_stacking", "lab-uniform"] {
         let agent = Controller::named(name).unwrap().agent(10).unwrap();
         let mut course = Course::new(&setup).unwrap();
         for _ in 0..60 {

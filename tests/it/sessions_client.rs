@@ -136,7 +136,7 @@ async fn a_session_from_creation_to_deletion() {
     assert_eq!(placements.features.shape, [rows as u32, 8]);
     assert_eq!(placements.feature_names.len(), 8);
     assert_eq!(
-        (placements.lines.len(), placements.terminal.len(), placements.rewards.len()),
+        (placements.lines.len(), placements.terminated.len(), placements.rewards.len()),
         (rows, rows, rows)
     );
     let first: Vec<i32> =
@@ -268,7 +268,7 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
         let (disturbed, expected) =
             (session.step(&[action], &[]).await.unwrap(), undisturbed.step(&[action], &[]).await.unwrap());
         let length = |stepped: &tetrion::client::session::Stepped| {
-            stepped.seen.infos.column::<u64>("length").unwrap().elements
+            stepped.seen.infos.column::<u64>("steps").unwrap().elements
         };
         assert_eq!(length(&disturbed), length(&expected), "step {i}");
     }

@@ -65,7 +65,7 @@ fn estimates_agree_with_exact_values() {
 #[test]
 fn estimates_agree_with_whole_games() {
     let small = |randomizer| Rules { randomizer, ..Rules::simplified(8, 8) };
-    let garbage = Garbage { lines_per_piece: 0.1, hole_moves: 0.3, delay: 1 };
+    let garbage = Garbage { lines_per_piece: 0.1, hole_move_chance: 0.3, delay_pieces: 1 };
     let foresight = |rules: &Rules| {
         let agent = Controller::named("dt-10").unwrap().agent(rules.width).unwrap();
         Agent::Expectation(ExpectationAgent::new(

@@ -1,6 +1,6 @@
 //! Placements that are measured together have the features and the scores that the features' own functions give them one by one.
 
-use tetrion::agents::{Kernel, LinearAgent, Sight, TerminalPolicy};
+use tetrion::agents::{Kernel, LinearAgent, Sight, TerminalValue};
 use tetrion::engine::{
     Hand, NamedChoice, Odds, Placement, Playfield, Rules, SpinRule, Tetromino, TopOut, comes_to_rest, land,
     placements,
@@ -20,8 +20,8 @@ fn rules(dice: &mut Dice) -> Rules {
         0 => Rules { width, height: height.min(40), hold: true, preview: 1, ..Rules::default() },
         1 => Rules { width, height, ..Rules::preset("genetic").unwrap() },
         2 => {
-            let spins = SpinRule::ALL[dice.below(SpinRule::ALL.len())];
-            Rules { width, height, rows_above: 4, top_out: TopOut::TopRow, spins, ..guideline }
+            let spin_rule = SpinRule::ALL[dice.below(SpinRule::ALL.len())];
+            Rules { width, height, rows_above: 4, top_out: TopOut::TopRow, spin_rule, ..guideline }
         }
         _ => Rules { width, height, rows_above: 4, ..guideline },
     }
@@ -94,7 +94,7 @@ fn scores_and_choices_have_the_bits_of_the_plain_ones() {
         let (playfield, hand) = (playfield(&rules, dice), hand(&rules, dice));
         let set = set(rules.width, dice);
         let weights = (0..set.len()).map(|_| weight(dice)).collect();
-        let terminal = [TerminalPolicy::Avoid, TerminalPolicy::Score][dice.below(2)];
+        let terminal = [TerminalValue::Avoid, TerminalValue::Score][dice.below(2)];
         let agent = LinearAgent::new(set, weights, terminal).unwrap();
         if placements(&rules, &playfield, hand.current).is_empty() {
             continue;

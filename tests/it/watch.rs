@@ -10,9 +10,7 @@ use clap::{Args, FromArgMatches};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
-use tetrion::agents::{
-    Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, Search, TerminalPolicy,
-};
+use tetrion::agents::{Agent, AgentRow, Controller, Expectation, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion::cli::watch::{WatchArgs, begin};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{ActionModel, Rules, Timing};
@@ -118,12 +116,12 @@ fn games_are_those_of_evaluations() {
     check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), lab);
     let choice = RulesChoice::preset("guideline").with("action_model", ActionModel::Keypress);
     let choice = choice
-        .and_then(|choice| choice.with("height", 10)?.with("rows_above", 4)?.with("gravity", 3))
+        .and_then(|choice| choice.with("height", 10)?.with("rows_above", 4)?.with("fall_delay", 3))
         .unwrap();
     let modern = ResolvedRules::try_from(&choice).unwrap().rules;
-    assert_eq!(modern.timing, Some(Timing { gravity: 3, ..Timing::LEVEL_1 }));
+    assert_eq!(modern.timing, Some(Timing { fall_delay: 3, ..Timing::LEVEL_1 }));
     let flags =
-        ["--rules=guideline", "--action-model=keypress", "--height=10", "--rows-above=4", "--gravity=3"];
+        ["--rules=guideline", "--action-model=keypress", "--height=10", "--rows-above=4", "--fall-delay=3"];
     check("random", &flags, Agent::Random, modern);
     check("random_keys", &flags, Agent::Keys(tetrion::agents::KeyAgent::Random), modern);
 }
@@ -305,7 +303,7 @@ fn train(test: &str, flags: &[&str]) -> PathBuf {
 fn agent_of(weights: &Weights, width: u8) -> LinearAgent {
     let set = FeatureSet::custom(&weights.feature_names, width).unwrap();
     let shape = weights.model.as_ref().map(|model| Arc::new(model.shape().unwrap()));
-    LinearAgent::with_model(set, shape, weights.row(), TerminalPolicy::Avoid).unwrap()
+    LinearAgent::with_model(set, shape, weights.row(), TerminalValue::Avoid).unwrap()
 }
 
 #[test]

@@ -58,7 +58,7 @@ async fn a_session_is_drawn_as_a_game_is() {
 
     learner.session.reset(&[], Start::Pieces(vec!["OISZT".to_owned()])).await.unwrap();
     let mut watching = learner.client.watch_session(learner.session.name(), &[0]).await.unwrap();
-    assert_eq!(watching.next().await.unwrap().sequence, 1);
+    assert_eq!(watching.next().await.unwrap().sequence_number, 1);
     learner.session.step(&[0], &[]).await.unwrap();
     let frame = watching.next().await.unwrap();
     let (viewer, _) = viewer((watching.session().clone(), frame));
@@ -156,7 +156,7 @@ async fn only_the_newest_frames_are_kept() {
     let (oldest, newest) = (kept.oldest(), kept.newest());
     assert!(newest == 6 && (3..6).contains(&oldest), "{oldest} to {newest}");
     assert_eq!(kept.get(0), kept.get(oldest));
-    assert_eq!(kept.get(newest).frame.sequence, 7);
+    assert_eq!(kept.get(newest).frame.sequence_number, 7);
     let mut viewer = SessionViewer::new(session, Arc::new(Mutex::new(kept)), Palette::Ascii, true);
     assert_eq!(viewer.number(), oldest, "it was paused at a frame that is gone");
     press(&mut viewer, &[KeyCode::Left]);

@@ -178,7 +178,11 @@ fn list(names: &[&str]) -> pb::FeatureSelection {
 }
 
 fn set(name: &str, version: &str) -> pb::FeatureSelection {
-    pb::FeatureSelection { set: name.into(), version: version.into(), ..Default::default() }
+    pb::FeatureSelection {
+        feature_set: name.into(),
+        feature_set_version: version.into(),
+        ..Default::default()
+    }
 }
 
 #[test]
@@ -189,7 +193,7 @@ fn selections_come_back_as_they_went() {
         assert_eq!(decoded.names(), FeatureSet::named(row.name, 7).unwrap().names());
         assert_eq!(features::encode(&decoded), set(row.name, &row.version.to_string()));
         let columns = features::encode_columns(&decoded);
-        assert_eq!((columns.set.as_str(), columns.names), (row.name, decoded.names()));
+        assert_eq!((columns.feature_set.as_str(), columns.names), (row.name, decoded.names()));
         // A list of the same columns is the same numbers under no name.
         let listed = features::decode(Some(&list(&[])), &Rules::simplified(7, 20)).unwrap();
         assert!(listed.is_none(), "an empty selection is none");
@@ -200,7 +204,7 @@ fn selections_come_back_as_they_went() {
             .unwrap();
     assert_eq!(features::encode(&own), list(&["holes_preclear", "column_height[3]"]));
     let columns = features::encode_columns(&own);
-    assert_eq!((columns.set.as_str(), columns.version.as_str()), ("", ""));
+    assert_eq!((columns.feature_set.as_str(), columns.feature_set_version.as_str()), ("", ""));
     assert!(features::decode(None, &Rules::simplified(10, 20)).unwrap().is_none());
 }
 
@@ -228,7 +232,7 @@ fn selections_that_mean_nothing_are_refused() {
         let got = features::decode(Some(&selection), &Rules::simplified(10, 20)).in_field("features");
         check_refused(got, fault, field, part);
     }
-    check(set("bcts9", ""), Fault::UnknownName, "features.set", "bcts8");
+    check(set("bcts9", ""), Fault::UnknownName, "features.feature_set", "bcts8");
     check(list(&["holes", "hole"]), Fault::UnknownName, "features.features", "\"hole\"");
     check(list(&["holes", "holes"]), Fault::Field, "features.features", "twice");
     check(list(&["column_height", "column_height[3]"]), Fault::Field, "features.features", "twice");
@@ -237,10 +241,10 @@ fn selections_that_mean_nothing_are_refused() {
     check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.features", "257");
     check(list(&[&"x".repeat(129)]), Fault::Field, "features.features[0]", "129 bytes");
     let both = pb::FeatureSelection { features: vec!["holes".into()], ..set("bcts8", "") };
-    check(both, Fault::Field, "features.features", "together with set");
-    check(set("", "1"), Fault::Field, "features.version", "without a set");
-    let versioned = pb::FeatureSelection { version: "1".into(), ..list(&["holes"]) };
-    check(versioned, Fault::Field, "features.version", "list");
+    check(both, Fault::Field, "features.features", "together with feature_set");
+    check(set("", "1"), Fault::Field, "features.feature_set_version", "without a set");
+    let versioned = pb::FeatureSelection { feature_set_version: "1".into(), ..list(&["holes"]) };
+    check(versioned, Fault::Field, "features.feature_set_version", "list");
     assert_eq!(
         features::decode(Some(&set("bcts8", "0")), &Rules::simplified(10, 20)).unwrap_err(),
         DecodeError::FeatureSetMismatch { expected: "1".into(), got: "0".into() }

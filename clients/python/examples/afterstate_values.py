@@ -60,7 +60,7 @@ class Learner:
             scores = self.rng.random(len(placements.actions), np.float32)
         else:
             scores = placements.features[:, :9] @ self.weights.astype(np.float32)
-        scores[placements.terminal] = -1e30
+        scores[placements.terminated] = -1e30
         return scores
 
     def choose(self, placements):
@@ -131,7 +131,7 @@ class Learner:
         # The placements that look best; at the beginning, any. A state that has fewer tries some of them twice.
         owners = np.repeat(np.arange(self.args.states), np.diff(placements.row_offsets.astype(np.int64)))
         order = np.lexsort([-self.scores(placements), owners])
-        counts = np.bincount(owners[~placements.terminal], minlength=self.args.states)
+        counts = np.bincount(owners[~placements.terminated], minlength=self.args.states)
         some = np.flatnonzero(counts)
         ranks = np.arange(self.args.candidates) % counts[some, None]
         tried = order[placements.row_offsets[some, None].astype(np.int64) + ranks]

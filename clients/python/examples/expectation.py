@@ -32,7 +32,7 @@ class Agent:
         info = client.server_info(rules.get("width"))
         controller = next(item for item in info.controllers if item.name == controller)
         self.features, self.weights = controller.feature_set, np.array(controller.weights)
-        self.terminal = controller.terminal
+        self.terminal_value = controller.terminal_value
         # With the other weights at 0, a sum of all terms has the same bits as one of these terms alone.
         columns = next(item.columns for item in info.feature_sets if item.name == self.features)
         of_landings = {item.name for item in info.features if item.stage == "landing"}
@@ -52,7 +52,7 @@ class Agent:
         odds = odds[positions]
         # What each tetromino that may come next can reach from each afterstate, if the game goes on.
         reached = np.full(odds.shape, self.lost)
-        places, pieces = np.nonzero(odds * ~found.terminal[rows, None])
+        places, pieces = np.nonzero(odds * ~found.terminated[rows, None])
         if places.size:
             following = tetrion.Packed(found.afterstates[rows[places]], pieces)
             following = self.client.enumerate_placements(following, rules=self.rules, features=self.features)
@@ -62,7 +62,7 @@ class Agent:
             apart = reached - follows[:, None]
             follows -= self.caution * np.sqrt(mean(odds * apart * apart, odds))
         values = np.full(len(found.actions), -np.inf)
-        values[rows] = found.scores(self.landing_weights, terminal="score")[rows] + self.discount * follows
+        values[rows] = found.scores(self.landing_weights, terminal_value="score")[rows] + self.discount * follows
         # The first of the largest; where no placement was looked at, because all of them end the game, the first of all.
         return found.best_rows(values)
 
@@ -70,7 +70,7 @@ class Agent:
         """The placements with the largest scores in their order, of equals the first: their positions and their rows."""
         counts = np.diff(found.row_offsets.astype(np.int64))
         positions = np.repeat(np.arange(len(counts)), counts)
-        scores = found.scores(self.weights, terminal=self.terminal)
+        scores = found.scores(self.weights, terminal_value=self.terminal_value)
         order = np.lexsort((-scores, positions))  # Stable: equals stay in their order.
         rank = np.arange(len(order)) - np.repeat(found.row_offsets[:-1].astype(np.int64), counts)
         rows = np.sort(order[rank < self.placements])
@@ -79,7 +79,7 @@ class Agent:
 
     def bests(self, found):
         """The largest score of each position; that of a lost piece where it has no placement, or none that it would play."""
-        scores = found.scores(self.weights, terminal=self.terminal)
+        scores = found.scores(self.weights, terminal_value=self.terminal_value)
         best = found.best_rows(scores)
         largest = np.where(best < 0, -np.inf, scores[best])
         return np.where(largest == -np.inf, self.lost, largest)

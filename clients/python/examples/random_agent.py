@@ -31,7 +31,7 @@ for _ in range(NUM_STEPS):
     actions = (rng.random(mask.shape) * mask).argmax(axis=1)
     observations, rewards, terminated, truncated, infos = envs.step(actions)
     ended = terminated | truncated
-    lengths.extend(infos["length"][ended])
+    lengths.extend(infos["steps"][ended])
     lines.extend(infos["lines"][ended])
 elapsed = time.perf_counter() - started
 envs.close()

@@ -353,8 +353,8 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
         ({"weights": np.zeros((1, 1, 1))}, "weights is array([[[0.]]]), expected numbers"),
         ({"weights": ["1"]}, "weights is ['1'], expected numbers"),
         (
-            {"weights": [1.0], "terminal": "avoids"},
-            "terminal is 'avoids', did you mean 'avoid'? expected one of avoid, score",
+            {"weights": [1.0], "terminal_value": "avoids"},
+            "terminal_value is 'avoids', did you mean 'avoid'? expected one of avoid, score",
         ),
         (
             {"search": tetrion.Search()},
@@ -375,10 +375,10 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
             "expectation is not an argument of {}, did you mean search=tetrion.Search(), in a tetrion.Pol",
         ),
         (
-            {"policies": "dt-10", "terminal": "score"},
-            "terminal is given without weights, expected weights; a policy has its",
+            {"policies": "dt-10", "terminal_value": "score"},
+            "terminal_value is given without weights, expected weights; a policy has its",
         ),
-        ({"terminal": "nonsense"}, "terminal is 'nonsense', expected one of avoid, score"),
+        ({"terminal_value": "nonsense"}, "terminal_value is 'nonsense', expected one of avoid, score"),
         ({"policies": "dt-10", "features": "bcts8"}, "features is given without weights, expected weights; a policy has"),
         ({"features": "nope"}, "features is given without weights"),
         ({"features": 5}, "features is 5, expected the name of a feature set, or a list of features"),
@@ -486,7 +486,7 @@ def test_an_action_that_is_none(client):
 def test_calls_of_a_session(client):
     with client.create_session(4, seed=1) as session:
         session.reset()
-        before = session.sequence
+        before = session.sequence_number
 
         def refused(said, call, *arguments, **named):
             with pytest.raises(tetrion.InvalidArgumentError) as caught:
@@ -527,7 +527,7 @@ def test_calls_of_a_session(client):
         said = "is not an argument of send_placements, expected one of env_ids, features, "
         refused(f"rules {said}", session.stream().send_placements, rules="lab")
         refused("actions[0] is", session.enumerate_placements, actions=["left"])
-        assert session.sequence == before == session.refresh().sequence
+        assert session.sequence_number == before == session.refresh().sequence_number
 
 
 def test_packed_playfields(client):
@@ -672,8 +672,8 @@ def test_torchrl_finds_out_that_there_is_no_frameskip(client, env_id):
         ),
         ({"weights": [NAN], "features": ["holes"]}, "weights[0] is nan, expected a finite number"),
         (
-            {"name": "dt-10", "terminal": "avoids"},
-            "terminal is 'avoids', did you mean 'avoid'? expected one of avoid, score",
+            {"name": "dt-10", "terminal_value": "avoids"},
+            "terminal_value is 'avoids', did you mean 'avoid'? expected one of avoid, score",
         ),
         ({"name": "dt-10", "search": {}}, "search is {}, expected a tetrion.Search"),
         ({"name": "monte_carlo", "playouts": -1}, "playouts is -1, expected an integer"),
@@ -707,8 +707,8 @@ def test_searches(given, said):
 
 def test_policies_compare_by_what_they_say():
     row = np.array([1.0, -2.0])
-    policy = tetrion.Policy(weights=row, features=["holes", "max_height"], terminal="SCORE")
-    same = tetrion.Policy(weights=[1, -2.0], features=("holes", "max_height"), terminal="score")
+    policy = tetrion.Policy(weights=row, features=["holes", "max_height"], terminal_value="SCORE")
+    same = tetrion.Policy(weights=[1, -2.0], features=("holes", "max_height"), terminal_value="score")
     assert policy == same == pickle.loads(pickle.dumps(policy))
     assert hash(policy) == hash(same)
     assert tetrion.Mlp([3], "ReLU") == tetrion.Mlp((3.0,)) != tetrion.Mlp([3], "softsign")

@@ -67,7 +67,7 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
     subprocess.run([*command, *arguments.split(), *size], check=True, capture_output=True, timeout=60)
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
     # The notebook's games are short, end as the weights will have it, and are others for each candidate.
-    notebook = {"max_steps": 1000, "terminal": "score", "game_seeds": "per_slot"} if preset == "lab" else {}
+    notebook = {"max_steps": 1000, "terminal_value": "score", "game_seeds": "per_slot"} if preset == "lab" else {}
     training = tetrion.cem(
         client,
         tetrion.CemConfig.preset(preset, 4),

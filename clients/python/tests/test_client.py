@@ -125,7 +125,7 @@ def test_what_was_played_has_every_default(client, bcts):
     assert (started.num_policies, started.num_games, started.max_pieces, started.baseline) == (3, 3, 2, 0)
     assert (started.rules["width"], started.rules["height"], started.rules["randomizer"]) == (10, 6, "uniform")
     named, playing_out, weighted = started.agents
-    assert (named.name, named.label, named.terminal) == ("bcts", "the first", "avoid")
+    assert (named.name, named.label, named.terminal_value) == ("bcts", "the first", "avoid")
     assert (playing_out.name, playing_out.playouts) == ("monte_carlo", 2)
     assert (weighted.name, weighted.weights, weighted.features) == ("", bcts.weights, "bcts8")
     assert weighted.search == tetrion.Search(
@@ -246,7 +246,7 @@ def test_enumerate_drawings(client):
     assert placements.features[[2, 10], 0].tolist() == [0.0, 1.0]
     assert placements.afterstates[2, :5].tolist() == [0b0111111111, 0b100, 0b100, 0b100, 0]
     assert placements.position_features.tolist() == [[0.0, 0.0]]
-    assert placements.terminal.sum() == placements.lines.sum() == 0
+    assert placements.terminated.sum() == placements.lines.sum() == 0
 
 
 def test_cells_anchors_and_playfields_before_rows_are_cleared(client):
@@ -357,9 +357,9 @@ def test_enumerate_packed_is_enumerate_of_the_session(client):
         ours = session.enumerate_placements(features="bcts8", afterstates=True)
         packed = tetrion.Packed(seen.observations["board_bits"], seen.observations["current"])
         theirs = client.enumerate_placements(packed, rules=rules, features="bcts8", afterstates=True)
-        for name in ("row_offsets", "actions", "rewards", "lines", "terminal", "features", "afterstates"):
+        for name in ("row_offsets", "actions", "rewards", "lines", "terminated", "features", "afterstates"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
-        assert ours.sequence == session.sequence
+        assert ours.sequence_number == session.sequence_number
         assert not ours.features.flags.owndata  # a view of the message
 
 
@@ -470,7 +470,7 @@ def test_a_stream_answers_in_order(client):
             stream.receive_placements()
         stepped, placements = stream.receive_step(), stream.receive_placements()
         assert stepped.infos["pieces"].tolist() == [1, 1]
-        assert placements.sequence == session.sequence == 2
+        assert placements.sequence_number == session.sequence_number == 2
         np.testing.assert_array_equal(placements.features, session.enumerate_placements().features)
 
 
@@ -501,7 +501,7 @@ def test_a_stream_sends_ahead(client):
                     np.testing.assert_array_equal(answer.observations["board"], seen.observations["board"][part])
             with pytest.raises(RuntimeError, match="no request waits"):
                 stream.receive_step()
-        assert halves.sequence == 41 == halves.refresh().sequence
+        assert halves.sequence_number == 41 == halves.refresh().sequence_number
 
 
 def test_names_of_enum_values():

@@ -26,7 +26,7 @@ def play(env, steps=40):
         action = int(env.unwrapped.action_masks().argmax())
         observation, reward, terminated, truncated, info = env.step(action)
         seen.append(
-            (observation["board"].tobytes(), observation["current"], reward, terminated, info["seed"], info["length"])
+            (observation["board"].tobytes(), observation["current"], reward, terminated, info["seed"], info["steps"])
         )
         if terminated or truncated:
             env.reset()

@@ -131,7 +131,7 @@ def test_forbidden_actions_are_ignored_at_a_price(client):
         assert (reward, terminated, truncated) == (-0.25, False, False)
         np.testing.assert_equal(observation, before)
         assert (info["invalid_action"], info["invalid_actions"]) == (True, count)
-        assert (info["pieces"], info["length"], info["episode_return"]) == (0, count, -0.25 * count)
+        assert (info["pieces"], info["steps"], info["episode_return"]) == (0, count, -0.25 * count)
     _, reward, _, _, info = env.step(0)
     assert (reward, info["pieces"], info["invalid_action"], info["invalid_actions"]) == (0.0, 1, False, 2)
     envs = tetrion.PlacementVectorEnv(
@@ -247,7 +247,7 @@ def test_infos_are_numbers_whose_differences_do_not_wrap(client):
     _, before = env.reset(seed=1)
     *_, after = env.step(0)
     assert before["pieces"] - after["pieces"] == -1
-    for name, kind in {"lines": int, "pieces": int, "length": int, "episode_return": float, "seed": int}.items():
+    for name, kind in {"lines": int, "pieces": int, "steps": int, "episode_return": float, "seed": int}.items():
         assert type(before[name]) is kind, name
     envs = tetrion.PlacementVectorEnv(2, address=client, autoreset_mode="SameStep", max_episode_steps=2)
     _, before = envs.reset(seed=1)
@@ -255,7 +255,7 @@ def test_infos_are_numbers_whose_differences_do_not_wrap(client):
     assert (before["pieces"] - after["pieces"]).tolist() == [-1, -1]
     *_, after = envs.step(np.array([0, 0]))
     for infos in (before, after, after["final_info"]):
-        assert [infos[name].dtype for name in ("lines", "pieces", "length", "seed")] == [np.int64] * 4
+        assert [infos[name].dtype for name in ("lines", "pieces", "steps", "seed")] == [np.int64] * 4
 
 
 def test_the_seed_of_an_episode_deals_it_again(client):

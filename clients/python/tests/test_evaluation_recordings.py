@@ -27,7 +27,7 @@ def test_an_evaluation_records_the_games_worth_a_look(client, tmp_path):
         mine = ours[recording.player, recording.seed]
         assert (mine.actions == recording.actions).all()
         assert mine._message.outcome == recording._message.outcome
-        assert mine._message.lines == recording._message.lines
+        assert mine._message.landing_lines == recording._message.landing_lines
     for number, recording in enumerate(result.recordings):
         recording.save(tmp_path / f"{number}.tetrion")
         check_file(tmp_path / f"{number}.tetrion")

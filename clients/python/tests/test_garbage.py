@@ -6,7 +6,7 @@ from recorded import check_drawings, check_file, program, random_actions, read_p
 
 import tetrion
 
-GARBAGE = {"lines_per_piece": 1.0, "hole_moves": 0.3, "delay": 1}
+GARBAGE = {"lines_per_piece": 1.0, "hole_move_chance": 0.3, "delay_pieces": 1}
 
 
 def test_an_environment_shows_what_waits(client):
@@ -76,7 +76,7 @@ def test_what_is_recorded_is_replayed_and_drawn_the_same(client, tmp_path, prese
 
 
 def test_a_snapshot_goes_on_with_what_waits(client):
-    rules = {"width": 6, "height": 20, "garbage": {**GARBAGE, "delay": 3}}
+    rules = {"width": 6, "height": 20, "garbage": {**GARBAGE, "delay_pieces": 3}}
     with client.create_session(2, rules=rules, autoreset_mode="disabled", seed=3) as session:
         session.reset()
         for action in (0, 2, 0, 2, 0):
@@ -98,9 +98,9 @@ def test_a_snapshot_goes_on_with_what_waits(client):
     ("garbage", "problem"),
     [
         ({"lines_per_piece": 4.5}, "garbage.lines_per_piece is 4.5, expected 0 to 4"),
-        ({"lines_per_piece": 1, "hole_moves": 2}, "garbage.hole_moves is 2, expected 0 to 1"),
-        ({"lines_per_piece": 1, "delay": 8}, "garbage.delay is 8, expected 0 to 7"),
-        ({"delay": 3}, "garbage.delay is 3, expected none"),
+        ({"lines_per_piece": 1, "hole_move_chance": 2}, "garbage.hole_move_chance is 2, expected 0 to 1"),
+        ({"lines_per_piece": 1, "delay_pieces": 8}, "garbage.delay_pieces is 8, expected 0 to 7"),
+        ({"delay_pieces": 3}, "garbage.delay_pieces is 3, expected none"),
     ],
 )
 def test_what_is_out_of_range_is_named(client, garbage, problem):

@@ -43,7 +43,7 @@ def test_an_interrupted_step_is_done_once(client, behind, snapshot_every):
                     assert stream.in_flight == 0
                 else:
                     answer = stream.step(actions)
-            seen.append((answer.observations["board"].tobytes(), answer.infos["seed"].tobytes(), session.sequence))
+            seen.append((answer.observations["board"].tobytes(), answer.infos["seed"].tobytes(), session.sequence_number))
             seen.append(stream.save_state())
     assert seen[0] == seen[2]
     assert seen[1] == seen[3]
@@ -87,8 +87,8 @@ def test_environments_go_on_after_ctrl_c():
                         call()
                     server._process.send_signal(signal.SIGCONT)
                     *_, info = one.reset(seed=1)
-                    assert np.all(np.asarray(info["length"]) == 0)
+                    assert np.all(np.asarray(info["steps"]) == 0)
                     *_, info = one.step(action)
-                    assert np.all(np.asarray(info["length"]) == 1)
+                    assert np.all(np.asarray(info["steps"]) == 1)
     finally:
         signal.signal(signal.SIGALRM, before)

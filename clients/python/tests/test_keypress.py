@@ -24,7 +24,7 @@ OPTIONS = [
     {"features": "bcts8"},
     {"max_episode_steps": 5},
     {"rules": {"preset": "guideline", "height": 24}},
-    {"rules": {"preset": "guideline", "height": 24, "gravity": 1, "lock_delay": 1}, "observe_mask": True},
+    {"rules": {"preset": "guideline", "height": 24, "fall_delay": 1, "lock_delay": 1}, "observe_mask": True},
 ]
 
 
@@ -53,7 +53,7 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     assert env.action_space.n == 10
     assert env.observation_space["piece_state"].shape == (8,)
     rules = env.unwrapped.session._message.config.rules
-    assert (rules.gravity, rules.lock_delay, rules.lock_resets) == (60, 30, 15)
+    assert (rules.fall_delay, rules.lock_delay, rules.lock_resets) == (60, 30, 15)
     observation, info = env.reset(seed=3)
     assert info["action_mask"].tolist() == [1] * 8 + [0, 1]
     first = observation["current"]
@@ -67,14 +67,14 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     observation, _, _, _, info = env.step(DROP)
     assert (info["pieces"], info["action_mask"][HOLD], observation["board"].sum()) == (1, 1, 4)
     env.close()
-    with pytest.raises(tetrion.InvalidRequestError, match=r"gravity is 0, expected 1 to 255"):
-        tetrion.KeypressEnv(address=client, rules={"preset": "guideline", "gravity": 0})
+    with pytest.raises(tetrion.InvalidRequestError, match=r"fall_delay is 0, expected 1 to 255"):
+        tetrion.KeypressEnv(address=client, rules={"preset": "guideline", "fall_delay": 0})
 
 
 def test_a_modern_game_is_recorded_with_its_colours(client):
     """Random keys; what is replayed of the recording is the playfield that the environment showed."""
     rng = np.random.default_rng(5)
-    rules = {"preset": "guideline", "height": 24, "gravity": 3, "lock_delay": 4, "half_turns": "tetrio"}
+    rules = {"preset": "guideline", "height": 24, "fall_delay": 3, "lock_delay": 4, "half_turns": "tetrio"}
     env = tetrion.KeypressEnv(address=client, rules=rules)
     with tetrion.Recorder(env.session) as recorder:
         _, info = env.reset(seed=2)
@@ -133,7 +133,7 @@ def test_held_out_games_are_the_raw_clients(client):
                     expected = raw.observations[name][0]
                     expected = np.where(expected < 0, 7, expected) if name == "current" else expected
                     np.testing.assert_array_equal(array, expected)
-                for name in ("lines", "pieces", "length", "episode_return", "seed"):
+                for name in ("lines", "pieces", "steps", "episode_return", "seed"):
                     assert info[name] == raw.infos[name][0]
                 key = int(rng.choice(6, p=[0.1, 0.2, 0.2, 0.1, 0.1, 0.3]))
                 observation, reward, terminated, truncated, info = env.step(key)

@@ -77,10 +77,10 @@ def test_an_answer_that_was_lost_is_given_again(client, proxy, streaming):
             proxy.swallowing = True
             answers = []
             asking = threading.Thread(target=lambda: answers.append(calls.step(actions)))  # noqa: B023
-            before = session.sequence if not streaming else watcher.refresh().sequence
+            before = session.sequence_number if not streaming else watcher.refresh().sequence_number
             asking.start()
             # The server has done the step, and its answer has gone nowhere.
-            while watcher.refresh().sequence == before:
+            while watcher.refresh().sequence_number == before:
                 assert asking.is_alive()
             proxy.cut()
             asking.join(timeout=60)
@@ -117,7 +117,7 @@ def test_a_stream_that_broke_leaves_no_thread_behind(client, proxy):
             # The request is on its way when the stream breaks, so none comes after it to wake the thread.
             proxy.swallowing = True
             stream.send_step(seen.action_mask.argmax(axis=1))
-            while watcher.refresh().sequence < session.sequence:
+            while watcher.refresh().sequence_number < session.sequence_number:
                 pass
             proxy.cut()
             seen = stream.receive_step()

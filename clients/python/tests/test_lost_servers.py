@@ -86,7 +86,7 @@ def play_session(calls_of):
             if step == 20:
                 # Not everything is a step of all.
                 seen.append(seen_of([calls.step([0], [2]), calls.reset([1, 4]), calls.fork(0, [3], reseed=5)]))
-        seen.append([calls.save_state(), session.sequence, session.render()])
+        seen.append([calls.save_state(), session.sequence_number, session.render()])
         if calls is not session:
             calls.close()
         session.close()

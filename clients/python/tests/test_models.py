@@ -73,14 +73,14 @@ def play(client, seeds, max_pieces, choose):
 
 
 @pytest.mark.parametrize(("model", "scale"), MODELS)
-@pytest.mark.parametrize("terminal", ["avoid", "score"])
-def test_numpy_makes_the_servers_choices(client, model, scale, terminal):
+@pytest.mark.parametrize("terminal_value", ["avoid", "score"])
+def test_numpy_makes_the_servers_choices(client, model, scale, terminal_value):
     (row,) = rows_of(model, scale)
-    options = {"weights": row, "features": FEATURES, "model": model, "terminal": terminal}
+    options = {"weights": row, "features": FEATURES, "model": model, "terminal_value": terminal_value}
     server = client.evaluate(**options, rules=RULES, seeds=tetrion.SeedRange(1, 48), max_pieces=60)
 
     def choose(found):
-        return found.best_rows(found.scores(row, model, terminal=terminal))
+        return found.best_rows(found.scores(row, model, terminal_value=terminal_value))
 
     lines, pieces = play(client, server.seeds.tolist(), 60, choose)
     # Games end where their choices lead them: after another choice they would end elsewhere.

@@ -87,7 +87,7 @@ def test_what_contradicts_itself_is_named(client):
         client.create_session(1, rules={"hold": True})
     with pytest.raises(tetrion.InvalidRequestError, match=r"observation_fields\[0\].*held.*|.*rules with hold.*"):
         client.create_session(1, observations=["held"])
-    with pytest.raises(tetrion.InvalidRequestError, match="clear_points or attack"):
+    with pytest.raises(tetrion.InvalidRequestError, match="clear_points or attack_table"):
         client.create_session(1, infos=["combo"])
     with pytest.raises(tetrion.InvalidRequestError, match="held"):
         client.enumerate_placements(tetrion.Drawing([], "T", held="IO"), rules="guideline")

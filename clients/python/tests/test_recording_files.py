@@ -34,7 +34,7 @@ def test_files_are_those_of_every_protobuf_library(client, tmp_path):
     recording = three_pieces(client)
     recording.save(tmp_path / "game.json")
     fields = json.loads((tmp_path / "game.json").read_text())
-    assert (fields["seed"], fields["actions"], fields["lines"]) == ("5", [0, 3, 6], "AAAA")
+    assert (fields["seed"], fields["actions"], fields["landingLines"]) == ("5", [0, 3, 6], "AAAA")
     recording.save(tmp_path / "game.tetrion")
     assert pb.Recording.FromString((tmp_path / "game.tetrion").read_bytes()) == recording._message
     for copied in (copy.deepcopy(recording), pickle.loads(pickle.dumps(recording))):
@@ -61,9 +61,9 @@ def change(recording, **fields):
 @pytest.mark.parametrize(
     ("fields", "difference"),
     [
-        ({"lines": b"\0\1\0"}, "step 2, piece 2: 0 lines, recorded 1"),
-        ({"lines": b"\0\0"}, "step 3, piece 3: 0 lines, recorded None"),
-        ({"lines": b"\0\0\0\0"}, "at the end: pieces with lines 3, recorded 4"),
+        ({"landing_lines": b"\0\1\0"}, "step 2, piece 2: 0 lines, recorded 1"),
+        ({"landing_lines": b"\0\0"}, "step 3, piece 3: 0 lines, recorded None"),
+        ({"landing_lines": b"\0\0\0\0"}, "at the end: pieces with lines 3, recorded 4"),
         ({"pieces": 4}, "at the end: pieces 3, recorded 4"),
         ({"score": 1.0}, "at the end: points 0.0, recorded 1.0"),
         ({"end": 1}, "at the end: end None, recorded topped_out"),

@@ -27,7 +27,7 @@ def test_the_server_as_data(client):
     assert (stages["landing_height"], stages["holes"]) == ("landing", "after_clearing")
     controllers = {controller.name: controller for controller in info.controllers}
     assert controllers["bcts"].expectation is None
-    assert controllers["bcts"].terminal == "avoid"
+    assert controllers["bcts"].terminal_value == "avoid"
     searching = controllers["tetrion-10x10-expectation"].expectation
     assert isinstance(searching, tetrion.Search)
     assert searching.lookahead is None

@@ -29,7 +29,7 @@ class Twin:
         source = pb.SessionEnvs(session=self.session.name, env_ids=[self.env_id])
         request = pb.EnumeratePlacementsRequest(session_envs=source, include_cells=True)
         listed = self.session._connection.call("EnumeratePlacements", request)
-        ends = to_numpy(listed.terminal)
+        ends = to_numpy(listed.terminated)
         row = np.flatnonzero(to_numpy(listed.actions) == action)[0]
         lines = to_numpy(listed.lines)[row]
         for down, across in to_numpy(listed.cells)[row]:

@@ -47,7 +47,7 @@ PROGRAM = """
 import tetrion
 
 client = tetrion.Client()
-client.create_session(rules={"width": 6, "scoring": {"piece": 1.0}, "garbage": {"delay": 2}, "randomizer": "bag7"})
+client.create_session(rules={"width": 6, "scoring": {"piece": 1.0}, "garbage": {"delay_pieces": 2}, "randomizer": "bag7"})
 client.create_session(rules="lab")
 rules: tetrion.RulesFields = {"piece_set": "melax", "hold": True}
 client.evaluate("bcts", seeds=[1, 2], rules=rules).mean_lines.max()

@@ -18,14 +18,14 @@ PATIENCE = 60.0
 RULES = {"width": 5, "height": 9, "preview": 2}
 
 
-def frame_after(watching, sequence):
+def frame_after(watching, sequence_number):
     """The first frame after so many calls; no frame is older than the one before."""
     before = 0
     for frame in watching:
-        assert before <= frame.sequence <= sequence
-        if frame.sequence == sequence:
+        assert before <= frame.sequence_number <= sequence_number
+        if frame.sequence_number == sequence_number:
             return frame
-        before = frame.sequence
+        before = frame.sequence_number
     raise AssertionError(f"it ended with {watching.end}")
 
 
@@ -66,7 +66,7 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
             stepped = session.step(random_actions(rng, masks[playing]), playing)
             masks[playing] = stepped.action_mask
             playing = playing[~stepped.terminated]
-            frame = frame_after(watching, session.sequence)
+            frame = frame_after(watching, session.sequence_number)
             for env in frame.envs:
                 check_scene(env.scene, recorder.recording(env.env_id).replay().scene())
                 assert env.phase == ("running" if env.env_id in playing else "terminated")
@@ -111,9 +111,9 @@ def test_a_slow_caller_gets_the_newest_state(client):
         mask = session.step([0]).action_mask
         for _ in range(300):
             mask = session.step(random_actions(rng, mask)).action_mask
-        wait_until(lambda: watching._reader._newest.sequence == session.sequence)
+        wait_until(lambda: watching._reader._newest.sequence_number == session.sequence_number)
         frame = next(watching)
-        assert frame.sequence == 302
+        assert frame.sequence_number == 302
         assert frame.envs[0].episode > 3
         assert frame.envs[0].last_episode.episode == frame.envs[0].episode - 1 + (frame.envs[0].phase != "running")
         assert watching.next(0.0) is None
@@ -123,7 +123,7 @@ def test_it_ends_with_the_session(client):
     with client.create_session(rules=RULES) as session:
         session.reset()
         watching = client.watch(session)
-        assert next(watching).sequence == 1
+        assert next(watching).sequence_number == 1
     assert list(watching) == []
     assert isinstance(watching.end, tetrion.SessionNotFoundError)
     assert list(watching) == []
@@ -132,7 +132,7 @@ def test_it_ends_with_the_session(client):
 def test_it_does_not_renew_the_lease(client):
     session = client.create_session(rules=RULES, ttl=1.0)
     watching = client.watch(session, [0])
-    assert [frame.sequence for frame in watching] == [0]
+    assert [frame.sequence_number for frame in watching] == [0]
     assert watching.end.reason in ("SESSION_EXPIRED", "SESSION_NOT_FOUND")
 
 
@@ -217,7 +217,7 @@ def test_several_servers(client, server):
     with tetrion.Servers([server.address]) as servers, servers.create_session(rules=RULES) as session:
         session.reset()
         with servers.watch(session) as watching:
-            assert next(watching).sequence == 1
+            assert next(watching).sequence_number == 1
         with pytest.raises(tetrion.InvalidArgumentError, match="a Client of its server takes names"):
             servers.watch(session.name)
 
@@ -282,16 +282,16 @@ def test_a_cell_shows_the_newest_frame(client, monkeypatch):
 
     def learn(frame):
         # The learner steps each time that a frame has been drawn, and then ends its session.
-        if frame.sequence == 0:
+        if frame.sequence_number == 0:
             session.reset()
-        elif frame.sequence < 4:
+        elif frame.sequence_number < 4:
             session.step([0])
         else:
             session.close()
 
     cell = Cell(monkeypatch, learn)
     client.watch(session, render_fps=60).show()
-    assert [frame.sequence for frame in cell.shown] == [0, 1, 2, 3, 4]
+    assert [frame.sequence_number for frame in cell.shown] == [0, 1, 2, 3, 4]
     assert cell.shown[-1].envs[0].scene.pieces == 3
 
 
@@ -300,9 +300,9 @@ def test_a_cell_goes_on_to_show_frames_while_others_run(client, monkeypatch):
     with client.create_session(rules=RULES) as session:
         watching = client.watch(session, render_fps=60)
         watching.show(wait=False)
-        assert [frame.sequence for frame in cell.shown] == [0]
+        assert [frame.sequence_number for frame in cell.shown] == [0]
         session.reset()
-        wait_until(lambda: cell.shown[-1].sequence == 1)
+        wait_until(lambda: cell.shown[-1].sequence_number == 1)
     wait_until(lambda: watching.end is not None)
 
 
@@ -317,7 +317,7 @@ def test_a_cell_stops_after_its_time_and_when_it_is_interrupted(client, monkeypa
         assert len(cell.shown) == 1
         session.reset()
         watching.show(seconds=PATIENCE)
-        assert [frame.sequence for frame in cell.shown] == [0, 1]
+        assert [frame.sequence_number for frame in cell.shown] == [0, 1]
 
 
 def test_there_is_nothing_to_show_frames_in(client, monkeypatch):

@@ -165,7 +165,10 @@ def test_answers_of_other_sizes(liar, deceived):
         told(said, stream.step, [0, 0], step=change(name, value))
     told("the last states are of the rows [5] of 2", stream.step, [0, 0], step=change("final_batch.rows", [5]))
     told(
-        "the answer to call 13 is one to call 18446744073709551615", stream.step, [0, 0], step=change("sequence", 2**64 - 1)
+        "the answer to call 13 is one to call 18446744073709551615",
+        stream.step,
+        [0, 0],
+        step=change("sequence_number", 2**64 - 1),
     )
     told("the answer to step is one to reset", stream.step, [0, 0], step=lambda step: [{"reset": {}}])
     told("the answer to step is one to None", stream.step, [0, 0], step=lambda step: [{}])
@@ -299,7 +302,7 @@ def test_frames_of_another_session(liar, deceived):
         ({"started": change("session.config.rules.height", 2**31)}, "the rules have 10 columns and 2147483648 rows"),
         ({"started": lambda started: []}, "did not begin"),
         ({"frame": lambda frame: frame.envs.pop() and None}, "1 environments, expected 2"),
-        ({"frame": change("envs.0.cells", b"x")}, "cannot be read"),
+        ({"frame": change("envs.0.colors", b"x")}, "cannot be read"),
         ({"frame": change("envs.0.piece", "?")}, "cannot be read"),
     ):
         liar.lies.update(lies)

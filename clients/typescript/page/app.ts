@@ -134,7 +134,7 @@ export class App {
       original: controller.weights,
       weights: [...controller.weights],
       landing: ofLanding(info.features, set.columns),
-      avoids: controller.terminal !== 2,
+      avoids: controller.terminalValue !== 2,
       expectation: this.expectation(name),
       source: controller.source,
     };

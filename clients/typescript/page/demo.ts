@@ -45,7 +45,7 @@ class Player {
     const { best } = judge(this.weighing!, placements, position);
     const cells = cellsOf(placements, best);
     this.board.show({ width, height, cells: this.field.cells.slice(), last: this.field.last, ghost: cells, piece: { kind, cells: lifted(cells, height) } });
-    if (placements.terminal[best] === 1) {
+    if (placements.terminated[best] === 1) {
       return false;
     }
     const { afterstates, lines } = placements;

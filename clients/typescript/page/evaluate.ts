@@ -247,7 +247,7 @@ export class Evaluate implements View {
     if (!player.startsWith("edited:") || edited === undefined) {
       return this.lacksPreview(player, preview) ? { name: player, lookahead: 0 } : { name: player };
     }
-    const of = { label: player, features: edited.set, weights: [...edited.weights], terminal: edited.avoids ? 1 : 2 };
+    const of = { label: player, features: edited.set, weights: [...edited.weights], terminalValue: edited.avoids ? 1 : 2 };
     const { expectation } = edited;
     return expectation === undefined || this.lacksPreview(edited.name, preview) ? { name: "linear", ...of } : { name: "expectation", ...of, expectation };
   }

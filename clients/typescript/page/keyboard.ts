@@ -13,8 +13,8 @@ const KEYS: Record<string, Act> = {
 };
 
 /** Whether a piece can be turned by 180 degrees at once. */
-export function hasHalfTurns({ halfTurns = HalfTurns.OFF }: Rules): boolean {
-  return halfTurns !== HalfTurns.OFF;
+export function hasHalfTurns({ halfTurns = HalfTurns.NONE }: Rules): boolean {
+  return halfTurns !== HalfTurns.NONE;
 }
 
 /** The parts of a keyboard event that matter here. */

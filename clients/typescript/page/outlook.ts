@@ -113,7 +113,7 @@ class Outlook {
       const [shown, ...next] = hand.next;
       const kinds = shown === undefined ? this.odds.flatMap((chance, kind) => (chance > 0 ? [kind] : [])) : [shown];
       const isLast = shown === undefined || pieces === 1;
-      return found.terminal[at] === 1 ? [] : kinds.map((current) => ({ row, at, isLast, hand: { current, next, held: hand.held } }));
+      return found.terminated[at] === 1 ? [] : kinds.map((current) => ({ row, at, isLast, hand: { current, next, held: hand.held } }));
     });
     const reached = new Map<string, number>();
     for (const isLast of [true, false]) {

@@ -42,7 +42,7 @@ const KEY = { idle: 0, left: 1, right: 2, turnLeft: 3, turn: 4, drop: 5 } as con
 const STEERING = { ...KEY, down: 6, bottom: 7, turnHalf: 8, hold: 9 } as const;
 
 /** Fields of the rules for the timing. */
-const TIMED = ["gravity", "lock_delay", "lock_resets"];
+const TIMED = ["fall_delay", "lock_delay", "lock_resets"];
 
 /** A position of the game. */
 interface Position {
@@ -472,7 +472,7 @@ export class Play implements View {
 
   /** The aimed placement in words. */
   private aimed(place: Place): string {
-    const { lines, terminal, attacks } = this.placements!;
+    const { lines, terminated, attacks } = this.placements!;
     const kind = this.kindOf(place);
     const columns = place.cells.map(([, column]) => column + 1);
     const cleared = lines[place.at]!;
@@ -483,7 +483,7 @@ export class Play implements View {
       ...(place.spin > 0 ? [nameOf(kind, place.spin, 0)] : []),
       ...(cleared > 0 ? [`clears ${cleared} ${cleared === 1 ? "line" : "lines"}`] : []),
       ...sentInWords(attacks?.[place.at] ?? 0),
-      ...(terminal[place.at] === 1 ? ["ends the game"] : []),
+      ...(terminated[place.at] === 1 ? ["ends the game"] : []),
     ];
     return words.join(", ");
   }
@@ -507,7 +507,7 @@ export class Play implements View {
         this.placements = undefined;
       }
     } else {
-      const lost = placements!.terminal[place!.at] === 1;
+      const lost = placements!.terminated[place!.at] === 1;
       this.field.land(kind, place!.cells, !lost || placements!.lines[place!.at]! > 0);
     }
     if (hasLanded) {

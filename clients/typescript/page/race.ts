@@ -335,7 +335,7 @@ export class Race implements View {
     const size = observations.board!.length / playing.length;
     playing.forEach((lane, at) => {
       const { row, cells, kind } = chosen[at]!;
-      const lost = placements.terminal[row] === 1;
+      const lost = placements.terminated[row] === 1;
       lane.field.land(kind, cells, !lost || placements.lines[row]! > 0);
       lane.field.agree(observations.board!.subarray(at * size, (at + 1) * size));
       lane.pieces.go(handOf(observations, rules, at));
@@ -391,7 +391,7 @@ export class Race implements View {
         const warm = warmth(chosen.judgement);
         const { rules } = this;
         // Placements that the controller did not examine have no value.
-        const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminal[first + at] === 1 ? [at] : []));
+        const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminated[first + at] === 1 ? [at] : []));
         const shown = known.map((at) => ({ ...placementOf(rules, placements.placements[first + at]!), warmth: warm[at]! }));
         lane.heat.show(width, rules.hold === true, shown, placementOf(rules, placements.placements[row]!));
         lane.sliders.explain(parts(lane.controller!, placements, row));

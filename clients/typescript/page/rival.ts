@@ -148,7 +148,7 @@ export class Rival {
     const board = step.observations.board!;
     const there = isKeypress ? after.field.landing(kind, cells, board) : cells;
     if (there !== undefined) {
-      after.field.land(kind, there, placements.terminal[row] === 0 || placements.lines[row]! > 0);
+      after.field.land(kind, there, placements.terminated[row] === 0 || placements.lines[row]! > 0);
     }
     after.field.agree(board);
     after.pieces.go(handOf(step.observations, rules));

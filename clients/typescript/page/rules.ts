@@ -28,7 +28,7 @@ export interface Chosen {
 export const STEPS_PER_SECOND = 20;
 
 /** Timing of these games: level 1, one row per second and half a second on the ground. */
-export const TIMING = { gravity: STEPS_PER_SECOND, lockDelay: STEPS_PER_SECOND / 2, lockResets: 15 } as const;
+export const TIMING = { fallDelay: STEPS_PER_SECOND, lockDelay: STEPS_PER_SECOND / 2, lockResets: 15 } as const;
 
 /** The rules of a preset, without changes. With `prefersKeys`, keys steer the pieces if the preset allows it. */
 export function chosenOf({ name, rules }: RulesPreset, prefersKeys = false): Chosen {
@@ -129,28 +129,28 @@ export function visibleRows({ height = 20, rowsAbove = 0 }: Rules): number {
 }
 
 /** Whether rules count sent lines, combos and back-to-back clears. */
-export function countsClears({ clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): boolean {
-  return clearPoints !== ClearPoints.LINES || attack !== AttackTable.OFF;
+export function countsClears({ clearPoints = ClearPoints.LINES, attackTable = AttackTable.NONE }: Rules): boolean {
+  return clearPoints !== ClearPoints.LINES || attackTable !== AttackTable.NONE;
 }
 
 /** Whether rules distinguish spins. */
-function tellsSpins({ spins = SpinRule.OFF }: Rules): boolean {
-  return spins !== SpinRule.OFF;
+function tellsSpins({ spinRule = SpinRule.NONE }: Rules): boolean {
+  return spinRule !== SpinRule.NONE;
 }
 
 /** A quantity of a game. */
 export type Measure = "lines" | "points" | "lines sent";
 
 /** Quantities of a game under these rules: lines, points if a point is not a line, and sent lines if the rules count them. */
-export function measuresOf({ scoring, clearPoints = ClearPoints.LINES, attack = AttackTable.OFF }: Rules): Measure[] {
+export function measuresOf({ scoring, clearPoints = ClearPoints.LINES, attackTable = AttackTable.NONE }: Rules): Measure[] {
   const { piece = 0, lines = [], gameEnd = 0 } = scoring ?? {};
   const pointsAreLines = clearPoints === ClearPoints.LINES && piece === 0 && gameEnd === 0 && lines.every((points, at) => points === at + 1);
-  return ["lines", ...(pointsAreLines ? [] : ["points" as const]), ...(attack === AttackTable.OFF ? [] : ["lines sent" as const])];
+  return ["lines", ...(pointsAreLines ? [] : ["points" as const]), ...(attackTable === AttackTable.NONE ? [] : ["lines sent" as const])];
 }
 
 /** Whether a piece can land in more than one row of a column. */
 export function namesSpots({ reach }: Rules): boolean {
-  return reach === Reach.SRS;
+  return reach === Reach.MOVES;
 }
 
 /** Whether keys steer pieces in real time, with kicks. A step is then a key. */

@@ -8,7 +8,7 @@ import { wholeNumber } from "./address.js";
 
 /** A field of the rules, or of a message in them. */
 export interface RulesField {
-  /** Path of the field in the protocol: `half_turns`, `garbage.delay`. */
+  /** Path of the field in the protocol: `half_turns`, `garbage.delay_pieces`. */
   readonly path: string;
   /** Names of the values of a choice; undefined for other fields. */
   readonly names: readonly string[] | undefined;

@@ -129,7 +129,7 @@ export class RulesForm {
   }
 }
 
-/** A path of the protocol as a label: `garbage.hole_moves` is `Garbage: hole moves`. */
+/** A path of the protocol as a label: `garbage.hole_move_chance` is `Garbage: hole move chance`. */
 function inWords(name: string): string {
   const words = name.replaceAll("_", " ").replaceAll(".", ": ");
   return words.charAt(0).toUpperCase() + words.slice(1);

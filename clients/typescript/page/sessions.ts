@@ -52,7 +52,7 @@ export class Sessions implements View {
   private listed = "";
   private readonly numEnvs = new Map<string, number>();
   private started: WatchStarted | undefined;
-  private last: { sequence: bigint; at: number } | undefined;
+  private last: { sequenceNumber: bigint; at: number } | undefined;
   private stepsPerSecond = NaN;
   /** Observed episodes of each session by its name, the oldest first. */
   private readonly runs: Map<string, Run>;
@@ -134,7 +134,7 @@ export class Sessions implements View {
   private show(sessions: readonly Session[]): void {
     const ended = [...this.runs.values()].filter(({ name, points }) => points.length > 1 && !sessions.some((session) => session.name === name));
     this.empty.hidden = sessions.length > 0 || this.name !== undefined;
-    const now = JSON.stringify([this.name, sessions.map(({ name, sequence }) => [name, String(sequence)]), ended.map(({ name, count }) => [name, count])]);
+    const now = JSON.stringify([this.name, sessions.map(({ name, sequenceNumber }) => [name, String(sequenceNumber)]), ended.map(({ name, count }) => [name, count])]);
     if (now === this.listed) {
       return;
     }
@@ -145,9 +145,9 @@ export class Sessions implements View {
         h("strong", {}, brief(name)), ...words.map((text) => h("span", {}, text)));
     const rows = [
       ...sessions.map((session) => {
-        const { name, sequence, createTime } = session;
+        const { name, sequenceNumber, createTime } = session;
         const since = createTime === undefined ? "" : `, since ${new Date(Number(createTime.seconds) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
-        return row(name, inWordsOf(session), `${grouped(sequence)} ${sequence === 1n ? "call" : "calls"}${since}`);
+        return row(name, inWordsOf(session), `${grouped(sequenceNumber)} ${sequenceNumber === 1n ? "call" : "calls"}${since}`);
       }),
       ...ended.map(({ name, what, count }) => row(name, what, `has ended; ${grouped(count)} episodes seen`)),
     ];
@@ -277,13 +277,13 @@ export class Sessions implements View {
     this.grid.dataset["boards"] = BOARDS.find((most) => this.boards.length <= Number(most));
   }
 
-  private frame({ sequence, envs }: WatchFrame): void {
+  private frame({ sequenceNumber, envs }: WatchFrame): void {
     const now = performance.now();
     if (this.last !== undefined && now - this.last.at > 900) {
-      this.stepsPerSecond = (Number(sequence - this.last.sequence) / (now - this.last.at)) * 1000;
-      this.last = { sequence, at: now };
+      this.stepsPerSecond = (Number(sequenceNumber - this.last.sequenceNumber) / (now - this.last.at)) * 1000;
+      this.last = { sequenceNumber, at: now };
     }
-    this.last ??= { sequence, at: now };
+    this.last ??= { sequenceNumber, at: now };
     envs.forEach((env, at) => this.board(env, this.boards[at]));
     const { count = 0, mean = NaN } = this.runs.get(this.name ?? "") ?? {};
     const fact = (value: string, name: string) => h("div", { class: "fact" }, h("output", {}, value), h("span", {}, name));
@@ -314,7 +314,7 @@ export class Sessions implements View {
     shown.board.show({
       width,
       height,
-      cells: env.cells.length === width * rows ? env.cells : new Uint8Array(width * rows),
+      cells: env.colors.length === width * rows ? env.colors : new Uint8Array(width * rows),
       last: pairs(env.lastCells).map(([row, column]) => row * width + column),
       piece,
       ghost: env.ghostCells.length > 0 ? pairs(env.ghostCells) : undefined,
@@ -325,7 +325,7 @@ export class Sessions implements View {
     shown.board.surface.label = `Environment ${env.envId}: ${grouped(env.lines)} lines, ${grouped(env.pieces)} pieces${env.held === "" ? "" : `, ${env.held} held`}`;
     const { lastEpisode } = env;
     if (lastEpisode !== undefined) {
-      this.runs.get(this.name ?? "")?.saw(env.envId, `${lastEpisode.episode} ${lastEpisode.length} ${lastEpisode.lines}`, Number(lastEpisode.lines));
+      this.runs.get(this.name ?? "")?.saw(env.envId, `${lastEpisode.episode} ${lastEpisode.steps} ${lastEpisode.lines}`, Number(lastEpisode.lines));
     }
   }
 }

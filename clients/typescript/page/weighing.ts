@@ -30,7 +30,7 @@ export function scores(controller: Weighing, placements: Placements, position: n
     for (let column = 0; column < at.length; column++) {
       score += controller.weights[column]! * placements.features![row * width + at[column]!]!;
     }
-    scores.push(controller.avoids && placements.terminal[row] === 1 ? -Infinity : score);
+    scores.push(controller.avoids && placements.terminated[row] === 1 ? -Infinity : score);
   }
   return scores;
 }

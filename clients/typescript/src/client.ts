@@ -165,7 +165,7 @@ export class Client {
     if (session === undefined) {
       throw unreadable("it has no session");
     }
-    return new Session(new Link(this.environments, this.patience, session.name, session.sequence), session);
+    return new Session(new Link(this.environments, this.patience, session.name, session.sequenceNumber), session);
   }
 
   /** Lists the sessions of this caller, the oldest first. Renews no lease. */

@@ -36,7 +36,7 @@ export class Link {
     /** `sessions/ID`. */
     readonly name: string,
     /** Number of the last call that changed the session. */
-    public sequence: bigint,
+    public sequenceNumber: bigint,
   ) {}
 
   /** Options of a call of this session for Connect. Proxies that spread sessions over servers read the header. */
@@ -53,19 +53,19 @@ export class Link {
     const isNumbered = NUMBERED.has(kind);
     const options = this.options(signal === undefined || isNumbered ? {} : { signal });
     const send = (number: bigint) => this.patience.repeat(() => method(this.addressed(kind, request, number), options), signal);
-    const answer = this.inTurn(signal, () => (isNumbered ? this.change(send as (number: bigint) => Promise<AnswerOf<K> & { sequence: bigint }>) : send(0n)));
+    const answer = this.inTurn(signal, () => (isNumbered ? this.change(send as (number: bigint) => Promise<AnswerOf<K> & { sequenceNumber: bigint }>) : send(0n)));
     return await unlessAborted(answer, signal);
   }
 
-  private async change<Answer extends { readonly sequence: bigint }>(send: (number: bigint) => Promise<Answer>): Promise<Answer> {
+  private async change<Answer extends { readonly sequenceNumber: bigint }>(send: (number: bigint) => Promise<Answer>): Promise<Answer> {
     if (this.isUnsure) {
       await this.settle();
     }
-    const number = this.sequence + 1n;
+    const number = this.sequenceNumber + 1n;
     try {
       const answer = await send(number);
-      agree("sequence number", answer.sequence, number);
-      this.sequence = number;
+      agree("sequence number", answer.sequenceNumber, number);
+      this.sequenceNumber = number;
       return answer;
     } catch (thrown) {
       this.isUnsure = !isRefusal(TetrionError.of(thrown));
@@ -81,7 +81,7 @@ export class Link {
 
   private async ask(): Promise<void> {
     const { session } = await this.patience.repeat(() => this.environments.getSession({ name: this.name }, this.options({})));
-    this.sequence = session?.sequence ?? this.sequence;
+    this.sequenceNumber = session?.sequenceNumber ?? this.sequenceNumber;
     this.isUnsure = false;
   }
 
@@ -91,7 +91,7 @@ export class Link {
       const { source } = request as RequestOf<"enumeratePlacements">;
       return { ...request, source: { case: "sessionEnvs", value: { ...(source?.value as object), session: this.name } } };
     }
-    return { ...request, session: this.name, ...(number > 0n && { sequence: number }) };
+    return { ...request, session: this.name, ...(number > 0n && { sequenceNumber: number }) };
   }
 
   /** Runs a call when the earlier ones have ended, unless the signal is aborted by then. */

@@ -16,7 +16,7 @@ import {
   SessionConfigSchema,
   type Tensor,
   TensorSchema,
-  type TerminalScore,
+  type TerminalValue,
   WeightMatrixSchema,
 } from "./protocol.js";
 import type { Agent, Expectation, FeaturesLike, Mlp, NTuple, Plain, RulesLike } from "./plain.js";
@@ -93,7 +93,7 @@ export interface SeedRange {
 }
 
 /**
- * What an evaluation plays, and for how long. Either `seeds` or `pieceSequences` must be given. `features`, `terminal`, `lookahead`,
+ * What an evaluation plays, and for how long. Either `seeds` or `pieceSequences` must be given. `features`, `terminalValue`, `lookahead`,
  * `expectation`, `mlp` and `nTuple` belong to `weights`, and are refused without it; agents have their own.
  */
 export interface EvaluationOptions extends CallOptions {
@@ -104,7 +104,7 @@ export interface EvaluationOptions extends CallOptions {
   /** Features of the first columns of `weights`. */
   readonly features?: FeaturesLike | undefined;
   /** Score of a placement that ends the game: `avoid` (the default) or `score`. */
-  readonly terminal?: Plain<TerminalScore> | undefined;
+  readonly terminalValue?: Plain<TerminalValue> | undefined;
   /** Number of next pieces that the rows of `weights` look ahead; 0 by default. */
   readonly lookahead?: number | undefined;
   /** How the rows of `weights` evaluate what the next pieces can reach; `{}` is the default expectation. Excludes `lookahead`. */
@@ -162,7 +162,7 @@ const EVALUATION_FIELDS = {
 } as const satisfies Partial<Record<keyof EvaluationOptions, string>>;
 
 /** The field of each option that is a field of `WeightMatrix`. */
-const MATRIX_FIELDS = { features: "features", terminal: "terminal", lookahead: "lookahead", expectation: "expectation", mlp: "mlp", nTuple: "nTuple" } as const;
+const MATRIX_FIELDS = { features: "features", terminalValue: "terminalValue", lookahead: "lookahead", expectation: "expectation", mlp: "mlp", nTuple: "nTuple" } as const;
 
 /** Names of the options of `evaluate`, except `signal`. */
 export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "weights", ...Object.keys(MATRIX_FIELDS), "seeds", "pieceSequences", "pairs", "progressInterval"];

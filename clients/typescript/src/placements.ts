@@ -58,7 +58,7 @@ export interface Placements {
   /** `[R]`: lines that the placement clears. */
   readonly lines: Uint8Array;
   /** `[R]`: 1 if the placement ends the game. */
-  readonly terminal: Uint8Array;
+  readonly terminated: Uint8Array;
   /** `[R, F]`: features of each landing, if the call asked for any. */
   readonly features: Float32Array | undefined;
   /** `[F]`: the names of the features. */
@@ -154,17 +154,17 @@ export function actionOf(rules: Rules, { orientation, column, row, spin, hold }:
 /** Factors of a placement's number: columns, rows that a piece can land in, kinds of spin, and pieces to choose between. */
 function basesOf(rules: Rules): { width: number; rows: number; labels: number; hands: number; namesSpots: boolean } {
   const [width, height, rowsAbove] = [fieldOf(rules, "width"), fieldOf(rules, "height"), fieldOf(rules, "rowsAbove")];
-  const namesSpots = fieldOf(rules, "reach") === Reach.SRS;
-  const tellsSpins = fieldOf(rules, "spins") !== SpinRule.OFF;
+  const namesSpots = fieldOf(rules, "reach") === Reach.MOVES;
+  const tellsSpins = fieldOf(rules, "spinRule") !== SpinRule.NONE;
   const hands = fieldOf(rules, "hold") ? 2 : 1;
   return { width, rows: namesSpots ? Math.min(height + 1, height - rowsAbove + 4) : 1, labels: namesSpots && tellsSpins ? 3 : 1, hands, namesSpots };
 }
 
 /** A field that rules must have. The preset's value instead of a missing one would be the number of another game. */
-function fieldOf<Name extends "width" | "height" | "rowsAbove" | "reach" | "spins" | "hold">(rules: Rules, name: Name): NonNullable<Rules[Name]> {
+function fieldOf<Name extends "width" | "height" | "rowsAbove" | "reach" | "spinRule" | "hold">(rules: Rules, name: Name): NonNullable<Rules[Name]> {
   const value = rules[name];
   // 0 of an enum is no value.
-  if (value === undefined || ((name === "reach" || name === "spins") && value === 0)) {
+  if (value === undefined || ((name === "reach" || name === "spinRule") && value === 0)) {
     throw new TypeError(`rules.${name} is ${value}, expected rules with every field, as session.rules has them`);
   }
   return value;
@@ -217,7 +217,7 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     placements: column("placements", answer.placements, [DataType.INT32], [rows]),
     rewards: column("rewards", answer.rewards, [DataType.FLOAT32], [rows]),
     lines: column("lines", answer.lines, [DataType.UINT8], [rows]),
-    terminal: column("terminal", answer.terminal, [DataType.BOOL], [rows]),
+    terminated: column("terminated", answer.terminated, [DataType.BOOL], [rows]),
     features: optional("features", answer.features, namesFeatures(wanted.features), [DataType.FLOAT32], featureNames.length),
     featureNames,
     afterstates: optional("afterstates", answer.afterstates, wanted.includeAfterstates, [DataType.UINT16, DataType.UINT32], ANY),
@@ -232,8 +232,8 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
 
 /** Whether a selection of features has any. */
 function namesFeatures(selection: FeaturesLike = {}): boolean {
-  const { set, features } = typeof selection === "string" ? { set: selection } : "length" in selection ? { features: selection } : selection;
-  return !!set || !!features?.length;
+  const { featureSet, features } = typeof selection === "string" ? { featureSet: selection } : "length" in selection ? { features: selection } : selection;
+  return !!featureSet || !!features?.length;
 }
 
 /** Number of positions in a request. */

@@ -30,7 +30,7 @@ import {
   RulesSchema,
   type SpinRule,
   type Tensor,
-  type TerminalScore,
+  type TerminalValue,
   type TopOut,
   type TupleKind,
 } from "./protocol.js";
@@ -50,7 +50,7 @@ type Enum =
   | typeof RenderFormat
   | typeof RotationSystem
   | typeof SpinRule
-  | typeof TerminalScore
+  | typeof TerminalValue
   | typeof TopOut
   | typeof TupleKind;
 
@@ -93,7 +93,7 @@ function plainMessage(schema: DescMessage, value: unknown): unknown {
     return { preset: value };
   }
   if (schema.typeName === FeatureSelectionSchema.typeName && (typeof value === "string" || Array.isArray(value))) {
-    return typeof value === "string" ? { set: value } : { features: value };
+    return typeof value === "string" ? { featureSet: value } : { features: value };
   }
   // A message is its own form, and other values are not objects of fields.
   if (Object.prototype.toString.call(value) !== "[object Object]" || "$typeName" in (value as object)) {

@@ -50,7 +50,7 @@ export interface Observations {
   readonly falling_cells?: Int8Array;
   /** `[B, 8]`, if keys steer the pieces of modern Tetris: state of the piece besides its cells, in the order that the protocol lists. */
   readonly piece_state?: Uint8Array;
-  /** `[B, delay + 1]`, under rules with `garbage`: waiting lines, by the piece with which they may rise, the current piece first. */
+  /** `[B, delayPieces + 1]`, under rules with `garbage`: waiting lines, by the piece with which they may rise, the current piece first. */
   readonly garbage?: Uint8Array;
 }
 
@@ -64,7 +64,7 @@ export interface Infos {
   /** Landed pieces. */
   readonly pieces?: BigUint64Array;
   /** Steps of the episode. */
-  readonly length?: BigUint64Array;
+  readonly steps?: BigUint64Array;
   /** Sum of the rewards. */
   readonly episode_return?: Float64Array;
   /** The episode seed. `reset` with this seed replays the episode. */
@@ -77,11 +77,11 @@ export interface Infos {
   readonly landing_row?: Int8Array;
   /** Kind of spin of the last landing, under rules with spins: 0 none, 1 mini, 2 full. */
   readonly spin?: Uint8Array;
-  /** Lines sent, under rules with `clear_points` or `attack`. */
+  /** Lines sent, under rules with `clear_points` or `attack_table`. */
   readonly attack?: BigUint64Array;
-  /** Number of pieces in a row that cleared lines, up to the last one, under rules with `clear_points` or `attack`. */
+  /** Number of pieces in a row that cleared lines, up to the last one, under rules with `clear_points` or `attack_table`. */
   readonly combo?: Uint16Array;
-  /** 1 if the last clear was of four lines or by a spin, under rules with `clear_points` or `attack`. */
+  /** 1 if the last clear was of four lines or by a spin, under rules with `clear_points` or `attack_table`. */
   readonly back_to_back?: Uint8Array;
   /** Rows of garbage that have risen, under rules with `garbage`. */
   readonly garbage_rows?: BigUint64Array;
@@ -246,8 +246,8 @@ export class Session extends EnvCalls {
   }
 
   /** Number of the last call that changed the session. */
-  get sequence(): bigint {
-    return this.link.sequence;
+  get sequenceNumber(): bigint {
+    return this.link.sequenceNumber;
   }
 
   protected async call<K extends Kind>(kind: K, request: RequestOf<K>, call: Call): Promise<AnswerOf<K>> {

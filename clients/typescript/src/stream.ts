@@ -59,11 +59,11 @@ export class StepStream extends EnvCalls {
     if (this.isClosed) {
       throw TetrionError.of(new ConnectError("the stream was closed", Code.Canceled));
     }
-    const number = NUMBERED.has(kind) ? this.link.sequence + 1n : 0n;
+    const number = NUMBERED.has(kind) ? this.link.sequenceNumber + 1n : 0n;
     const message = { request: { case: kind, value: this.link.addressed(kind, request, number) } } as Request;
     checkMessage(StepStreamRequestSchema, message);
-    const after = this.link.sequence;
-    this.link.sequence = number || after;
+    const after = this.link.sequenceNumber;
+    this.link.sequenceNumber = number || after;
     const answer = new Promise<AnswerOf<K>>((resolve, reject) => this.unanswered.push({ kind, message, number, after, isRepeated: false, resolve, reject }));
     this.requests.push(message);
     this.reading ??= this.read();
@@ -121,11 +121,11 @@ export class StepStream extends EnvCalls {
     if (response.case === "error") {
       const error = errorOf(response.value);
       if (number > 0n && error.reason !== "SEQUENCE_MISMATCH") {
-        this.link.sequence = number - 1n; // it did not happen, so the next call gets its number
+        this.link.sequenceNumber = number - 1n; // it did not happen, so the next call gets its number
       }
       reject(error);
-    } else if ((number > 0n || isRepeated) && response.value.sequence !== (number || after)) {
-      reject(unreadable(`the answer to call ${number || after} is one to call ${response.value.sequence}`));
+    } else if ((number > 0n || isRepeated) && response.value.sequenceNumber !== (number || after)) {
+      reject(unreadable(`the answer to call ${number || after} is one to call ${response.value.sequenceNumber}`));
     } else {
       resolve(response.value as never);
     }

@@ -37,10 +37,10 @@ export async function* watched(
 function checkFrame({ envs }: WatchFrame, { session, envIds }: WatchStarted): void {
   agree("environments of a frame", String(envs.map(({ envId }) => envId)), String(envIds));
   const { width, height } = session?.config?.rules ?? {};
-  for (const { cells } of envs) {
-    // Before the first episode there are no cells.
-    if (cells.length > 0) {
-      agree("number of cells", cells.length, (width ?? 0) * (height ?? 0));
+  for (const { colors } of envs) {
+    // Before the first episode there are no colors.
+    if (colors.length > 0) {
+      agree("number of colors", colors.length, (width ?? 0) * (height ?? 0));
     }
   }
 }

@@ -80,7 +80,7 @@ const STEP = (rows = 2): MessageInitShape<typeof StepResponseSchema> => ({
   rewards: tensor(new Float32Array(rows)),
   terminated: flags(rows),
   truncated: flags(rows),
-  sequence: 1n,
+  sequenceNumber: 1n,
 });
 
 test("the answer of a step has the rows and the columns of the session", async () => {
@@ -103,7 +103,7 @@ test("the answer of a step has the rows and the columns of the session", async (
   await unfit(() => step({ rewards: undefined }), /it has no rewards/);
   await unfit(() => step({ terminated: bytes(2) }), /terminated is UINT8/);
   await unfit(() => step({ truncated: flags(3) }), /truncated is BOOL \[3\]/);
-  await unfit(() => step({ sequence: 2n }), /2 as sequence number, expected 1/);
+  await unfit(() => step({ sequenceNumber: 2n }), /2 as sequence number, expected 1/);
   const ended = (rows: number[], count = rows.length) => ({ finalBatch: { rows, observations: [tensor(new Int8Array(count)), bytes(count, 4)], infos: [tensor(new BigUint64Array(count))] } });
   assert.deepEqual((await step(ended([0, 1]))).final?.rows, [0, 1]);
   await unfit(() => step(ended([2])), /final_batch/);
@@ -133,7 +133,7 @@ test("a session is the one that was asked for", async () => {
 });
 
 test("placements are those of the positions, with what was asked for", async () => {
-  const three = { actions: tensor(new Int32Array(3)), placements: tensor(new Int32Array(3)), rewards: tensor(new Float32Array(3)), lines: bytes(3), terminal: flags(3) };
+  const three = { actions: tensor(new Int32Array(3)), placements: tensor(new Int32Array(3)), rewards: tensor(new Float32Array(3)), lines: bytes(3), terminated: flags(3) };
   const good: MessageInitShape<typeof EnumeratePlacementsResponseSchema> = { rowOffsets: ints(0, 1, 3), ...three };
   const list = async (answer: object, options: object = {}) => {
     const client = answering({ createSession: { session: SESSION }, enumeratePlacements: { ...good, ...answer } });
@@ -216,7 +216,7 @@ test("an evaluation has the games that were asked for, each once, and a summary"
 test("a session that is watched is the one asked for", async () => {
   type Events = MessageInitShape<typeof WatchSessionResponseSchema>[];
   const started = (envIds = [1], session: object = SESSION): Events[number] => ({ event: { case: "started", value: { session, envIds } } });
-  const frame = (envId = 1, cells = 24): Events[number] => ({ event: { case: "frame", value: { envs: [{ envId, cells: new Uint8Array(cells) }] } } });
+  const frame = (envId = 1, cells = 24): Events[number] => ({ event: { case: "frame", value: { envs: [{ envId, colors: new Uint8Array(cells) }] } } });
   const watch = async (events: Events) => {
     for await (const _ of answering({ watchSession: events }).watchSession("sessions/1", { envIds: [1] }));
   };
@@ -226,7 +226,7 @@ test("a session that is watched is the one asked for", async () => {
   await unfit(() => watch([started([1], { ...SESSION, name: "sessions/2" })]), /sessions\/2 as session/);
   await unfit(() => watch([started([0])]), /0 as environments, expected 1/);
   await unfit(() => watch([started(), frame(0)]), /0 as environments of a frame/);
-  await unfit(() => watch([started(), frame(1, 25)]), /25 as number of cells, expected 24/);
+  await unfit(() => watch([started(), frame(1, 25)]), /25 as number of colors, expected 24/);
 });
 
 /** Runs an HTTP server that answers every call with these bytes, as gRPC over HTTP/2 or as gRPC-Web. */

@@ -90,7 +90,7 @@ test("placements come with their features, cells and afterstates", async () => {
   const drawn = await running.client.enumeratePlacements({ rules: { width: 4, height: 8 }, drawings: [{ rows: ["##.."], piece: "O" }] });
   assert.deepEqual([...drawn.lines], [0, 0, 1]);
   // A selection without features is none.
-  for (const features of [{}, "", [], { set: "" }, { features: [] }]) {
+  for (const features of [{}, "", [], { featureSet: "" }, { features: [] }]) {
     assert.equal((await session.enumeratePlacements({ features })).features, undefined);
   }
 });
@@ -144,9 +144,9 @@ test("a session is watched until it ends", async () => {
     const last = frames.at(-1)!.envs[0]!;
     assert.equal(last.piece, "I", name);
     // The O lies in the left corner: two of its cells in each of the two lowest rows.
-    assert.deepEqual([...last.cells.subarray(0, 3)], [2, 2, 0], name);
-    assert.deepEqual([...last.cells.subarray(10, 13)], [2, 2, 0], name);
-    assert.deepEqual([...last.cells.subarray(20, 23)], [0, 0, 0], name);
+    assert.deepEqual([...last.colors.subarray(0, 3)], [2, 2, 0], name);
+    assert.deepEqual([...last.colors.subarray(10, 13)], [2, 2, 0], name);
+    assert.deepEqual([...last.colors.subarray(20, 23)], [0, 0, 0], name);
   }
 });
 
@@ -195,10 +195,10 @@ test("an evaluation is waited for, with its games in order and its summary", asy
 test("agents have their parameters, and rules their names", async () => {
   const rules = { preset: "survey", height: 8, preview: 1, randomizer: "bag7" } as const;
   const lines = async (options: Partial<EvaluationOptions>) => (await running.client.evaluateAll({ rules, seeds: { seed: 1n, count: 4 }, maxPieces: 200n, ...options })).games.lines;
-  const agent = { name: "linear", features: ["landing_height", "holes"], weights: [-1, -4], terminal: "score" } as const;
-  assert.deepEqual(await lines({ controllers: [agent] }), await lines({ features: agent.features, weights: [agent.weights], terminal: "score" }));
+  const agent = { name: "linear", features: ["landing_height", "holes"], weights: [-1, -4], terminalValue: "score" } as const;
+  assert.deepEqual(await lines({ controllers: [agent] }), await lines({ features: agent.features, weights: [agent.weights], terminalValue: "score" }));
   const looking = { ...agent, lookahead: 1 };
-  assert.deepEqual(await lines({ controllers: [looking] }), await lines({ features: agent.features, weights: [agent.weights], terminal: "score", lookahead: 1 }));
+  assert.deepEqual(await lines({ controllers: [looking] }), await lines({ features: agent.features, weights: [agent.weights], terminalValue: "score", lookahead: 1 }));
 });
 
 test("a client and its sessions end with their block", async () => {

@@ -88,11 +88,11 @@ test("the numbers of other choices of the rules", () => {
   // Two rows above the field of four: six rows of playfield and the one above it have places.
   const low = { ...rules, width: 5, height: 6, rowsAbove: 2 };
   assert.deepEqual(placementOf(low, ((3 * 5 + 4) * 7 + 6) * 3 + 1), { orientation: 3, column: 4, row: 6, spin: 1, hold: false });
-  assert.equal(actionOf({ ...low, spins: 1 }, { orientation: 3, column: 4, row: 6, spin: 0, hold: true }), (3 * 5 + 4) * 7 + 6 + 4 * 5 * 7);
+  assert.equal(actionOf({ ...low, spinRule: 1 }, { orientation: 3, column: 4, row: 6, spin: 0, hold: true }), (3 * 5 + 4) * 7 + 6 + 4 * 5 * 7);
 });
 
 test("a game key by key shows the state of the piece", async () => {
-  const session = await running.client.createSession({ rules: { preset: "guideline", actionModel: ActionModel.KEYPRESS, gravity: 40 }, numEnvs: 2 });
+  const session = await running.client.createSession({ rules: { preset: "guideline", actionModel: ActionModel.KEYPRESS, fallDelay: 40 }, numEnvs: 2 });
   const { observations } = await session.reset();
   assert.equal(observations.piece_state!.length, 16);
   assert.deepEqual([...observations.piece_state!.subarray(8, 14)], [0, 0, 40, 30, 15, 15], "as it appears: steps until it falls and locks, resets and lifts");
@@ -106,7 +106,7 @@ test("numbers that rules do not have are refused, on both sides of each bound", 
   const { rulesPresets } = await running.client.serverInfo();
   const simplified = rulesPresets[0]!.rules!;
   // 4 orientations, 10 columns, 24 rows, 3 spins, 2 pieces; 4 orientations and 10 columns.
-  for (const [of, most] of [[rules, 5759], [{ ...rules, hold: false }, 2879], [{ ...rules, hold: false, spins: SpinRule.OFF }, 959], [simplified, 39]] as const) {
+  for (const [of, most] of [[rules, 5759], [{ ...rules, hold: false }, 2879], [{ ...rules, hold: false, spinRule: SpinRule.NONE }, 959], [simplified, 39]] as const) {
     for (const number of [0, most]) {
       assert.equal(actionOf(of, placementOf(of, number)), number);
     }
@@ -149,8 +149,8 @@ test("rules without every field are refused, not taken for others", () => {
     [{ rowsAbove: undefined }, "rowsAbove is undefined"],
     [{ reach: undefined }, "reach is undefined"],
     [{ reach: Reach.UNSPECIFIED }, "reach is 0"],
-    [{ spins: undefined }, "spins is undefined"],
-    [{ spins: SpinRule.UNSPECIFIED }, "spins is 0"],
+    [{ spinRule: undefined }, "spinRule is undefined"],
+    [{ spinRule: SpinRule.UNSPECIFIED }, "spinRule is 0"],
     [{ hold: undefined }, "hold is undefined"],
   ] as const) {
     const lacking = { ...rules, ...part } as Rules;

@@ -350,14 +350,14 @@ test("every other field of the rules is read from text, and written back as it w
       if (text !== "") {
         const message = messageOf({ [path]: text });
         assert.equal(read(create(RulesSchema, message)), text, `${name} ${path}`);
-        assert.throws(() => parse(`${text}?`), path === "half_turns" ? /^RangeError: one of off, tetrio, cobra$/ : RangeError, `${name} ${path}`);
+        assert.throws(() => parse(`${text}?`), path === "half_turns" ? /^RangeError: one of none, tetrio, cobra$/ : RangeError, `${name} ${path}`);
       }
     }
   }
-  const changes = { "scoring.lines": "0,1,2,9", hold: "no", spawn_row: "20", "garbage.lines_per_piece": "0.5", "garbage.delay": "2" };
-  assert.deepEqual(messageOf(changes), { scoring: { lines: [0, 1, 2, 9] }, hold: false, spawnRow: 20, garbage: { linesPerPiece: 0.5, delay: 2 } });
+  const changes = { "scoring.lines": "0,1,2,9", hold: "no", spawn_row: "20", "garbage.lines_per_piece": "0.5", "garbage.delay_pieces": "2" };
+  assert.deepEqual(messageOf(changes), { scoring: { lines: [0, 1, 2, 9] }, hold: false, spawnRow: 20, garbage: { linesPerPiece: 0.5, delayPieces: 2 } });
   const played = await rulesOf("guideline", { changes: { ...changes, hold: "yes" } });
-  assert.deepEqual([played.spawnRow, played.garbage?.linesPerPiece, played.garbage?.delay, played.scoring?.lines, played.scoring?.piece], [20, 0.5, 2, [0, 1, 2, 9], 0]);
+  assert.deepEqual([played.spawnRow, played.garbage?.linesPerPiece, played.garbage?.delayPieces, played.scoring?.lines, played.scoring?.piece], [20, 0.5, 2, [0, 1, 2, 9], 0]);
 });
 
 test("a landing in words", () => {
@@ -484,7 +484,7 @@ test("what keys do to a falling piece is foreseen where no rules are needed", ()
 });
 
 test("a row a second and half a second on the ground", () => {
-  assert.deepEqual([TIMING.gravity / STEPS_PER_SECOND, TIMING.lockDelay / STEPS_PER_SECOND], [1, 0.5]);
+  assert.deepEqual([TIMING.fallDelay / STEPS_PER_SECOND, TIMING.lockDelay / STEPS_PER_SECOND], [1, 0.5]);
 });
 
 test("an address has the choices of a view, and gives them back", () => {
@@ -512,7 +512,7 @@ test("an address that cannot be used says what was expected, and changes nothing
   const usual = chosenOf(presets.find(({ name }) => name === "guideline")!);
   for (const [name, value, expected] of [
     ["width", "33", "a whole number from 4 to 32"], ["width", "1e1", "a whole number from"], ["width", "", "a whole number from"], ["height", "37", "a whole number from"], ["preview", "0", "a whole number from 1 to 6"],
-    ["rules", "constructor", "one of simplified, "], ["half_turns", "on", "one of off, tetrio, cobra"], ["control", "mouse", "one of placements, keys"],
+    ["rules", "constructor", "one of simplified, "], ["half_turns", "on", "one of none, tetrio, cobra"], ["control", "mouse", "one of placements, keys"],
   ] as const) {
     const reader = new Reader({ [name]: value });
     assert.deepEqual(readChosen(app.info, presets, reader, usual, true), usual);
@@ -587,8 +587,8 @@ test("what can be counted of a game, by every preset that places pieces", async 
   const guideline = await rulesOf("guideline");
   for (const [part, expected] of [
     [{ clearPoints: ClearPoints.LINES }, ["lines", "lines sent"]],
-    [{ attack: AttackTable.OFF }, ["lines", "points"]],
-    [{ clearPoints: ClearPoints.LINES, attack: AttackTable.OFF }, ["lines"]],
+    [{ attackTable: AttackTable.NONE }, ["lines", "points"]],
+    [{ clearPoints: ClearPoints.LINES, attackTable: AttackTable.NONE }, ["lines"]],
     [{ clearPoints: ClearPoints.LINES, scoring: create(ScoringSchema, { piece: 0, lines: [1, 2, 3, 5], gameEnd: 0 }) }, ["lines", "points", "lines sent"]],
     [{ clearPoints: ClearPoints.LINES, scoring: create(ScoringSchema, { piece: 0, lines: [1, 2, 3, 4], gameEnd: -1 }) }, ["lines", "points", "lines sent"]],
     [{ clearPoints: ClearPoints.LINES, scoring: create(ScoringSchema, { piece: 1, lines: [1, 2, 3, 4], gameEnd: 0 }) }, ["lines", "points", "lines sent"]],
@@ -602,11 +602,11 @@ test("a session is asked for what the server has of these rules, and for no more
   const clears = ["attack", "combo", "back_to_back"];
   for (const [part, infos] of [
     [{}, [...common, ...clears, "spin"]],
-    [{ spins: SpinRule.OFF }, [...common, ...clears]],
+    [{ spinRule: SpinRule.NONE }, [...common, ...clears]],
     [{ clearPoints: ClearPoints.LINES }, [...common, ...clears, "spin"]],
-    [{ attack: AttackTable.OFF }, [...common, ...clears, "spin"]],
-    [{ attack: AttackTable.OFF, clearPoints: ClearPoints.LINES }, [...common, "spin"]],
-    [{ attack: AttackTable.OFF, clearPoints: ClearPoints.LINES, spins: SpinRule.OFF }, common],
+    [{ attackTable: AttackTable.NONE }, [...common, ...clears, "spin"]],
+    [{ attackTable: AttackTable.NONE, clearPoints: ClearPoints.LINES }, [...common, "spin"]],
+    [{ attackTable: AttackTable.NONE, clearPoints: ClearPoints.LINES, spinRule: SpinRule.NONE }, common],
   ] as const) {
     // A preset of a server to come, which this one can play too.
     const { name, rules, source } = app.info.rulesPresets.find(({ name }) => name === "guideline")!;

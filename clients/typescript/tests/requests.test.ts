@@ -166,14 +166,14 @@ test("every call is checked before it is sent", async () => {
     ["controllers", () => first(unreachable.evaluate({ ...SEED, controllers: "bcts" as never }))],
     ["controllers[1]", () => first(unreachable.evaluate({ ...SEED, controllers: ["bcts", 5 as never] }))],
     ["controllers[0].weights[1]", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", weights: [1, Infinity] }] }))],
-    ["controllers[0].terminal", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", terminal: "nonsense" as never }] }))],
+    ["controllers[0].terminalValue", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", terminalValue: "nonsense" as never }] }))],
     ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [1, 2] as never }))],
     ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [[1, 2], [3]] }))],
     ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [] }))],
     ["weights[2]", () => first(unreachable.evaluate({ ...SEED, weights: [[1, 2], [NaN, 3]] }))],
     ["weights", () => first(unreachable.evaluate({ ...SEED, weights: new Float64Array(2) as never }))],
-    ...(["features", "terminal", "lookahead", "expectation", "mlp", "nTuple"] as const).map((option): [string, () => unknown] => {
-      const values = { features: "bcts", terminal: "score", lookahead: 1, expectation: {}, mlp: { hidden: [8] }, nTuple: {} } as const;
+    ...(["features", "terminalValue", "lookahead", "expectation", "mlp", "nTuple"] as const).map((option): [string, () => unknown] => {
+      const values = { features: "bcts", terminalValue: "score", lookahead: 1, expectation: {}, mlp: { hidden: [8] }, nTuple: {} } as const;
       return [option, () => first(unreachable.evaluate({ ...SEED, controllers: ["bcts"], [option]: values[option] }))];
     }),
     ["pairs", () => first(unreachable.evaluate({ ...SEED, pairs: null as never }))],

@@ -72,8 +72,8 @@ test("a game whose connection breaks at every call is the game of a connection t
       await both((session) => session.render(), when, "render");
     }
     // Both counted the same calls: those that were lost count once.
-    assert.equal(session.sequence, whole.sequence, name);
-    assert.equal((await client.getSession(session.name)).sequence, whole.sequence, name);
+    assert.equal(session.sequenceNumber, whole.sequenceNumber, name);
+    assert.equal((await client.getSession(session.name)).sequenceNumber, whole.sequenceNumber, name);
     await broken("after the answer", () => client.deleteSession(session.name));
     await whole.close();
   }
@@ -137,7 +137,7 @@ test("another client's steps are noticed, not played over", async () => {
   const session = await running.client.createSession({ seed: 1n });
   await session.reset();
   const other = await running.client.getSession(session.name);
-  assert.equal(other.sequence, 1n);
+  assert.equal(other.sequenceNumber, 1n);
   await other.step([0]);
   assert.equal((await refused(session.step([1]))).reason, "SEQUENCE_MISMATCH");
   const again = await running.client.getSession(session.name);

@@ -65,8 +65,8 @@ test("a game over a stream is the game of single calls, whether or not the conne
     assert.deepEqual(found, expected, when);
     assert.equal(breaking.broken - before, when === "never" ? 0 : expected.length, when);
     await stream.close();
-    assert.equal(session.sequence, whole.sequence);
-    assert.equal((await client.getSession(session.name)).sequence, whole.sequence);
+    assert.equal(session.sequenceNumber, whole.sequenceNumber);
+    assert.equal((await client.getSession(session.name)).sequenceNumber, whole.sequenceNumber);
     await session.step([0, 0]);
     await session.close();
     client.close();
@@ -91,8 +91,8 @@ test("requests that are sent ahead are answered in order", async () => {
     // The block ends with answers on their way.
     void stream.step([0, 0, 0, 0]);
   }
-  assert.equal(session.sequence, 42n);
-  assert.equal((await running.client.getSession(session.name)).sequence, 42n);
+  assert.equal(session.sequenceNumber, 42n);
+  assert.equal((await running.client.getSession(session.name)).sequenceNumber, 42n);
   await session.close();
   await whole.close();
 });
@@ -104,7 +104,7 @@ test("what was sent ahead of a lost answer is done once", async () => {
   await stream.reset();
   for (const when of ["before the request", "after the answer"] as Break[]) {
     breaking.next = when;
-    const before = session.sequence;
+    const before = session.sequenceNumber;
     const [step, placements] = await Promise.all([stream.step([0]), stream.enumeratePlacements({ features: ["holes"] })]);
     assert.deepEqual(placements, await stream.enumeratePlacements({ features: ["holes"] }), when);
     assert.equal(step.infos.pieces![0], before, when);

@@ -112,7 +112,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
     for (flag, given) in [
         ("--lookahead", search.lookahead.is_some()),
         ("--expectation", search.expectation),
-        ("--terminal", search.terminal.is_some()),
+        ("--terminal-value", search.terminal_value.is_some()),
     ] {
         if given {
             return Err(UsageError(format!("{flag} is for linear controllers; name one, or give --weights")));

@@ -28,15 +28,15 @@ use display::Display;
 #[command(
     mut_arg("width", |arg| arg.help("Columns of the playfield [default: as in --size]")),
     mut_arg("height", |arg| arg.help("Rows of the playfield [default: as in --size]")),
-    mut_arg("spins", |arg| arg.help("Spins to distinguish: a placement counts once per spin [default: off]")),
-    mut_arg("spawn_row", |arg| arg.help("Row in which pieces appear, under reach srs [default: the highest visible row]")),
+    mut_arg("spin_rule", |arg| arg.help("Spins to distinguish: a placement counts once per spin [default: none]")),
+    mut_arg("spawn_row", |arg| arg.help("Row in which pieces appear, under reach moves [default: the highest visible row]")),
 )]
 pub struct PerftArgs {
     /// Sequences of pieces such as IOTS; each further piece takes about 23 times the work
     #[arg(required = true, value_name = "SEQUENCE")]
     pub sequences: Vec<String>,
 
-    /// Size of the playfield, columns x rows [default: 10x20, or the preset's under reach srs]
+    /// Size of the playfield, columns x rows [default: 10x20, or the preset's under reach moves]
     #[arg(long)]
     pub size: Option<Size>,
 
@@ -131,7 +131,7 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     {
         // Count as other programs do: by cells only, with pieces that appear in one fixed row.
         let highest = u32::from(known.rules.visible_rows() - 1);
-        let others = RulesChoice::default().with("spins", SpinRule::Off);
+        let others = RulesChoice::default().with("spin_rule", SpinRule::None);
         let others =
             others.and_then(|others| others.with("spawn_row", highest)).expect("fields of the rules");
         rules.changes = rules.changes.or(&others.changes);

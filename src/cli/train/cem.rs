@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use super::run::{CandidateArgs, RunArgs};
 use super::settings::{Defaults, LITERATURE, of_search};
 use super::start::start_weights;
-use crate::client::{Client, TerminalPolicy};
+use crate::client::{Client, TerminalValue};
 use crate::optimizers::cem::{CEM_PRESETS, CemConfig, Covariance};
 use crate::optimizers::{CemPreset, Config};
 use crate::trainer::settings::{GameSeeds, Settings};
@@ -75,7 +75,7 @@ fn defaults(preset: CemPreset) -> Defaults {
             // every generation has new seeds, so that no search can memorise the pieces.
             game_seeds: GameSeeds::PerSlot,
             max_steps: 1000,
-            terminal: TerminalPolicy::Score,
+            terminal_value: TerminalValue::Score,
             ..LITERATURE
         },
     }

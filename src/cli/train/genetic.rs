@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::run::{CandidateArgs, RunArgs};
 use super::settings::{Defaults, LITERATURE, of_search};
-use crate::client::{Client, TerminalPolicy};
+use crate::client::{Client, TerminalValue};
 use crate::optimizers::{Config, GeneticConfig};
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
@@ -54,7 +54,7 @@ const DEFAULTS: Defaults = Defaults {
     generations: 15,
     game_seeds: GameSeeds::PerSlot,
     unit: Unit::Points,
-    terminal: TerminalPolicy::Score,
+    terminal_value: TerminalValue::Score,
     ..LITERATURE
 };
 

@@ -2,7 +2,7 @@
 
 use super::features;
 use super::run::{CandidateArgs, RunArgs};
-use crate::client::{Client, Play, Search, TerminalPolicy};
+use crate::client::{Client, Play, Search, TerminalValue};
 use crate::input::UsageError;
 use crate::names::unknown;
 use crate::optimizers::Config;
@@ -24,7 +24,7 @@ pub struct Defaults {
     pub game_seeds: GameSeeds,
     pub max_steps: u64,
     pub unit: Unit,
-    pub terminal: TerminalPolicy,
+    pub terminal_value: TerminalValue,
 }
 
 /// The settings of most publications.
@@ -37,7 +37,7 @@ pub const LITERATURE: Defaults = Defaults {
     game_seeds: GameSeeds::Common,
     max_steps: 0,
     unit: Unit::Lines,
-    terminal: TerminalPolicy::Avoid,
+    terminal_value: TerminalValue::Avoid,
 };
 
 /// The settings of a run: flags first, then defaults, then the server's values. `method` gets the features, the width and
@@ -69,7 +69,7 @@ pub async fn of_run<M>(
     let generations = args.generations.unwrap_or(defaults.generations);
     let optimizer = method(&feature_names, (width, height), generations)?;
     let games = candidates.games.unwrap_or(defaults.games);
-    let own = Play { terminal: defaults.terminal, search: Search::Greedy };
+    let own = Play { terminal_value: defaults.terminal_value, search: Search::Greedy };
     let play = args.search.choice().or(own);
     let mut changes = args.rules.changes.clone();
     for noted_apart in ["width", "height"] {
@@ -87,7 +87,7 @@ pub async fn of_run<M>(
         max_steps: args.max_steps.unwrap_or(defaults.max_steps),
         loss_trials: args.loss_trials.unwrap_or(0),
         unit: args.score_by.unwrap_or(defaults.unit),
-        terminal: play.terminal,
+        terminal_value: play.terminal_value,
         search: play.search,
         rules: rules.to_owned(),
         rules_version: info.rules_version,

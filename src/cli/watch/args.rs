@@ -34,7 +34,7 @@ pub struct WatchArgs {
         value_name = "SESSION",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["players", "lookahead", "expectation", "terminal", "speed", "seed", "game", "record", "RulesArgs"]
+        conflicts_with_all = ["players", "lookahead", "expectation", "terminal_value", "speed", "seed", "game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,
 

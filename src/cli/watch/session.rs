@@ -69,9 +69,9 @@ fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
         [only] => Ok(only.name.clone()),
         _ => {
             let line = |session: &ListedSession| {
-                let ListedSession { name, num_envs, preset, width, height, sequence } = session;
+                let ListedSession { name, num_envs, preset, width, height, sequence_number } = session;
                 let envs = count(u64::from(*num_envs), "environment");
-                let calls = count(*sequence, "call");
+                let calls = count(*sequence_number, "call");
                 format!("\n  {name}: {envs}, {preset} {width} x {height}, {calls}")
             };
             // The newest first, the most likely one.

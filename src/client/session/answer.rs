@@ -96,7 +96,7 @@ pub struct PlacementList {
     /// Lines cleared.
     pub lines: Vec<u8>,
     /// Whether the placement ends the game.
-    pub terminal: Vec<bool>,
+    pub terminated: Vec<bool>,
     /// The features, one row per placement; empty without a selection.
     pub features: Array<f32>,
     /// Names of the features.
@@ -134,7 +134,7 @@ impl PlacementList {
             actions: decode(answer.actions.as_ref(), "actions")?.elements,
             rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
             lines: decode(answer.lines.as_ref(), "lines")?.elements,
-            terminal: flags(answer.terminal.as_ref()),
+            terminated: flags(answer.terminated.as_ref()),
             features: decode_wanted(answer.features.as_ref(), "features")?,
             feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
             afterstates: decode_boards(answer.afterstates.as_ref(), "afterstates")?,

@@ -41,7 +41,7 @@ pub struct Session {
     num_actions: u32,
     names: Names,
     /// Number of the last call that changed something.
-    sequence: u64,
+    sequence_number: u64,
 }
 
 impl Client {
@@ -75,7 +75,7 @@ impl Client {
                 observations: names(&session.observation_specs),
                 infos: names(&session.info_specs),
             },
-            sequence: session.sequence,
+            sequence_number: session.sequence_number,
             name: session.name,
         })
     }
@@ -146,11 +146,11 @@ impl Session {
             Start::Pieces(pieces) => (vec![], pieces),
         };
         let env_ids = env_ids.to_vec();
-        let sequence = self.sequence + 1;
+        let sequence_number = self.sequence_number + 1;
         let request =
-            pb::ResetRequest { session: self.name.clone(), env_ids, seeds, piece_sequences, sequence };
+            pb::ResetRequest { session: self.name.clone(), env_ids, seeds, piece_sequences, sequence_number };
         let answer = self.call(request, async |mut client, request| client.reset(request).await).await?;
-        self.sequence = answer.sequence;
+        self.sequence_number = answer.sequence_number;
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
@@ -159,9 +159,9 @@ impl Session {
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn step(&mut self, actions: &[i32], env_ids: &[u32]) -> Result<Stepped, ClientError> {
-        let request = self.step_request(actions, env_ids, self.sequence + 1);
+        let request = self.step_request(actions, env_ids, self.sequence_number + 1);
         let answer = self.call(request, async |mut client, request| client.step(request).await).await?;
-        self.sequence = answer.sequence;
+        self.sequence_number = answer.sequence_number;
         self.names.stepped(answer)
     }
 
@@ -207,11 +207,11 @@ impl Session {
             env_ids: env_ids.to_vec(),
             positions: Some(pb::Positions { states: states.to_vec(), ..Default::default() }),
             reseed,
-            sequence: self.sequence + 1,
+            sequence_number: self.sequence_number + 1,
         };
         let answer =
             self.call(request, async |mut client, request| client.restore_state(request).await).await?;
-        self.sequence = answer.sequence;
+        self.sequence_number = answer.sequence_number;
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
@@ -241,7 +241,7 @@ impl Session {
         let request = pb::GetSessionRequest { name: self.name.clone() };
         let answer =
             self.call(request, async |mut client, request| client.get_session(request).await).await?;
-        self.sequence = answer.session.ok_or_else(|| missing("session"))?.sequence;
+        self.sequence_number = answer.session.ok_or_else(|| missing("session"))?.sequence_number;
         Ok(())
     }
 
@@ -263,8 +263,8 @@ impl Session {
         call(&self.server, self.patience, message, send).await
     }
 
-    fn step_request(&self, actions: &[i32], env_ids: &[u32], sequence: u64) -> pb::StepRequest {
+    fn step_request(&self, actions: &[i32], env_ids: &[u32], sequence_number: u64) -> pb::StepRequest {
         let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
-        pb::StepRequest { session: self.name.clone(), actions, env_ids: env_ids.to_vec(), sequence }
+        pb::StepRequest { session: self.name.clone(), actions, env_ids: env_ids.to_vec(), sequence_number }
     }
 }

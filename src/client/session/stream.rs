@@ -29,7 +29,7 @@ impl Session {
         let answers = client(&self.server).step_stream(request).await;
         let answers = answers.map_err(|status| self.server.error(&status))?.into_inner();
         Ok(StepStream {
-            next: self.sequence + 1,
+            next: self.sequence_number + 1,
             session: self,
             requests,
             answers,
@@ -87,12 +87,12 @@ impl StepStream<'_> {
         let answer = answer.map_err(|status| self.session.server.error(&status))?;
         match answer.and_then(|answer| answer.response) {
             Some(Answered::Step(step)) => {
-                self.session.sequence = step.sequence;
+                self.session.sequence_number = step.sequence_number;
                 self.session.names.stepped(step).map(Some)
             }
             Some(Answered::Error(refused)) => {
                 if self.under_way.is_empty() {
-                    self.next = self.session.sequence + 1;
+                    self.next = self.session.sequence_number + 1;
                 }
                 let details = prost::Message::encode_to_vec(&refused).into();
                 let status = Status::with_details(refused.code.into(), refused.message, details);

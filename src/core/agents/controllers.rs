@@ -8,7 +8,7 @@
 //! `measured` that of other programs: MDPTetris itself, or independent re-implementations. If the two differ, this
 //! engine is expected to meet the measured one.
 
-use super::{Expectation, LinearAgent, Play, Search, TerminalPolicy};
+use super::{Expectation, LinearAgent, Play, Search, TerminalValue};
 use crate::features::{FeatureError, FeatureSet};
 use crate::names::unknown;
 
@@ -111,7 +111,7 @@ impl Controller {
     /// # Errors
     /// Returns the errors of [`Controller::features`].
     pub fn agent(&self, width: u8) -> Result<LinearAgent, ControllerError> {
-        let agent = LinearAgent::new(self.features(width)?, self.weights.into(), self.play.terminal);
+        let agent = LinearAgent::new(self.features(width)?, self.weights.into(), self.play.terminal_value);
         Ok(agent.expect("the weights of the table are numbers, and as many as the features"))
     }
 
@@ -136,7 +136,7 @@ impl Controller {
 
 /// A controller that avoids the end of the game and searches with this expectation.
 const fn searching(expectation: Expectation) -> Play {
-    Play { terminal: TerminalPolicy::Avoid, search: Search::Expectation(expectation) }
+    Play { terminal_value: TerminalValue::Avoid, search: Search::Expectation(expectation) }
 }
 
 /// Every named controller.
@@ -458,7 +458,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab-uniform",
         feature_set: "lab4",
         weights: &[-1.0, 1.0, -1.0, -1.0],
-        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
+        play: Play { terminal_value: TerminalValue::Score, search: Search::Greedy },
         preset: "lab",
         source: "course notebook, all weights 1; its formula subtracts height, holes and bumpiness",
         figures: &[under("lab", 10, 20).cut_at(1_000).published(58.0).measured_roughly(200, 39.0)],
@@ -468,7 +468,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab-optimised",
         feature_set: "lab4",
         weights: &[-0.434, 0.238, -0.247, -0.081],
-        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
+        play: Play { terminal_value: TerminalValue::Score, search: Search::Greedy },
         preset: "lab",
         source: "course notebook, by its cross-entropy search; its formula subtracts height, holes and bumpiness",
         figures: &[under("lab", 10, 20).cut_at(1_000).measured_roughly(200, 71.0)],
@@ -478,7 +478,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "lab8",
         feature_set: "lab8",
         weights: &[-12.63, 6.60, -9.22, -19.77, -13.08, -10.49, -1.61, -24.04],
-        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
+        play: Play { terminal_value: TerminalValue::Score, search: Search::Greedy },
         preset: "lab",
         source: "course notebook: the weights of bcts-rounded on its own features; its formula holds the signs",
         figures: &[under("lab", 10, 20).cut_at(5_000).measured_roughly(40, 481.0)],
@@ -488,7 +488,7 @@ pub static CONTROLLERS: &[Controller] = &[
         name: "genetic",
         feature_set: "lab4",
         weights: &[0.06346301632540774, 0.2653280714475912, -1.2246601893643692, -0.27134621659306046],
-        play: Play { terminal: TerminalPolicy::Score, search: Search::Greedy },
+        play: Play { terminal_value: TerminalValue::Score, search: Search::Greedy },
         preset: "genetic",
         height: 22,
         source: "genetic-algorithm write-up, the weights handed in; height is rewarded, as it remarks itself",
@@ -496,7 +496,7 @@ pub static CONTROLLERS: &[Controller] = &[
         ..SIMPLIFIED
     },
     Controller {
-        name: "flat-stacking",
+        name: "flat_stacking",
         feature_set: "flatstack",
         weights: &[1.0, -1.0, -4.0, -1.0],
         preset: "leiden",
@@ -550,7 +550,7 @@ const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",
     weights: &[],
-    play: Play { terminal: TerminalPolicy::Avoid, search: Search::Greedy },
+    play: Play { terminal_value: TerminalValue::Avoid, search: Search::Greedy },
     preset: "simplified",
     width: 10,
     height: 20,

@@ -3,8 +3,7 @@
 //! For every placement that does not end the game, the report adds up the rows it clears, the height of the playfield
 //! minus the highest row that the piece reaches, minus four times the closed cells, plus the shafts before minus the
 //! shafts after. The height and the shafts before are equal for all placements, so a linear controller without them
-//! makes the same choices: its numbers are small integers with exact sums. That controller is `flat-stacking`; the
-//! agent `flat_stacking` is that controller under the name of the protocol.
+//! makes the same choices: its numbers are small integers with exact sums. That controller is `flat_stacking`.
 //!
 //! The kernels do not measure its features in lanes, and need not: two of them are sums over columns, of which a
 //! placement touches only a few. [`FlatScorer`] keeps the sums of the current playfield and looks only at the columns
@@ -13,7 +12,7 @@
 
 use crate::engine::{Column, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 use crate::features::FeatureSet;
-use crate::features::kernel::{Kernel, LaneWork, Lanes, ScoredPlacement, TerminalPolicy, dispatch};
+use crate::features::kernel::{Kernel, LaneWork, Lanes, ScoredPlacement, TerminalValue, dispatch};
 
 /// The features of the set `flatstack`, in its order.
 const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shafts"];
@@ -22,7 +21,7 @@ const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shaf
 #[derive(Clone, Debug)]
 pub struct FlatScorer {
     weights: [f64; 4],
-    terminal: TerminalPolicy,
+    terminal_value: TerminalValue,
 }
 
 /// A playfield, and values shared by all placements on it.
@@ -42,10 +41,10 @@ struct Stack<C, const N: usize> {
 
 impl FlatScorer {
     /// Prepares a weight vector, or returns `None` for other features.
-    pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<FlatScorer> {
+    pub fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<FlatScorer> {
         let is_flat = set.columns().iter().map(|column| (column.feature.name, column.preclear));
         let is_flat = is_flat.eq(FEATURES.map(|name| (name, false)));
-        Some(FlatScorer { weights: weights.try_into().ok().filter(|_| is_flat)?, terminal })
+        Some(FlatScorer { weights: weights.try_into().ok().filter(|_| is_flat)?, terminal_value })
     }
 
     /// Chooses a placement of a tetromino, with the instructions of a kernel.
@@ -118,7 +117,7 @@ impl FlatScorer {
         }
         if full != C::EMPTY || landing_top >= stack.high {
             let landing = playfield.land_at(shape, row as u8, column, top_out);
-            if landing.terminal && self.terminal == TerminalPolicy::Avoid {
+            if landing.terminal && self.terminal_value == TerminalValue::Avoid {
                 return f64::NEG_INFINITY;
             }
             let after = Stack::new(&landing.afterstate, top_out);

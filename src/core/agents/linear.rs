@@ -15,7 +15,7 @@ use crate::engine::{
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, PlacementRows, Rest, ScoredPlacement, Scorer,
-    TerminalPolicy, Together, dispatch,
+    TerminalValue, Together, dispatch,
 };
 use crate::features::{FeatureSet, Seen};
 
@@ -31,7 +31,7 @@ pub const MAX_WEIGHT: f64 = 1e300;
 pub struct LinearAgent {
     set: FeatureSet,
     weights: Vec<f64>,
-    terminal: TerminalPolicy,
+    terminal_value: TerminalValue,
     /// The weights prepared for the fast kernels; `None` for features or weights that they do not support.
     scorer: Option<Scorer>,
     /// The weights prepared for the features of the set `flatstack`.
@@ -98,8 +98,12 @@ impl LinearAgent {
     /// # Errors
     /// [`WeightError`] for a wrong number of weights, or a weight that is not a finite number of at most
     /// [`MAX_WEIGHT`].
-    pub fn new(set: FeatureSet, weights: Vec<f64>, terminal: TerminalPolicy) -> Result<Self, WeightError> {
-        LinearAgent::with_model(set, None, weights, terminal)
+    pub fn new(
+        set: FeatureSet,
+        weights: Vec<f64>,
+        terminal_value: TerminalValue,
+    ) -> Result<Self, WeightError> {
+        LinearAgent::with_model(set, None, weights, terminal_value)
     }
 
     /// A controller from a feature set, one weight per feature, and optionally a model, whose parameters follow the
@@ -111,18 +115,18 @@ impl LinearAgent {
         set: FeatureSet,
         shape: Option<Arc<ModelShape>>,
         mut weights: Vec<f64>,
-        terminal: TerminalPolicy,
+        terminal_value: TerminalValue,
     ) -> Result<Self, WeightError> {
         let num_parameters = shape.as_ref().map_or(0, |shape| shape.num_parameters(set.len()));
         check_weights(&weights, set.len(), num_parameters)?;
         let Some(shape) = shape else {
-            let scorer = Scorer::new(&set, &weights, terminal);
-            let flat = FlatScorer::new(&set, &weights, terminal);
+            let scorer = Scorer::new(&set, &weights, terminal_value);
+            let flat = FlatScorer::new(&set, &weights, terminal_value);
             let together = match &scorer {
                 Some(scorer) => Some(Together::like(scorer)),
                 None => Together::new(Some(&set), Some(&weights)),
             };
-            return Ok(LinearAgent { set, weights, terminal, scorer, flat, together, model: None });
+            return Ok(LinearAgent { set, weights, terminal_value, scorer, flat, together, model: None });
         };
         let parameters = weights.drain(set.len()..).map(|parameter| parameter as f32).collect();
         // An evaluation keeps its agents, and need not keep the parameters a second time.
@@ -130,7 +134,15 @@ impl LinearAgent {
         let model = Model::new(shape, set.len(), parameters);
         let added = Added { model, extractor: Extractor::new(Some(&set)) };
         let together = Together::new(Some(&set), Some(&weights));
-        Ok(LinearAgent { set, weights, terminal, scorer: None, flat: None, together, model: Some(added) })
+        Ok(LinearAgent {
+            set,
+            weights,
+            terminal_value,
+            scorer: None,
+            flat: None,
+            together,
+            model: Some(added),
+        })
     }
 
     /// The features, one per weight.
@@ -144,8 +156,8 @@ impl LinearAgent {
     }
 
     /// Score of a placement that ends the game.
-    pub fn terminal(&self) -> TerminalPolicy {
-        self.terminal
+    pub fn terminal_value(&self) -> TerminalValue {
+        self.terminal_value
     }
 
     /// The controller prepared for the fast kernels, if they support its features.
@@ -294,7 +306,7 @@ impl LinearAgent {
         let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
         for placement in placements(rules, playfield, piece).iter() {
             let (shape, landing) = land(rules, playfield, piece, placement);
-            if landing.terminal && self.terminal == TerminalPolicy::Avoid {
+            if landing.terminal && self.terminal_value == TerminalValue::Avoid {
                 continue;
             }
             let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
@@ -351,7 +363,7 @@ impl LinearAgent {
         all.retain(|&(piece, placement)| {
             let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
             // Nothing else ends a game on such a playfield.
-            let stays = self.terminal == TerminalPolicy::Score || !is_locked_out(rules, row);
+            let stays = self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row);
             if stays {
                 rests.push(Rest { piece, shape, row, column: placement.column, spin: placement.spin() });
             }
@@ -443,7 +455,7 @@ impl LaneWork for ModelJob<'_> {
         let first = all.nth(0).expect("a piece that can be played");
         let mut best = ScoredPlacement { placement: first, score: f64::NEG_INFINITY };
         for (n, (placement, output)) in all.iter().zip(outputs).enumerate() {
-            if rows.terminal[n] && agent.terminal == TerminalPolicy::Avoid {
+            if rows.terminated[n] && agent.terminal_value == TerminalValue::Avoid {
                 continue;
             }
             let features = &rows.features[n * num_features..][..num_features];

@@ -12,7 +12,7 @@ pub use super::worth::LookaheadValue;
 use super::{LinearAgent, Sight};
 use crate::engine::{Landing, Placement, is_blocked, land};
 use crate::features::Seen;
-use crate::features::kernel::{Kernel, TerminalPolicy};
+use crate::features::kernel::{Kernel, TerminalValue};
 
 /// A controller and its depth.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl LookaheadAgent {
             return (score, score + next.map_or(f64::NEG_INFINITY, |choice| choice.score));
         }
         let (shape, landing) = land(rules, playfield, piece, placement);
-        if landing.terminal && self.linear.terminal() == TerminalPolicy::Avoid {
+        if landing.terminal && self.linear.terminal_value() == TerminalValue::Avoid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
         let score = self.linear.score(&Seen { piece, spin: placement.spin(), shape, landing: &landing });

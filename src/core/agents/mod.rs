@@ -27,7 +27,7 @@ mod table;
 mod thought;
 mod worth;
 
-pub use crate::features::kernel::{Expectation, Kernel, TerminalPolicy, Terms};
+pub use crate::features::kernel::{Expectation, Kernel, TerminalValue, Terms};
 pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
 pub use expectation::ExpectationAgent;

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Expectation, TerminalPolicy};
+use super::{Expectation, TerminalValue};
 
 /// How a linear controller uses the pieces after the current one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub enum Search {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Play {
     /// Value of a placement that ends the game.
-    pub terminal: TerminalPolicy,
+    pub terminal_value: TerminalValue,
     /// The search.
     pub search: Search,
 }
@@ -32,7 +32,7 @@ pub struct Play {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayChoice {
     /// Value of a placement that ends the game.
-    pub terminal: Option<TerminalPolicy>,
+    pub terminal_value: Option<TerminalValue>,
     /// The search.
     pub search: Option<Search>,
 }
@@ -51,6 +51,9 @@ impl Search {
 impl PlayChoice {
     /// The choice completed by the controller's own way of playing.
     pub fn or(self, own: Play) -> Play {
-        Play { terminal: self.terminal.unwrap_or(own.terminal), search: self.search.unwrap_or(own.search) }
+        Play {
+            terminal_value: self.terminal_value.unwrap_or(own.terminal_value),
+            search: self.search.unwrap_or(own.search),
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::worth::Worth;
 use super::{
-    AgentRng, Controller, ControllerError, Expectation, ExpectationAgent, Kernel, LinearAgent,
-    LookaheadAgent, ModelShape, MonteCarlo, Play, Search, Sight, Thought, WeightError, random,
+    AgentRng, ControllerError, Expectation, ExpectationAgent, Kernel, LinearAgent, LookaheadAgent,
+    ModelShape, MonteCarlo, Play, Search, Sight, Thought, WeightError, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::FeatureSet;
@@ -81,7 +81,7 @@ pub enum Parameter {
     /// Expectation over the next pieces.
     Expectation,
     /// Score of a placement that ends the game.
-    Terminal,
+    TerminalValue,
     /// Games played per placement.
     Playouts,
 }
@@ -97,7 +97,7 @@ pub struct Parameters {
     pub weights: Vec<f64>,
     /// [`Parameter::Mlp`] with its [`Parameter::MlpTables`], or [`Parameter::NTuple`], if there is a model.
     pub model: Option<Arc<ModelShape>>,
-    /// [`Parameter::Lookahead`], [`Parameter::Expectation`] and [`Parameter::Terminal`].
+    /// [`Parameter::Lookahead`], [`Parameter::Expectation`] and [`Parameter::TerminalValue`].
     pub play: Play,
     /// [`Parameter::Playouts`], at least 1.
     pub playouts: u32,
@@ -119,7 +119,7 @@ pub enum AgentError {
 
 /// Parameters of the named controllers.
 pub const CONTROLLER_PARAMETERS: &[Parameter] =
-    &[Parameter::Lookahead, Parameter::Expectation, Parameter::Terminal];
+    &[Parameter::Lookahead, Parameter::Expectation, Parameter::TerminalValue];
 
 const NOTEBOOK: &str = "Tetris AI survey notebook";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
@@ -129,10 +129,10 @@ pub const LINEAR: AgentRow = AgentRow {
     name: "linear",
     description: "The placement with the largest sum of weight times feature, the first of equals.",
     source: "Bertsekas and Tsitsiklis 1996; Thiery and Scherrer 2009",
-    parameters: &[Parameter::Features, Parameter::Weights, Parameter::Lookahead, Parameter::Terminal],
+    parameters: &[Parameter::Features, Parameter::Weights, Parameter::Lookahead, Parameter::TerminalValue],
     build: |given| {
         let features = given.features.ok_or(AgentError::Missing(Parameter::Features))?;
-        let agent = LinearAgent::with_model(features, given.model, given.weights, given.play.terminal)?;
+        let agent = LinearAgent::with_model(features, given.model, given.weights, given.play.terminal_value)?;
         Ok(Agent::linear(agent, given.play.search))
     },
 };
@@ -143,7 +143,7 @@ const EXPECTATION: AgentRow = AgentRow {
     description: "The placement with the largest terms of its own plus the best score that the next piece can reach, \
                   the exact mean of that over the seven where the next piece is hidden.",
     source: "chance nodes: Michie 1966, Ballard 1983; the terms are this project's",
-    parameters: &[Parameter::Features, Parameter::Weights, Parameter::Expectation, Parameter::Terminal],
+    parameters: &[Parameter::Features, Parameter::Weights, Parameter::Expectation, Parameter::TerminalValue],
     build: |given| {
         let search = match given.play.search {
             Search::Greedy => Search::Expectation(Expectation::DEFAULT),
@@ -166,7 +166,7 @@ const MLP: AgentRow = AgentRow {
         Parameter::MlpTables,
         Parameter::Lookahead,
         Parameter::Expectation,
-        Parameter::Terminal,
+        Parameter::TerminalValue,
     ],
     build: |given| match given.model.as_deref() {
         Some(ModelShape::Mlp(_)) => (LINEAR.build)(given),
@@ -186,7 +186,7 @@ const N_TUPLE: AgentRow = AgentRow {
         Parameter::NTuple,
         Parameter::Lookahead,
         Parameter::Expectation,
-        Parameter::Terminal,
+        Parameter::TerminalValue,
     ],
     build: |given| match given.model.as_deref() {
         Some(ModelShape::NTuple(_)) => (LINEAR.build)(given),
@@ -200,13 +200,6 @@ pub static AGENTS: &[AgentRow] = &[
     EXPECTATION,
     MLP,
     N_TUPLE,
-    AgentRow {
-        name: "flat_stacking",
-        description: "Lines cleared, height reached, holes and shafts weighed; the controller flat-stacking.",
-        source: LEIDEN,
-        parameters: &[],
-        build: |given| Ok(Agent::Linear(Controller::named("flat-stacking")?.agent(given.width)?)),
-    },
     AgentRow {
         name: "monte_carlo",
         description: "Every placement played to the end at random: more lines in all win, then more pieces, then the first.",
@@ -268,7 +261,7 @@ impl Parameter {
             Parameter::NTuple | Parameter::MlpTables => "n_tuple",
             Parameter::Lookahead => "lookahead",
             Parameter::Expectation => "expectation",
-            Parameter::Terminal => "terminal",
+            Parameter::TerminalValue => "terminal_value",
             Parameter::Playouts => "playouts",
         }
     }
@@ -289,7 +282,7 @@ impl Parameter {
             Parameter::Expectation => {
                 "How to weigh what the next pieces can reach; hidden pieces count by their exact mean."
             }
-            Parameter::Terminal => "What a placement that ends the game is worth.",
+            Parameter::TerminalValue => "What a placement that ends the game is worth.",
             Parameter::Playouts => "Games played at random for each placement.",
         }
     }
@@ -301,7 +294,7 @@ impl Parameter {
             Parameter::Lookahead => "0".to_owned(),
             // Messages; their fields have the defaults.
             Parameter::Expectation | Parameter::MlpTables => "none".to_owned(),
-            Parameter::Terminal => "TERMINAL_SCORE_AVOID".to_owned(),
+            Parameter::TerminalValue => "TERMINAL_VALUE_AVOID".to_owned(),
             Parameter::Playouts => MonteCarlo::DEFAULT_PLAYOUTS.to_string(),
         }
     }

@@ -25,9 +25,9 @@ choice! {
 
 choice! {
     /// Which lines clears send to others.
-    pub enum AttackTable: "attack" {
+    pub enum AttackTable: "attack_table" {
         /// No lines are sent.
-        Off = 1, "off";
+        None = 1, "none";
         /// Attack table of Jstris and Botris; combos add up to 5 lines, from the twelfth clear on.
         Jstris = 2, "jstris";
         /// Attack table of Cold Clear; combos grow a little sooner than in Jstris.
@@ -113,13 +113,13 @@ impl Chain {
             points += if is_best { PERFECT_BACK_TO_BACK } else { PERFECT_POINTS[column - 1] };
         }
         let combo: &[u32] = match table {
-            AttackTable::Off => &[0],
+            AttackTable::None => &[0],
             AttackTable::Jstris => &JSTRIS_COMBO,
             AttackTable::ColdClear => &COLD_CLEAR_COMBO,
         };
         let combo = combo[usize::from(self.clears).min(combo.len() - 1)];
         let attack = match table {
-            AttackTable::Off => 0,
+            AttackTable::None => 0,
             _ if is_perfect => clear.base_attack(),
             _ => clear.base_attack() + u32::from(is_back_to_back) + combo,
         };

@@ -309,7 +309,7 @@ impl Landed {
 
     #[cold]
     fn worth_in_chain(self, rules: &Rules, clear: Clear, chain: &mut Chain) -> (f64, u32) {
-        let (next, ClearWorth { points, attack }) = chain.then(rules.attack, clear);
+        let (next, ClearWorth { points, attack }) = chain.then(rules.attack_table, clear);
         *chain = next;
         let for_lines = match rules.clear_points {
             ClearPoints::Lines => rules.points_for(self.lines),

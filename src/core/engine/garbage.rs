@@ -22,9 +22,9 @@ pub struct Garbage {
     /// Lines dealt a piece, on average: above 0, at most [`Garbage::MAX_LINES`].
     pub lines_per_piece: f64,
     /// The chance that the hole of a row is in another column than that of the row before.
-    pub hole_moves: f64,
+    pub hole_move_chance: f64,
     /// How many pieces more land before dealt lines may rise, at most [`Garbage::MAX_DELAY`]: with 0 they may with the next piece.
-    pub delay: u8,
+    pub delay_pieces: u8,
 }
 
 impl Garbage {
@@ -36,7 +36,7 @@ impl Garbage {
     pub const NONE: &str = "none: there is garbage only where garbage.lines_per_piece is more than 0";
 
     /// What rules have that say nothing else: a line every other piece, and holes that move as those of Botris.
-    pub const DEFAULT: Garbage = Garbage { lines_per_piece: 0.5, hole_moves: 0.05, delay: 1 };
+    pub const DEFAULT: Garbage = Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 1 };
 
     /// The lines that a piece brings, from 0 on.
     pub(super) fn lines(self, seed: u64, piece: u64) -> u8 {
@@ -50,7 +50,7 @@ impl Garbage {
         let number = row.wrapping_mul(2);
         let place = word(seed, Tag::Hole, number.wrapping_add(1));
         let Some(before) = before else { return below(place, width.into()) as u8 };
-        if happens(self.hole_moves, word(seed, Tag::Hole, number)) {
+        if happens(self.hole_move_chance, word(seed, Tag::Hole, number)) {
             (before + 1 + below(place, u64::from(width) - 1) as u8) % width
         } else {
             before

@@ -35,7 +35,7 @@ impl Incoming {
 
     /// What a player sees of it: the lines that wait, in one place more than the rules' delay; in none where there is no garbage.
     pub fn seen(&self, rules: &Rules) -> &[u8] {
-        &self.lines[..rules.garbage.map_or(0, |garbage| usize::from(garbage.delay) + 1)]
+        &self.lines[..rules.garbage.map_or(0, |garbage| usize::from(garbage.delay_pieces) + 1)]
     }
 
     /// What follows the landing of piece `piece` of an episode, counted from 0, that the rules have judged and cleared: it has
@@ -70,7 +70,8 @@ impl Incoming {
         self.lines[WAITING - 1] = 0;
         self.lines[0] += held_back;
         let room = u32::from(rules.height) - self.waiting();
-        self.lines[usize::from(garbage.delay)] += u32::from(garbage.lines(seed, piece)).min(room) as u8;
+        self.lines[usize::from(garbage.delay_pieces)] +=
+            u32::from(garbage.lines(seed, piece)).min(room) as u8;
         Landed { terminal, ..landed }
     }
 

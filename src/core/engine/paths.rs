@@ -179,7 +179,7 @@ impl Paths {
 struct Room<'a> {
     tetromino: Tetromino,
     turns: &'a Turns,
-    spins: SpinRule,
+    spin_rule: SpinRule,
     width: i32,
     /// By column, its full cells, and all of those beside the playfield.
     full: [u64; 32],
@@ -197,9 +197,10 @@ impl<'a> Room<'a> {
         for (full, cells) in full.iter_mut().zip(playfield.columns()) {
             *full = cells.to_u64();
         }
-        let turns = Turns::of(movement.rotation, movement.half_turns, tetromino);
+        let turns = Turns::of(movement.rotation_system, movement.half_turns, tetromino);
         let width = playfield.width().into();
-        let mut room = Room { tetromino, turns, spins: movement.spins, width, full, free: [[0; 32]; 4] };
+        let mut room =
+            Room { tetromino, turns, spin_rule: movement.spin_rule, width, full, free: [[0; 32]; 4] };
         for orientation in 0..4 {
             let cells = cells_from_anchor(tetromino.index(), orientation);
             for column in 0..width {
@@ -272,8 +273,8 @@ impl Ground for Room<'_> {
         self.turns
     }
 
-    fn spins(&self) -> SpinRule {
-        self.spins
+    fn spin_rule(&self) -> SpinRule {
+        self.spin_rule
     }
 
     fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool {

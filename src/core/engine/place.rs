@@ -39,19 +39,19 @@ impl Arrival {
     pub const ALL: [Arrival; 3] = [Arrival::Moved, Arrival::Turned, Arrival::TurnedFully];
 
     /// Whether a piece can come somewhere like this.
-    pub fn is_of(self, spins: SpinRule, tetromino: Tetromino) -> bool {
+    pub fn is_of(self, spin_rule: SpinRule, tetromino: Tetromino) -> bool {
         match self {
             Arrival::Moved => true,
             Arrival::Turned => tetromino != Tetromino::O,
-            Arrival::TurnedFully => tetromino == Tetromino::T && spins != SpinRule::Off,
+            Arrival::TurnedFully => tetromino == Tetromino::T && spin_rule != SpinRule::None,
         }
     }
 
     /// The arrival as far as the spin rule counts it: a piece whose turns are no spins has always been moved.
     #[inline]
-    pub(super) fn counted(self, spins: SpinRule, tetromino: Tetromino) -> Arrival {
-        match (spins, tetromino) {
-            (SpinRule::Off, _) => Arrival::Moved,
+    pub(super) fn counted(self, spin_rule: SpinRule, tetromino: Tetromino) -> Arrival {
+        match (spin_rule, tetromino) {
+            (SpinRule::None, _) => Arrival::Moved,
             (_, Tetromino::T) | (SpinRule::AllSpins, _) => self,
             _ => Arrival::Moved,
         }
@@ -72,7 +72,7 @@ pub(super) struct Turned {
 pub(super) trait Ground {
     fn tetromino(&self) -> Tetromino;
     fn turns(&self) -> &Turns;
-    fn spins(&self) -> SpinRule;
+    fn spin_rule(&self) -> SpinRule;
 
     /// Whether the piece can be there.
     fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool;
@@ -99,16 +99,16 @@ pub(super) trait Ground {
         let kicks = self.turns().kicks(from, to);
         let first_row = kicks.first()?.1;
         let allowed = kicks.iter().enumerate().filter(|(_, kick)| may_lift || kick.1 <= first_row);
-        let (spins, tetromino) = (self.spins(), self.tetromino());
+        let (spin_rule, tetromino) = (self.spin_rule(), self.tetromino());
         let turned = |(n, &(columns, rows)): (usize, &(i8, i8))| {
-            let is_full = tetromino == Tetromino::T && spins.is_full_by_kick(n, from, to);
+            let is_full = tetromino == Tetromino::T && spin_rule.is_full_by_kick(n, from, to);
             let arrival = if is_full { Arrival::TurnedFully } else { Arrival::Turned };
             Turned {
                 place: Place {
                     orientation: to,
                     column: place.column + i32::from(columns),
                     row: place.row + i32::from(rows),
-                    arrival: arrival.counted(spins, tetromino),
+                    arrival: arrival.counted(spin_rule, tetromino),
                 },
                 arrival,
                 is_lifted: rows > first_row,

@@ -16,7 +16,7 @@ pub struct Placement {
     pub orientation: u8,
     /// Column of the leftmost cell.
     pub column: u8,
-    /// Where it comes to rest under [`Reach::Srs`](super::Reach::Srs); elsewhere none: straight down from above.
+    /// Where it comes to rest under [`Reach::Moves`](super::Reach::Moves); elsewhere none: straight down from above.
     pub spot: Option<Spot>,
     /// Whether the current piece is held, and the other one placed: the piece that was held, or the next one.
     pub hold: bool,
@@ -45,7 +45,7 @@ impl Placement {
         Placement { hold, ..self }
     }
 
-    /// The placement as an action: `orientation * width + column`; under [`Reach::Srs`](super::Reach::Srs)
+    /// The placement as an action: `orientation * width + column`; under [`Reach::Moves`](super::Reach::Moves)
     /// `((orientation * width + column) * rows + row) * labels + spin`, with [`Rules::spot_rows`] and [`Rules::spin_labels`].
     /// With the current piece held, [`Rules::num_placements`] is added.
     #[inline]

@@ -14,7 +14,7 @@ use super::shape::Shape;
 /// The distinct placements that exist: the one source for enumerations, masks and agents alike.
 ///
 /// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
-/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top. In [`Reach::Srs`] the
+/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top. In [`Reach::Moves`] the
 /// [reachable places](super::reachable) are all found at once, and listed.
 ///
 /// ```
@@ -157,7 +157,7 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
-/// A piece as it appears: its shape, and the row and the column of its lower left corner. Under [`Reach::Srs`] it may appear
+/// A piece as it appears: its shape, and the row and the column of its lower left corner. Under [`Reach::Moves`] it may appear
 /// a row higher, where cells are in its way.
 #[inline(always)]
 pub fn appears(rules: &Rules, piece: Piece) -> (&'static Shape, u8, u8) {

@@ -13,9 +13,9 @@ use super::tetromino::Tetromino;
 
 choice! {
     /// The kicks of quarter turns.
-    pub enum RotationSystem: "rotation" {
+    pub enum RotationSystem: "rotation_system" {
         /// No kicks: a piece turns on the spot or not at all.
-        None = 1, "none";
+        NoKicks = 1, "no_kicks";
         /// Super Rotation System: tries five kicks in order.
         Srs = 2, "srs";
         /// Super Rotation System with symmetric kicks for I.
@@ -27,7 +27,7 @@ choice! {
     /// Turns by 180 degrees at once, and their kicks: no table is agreed on, so each has the name of its source.
     pub enum HalfTurns: "half_turns" {
         /// No 180-degree turns.
-        Off = 1, "off";
+        None = 1, "none";
         /// Kicks of TETR.IO: six, or two for I.
         Tetrio = 2, "tetrio";
         /// Kicks of cobra-movegen: six, for I too.
@@ -82,13 +82,17 @@ impl Kicks {
 
 impl Turns {
     /// The turns of a piece.
-    pub fn of(rotation: RotationSystem, half_turns: HalfTurns, tetromino: Tetromino) -> &'static Turns {
+    pub fn of(
+        rotation_system: RotationSystem,
+        half_turns: HalfTurns,
+        tetromino: Tetromino,
+    ) -> &'static Turns {
         let kind = match tetromino {
             Tetromino::I => 0,
             Tetromino::O => 1,
             _ => 2,
         };
-        &TABLES[rotation.number() as usize - 1][half_turns.number() as usize - 1][kind]
+        &TABLES[rotation_system.number() as usize - 1][half_turns.number() as usize - 1][kind]
     }
 
     /// The five kicks of a quarter turn under [`RotationSystem::Srs`], where the compiler is to know them.

@@ -91,7 +91,7 @@ choice! {
         /// Moves along the top through free columns, then a straight drop.
         SidewaysWalk = 2, "sideways_walk";
         /// All places that moves, turns with kicks and soft drops reach, tucks and spins included.
-        Srs = 3, "srs";
+        Moves = 3, "moves";
     }
 }
 
@@ -119,7 +119,7 @@ pub struct Rules {
     pub width: u8,
     /// Rows, within [`HEIGHTS`]: all of them, those above the visible field included.
     pub height: u8,
-    /// How many of them lie above the visible field: 0 except under [`Reach::Srs`].
+    /// How many of them lie above the visible field: 0 except under [`Reach::Moves`].
     pub rows_above: u8,
     /// Which pieces there are.
     pub pieces: PieceSet,
@@ -133,13 +133,13 @@ pub struct Rules {
     pub orientations: OrientationTable,
     /// Where a piece may come down.
     pub reach: Reach,
-    /// How a quarter turn is kicked, under [`Reach::Srs`].
-    pub rotation: RotationSystem,
-    /// Whether there are turns by 180 degrees under [`Reach::Srs`], and how they are kicked.
+    /// How a quarter turn is kicked, under [`Reach::Moves`].
+    pub rotation_system: RotationSystem,
+    /// Whether there are turns by 180 degrees under [`Reach::Moves`], and how they are kicked.
     pub half_turns: HalfTurns,
-    /// Which turns into place are told apart, under [`Reach::Srs`].
-    pub spins: SpinRule,
-    /// The row in which the anchor of a piece appears under [`Reach::Srs`], and nowhere else; none for the highest visible row,
+    /// Which turns into place are told apart, under [`Reach::Moves`].
+    pub spin_rule: SpinRule,
+    /// The row in which the anchor of a piece appears under [`Reach::Moves`], and nowhere else; none for the highest visible row,
     /// or one row higher where that is blocked.
     pub spawn_row: Option<u8>,
     /// Whether the player may hold a piece: place the held one, or the next one while none is held, in place of the current
@@ -150,7 +150,7 @@ pub struct Rules {
     /// Which points clears make: those of `scoring`, or others in their place.
     pub clear_points: ClearPoints,
     /// Which lines clears send, if that is counted.
-    pub attack: AttackTable,
+    pub attack_table: AttackTable,
     /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
     pub preview: u8,
     /// How time passes where keys [steer](Rules::steers) pieces; none elsewhere.
@@ -180,14 +180,14 @@ const SIMPLIFIED: Rules = Rules {
     orientations: OrientationTable::Literature,
     reach: Reach::StraightDrop,
     rows_above: 0,
-    rotation: RotationSystem::None,
-    half_turns: HalfTurns::Off,
-    spins: SpinRule::Off,
+    rotation_system: RotationSystem::NoKicks,
+    half_turns: HalfTurns::None,
+    spin_rule: SpinRule::None,
     spawn_row: None,
     hold: false,
     scoring: Scoring::LINES,
     clear_points: ClearPoints::Lines,
-    attack: AttackTable::Off,
+    attack_table: AttackTable::None,
     preview: 0,
     timing: None,
     garbage: None,
@@ -247,12 +247,12 @@ pub static PRESETS: [Preset; 8] = [
             randomizer: Randomizer::Bag7,
             top_out: TopOut::LockOut,
             orientations: OrientationTable::Guideline,
-            reach: Reach::Srs,
-            rotation: RotationSystem::Srs,
-            spins: SpinRule::TSpins,
+            reach: Reach::Moves,
+            rotation_system: RotationSystem::Srs,
+            spin_rule: SpinRule::TSpins,
             hold: true,
             clear_points: ClearPoints::Guideline,
-            attack: AttackTable::Jstris,
+            attack_table: AttackTable::Jstris,
             preview: 5,
             ..SIMPLIFIED
         },
@@ -322,7 +322,7 @@ impl Rules {
     /// Whether what a clear is worth depends on the clears before it, and a game must know of these.
     #[inline]
     pub const fn keeps_chain(&self) -> bool {
-        !matches!((self.clear_points, self.attack), (ClearPoints::Lines, AttackTable::Off))
+        !matches!((self.clear_points, self.attack_table), (ClearPoints::Lines, AttackTable::None))
     }
 
     /// Whether a point is a line, so that points say nothing more.
@@ -333,13 +333,13 @@ impl Rules {
     /// Whether keys steer pieces as in modern Tetris: with kicks, soft drops and a lock delay.
     #[inline]
     pub const fn steers(&self) -> bool {
-        matches!((self.action_model, self.reach), (ActionModel::Keypress, Reach::Srs))
+        matches!((self.action_model, self.reach), (ActionModel::Keypress, Reach::Moves))
     }
 
     /// Whether a placement names the spot where it comes to rest, because an orientation and a column do not say it.
     #[inline]
     pub const fn names_spots(&self) -> bool {
-        matches!(self.reach, Reach::Srs)
+        matches!(self.reach, Reach::Moves)
     }
 
     /// Rows in which the lowest cell of a piece can come to rest, where placements name that row: those of the visible field
@@ -356,7 +356,7 @@ impl Rules {
     /// What placements count as, where they name it: 3 things, or 1 where spins are not told apart.
     #[inline]
     pub const fn spin_labels(&self) -> u8 {
-        if matches!(self.spins, SpinRule::Off) { 1 } else { 3 }
+        if matches!(self.spin_rule, SpinRule::None) { 1 } else { 3 }
     }
 
     /// The reward of one landing that clears so many lines and [loses](super::Landed::losses) the game so many times.

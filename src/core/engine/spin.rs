@@ -7,9 +7,9 @@ use super::choice::choice;
 
 choice! {
     /// Which turns into place are told apart.
-    pub enum SpinRule: "spins" {
+    pub enum SpinRule: "spin_rule" {
         /// No spins.
-        Off = 1, "off";
+        None = 1, "none";
         /// T-spins by the three-corner rule; a fifth or later kick makes a mini spin full.
         TSpins = 2, "t_spins";
         /// T-spins by the three-corner rule; only the fifth kick from a flat to an upright orientation makes a mini spin full.
@@ -41,7 +41,7 @@ impl SpinRule {
     /// Whether the n-th kick of a turn makes a T-spin full, counted from 0, by the orientations before and after.
     pub(super) fn is_full_by_kick(self, kick: usize, from: usize, to: usize) -> bool {
         match self {
-            SpinRule::Off => false,
+            SpinRule::None => false,
             SpinRule::TSpinsStrict => kick == 4 && [0, 2].contains(&from) && [1, 3].contains(&to),
             SpinRule::TSpins | SpinRule::AllSpins => kick >= 4,
         }

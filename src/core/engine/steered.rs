@@ -1,7 +1,7 @@
 //! Keys in modern Tetris: a piece that is steered while time passes.
 //!
 //! A step is one key. It is done, if it can be: a step sideways, a turn with its kicks, a drop. Then time passes by a step. A
-//! piece in the air falls by a row when it has been there for as many steps as the rules' [gravity](Timing::gravity) says
+//! piece in the air falls by a row when it has been there for as many steps as the rules' [fall delay](Timing::fall_delay) says
 //! since it last fell, by whatever. A piece on the ground locks when it has been there for as many as the lock delay
 //! says. A hard drop locks at once.
 //!
@@ -127,7 +127,7 @@ impl SteeredPiece {
         next: Option<Tetromino>,
     ) -> bool {
         match key {
-            Key::TurnHalf => rules.half_turns != HalfTurns::Off,
+            Key::TurnHalf => rules.half_turns != HalfTurns::None,
             Key::Hold => self.swapped(rules, playfield, held, next).is_some(),
             _ => true,
         }
@@ -150,7 +150,7 @@ impl SteeredPiece {
 
     /// Whether it is between the walls, above the floor, and overlaps nothing.
     pub fn is_free<C: Column, const N: usize>(&self, rules: &Rules, playfield: &PlayfieldOf<C, N>) -> bool {
-        let Place { orientation, column, row, .. } = self.place(rules.spins);
+        let Place { orientation, column, row, .. } = self.place(rules.spin_rule);
         Around::new(rules, playfield, self.tetromino).is_free(orientation, column, row)
     }
 
@@ -165,9 +165,10 @@ impl SteeredPiece {
         playfield: &PlayfieldOf<C, N>,
         key: Key,
     ) -> Steered {
-        let Timing { gravity, lock_delay, lock_resets } = rules.timing.expect("time passes by these rules");
+        let Timing { fall_delay, lock_delay, lock_resets } =
+            rules.timing.expect("time passes by these rules");
         let around = Around::new(rules, playfield, self.tetromino);
-        let mut place = self.place(rules.spins);
+        let mut place = self.place(rules.spin_rule);
         let turned = |quarters| around.turned(place, quarters, self.lifts < MAX_LIFTS);
         let unturned = |moved: Option<Place>| (moved, Arrival::Moved, false);
         let (moved, arrival, is_lifted) = match key {
@@ -196,7 +197,7 @@ impl SteeredPiece {
             && let Some(fallen) = around.moved(place, 0, -1)
         {
             self.steps_in_air += 1;
-            if self.steps_in_air >= gravity {
+            if self.steps_in_air >= fall_delay {
                 self.steps_in_air = 0;
                 self.arrival = Arrival::Moved;
                 place = fallen;
@@ -262,7 +263,7 @@ impl SteeredPiece {
         let wanted: Vec<Resting> =
             targets.iter().filter(|target| !must_be_held(target)).map(resting).collect();
         let movement = Movement::of(rules);
-        let paths = Paths::from(&movement, playfield, self.tetromino, self.place(rules.spins), &wanted);
+        let paths = Paths::from(&movement, playfield, self.tetromino, self.place(rules.spin_rule), &wanted);
         let key = |target: &Placement| {
             if must_be_held(&target) {
                 return Key::Hold;
@@ -273,9 +274,9 @@ impl SteeredPiece {
     }
 
     #[inline]
-    fn place(&self, spins: SpinRule) -> Place {
+    fn place(&self, spin_rule: SpinRule) -> Place {
         let SteeredPiece { tetromino, turns, column, row, arrival, .. } = *self;
-        let arrival = arrival.counted(spins, tetromino);
+        let arrival = arrival.counted(spin_rule, tetromino);
         Place { orientation: turns.into(), column: column.into(), row: row.into(), arrival }
     }
 
@@ -303,7 +304,7 @@ pub fn can_rest<C: Column, const N: usize>(
         arrival: Arrival::Moved,
     };
     let counts = |arrival: &Arrival| {
-        let arrival = arrival.counted(rules.spins, tetromino);
+        let arrival = arrival.counted(rules.spin_rule, tetromino);
         around.resting(Place { arrival, ..place }) == resting
     };
     around.is_free(place.orientation, place.column, place.row)
@@ -315,15 +316,15 @@ pub fn can_rest<C: Column, const N: usize>(
 struct Around<'a, C: Column, const N: usize> {
     tetromino: Tetromino,
     turns: &'a Turns,
-    spins: SpinRule,
+    spin_rule: SpinRule,
     playfield: &'a PlayfieldOf<C, N>,
 }
 
 impl<'a, C: Column, const N: usize> Around<'a, C, N> {
     #[inline]
     fn new(rules: &Rules, playfield: &'a PlayfieldOf<C, N>, tetromino: Tetromino) -> Around<'a, C, N> {
-        let turns = Turns::of(rules.rotation, rules.half_turns, tetromino);
-        Around { tetromino, turns, spins: rules.spins, playfield }
+        let turns = Turns::of(rules.rotation_system, rules.half_turns, tetromino);
+        Around { tetromino, turns, spin_rule: rules.spin_rule, playfield }
     }
 
     /// Moved down as far as it goes, but not at all if it rests.
@@ -349,8 +350,8 @@ impl<C: Column, const N: usize> Ground for Around<'_, C, N> {
     }
 
     #[inline]
-    fn spins(&self) -> SpinRule {
-        self.spins
+    fn spin_rule(&self) -> SpinRule {
+        self.spin_rule
     }
 
     #[inline]

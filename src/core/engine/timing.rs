@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Steps in the air after which a piece falls by a row, at least 1.
-    pub gravity: u8,
+    pub fall_delay: u8,
     /// Steps on the ground after which a piece locks, at least 1: the one in which it comes down counts.
     pub lock_delay: u8,
     /// How many steps and turns of a piece on the ground let its delay begin anew, until it comes lower than ever before.
@@ -14,19 +14,19 @@ pub struct Timing {
 
 impl Timing {
     /// What is expected of all three where no time passes, in words.
-    pub const NONE: &str = "none: time passes only where a step is a key under reach srs";
+    pub const NONE: &str = "none: time passes only where a step is a key under reach moves";
 
     /// Timing of level 1 at 60 steps per second.
-    pub const LEVEL_1: Timing = Timing { gravity: 60, lock_delay: 30, lock_resets: 15 };
+    pub const LEVEL_1: Timing = Timing { fall_delay: 60, lock_delay: 30, lock_resets: 15 };
 
     /// Checks that there is one where keys steer pieces, and only there.
     pub(super) fn check(timing: Option<Timing>, is_steered: bool) -> Result<(), &'static str> {
         match timing {
             Some(_) if !is_steered => {
-                Err("gravity, lock_delay and lock_resets need the keypress action model and reach srs")
+                Err("fall_delay, lock_delay and lock_resets need the keypress action model and reach moves")
             }
             None if is_steered => {
-                Err("the keypress action model and reach srs need gravity, lock_delay and lock_resets")
+                Err("the keypress action model and reach moves need fall_delay, lock_delay and lock_resets")
             }
             _ => Ok(()),
         }

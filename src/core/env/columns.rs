@@ -86,7 +86,7 @@ pub struct EpisodeStatistics {
     /// Pieces landed.
     pub pieces: u64,
     /// Steps taken.
-    pub length: u64,
+    pub steps: u64,
     /// Sum of the rewards, before they are rounded to `f32`.
     pub episode_return: f64,
 }
@@ -98,7 +98,7 @@ pub struct EpisodeStatistics {
 pub(super) struct InvalidActions {
     /// How many.
     pub count: u64,
-    /// The episode's length after the last one; 0 where there was none.
+    /// The episode's steps up to the last one; 0 where there was none.
     pub last_step: u64,
 }
 
@@ -338,7 +338,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// Whether the last step of an environment's episode had an action that did not exist.
     pub fn was_invalid(&self, i: usize) -> bool {
         let InvalidActions { count, last_step } = self.invalid_actions[i];
-        count > 0 && last_step == self.statistics[i].length
+        count > 0 && last_step == self.statistics[i].steps
     }
 
     /// The current piece of an environment on its way down.

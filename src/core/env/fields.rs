@@ -212,7 +212,7 @@ fields![
     FieldInfo {
         field: Field::PieceState,
         name: "piece_state",
-        description: "with key presses under reach srs only: quarter turns of the falling piece; 0 if it was moved last, 1 if it \
+        description: "with key presses under reach moves only: quarter turns of the falling piece; 0 if it was moved last, 1 if it \
                       was turned, 2 if by a kick that makes a T-spin full; steps in the air until it falls; steps on the \
                       ground until it locks; how often its delay can begin anew; how often kicks can lift it; the lowest row \
                       that it has been in; 1 if the piece before it was held for it",
@@ -228,13 +228,13 @@ fields![
         name: "garbage",
         description: "with garbage only: lines that wait; element k has those that may rise when the k-th piece from now lands, \
                       the current one being the 0th",
-        layout: "uint8 [delay + 1]",
+        layout: "uint8 [delay_pieces + 1]",
         number: 25,
         role: Role::Observation,
         needs: Some(GARBAGE),
         is_default: |_| true,
         values: |config| {
-            let places = config.rules.garbage.map_or(0, |garbage| u32::from(garbage.delay) + 1);
+            let places = config.rules.garbage.map_or(0, |garbage| u32::from(garbage.delay_pieces) + 1);
             Values::new(DataType::Uint8, [places]).within(0, height(config).into())
         },
     },
@@ -243,7 +243,7 @@ fields![
         name: "action_mask",
         description: "true for the distinct placements that exist, and for every key that can be pressed; for an episode that \
                       has ended, for action 0 only",
-        layout: "bool [A] for A actions: 4 * width, more with hold or reach srs; 6 with key presses, 10 under reach srs",
+        layout: "bool [A] for A actions: 4 * width, more with hold or reach moves; 6 with key presses, 10 under reach moves",
         number: 10,
         role: Role::Mask,
         needs: None,
@@ -273,8 +273,8 @@ fields![
         values: |_| Values::count(),
     },
     FieldInfo {
-        field: Field::Length,
-        name: "length",
+        field: Field::Steps,
+        name: "steps",
         description: "steps taken in this episode",
         layout: "uint64",
         number: 13,
@@ -342,7 +342,7 @@ fields![
     FieldInfo {
         field: Field::Attack,
         name: "attack",
-        description: "with clear_points or attack only: lines sent in this episode, by the table of attack",
+        description: "with clear_points or attack_table only: lines sent in this episode, by attack_table",
         layout: "uint64",
         number: 21,
         role: Role::Info,
@@ -353,7 +353,7 @@ fields![
     FieldInfo {
         field: Field::Combo,
         name: "combo",
-        description: "with clear_points or attack only: how many of the last pieces cleared lines, one after the other",
+        description: "with clear_points or attack_table only: how many of the last pieces cleared lines, one after the other",
         layout: "uint16",
         number: 22,
         role: Role::Info,
@@ -364,7 +364,7 @@ fields![
     FieldInfo {
         field: Field::BackToBack,
         name: "back_to_back",
-        description: "with clear_points or attack only: whether the last clear was of four lines or by a spin",
+        description: "with clear_points or attack_table only: whether the last clear was of four lines or by a spin",
         layout: "bool",
         number: 23,
         role: Role::Info,
@@ -400,8 +400,10 @@ const KEYS: Needs = Needs {
     are_met: |rules| rules.action_model == ActionModel::Keypress,
     refusal: "is of key presses, but a step of these rules is a placement",
 };
-const STEERED: Needs =
-    Needs { are_met: Rules::steers, refusal: "is of key presses under reach srs, but these rules have none" };
+const STEERED: Needs = Needs {
+    are_met: Rules::steers,
+    refusal: "is of key presses under reach moves, but these rules have none",
+};
 const HOLD: Needs =
     Needs { are_met: |rules| rules.hold, refusal: "is of rules with hold, but these have none" };
 const GARBAGE: Needs = Needs {
@@ -414,7 +416,7 @@ const SPINS: Needs = Needs {
 };
 const CHAINS: Needs = Needs {
     are_met: Rules::keeps_chain,
-    refusal: "is of rules with clear_points or attack, but these have neither",
+    refusal: "is of rules with clear_points or attack_table, but these have neither",
 };
 
 fn width(config: &EnvConfig) -> u32 {

@@ -31,7 +31,7 @@
 //! [`AutoresetMode`] says what follows.
 //!
 //! # Information
-//! The fields with [`Role::Info`], about the episode so far: lines, pieces, length, return, seed, actions that did not exist,
+//! The fields with [`Role::Info`], about the episode so far: lines, pieces, steps, return, seed, actions that did not exist,
 //! the row of the last landing.
 //!
 //! # Arguments

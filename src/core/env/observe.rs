@@ -70,7 +70,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
             Field::Lines => self.write_u64(rows, out, |i| self.statistics[i].lines),
             Field::Pieces => self.write_u64(rows, out, |i| self.statistics[i].pieces),
-            Field::Length => self.write_u64(rows, out, |i| self.statistics[i].length),
+            Field::Steps => self.write_u64(rows, out, |i| self.statistics[i].steps),
             Field::EpisodeReturn => {
                 self.write_u64(rows, out, |i| self.statistics[i].episode_return.to_bits());
             }

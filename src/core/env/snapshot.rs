@@ -13,7 +13,7 @@
 //! landed         u8, 1 if a piece has landed
 //! playfield      u64 per column: before the last landing if a piece has landed, else the present one
 //! landing        if a piece has landed: u8 piece, then how it landed. By placement: u16 action, less that of holding a piece. By
-//!                keys: u8 quarter turns to the right, u8 column and u8 row of the anchor; under reach srs u8 orientation, column of
+//!                keys: u8 quarter turns to the right, u8 column and u8 row of the anchor; under reach moves u8 orientation, column of
 //!                the leftmost and row of the lowest cell, and spin
 //! risen          with garbage, if a piece has landed: u8 how many rows of garbage rose after it, and for each of them, the highest
 //!                first, u8 the column of its hole
@@ -21,14 +21,14 @@
 //! held           where a piece can be held: u8, 255 for none
 //! chain          where the rules ask for it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
 //! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
-//!                its anchor; under reach srs also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
+//!                its anchor; under reach moves also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
 //!                full), whether the piece before it was held for it (0 or 1), steps in the air, steps on the ground, lock
 //!                resets, lifts, lowest row
-//! garbage        with garbage: u8 lines that wait, delay + 1 of them; u64 rows that have risen in the episode, at most 2^53; u8
+//! garbage        with garbage: u8 lines that wait, delay_pieces + 1 of them; u64 rows that have risen in the episode, at most 2^53; u8
 //!                column of the hole of the last one, 0 where none has risen
 //! episode        u64 environment seed, u64 number of the episode
-//! statistics     u64 lines, pieces, length, each at most 2^53; f64 return
-//! invalid        u64 how many actions of the episode did not exist, u64 the length after the last one, 0 where none
+//! statistics     u64 lines, pieces, steps, each at most 2^53; f64 return
+//! invalid        u64 how many actions of the episode did not exist, u64 the steps up to the last one, 0 where none
 //! dealer         u64 pieces dealt, then u8 where they come from. 0, a seed: u64 seed, the open bag, u8 per piece of the set (under
 //!                randomizer nes the piece dealt last, then the others), and for tetrominoes 7 x u16 how much less often each came
 //!                than the most frequent one. 1, a sequence: u32 length, u8 per piece. 2, a sequence kept beside the snapshots

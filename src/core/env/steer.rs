@@ -70,11 +70,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let (Some(piece), Some(timing)) = (self.steered(i), config.rules.timing) else {
             return [0; PIECE_STATE];
         };
-        let Timing { gravity, lock_delay, lock_resets } = timing;
+        let Timing { fall_delay, lock_delay, lock_resets } = timing;
         [
             piece.turns,
             piece.arrival as u8,
-            gravity - piece.steps_in_air,
+            fall_delay - piece.steps_in_air,
             lock_delay.saturating_sub(piece.steps_on_ground),
             lock_resets - piece.lock_resets,
             MAX_LIFTS - piece.lifts,

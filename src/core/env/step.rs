@@ -261,7 +261,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         };
         let invalid = &mut self.invalid_actions[i];
         invalid.count = (invalid.count + 1).min(MAX_COUNT);
-        invalid.last_step = self.statistics[i].length;
+        invalid.last_step = self.statistics[i].steps;
         counted
     }
 
@@ -348,12 +348,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         terminated: bool,
     ) -> (f64, EpisodeEnd) {
         let statistics = &mut self.statistics[i];
-        statistics.length = (statistics.length + 1).min(MAX_COUNT);
+        statistics.steps = (statistics.steps + 1).min(MAX_COUNT);
         statistics.episode_return += reward;
         let limit = config.max_episode_steps;
         let end = if terminated {
             EpisodeEnd::Terminated
-        } else if self.visible[i].current().is_none() || (limit > 0 && statistics.length >= limit) {
+        } else if self.visible[i].current().is_none() || (limit > 0 && statistics.steps >= limit) {
             EpisodeEnd::Truncated
         } else {
             EpisodeEnd::None

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use crate::agents::{Agent, Controller, Kernel, LinearAgent, TerminalPolicy};
+use crate::agents::{Agent, Controller, Kernel, LinearAgent, TerminalValue};
 use crate::engine::Rules;
 use crate::engine::rng::{Tag, word};
 use crate::features::FeatureSet;
@@ -40,7 +40,7 @@ impl Games {
     /// Plays the games and collects the results; returns the number of pieces.
     pub fn play(&self, pool: &Arc<Pool>) -> u64 {
         let set = FeatureSet::named(self.set, 10).expect("a set");
-        let agent = LinearAgent::new(set, self.weights.to_vec(), TerminalPolicy::Avoid)
+        let agent = LinearAgent::new(set, self.weights.to_vec(), TerminalValue::Avoid)
             .expect("one weight per feature");
         let seeds = (0..u64::from(self.num_games)).map(|j| word(SEED, Tag::Game, j)).collect();
         let evaluation = Evaluation {

@@ -62,7 +62,7 @@ pub fn network(kernel: Kernel) -> Play {
     let set = dt_10.features(10).expect("a set of the table");
     let parameters = (0..shape.num_parameters(set.len())).map(|n| (n % 101) as f64 / 1e4);
     let weights = dt_10.weights.iter().copied().chain(parameters).collect();
-    let agent = LinearAgent::with_model(set, Some(shape.into()), weights, dt_10.play.terminal);
+    let agent = LinearAgent::with_model(set, Some(shape.into()), weights, dt_10.play.terminal_value);
     let agent = Agent::Linear(agent.expect("as many parameters as the shape has"));
     Play { rules: Rules::simplified(10, 10), agent, kernel }
 }

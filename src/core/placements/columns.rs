@@ -18,7 +18,7 @@ pub struct Options {
     pub preclear_boards: bool,
     /// The features of the positions themselves.
     pub position_features: bool,
-    /// The keys to each placement, under [`Reach::Srs`](crate::engine::Reach::Srs).
+    /// The keys to each placement, under [`Reach::Moves`](crate::engine::Reach::Moves).
     pub keys: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Placements {
     /// The lines that it clears.
     pub lines: Vec<u8>,
     /// Whether it ends the game.
-    pub terminal: Vec<bool>,
+    pub terminated: Vec<bool>,
     /// R playfields, each row of cells as one little-endian integer from the lowest, of [`bytes_per_cell_row`] bytes; empty
     /// unless wanted.
     pub afterstates: Vec<u8>,
@@ -127,7 +127,7 @@ impl Placements {
         self.features.extend_from_slice(&more.features);
         self.rewards.extend_from_slice(&more.rewards);
         self.lines.extend_from_slice(&more.lines);
-        self.terminal.extend_from_slice(&more.terminal);
+        self.terminated.extend_from_slice(&more.terminated);
         self.afterstates.extend_from_slice(&more.afterstates);
         self.anchors.extend_from_slice(&more.anchors);
         self.cells.extend_from_slice(&more.cells);

@@ -191,11 +191,11 @@ impl LaneWork for Enumerate<'_> {
             }
             columns.row_offsets.push(rows.lines.len() as u32);
         }
-        let reward = |(&lines, &terminal): (&u8, &bool)| rules.reward(lines, terminal.into()) as f32;
-        columns.rewards = rows.lines.iter().zip(&rows.terminal).map(reward).collect();
+        let reward = |(&lines, &terminated): (&u8, &bool)| rules.reward(lines, terminated.into()) as f32;
+        columns.rewards = rows.lines.iter().zip(&rows.terminated).map(reward).collect();
         columns.actions = columns.placements.clone();
-        let PlacementRows { features, lines, terminal, .. } = rows;
-        Placements { features, lines, terminal, ..columns }
+        let PlacementRows { features, lines, terminated, .. } = rows;
+        Placements { features, lines, terminated, ..columns }
     }
 }
 
@@ -355,7 +355,7 @@ fn enumerate_each(
                     columns.attacks.push(attack as u8); // 10 for a perfect clear, else 6 + 1 + 5 at most
                 }
                 columns.lines.push(landed.lines);
-                columns.terminal.push(landed.terminal);
+                columns.terminated.push(landed.terminal);
                 if let (Some(set), None, Some(landing)) = (set, &measured, &landing) {
                     let seen = Seen { piece, spin: placement.spin(), shape, landing };
                     set.evaluate(&seen, &mut vector);

@@ -18,7 +18,7 @@ pub struct Recording {
     /// What was done, one action a step: a placement, or a key.
     pub actions: Vec<u16>,
     /// The lines of every landing, one number a piece.
-    pub lines: Vec<u8>,
+    pub landing_lines: Vec<u8>,
     /// What came of it.
     pub outcome: Outcome,
 }

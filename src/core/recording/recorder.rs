@@ -9,7 +9,7 @@ use super::timeline::Timeline;
 pub struct Recorder {
     setup: Setup,
     actions: Vec<u16>,
-    lines: Vec<u8>,
+    landing_lines: Vec<u8>,
     timeline: Timeline,
 }
 
@@ -20,7 +20,7 @@ impl Recorder {
     /// [`RecordingError`] for a game that cannot be played.
     pub fn new(setup: Setup) -> Result<Recorder, RecordingError> {
         let timeline = Timeline::new(Course::new(&setup)?);
-        Ok(Recorder { setup, actions: Vec::new(), lines: Vec::new(), timeline })
+        Ok(Recorder { setup, actions: Vec::new(), landing_lines: Vec::new(), timeline })
     }
 
     /// The game as it stands.
@@ -40,7 +40,7 @@ impl Recorder {
     pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         let lines = self.timeline.play(action)?;
         self.actions.push(action);
-        self.lines.extend(lines);
+        self.landing_lines.extend(lines);
         Ok(lines)
     }
 
@@ -56,7 +56,7 @@ impl Recorder {
         self.actions.truncate(step);
         self.timeline.seek(self.actions.len(), &self.actions);
         self.timeline.forget_future();
-        self.lines.truncate(self.course().outcome().pieces as usize);
+        self.landing_lines.truncate(self.course().outcome().pieces as usize);
     }
 
     /// The recording so far. Who played, and where the game comes from, are for people.
@@ -66,7 +66,7 @@ impl Recorder {
             player: player.to_owned(),
             origin: origin.to_owned(),
             actions: self.actions.clone(),
-            lines: self.lines.clone(),
+            landing_lines: self.landing_lines.clone(),
             outcome: self.course().outcome(),
         }
     }

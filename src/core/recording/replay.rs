@@ -85,7 +85,7 @@ impl Replay {
         recording.check()?;
         let mut timeline = Timeline::new(Course::new(&recording.setup)?);
         let mut difference = None;
-        let mut lines = recording.lines.iter().copied();
+        let mut lines = recording.landing_lines.iter().copied();
         for &action in &recording.actions {
             let landed = match timeline.play(action) {
                 Ok(landed) => landed,
@@ -172,7 +172,7 @@ fn first_difference(recording: &Recording, played: &Outcome) -> Option<Differenc
     let score = if is_rounding { recorded.score } else { played.score };
     let totals = [
         ("pieces", recorded.pieces as f64, played.pieces as f64),
-        ("pieces with lines", recording.lines.len() as f64, played.pieces as f64),
+        ("pieces with lines", recording.landing_lines.len() as f64, played.pieces as f64),
         ("lines", recorded.lines as f64, played.lines as f64),
         ("points", recorded.score, score),
     ];

@@ -41,7 +41,7 @@ pub const VISIBLE_ROWS: u8 = 20;
 pub enum UnsuitedRules {
     /// Pieces do not turn on their way down.
     #[error(
-        "the protocol is for pieces that turn on their way down: expected --rules guideline, or reach srs"
+        "the protocol is for pieces that turn on their way down: expected --rules guideline, or reach moves"
     )]
     Reach,
     /// A step is a key.
@@ -66,7 +66,7 @@ pub enum UnsuitedRules {
     #[error("the protocol cannot express garbage; remove the garbage from the rules")]
     Garbage,
     /// The spin rule is not the protocol's.
-    #[error("the protocol tells T-spins apart, expected spins t_spins or t_spins_strict; the rules have {}", .0.name())]
+    #[error("the protocol tells T-spins apart, expected spin_rule t_spins or t_spins_strict; the rules have {}", .0.name())]
     Spins(SpinRule),
 }
 
@@ -91,8 +91,8 @@ pub fn check_rules(rules: &Rules) -> Result<(), UnsuitedRules> {
     if rules.garbage.is_some() {
         return Err(UnsuitedRules::Garbage);
     }
-    match rules.spins {
+    match rules.spin_rule {
         SpinRule::TSpins | SpinRule::TSpinsStrict => Ok(()),
-        spins => Err(UnsuitedRules::Spins(spins)),
+        rule => Err(UnsuitedRules::Spins(rule)),
     }
 }

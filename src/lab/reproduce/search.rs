@@ -5,7 +5,7 @@ use anyhow::Context;
 use super::experiments::{Row, SearchPlan};
 use tetrion::cli::progress::GamesProgress;
 use tetrion::client::{
-    Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policies, Seeds, TerminalPolicy,
+    Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policies, Seeds, TerminalValue,
     WeightedPolicies,
 };
 use tetrion::engine::rng::{Tag, word};
@@ -40,15 +40,15 @@ pub async fn search(
     let config = plan.config(generations);
     let mut optimizer = config.start(num_weights as u32, seed)?;
     let mut steps = Vec::new();
-    let players = |rows: Vec<Vec<f64>>, terminal: TerminalPolicy| {
+    let players = |rows: Vec<Vec<f64>>, terminal_value: TerminalValue| {
         let features = Features::Set { name: plan.features.to_owned(), version: String::new() };
-        let play = Play { terminal, ..Play::default() };
+        let play = Play { terminal_value, ..Play::default() };
         Policies::Weighted(WeightedPolicies { features, rows, model: None, play })
     };
     let mut number = 0;
     while optimizer.generation() < generations {
         let round = optimizer.ask();
-        let candidates = players(round.candidates, plan.candidates_terminal);
+        let candidates = players(round.candidates, plan.candidates_terminal_value);
         let mut play = async |policies: Policies, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
             // Separate games for each generation and each purpose.
             let seed = word(seed, Tag::Game, number);
@@ -75,7 +75,8 @@ pub async fn search(
             games => {
                 let incumbent = optimizer.incumbent().context("a generation is complete")?;
                 let checked =
-                    play(players(vec![incumbent], plan.result_terminal), games, "current result").await?;
+                    play(players(vec![incumbent], plan.result_terminal_value), games, "current result")
+                        .await?;
                 checked.games[0].iter().map(|game| game.lines as f64).collect()
             }
         };
@@ -83,5 +84,5 @@ pub async fn search(
         steps.push(Step { best, mean, std, lines });
     }
     let result = optimizer.incumbent().context("no generation was played")?;
-    Ok((players(vec![result], plan.result_terminal), steps))
+    Ok((players(vec![result], plan.result_terminal_value), steps))
 }

@@ -42,7 +42,7 @@ pub(in crate::service) struct Session {
     /// Whether the session is written for the next server; then nothing may change any more.
     pub(super) put_away: AtomicBool,
     /// The sequence number of the last call, for readers without the lock.
-    pub(super) sequence: AtomicU64,
+    pub(super) sequence_number: AtomicU64,
     /// The configuration, with every default filled in.
     pub(super) config: pb::SessionConfig,
     pub(super) door: Option<Arc<Door>>,
@@ -74,8 +74,8 @@ impl Session {
     }
 
     /// Sequence number of the last call that changed something.
-    pub fn sequence(&self) -> u64 {
-        self.sequence.load(Ordering::Relaxed)
+    pub fn sequence_number(&self) -> u64 {
+        self.sequence_number.load(Ordering::Relaxed)
     }
 
     /// Number of environments.
@@ -128,7 +128,7 @@ impl Session {
         let broken = EndOnPanic(self);
         let answer = job(state);
         drop(broken);
-        self.sequence.store(state.sequence(), Ordering::Relaxed);
+        self.sequence_number.store(state.sequence_number(), Ordering::Relaxed);
         answer
     }
 

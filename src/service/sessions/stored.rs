@@ -268,7 +268,7 @@ impl SessionStore {
             expires: AtomicU64::new(nanoseconds(now + left)),
             ended: AtomicBool::new(false),
             put_away: AtomicBool::new(false),
-            sequence: AtomicU64::new(state.sequence()),
+            sequence_number: AtomicU64::new(state.sequence_number()),
             config: (&config).into(),
             door: None,
             costs: state.costs(),

@@ -124,7 +124,7 @@ const OTHERS: [Setting; 7] = [
             let selection = draft.config.features.get_or_insert_default();
             // A bare name is that of a set; a list of one feature is a row.
             match (tensor.shape.is_empty(), names) {
-                (true, mut names) => selection.set = names.swap_remove(0),
+                (true, mut names) => selection.feature_set = names.swap_remove(0),
                 (false, names) => selection.features = names,
             }
             Ok(())

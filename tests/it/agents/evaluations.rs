@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use tetrion::agents::{Agent, AgentRng, Kernel, LookaheadAgent, MonteCarlo, TerminalPolicy};
+use tetrion::agents::{Agent, AgentRng, Kernel, LookaheadAgent, MonteCarlo, TerminalValue};
 use tetrion::engine::rng::{Tag, word as engine_word};
 use tetrion::engine::{Dealer, Randomizer, Rules, Tetromino};
 use tetrion::pool::{Party, Pool};
@@ -29,7 +29,7 @@ fn run(threads: usize, evaluation: &Evaluation) -> Vec<GameResult> {
 }
 
 fn everybody(width: u8) -> Vec<Agent> {
-    let lee = linear("height4", width, &[-0.51, 0.76, -0.36, -0.18], TerminalPolicy::Avoid);
+    let lee = linear("height4", width, &[-0.51, 0.76, -0.36, -0.18], TerminalValue::Avoid);
     vec![
         Agent::Dummy,
         Agent::Random,

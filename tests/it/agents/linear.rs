@@ -1,6 +1,6 @@
 //! Agents that score one placement: flat stacking, against the sum that its report writes out, and pieces that walk.
 
-use tetrion::agents::{Agent, AgentRng, Controller, Kernel, Sight, TerminalPolicy};
+use tetrion::agents::{Agent, AgentRng, Controller, Kernel, Sight, TerminalValue};
 use tetrion::engine::rng::{Tag, word as engine_word};
 use tetrion::engine::{
     Dealer, Odds, Placement, Playfield, Randomizer, Rules, Tetromino, TopOut, is_blocked, placements,
@@ -112,12 +112,12 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
     {
         for (width, height) in [(4, 4), (5, 7), (10, 10), (16, 12), (17, 9), (20, 15), (7, 33), (32, 40)] {
             let rules = Rules { width, height, top_out, ..Rules::preset("leiden").unwrap() };
-            for terminal in [TerminalPolicy::Avoid, TerminalPolicy::Score] {
+            for terminal_value in [TerminalValue::Avoid, TerminalValue::Score] {
                 let seed = 1000 * n as u64 + 40 * u64::from(width) + u64::from(height);
                 let draw = |k: u64| engine_word(seed, Tag::Reseed, k);
                 // Odd weights, so that another order of summation shows.
                 let weights: Vec<f64> = (0..4).map(|k| draw(k) as f64 / 1e19 - 0.9).collect();
-                let agent = linear("flatstack", width, &weights, terminal);
+                let agent = linear("flatstack", width, &weights, terminal_value);
                 assert!(agent.is_fast() && agent.scorer().is_none());
                 let mut playfield = Playfield::empty(width, height);
                 for k in 10..130 {
@@ -128,7 +128,7 @@ fn the_fast_way_to_stack_flatly_has_the_bits_of_the_plain_functions() {
                     let plain = agent.choose_plainly(&rules, &playfield, piece);
                     for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
                         let fast = agent.choose(kernel, &rules, &playfield, piece);
-                        assert_eq!(fast, plain, "{piece} under {top_out:?}, {terminal:?}\n{playfield}");
+                        assert_eq!(fast, plain, "{piece} under {top_out:?}, {terminal_value:?}\n{playfield}");
                         assert_eq!(fast.score.to_bits(), plain.score.to_bits());
                     }
                     choices += 1;

@@ -9,7 +9,7 @@ mod monte_carlo;
 
 use tetrion::agents::{
     AGENTS, Agent, AgentRng, Controller, Decision, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Sight,
-    TerminalPolicy,
+    TerminalValue,
 };
 use tetrion::engine::rng::{Tag, word as engine_word};
 use tetrion::engine::{Dealer, Odds, Placement, Playfield, Rules, Tetromino};
@@ -28,12 +28,12 @@ fn choose(agent: &Agent, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) 
     }
 }
 
-fn linear(set: &str, width: u8, weights: &[f64], terminal: TerminalPolicy) -> LinearAgent {
-    LinearAgent::new(FeatureSet::named(set, width).unwrap(), weights.into(), terminal).unwrap()
+fn linear(set: &str, width: u8, weights: &[f64], terminal_value: TerminalValue) -> LinearAgent {
+    LinearAgent::new(FeatureSet::named(set, width).unwrap(), weights.into(), terminal_value).unwrap()
 }
 
 fn flat_stacking(width: u8) -> LinearAgent {
-    Controller::named("flat-stacking").unwrap().agent(width).unwrap()
+    Controller::named("flat_stacking").unwrap().agent(width).unwrap()
 }
 
 /// The agent's words as the promise's text has them, counted by the test.
@@ -141,14 +141,14 @@ fn looks_ahead_find_what_their_definition_says() {
     let weights = [-2.0, 3.0, -5.0, -1.0];
     let unknown = ["total_height", "lines_cleared", "holes_enclosed", "bumpiness"];
     for (features, is_fast) in [(features, true), (unknown, false)] {
-        for (terminal, losing) in
-            [(TerminalPolicy::Avoid, Losing::Avoid), (TerminalPolicy::Score, Losing::Score)]
+        for (terminal_value, losing) in
+            [(TerminalValue::Avoid, Losing::Avoid), (TerminalValue::Score, Losing::Score)]
         {
             for (lookahead, preview, most_pieces) in [(1, 1, 40), (1, 3, 25), (2, 2, 5)] {
                 let (width, height) = (5, 5);
                 let rules = Rules { preview, ..Rules::simplified(width, height) };
                 let set = FeatureSet::custom(&features, width).unwrap();
-                let linear = LinearAgent::new(set, weights.to_vec(), terminal).unwrap();
+                let linear = LinearAgent::new(set, weights.to_vec(), terminal_value).unwrap();
                 assert_eq!(linear.scorer().is_some(), is_fast);
                 let agent = Agent::Lookahead(LookaheadAgent::new(linear, lookahead));
                 for seed in 0..3 {

@@ -222,7 +222,7 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
         "action_mask",
         "lines",
         "pieces",
-        "length",
+        "steps",
         "episode_return",
         "seed",
         "invalid_action",
@@ -294,7 +294,7 @@ async fn it_plays_the_very_games_of_a_session() {
             env_seeds: vec![u64::MAX - 5],
             rules: Some(rules),
             observation_fields: fields.map(str::to_owned).to_vec(),
-            features: Some(pb::FeatureSelection { set: "bcts8".into(), ..Default::default() }),
+            features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
             autoreset_mode: pb::AutoresetMode::Disabled.into(),
             invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
             max_episode_steps: 8,
@@ -305,7 +305,7 @@ async fn it_plays_the_very_games_of_a_session() {
     .await
     .name;
 
-    let infos = ["lines", "pieces", "length", "episode_return", "seed"];
+    let infos = ["lines", "pieces", "steps", "episode_return", "seed"];
     let mut ends = [0; 3];
     let mut random = 1u64;
     for episode in 0..60 {

@@ -128,7 +128,7 @@ async fn hostile_messages_are_refused_and_change_nothing() {
     }
     // None of these calls has moved the world.
     let after = connection.step(&specs, Some(0)).await.unwrap();
-    assert_eq!((after.state, after.number("length")), (RUNNING, before.number("length") + 1.0));
+    assert_eq!((after.state, after.number("steps")), (RUNNING, before.number("steps") + 1.0));
 }
 
 #[tokio::test]

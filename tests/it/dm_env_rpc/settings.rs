@@ -32,21 +32,21 @@ async fn every_setting_does_what_it_says() {
         ("action_model", text("keypress")),
         ("top_out", text("overflow")),
         ("orientation_table", text("guideline")),
-        ("reach", text("srs")),
+        ("reach", text("moves")),
         ("rows_above", int64(3)),
-        ("rotation", text("srs_plus")),
+        ("rotation_system", text("srs_plus")),
         ("half_turns", text("cobra")),
-        ("spins", text("all_spins")),
+        ("spin_rule", text("all_spins")),
         ("spawn_row", int64(12)),
         ("hold", int64(1)),
         ("clear_points", text("attack")),
-        ("attack", text("cold_clear")),
-        ("gravity", int64(7)),
+        ("attack_table", text("cold_clear")),
+        ("fall_delay", int64(7)),
         ("lock_delay", int32(8)),
         ("lock_resets", int64(0)),
         ("garbage.lines_per_piece", double(1.5)),
-        ("garbage.hole_moves", int32(1)),
-        ("garbage.delay", int64(7)),
+        ("garbage.hole_move_chance", int32(1)),
+        ("garbage.delay_pieces", int64(7)),
         ("scoring.piece", double(0.5)),
         ("scoring.lines", scalar(Payload::Floats(tensor::FloatArray { array: vec![1.0, 2.0, 4.0, 8.0] }))),
         ("scoring.game_end", int32(-3)),
@@ -81,18 +81,19 @@ async fn every_setting_does_what_it_says() {
     );
     assert_eq!(rules.randomizer(), pb::Randomizer::Bag7);
     assert_eq!(rules.action_model(), pb::ActionModel::Keypress);
-    assert_eq!((rules.gravity(), rules.lock_delay(), rules.lock_resets()), (7, 8, 0));
-    let garbage = pb::Garbage { lines_per_piece: Some(1.5), hole_moves: Some(1.0), delay: Some(7) };
+    assert_eq!((rules.fall_delay(), rules.lock_delay(), rules.lock_resets()), (7, 8, 0));
+    let garbage =
+        pb::Garbage { lines_per_piece: Some(1.5), hole_move_chance: Some(1.0), delay_pieces: Some(7) };
     assert_eq!(rules.garbage, Some(garbage));
     assert_eq!(rules.top_out(), pb::TopOut::Overflow);
     assert_eq!(rules.orientation_table(), pb::OrientationTable::Guideline);
-    assert_eq!(rules.reach(), pb::Reach::Srs);
+    assert_eq!(rules.reach(), pb::Reach::Moves);
     assert_eq!((rules.rows_above(), rules.hold(), rules.spawn_row), (3, true, Some(12)));
-    assert_eq!(rules.rotation(), pb::RotationSystem::SrsPlus);
+    assert_eq!(rules.rotation_system(), pb::RotationSystem::SrsPlus);
     assert_eq!(rules.half_turns(), pb::HalfTurns::Cobra);
-    assert_eq!(rules.spins(), pb::SpinRule::AllSpins);
+    assert_eq!(rules.spin_rule(), pb::SpinRule::AllSpins);
     assert_eq!(rules.clear_points(), pb::ClearPoints::Attack);
-    assert_eq!(rules.attack(), pb::AttackTable::ColdClear);
+    assert_eq!(rules.attack_table(), pb::AttackTable::ColdClear);
     assert_eq!((scoring.piece(), scoring.game_end()), (0.5, -3.0));
     assert_eq!(scoring.lines, [1.0, 2.0, 4.0, 8.0]);
     assert_eq!(config.features.unwrap().features.len(), 13);
@@ -267,7 +268,7 @@ async fn every_uid_is_the_one_that_the_proto_file_names() {
         "action_mask",
         "lines",
         "pieces",
-        "length",
+        "steps",
         "episode_return",
         "seed",
         "invalid_action",

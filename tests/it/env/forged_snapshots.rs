@@ -23,7 +23,7 @@ fn specimens() -> Vec<Vec<u8>> {
             let mut batch = running(config.clone(), &seeding);
             let mut dice = Dice::new(6);
             for length in [0, 4, 100] {
-                while batch.statistics(0).length < length && !batch.has_ended(0) {
+                while batch.statistics(0).steps < length && !batch.has_ended(0) {
                     play(&mut batch, 1, &mut dice);
                 }
                 specimens.push(batch.state(0).to_bytes());

@@ -13,8 +13,8 @@ use tetrion::env::{
 use super::model::sequence;
 use super::{Dice, letters, numbers, random_actions, running, see};
 
-fn with(lines_per_piece: f64, hole_moves: f64, delay: u8, rules: Rules) -> Rules {
-    Rules { garbage: Some(Garbage { lines_per_piece, hole_moves, delay }), ..rules }
+fn with(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8, rules: Rules) -> Rules {
+    Rules { garbage: Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces }), ..rules }
 }
 
 fn batch(rules: Rules, seeding: &Seeding) -> EnvBatch {
@@ -117,7 +117,7 @@ fn a_row_that_comes_where_the_rules_look_ends_the_game() {
 /// What is sent takes away what waits, the oldest first; what it counts as does not change.
 #[test]
 fn sent_lines_cancel_those_that_wait() {
-    let rules = with(1.0, 0.0, 0, Rules { attack: AttackTable::Jstris, ..Rules::simplified(6, 12) });
+    let rules = with(1.0, 0.0, 0, Rules { attack_table: AttackTable::Jstris, ..Rules::simplified(6, 12) });
     let waiting = |lines: [u8; 8]| Incoming { lines, ..Incoming::default() };
     let mut playfield = Playfield::empty(6, 12);
     for (lines, sent, expected) in [
@@ -184,7 +184,7 @@ fn streams(garbage: Garbage, width: u8, seed: u64, pieces: u64) -> (Vec<u8>, Vec
     for piece in 0..pieces {
         let mut playfield = Playfield::empty(width, 40);
         incoming.follow(&rules, (seed, piece), no_clear, &mut playfield);
-        lines.push(incoming.lines[usize::from(garbage.delay)]);
+        lines.push(incoming.lines[usize::from(garbage.delay_pieces)]);
         let risen = (0..incoming.just_risen).rev();
         holes.extend(risen.map(|row| (0..width).find(|&column| !playfield.is_full(row, column)).unwrap()));
     }
@@ -201,7 +201,11 @@ fn streams_are_those_of_the_proto_file() {
     let digits = |numbers: &[u8]| numbers.iter().take(20).map(u8::to_string).collect::<String>();
     for row in rows {
         let seed = row[0].parse().unwrap();
-        let garbage = |lines_per_piece, hole_moves| Garbage { lines_per_piece, hole_moves, delay: 0 };
+        let garbage = |lines_per_piece, hole_move_chance| Garbage {
+            lines_per_piece,
+            hole_move_chance,
+            delay_pieces: 0,
+        };
         assert_eq!(digits(&streams(garbage(0.5, 0.05), 10, seed, 20).0), row[1]);
         let (lines, holes) = streams(garbage(2.25, 0.05), 10, seed, 20);
         assert_eq!([digits(&lines), digits(&holes)], [row[2], row[3]]);
@@ -221,7 +225,7 @@ fn streams_keep_their_chances() {
         let mut columns = vec![0.0; width];
         let mut first = vec![0.0; width];
         for seed in 0..60 {
-            let garbage = Garbage { lines_per_piece: mean, hole_moves: moves, delay: 0 };
+            let garbage = Garbage { lines_per_piece: mean, hole_move_chance: moves, delay_pieces: 0 };
             let (dealt, holes) = streams(garbage, width as u8, word(n as u64, Tag::Agent, seed), 1000);
             let (low, high) = (mean.floor(), mean.ceil());
             assert!(dealt.iter().all(|&lines| [low, high].contains(&f64::from(lines))));
@@ -254,8 +258,8 @@ fn streams_keep_their_chances() {
 
 #[test]
 fn every_part_has_its_bounds() {
-    let check = |lines_per_piece, hole_moves, delay| {
-        let rules = with(lines_per_piece, hole_moves, delay, Rules::default());
+    let check = |lines_per_piece, hole_move_chance, delay_pieces| {
+        let rules = with(lines_per_piece, hole_move_chance, delay_pieces, Rules::default());
         match rules.check() {
             Ok(()) => String::new(),
             Err(error) => error.to_string(),
@@ -272,11 +276,11 @@ fn every_part_has_its_bounds() {
         check(0.0, 0.05, 1),
         "garbage.lines_per_piece is 0, expected more than 0 where there is garbage"
     );
-    let chance = |value: f64| format!("garbage.hole_moves is {value}, expected 0 to 1");
+    let chance = |value: f64| format!("garbage.hole_move_chance is {value}, expected 0 to 1");
     for value in [-0.001, 1.001, f64::NAN, f64::NEG_INFINITY] {
         assert_eq!(check(0.5, value, 1), chance(value));
     }
-    assert_eq!(check(0.5, 0.05, 8), "garbage.delay is 8, expected 0 to 7");
+    assert_eq!(check(0.5, 0.05, 8), "garbage.delay_pieces is 8, expected 0 to 7");
 }
 
 /// Other futures of a state have other garbage; what waits stays.

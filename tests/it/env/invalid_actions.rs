@@ -20,7 +20,7 @@ fn an_action_that_does_not_exist_can_end_the_episode_instead() {
     assert_eq!((outcome.rewards, outcome.terminated), (vec![-7.25, 1.0], vec![true, false]));
     assert_eq!(batch.playfield(0), Playfield::empty(6, 5));
     assert_eq!((letters(&batch, 0), letters(&batch, 1)), ("O".to_owned(), "I".to_owned()));
-    assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Length)), (vec![0, 1], vec![1, 1]));
+    assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Steps)), (vec![0, 1], vec![1, 1]));
     let beyond = StepError::Action(ActionError::OutOfRange {
         actions: vec![RefusedAction { row: 0, action: 24 }],
         num_actions: 24,
@@ -40,7 +40,7 @@ fn an_action_that_does_not_exist_can_be_ignored_for_a_reward_of_its_own() {
     assert_eq!((outcome.rewards, outcome.terminated), (vec![-0.1, 1.0], vec![false, false]));
     assert_eq!(batch.playfield(0), Playfield::empty(6, 5));
     assert_eq!((letters(&batch, 0), letters(&batch, 1)), ("O".to_owned(), "I".to_owned()));
-    assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Length)), (vec![0, 1], vec![1, 1]));
+    assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Steps)), (vec![0, 1], vec![1, 1]));
     assert_eq!(see(&batch, Field::ActionMask, None)[..24], mask[..24], "what could be done still can");
     // The return adds up the unrounded rewards, and the next step is one like any other.
     assert_eq!(batch.step(&[11, 0], None).unwrap().rewards, [-0.1, 1.0]);
@@ -83,7 +83,7 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
             }
             batch.step(&[action], None).unwrap();
             // The third piece is the last one; the step that lands it ends the episode.
-            if batch.statistics(0).length > 0 {
+            if batch.statistics(0).steps > 0 {
                 assert_eq!(reported(&batch), expected, "{mode:?}");
             }
         }

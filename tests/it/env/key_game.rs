@@ -72,7 +72,7 @@ impl KeyGame {
     }
 
     pub fn mask(&self) -> Vec<u8> {
-        let has_half = self.game.rules.half_turns != HalfTurns::Off;
+        let has_half = self.game.rules.half_turns != HalfTurns::None;
         let mut mask = vec![1; 8];
         mask.extend([u8::from(has_half), u8::from(self.other().is_some())]);
         mask
@@ -80,7 +80,7 @@ impl KeyGame {
 
     /// Presses a key that exists; returns the points, whether the game is over, and the label of a landing.
     pub fn press(&mut self, key: &str) -> (f64, bool, Option<&'static str>) {
-        let Timing { gravity, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
+        let Timing { fall_delay, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
         if key == "hold" {
             let held = self.game.pieces.remove(0);
             if let Some(back) = self.game.held.replace(held) {
@@ -114,7 +114,7 @@ impl KeyGame {
         let is_locked = key == "hard_drop";
         let fallen = ground.moved(piece, 0, -1).filter(|_| !is_locked);
         let in_air = if is_lower { 0 } else { self.in_air } + u32::from(fallen.is_some());
-        let falls = in_air >= u32::from(gravity);
+        let falls = in_air >= u32::from(fall_delay);
         let piece = fallen.filter(|_| falls).unwrap_or(piece);
         let is_on_ground = ground.moved(piece, 0, -1).is_none();
         let (cells, label) = ground.resting(piece);
@@ -142,11 +142,11 @@ impl KeyGame {
 
     /// What the library says of the piece.
     pub fn state(&self) -> [u32; 8] {
-        let Timing { gravity, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
+        let Timing { fall_delay, lock_delay, lock_resets } = self.game.rules.timing.unwrap();
         [
             self.piece.turns as u32,
             self.ground().arrival(&self.piece),
-            u32::from(gravity) - self.in_air,
+            u32::from(fall_delay) - self.in_air,
             u32::from(lock_delay) - self.on_ground,
             u32::from(lock_resets) - self.resets,
             15 - self.lifts,

@@ -36,8 +36,8 @@ fn keys_lead_to_the_placements_that_they_are_promised_for() {
     let mut spins = 0;
     let sets = [
         Rules { height: 12, rows_above: 4, ..slow() },
-        Rules { half_turns: HalfTurns::Tetrio, spins: SpinRule::AllSpins, width: 7, ..slow() },
-        Rules { half_turns: HalfTurns::Cobra, rotation: RotationSystem::SrsPlus, width: 5, ..slow() },
+        Rules { half_turns: HalfTurns::Tetrio, spin_rule: SpinRule::AllSpins, width: 7, ..slow() },
+        Rules { half_turns: HalfTurns::Cobra, rotation_system: RotationSystem::SrsPlus, width: 5, ..slow() },
     ];
     for (n, rules) in sets.into_iter().enumerate() {
         for seed in 0..12 {
@@ -112,9 +112,9 @@ fn keys_lead_to_the_placements_that_they_are_promised_for() {
 /// The most steps that a piece can be kept in play: each time that it comes lower than before, its delay as often as it
 /// begins anew, and the rows that it can fall, with those by which kicks lift it.
 fn most_steps(rules: &Rules) -> usize {
-    let Timing { gravity, lock_delay, lock_resets } = rules.timing.unwrap();
+    let Timing { fall_delay, lock_delay, lock_resets } = rules.timing.unwrap();
     let on_ground = u32::from(lock_delay) * (u32::from(lock_resets) + 1);
-    let in_air = u32::from(gravity) * (15 * 2 + 5);
+    let in_air = u32::from(fall_delay) * (15 * 2 + 5);
     ((u32::from(rules.height) + 2) * (on_ground + in_air)) as usize
 }
 

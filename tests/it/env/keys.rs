@@ -85,7 +85,7 @@ fn a_piece_moves_and_falls_in_one_step() {
          .....  .....  .....  .@@@.  ..#..
          .....  .....  .....  .....  .###.",
     );
-    assert_eq!((numbers(&batch, Field::Length), numbers(&batch, Field::Pieces)), (vec![4], vec![1]));
+    assert_eq!((numbers(&batch, Field::Steps), numbers(&batch, Field::Pieces)), (vec![4], vec![1]));
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn next_step_begins_a_new_episode_in_the_step_after_the_end() {
     let begun = batch.step(&[i32::MIN], None).unwrap();
     assert_eq!((begun.rewards, begun.terminated, begun.truncated), (vec![0.0], vec![false], vec![false]));
     assert_eq!((batch.playfield(0), letters(&batch, 0)), (Playfield::empty(6, 5), "I".to_owned()));
-    assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Length)), (vec![0], vec![0]));
+    assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Steps)), (vec![0], vec![0]));
 }
 
 #[test]

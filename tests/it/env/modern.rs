@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tetrion::agents::{LinearAgent, TerminalPolicy};
+use tetrion::agents::{LinearAgent, TerminalValue};
 use tetrion::engine::{
     AttackTable, Chain, Clear, ClearPoints, ClearWorth, Garbage, HalfTurns, Hand, OrientationTable,
     Placement, Playfield, Randomizer, RotationSystem, Rules, SpinRule, Spot, Tetromino, TopOut,
@@ -38,27 +38,37 @@ fn way(rules: &Rules, playfield: &Playfield, hand: (char, Option<char>), action:
     (cells, spin, placement.hold)
 }
 
-fn garbage(lines_per_piece: f64, hole_moves: f64, delay: u8) -> Option<Garbage> {
-    Some(Garbage { lines_per_piece, hole_moves, delay })
+fn garbage(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8) -> Option<Garbage> {
+    Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces })
 }
 
 fn rule_sets() -> Vec<Rules> {
     let low = Rules { height: 14, rows_above: 4, ..guideline() };
-    let plain = Rules { clear_points: ClearPoints::Lines, attack: AttackTable::Off, ..low };
+    let plain = Rules { clear_points: ClearPoints::Lines, attack_table: AttackTable::None, ..low };
     vec![
         guideline(),
         Rules { clear_points: ClearPoints::Attack, ..low },
-        Rules { width: 4, spins: SpinRule::AllSpins, attack: AttackTable::ColdClear, ..low },
+        Rules { width: 4, spin_rule: SpinRule::AllSpins, attack_table: AttackTable::ColdClear, ..low },
         plain,
-        Rules { width: 4, height: 10, spins: SpinRule::Off, ..low },
-        Rules { rotation: RotationSystem::SrsPlus, half_turns: HalfTurns::Tetrio, hold: false, ..plain },
-        Rules { half_turns: HalfTurns::Cobra, spins: SpinRule::AllSpins, width: 7, preview: 1, ..low },
-        Rules { rotation: RotationSystem::None, spins: SpinRule::TSpinsStrict, width: 18, ..low },
+        Rules { width: 4, height: 10, spin_rule: SpinRule::None, ..low },
+        Rules {
+            rotation_system: RotationSystem::SrsPlus,
+            half_turns: HalfTurns::Tetrio,
+            hold: false,
+            ..plain
+        },
+        Rules { half_turns: HalfTurns::Cobra, spin_rule: SpinRule::AllSpins, width: 7, preview: 1, ..low },
+        Rules {
+            rotation_system: RotationSystem::NoKicks,
+            spin_rule: SpinRule::TSpinsStrict,
+            width: 18,
+            ..low
+        },
         Rules { top_out: TopOut::Overflow, rows_above: 0, height: 8, preview: 0, hold: false, ..low },
         // A held piece in the game of the literature.
         Rules { hold: true, preview: 2, randomizer: Randomizer::Bag7, ..Rules::simplified(6, 8) },
         // Clears in a row in the game of the literature.
-        Rules { attack: AttackTable::Jstris, randomizer: Randomizer::Bag7, ..Rules::simplified(4, 12) },
+        Rules { attack_table: AttackTable::Jstris, randomizer: Randomizer::Bag7, ..Rules::simplified(4, 12) },
         // Other rows to appear in: the highest visible one and no other, a low one, the highest one.
         Rules { spawn_row: Some(9), ..low },
         Rules { spawn_row: Some(3), hold: false, ..plain },
@@ -76,7 +86,7 @@ fn rule_sets() -> Vec<Rules> {
         Rules { garbage: garbage(0.3, 0.5, 7), clear_points: ClearPoints::Attack, width: 4, ..low },
         Rules {
             garbage: garbage(0.5, 0.2, 2),
-            attack: AttackTable::Jstris,
+            attack_table: AttackTable::Jstris,
             randomizer: Randomizer::Bag7,
             ..Rules::simplified(4, 12)
         },
@@ -187,7 +197,7 @@ fn a_number_of_an_action_says_what_the_proto_file_says() {
             assert_eq!(Placement::from_action(action, &rules).action(&rules), action);
         }
     }
-    let plain = Rules { spins: SpinRule::Off, hold: false, ..rules };
+    let plain = Rules { spin_rule: SpinRule::None, hold: false, ..rules };
     assert_eq!(plain.num_actions(), 4 * 10 * 24);
     let held = Rules { hold: true, preview: 1, ..Rules::default() };
     assert_eq!((held.num_placements(), held.num_actions()), (40, 80));
@@ -220,9 +230,9 @@ fn clears_are_worth_what_the_tables_say() {
     ];
     let expected = [(800.0, 4), (0.0, 0), (1200.0, 5), (1850.0, 5), (200.0, 1), (950.0, 5)];
     assert_eq!(clears(AttackTable::Jstris, &game), expected);
-    let points: Vec<f64> = clears(AttackTable::Off, &game).iter().map(|worth| worth.0).collect();
+    let points: Vec<f64> = clears(AttackTable::None, &game).iter().map(|worth| worth.0).collect();
     assert_eq!(points, expected.map(|worth| worth.0));
-    assert!(clears(AttackTable::Off, &game).iter().all(|worth| worth.1 == 0));
+    assert!(clears(AttackTable::None, &game).iter().all(|worth| worth.1 == 0));
     // A spin without lines has points, ends a combo, and keeps what is back to back.
     let game = [(1, Mini, false), (0, Full, false), (0, Mini, false), (3, Full, false), (4, Plain, true)];
     let expected = [(200.0, 0), (400.0, 0), (100.0, 0), (2400.0, 7), (4450.0, 10)];
@@ -265,11 +275,17 @@ fn rules_that_contradict_each_other_are_refused() {
         Rules { hold: true, ..plain },
         "hold needs a preview of at least 1: while no piece is held, the next one is placed",
     );
-    check(Rules { rotation: RotationSystem::Srs, ..plain }, "rotation, half_turns and spins need reach srs");
-    check(Rules { spins: SpinRule::TSpins, ..plain }, "rotation, half_turns and spins need reach srs");
-    check(Rules { rows_above: 2, ..plain }, "rows_above needs reach srs");
-    check(Rules { top_out: TopOut::LockOut, ..plain }, "top-out lock_out needs reach srs");
-    check(Rules { spawn_row: Some(5), ..plain }, "spawn_row needs reach srs");
+    check(
+        Rules { rotation_system: RotationSystem::Srs, ..plain },
+        "rotation_system, half_turns and spin_rule need reach moves",
+    );
+    check(
+        Rules { spin_rule: SpinRule::TSpins, ..plain },
+        "rotation_system, half_turns and spin_rule need reach moves",
+    );
+    check(Rules { rows_above: 2, ..plain }, "rows_above needs reach moves");
+    check(Rules { top_out: TopOut::LockOut, ..plain }, "top-out lock_out needs reach moves");
+    check(Rules { spawn_row: Some(5), ..plain }, "spawn_row needs reach moves");
     let above = |spawn_row| Rules { spawn_row: Some(spawn_row), ..guideline() };
     assert_eq!([0, 19, 23].map(|row| above(row).check().is_ok()), [true; 3]);
     check(
@@ -284,7 +300,7 @@ fn rules_that_contradict_each_other_are_refused() {
     );
     check(
         Rules { orientations: OrientationTable::Lab, ..guideline() },
-        "reach srs needs the guideline's orientation table",
+        "reach moves needs the guideline's orientation table",
     );
     check(
         Rules { rows_above: 2, ..guideline() },
@@ -297,10 +313,10 @@ fn rules_that_contradict_each_other_are_refused() {
     );
     check(
         Rules { clear_points: ClearPoints::Attack, ..Rules::default() },
-        "clear_points attack needs a table of attack",
+        "clear_points attack needs an attack_table",
     );
     let keys = Rules { hold: true, preview: 1, ..Rules::preset("lab").unwrap() };
-    check(keys, "the keypress action model has a key to hold a piece under reach srs only");
+    check(keys, "the keypress action model has a key to hold a piece under reach moves only");
 }
 
 /// A T that fits under a roof only by turning in, a well that only a kick reaches, and what a spin of them is.
@@ -336,7 +352,7 @@ fn spins_and_tucks_are_actions_of_their_own() {
     let found = enumerate(&rules, &[position], Some(&set), Options::default());
     let row = found.placements.iter().position(|number| *number == down(Full).action(&rules) as i32).unwrap();
     assert_eq!(found.features[row * 4..][..4], features.map(|value| value as f32));
-    let agent = LinearAgent::new(set, vec![-1.0, 1.0, 1.0, -1.0], TerminalPolicy::Avoid).unwrap();
+    let agent = LinearAgent::new(set, vec![-1.0, 1.0, 1.0, -1.0], TerminalValue::Avoid).unwrap();
     let choice = agent.choose_plainly(&rules, &playfield, Tetromino::T);
     assert_eq!((choice.placement, choice.score), (down(Full), 5.0), "a controller sees what it is");
     let outcome = batch.step(&[down(Full).action(&rules) as i32], None).unwrap();

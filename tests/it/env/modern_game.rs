@@ -61,7 +61,7 @@ fn worth(
         _ => 2000.0,
     };
     let combos = match table {
-        AttackTable::Off => "0",
+        AttackTable::None => "0",
         AttackTable::Jstris => "0 0 1 1 1 2 2 3 3 4 4 4 5",
         AttackTable::ColdClear => "0 0 1 1 2 2 3 3 4 4 4 5",
     };
@@ -69,7 +69,7 @@ fn worth(
     let combo = *combos.get(clears).unwrap_or(combos.last().unwrap());
     let factor = if is_back_to_back { 1.5 } else { 1.0 };
     let sent = match table {
-        AttackTable::Off => 0,
+        AttackTable::None => 0,
         _ if is_perfect => 10,
         _ => sent + u64::from(is_back_to_back) + combo,
     };
@@ -91,9 +91,9 @@ impl Game {
             clears: 0,
             was_difficult: false,
             seed,
-            garbage: rules
-                .garbage
-                .map(|garbage| TwinGarbage::new(garbage.lines_per_piece, garbage.hole_moves, garbage.delay)),
+            garbage: rules.garbage.map(|garbage| {
+                TwinGarbage::new(garbage.lines_per_piece, garbage.hole_move_chance, garbage.delay_pieces)
+            }),
         }
     }
 
@@ -102,19 +102,19 @@ impl Game {
     }
 
     pub fn movement(&self) -> TwinMovement {
-        let Rules { height, rows_above, rotation, half_turns, spins, spawn_row, .. } = self.rules;
+        let Rules { height, rows_above, rotation_system, half_turns, spin_rule, spawn_row, .. } = self.rules;
         let usual = i32::from(height - rows_above) - 1;
         TwinMovement {
-            rotation: rotation.name(),
+            rotation_system: rotation_system.name(),
             half_turns: half_turns.name(),
-            spins: spins.name(),
+            spin_rule: spin_rule.name(),
             spawn_row: spawn_row.map_or(usual, i32::from),
             spawn_lift: if spawn_row.is_some() { 0 } else { 1 },
         }
     }
 
     pub fn is_blocked(&self, piece: char) -> bool {
-        if self.rules.reach == Reach::Srs {
+        if self.rules.reach == Reach::Moves {
             TwinGround::new(&self.playfield, self.movement(), piece).appears().is_none()
         } else {
             placements(&self.playfield, piece).is_empty()
@@ -122,7 +122,7 @@ impl Game {
     }
 
     fn ways_of(&self, piece: char, hold: bool) -> Vec<Way> {
-        if self.rules.reach == Reach::Srs {
+        if self.rules.reach == Reach::Moves {
             let ground = TwinGround::new(&self.playfield, self.movement(), piece);
             return ground.all_resting().into_iter().map(|(cells, spin)| (cells, spin, hold)).collect();
         }
@@ -154,7 +154,7 @@ impl Game {
         // Only rows that rise push a stack so high that a placement has no number there.
         let Rules { height, rows_above, reach, .. } = self.rules;
         let rows = i32::from((height + 1).min(height - rows_above + 4));
-        let is_numbered = |way: &Way| reach != Reach::Srs || way.0[0].0 < rows;
+        let is_numbered = |way: &Way| reach != Reach::Moves || way.0[0].0 < rows;
         current.into_iter().chain(others).filter(is_numbered).collect()
     }
 
@@ -164,7 +164,7 @@ impl Game {
         let is_perfect = self.playfield.rows.iter().all(|row| !row.contains(&true));
         let is_difficult = lines > 0 && (way.1 != "none" || lines >= 4);
         let before = (self.clears, is_difficult && self.was_difficult);
-        let (points, sent) = worth((lines, way.1, lines > 0 && is_perfect), before, self.rules.attack);
+        let (points, sent) = worth((lines, way.1, lines > 0 && is_perfect), before, self.rules.attack_table);
         self.attack += sent;
         self.clears = if lines > 0 { self.clears + 1 } else { 0 };
         if lines > 0 {

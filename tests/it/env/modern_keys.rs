@@ -19,8 +19,8 @@ pub(super) fn key(name: &str) -> i32 {
     KEYS.iter().position(|key| *key == name).unwrap() as i32
 }
 
-pub(super) fn timing(gravity: u8, lock_delay: u8, lock_resets: u8) -> Option<Timing> {
-    Some(Timing { gravity, lock_delay, lock_resets })
+pub(super) fn timing(fall_delay: u8, lock_delay: u8, lock_resets: u8) -> Option<Timing> {
+    Some(Timing { fall_delay, lock_delay, lock_resets })
 }
 
 /// The game people play, key by key, on a playfield that is lower.
@@ -39,22 +39,33 @@ pub(super) fn slow() -> Rules {
     Rules { timing: timing(255, 255, 255), ..keys() }
 }
 
-fn garbage(lines_per_piece: f64, hole_moves: f64, delay: u8) -> Option<Garbage> {
-    Some(Garbage { lines_per_piece, hole_moves, delay })
+fn garbage(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8) -> Option<Garbage> {
+    Some(Garbage { lines_per_piece, hole_move_chance, delay_pieces })
 }
 
 fn rule_sets() -> Vec<Rules> {
-    let plain = Rules { clear_points: ClearPoints::Lines, attack: AttackTable::Off, ..keys() };
+    let plain = Rules { clear_points: ClearPoints::Lines, attack_table: AttackTable::None, ..keys() };
     vec![
         Rules { height: 40, rows_above: 20, ..keys() },
         Rules { timing: timing(1, 1, 0), ..keys() },
         Rules { timing: timing(1, 4, 2), clear_points: ClearPoints::Attack, ..keys() },
         Rules { timing: timing(3, 2, 15), half_turns: HalfTurns::Tetrio, width: 4, ..keys() },
-        Rules { timing: timing(2, 30, 0), spins: SpinRule::AllSpins, half_turns: HalfTurns::Cobra, ..keys() },
-        Rules { timing: timing(255, 255, 255), spins: SpinRule::Off, hold: false, ..plain },
-        Rules { timing: timing(5, 3, 3), rotation: RotationSystem::SrsPlus, width: 18, preview: 1, ..keys() },
-        Rules { timing: timing(2, 1, 9), rotation: RotationSystem::None, width: 6, ..plain },
-        Rules { timing: timing(4, 6, 1), spins: SpinRule::TSpinsStrict, width: 5, height: 10, ..keys() },
+        Rules {
+            timing: timing(2, 30, 0),
+            spin_rule: SpinRule::AllSpins,
+            half_turns: HalfTurns::Cobra,
+            ..keys()
+        },
+        Rules { timing: timing(255, 255, 255), spin_rule: SpinRule::None, hold: false, ..plain },
+        Rules {
+            timing: timing(5, 3, 3),
+            rotation_system: RotationSystem::SrsPlus,
+            width: 18,
+            preview: 1,
+            ..keys()
+        },
+        Rules { timing: timing(2, 1, 9), rotation_system: RotationSystem::NoKicks, width: 6, ..plain },
+        Rules { timing: timing(4, 6, 1), spin_rule: SpinRule::TSpinsStrict, width: 5, height: 10, ..keys() },
         Rules { timing: timing(1, 2, 1), top_out: TopOut::Overflow, rows_above: 0, height: 8, ..keys() },
         Rules { timing: timing(1, 2, 1), spawn_row: Some(13), ..keys() },
         Rules { timing: timing(4, 2, 1), spawn_row: Some(6), ..plain },
@@ -298,15 +309,15 @@ fn time_passes_only_where_keys_steer() {
     let check = |rules: Rules, expected: &str| assert_eq!(rules.check().unwrap_err().to_string(), expected);
     check(
         Rules { timing: None, ..keys() },
-        "the keypress action model and reach srs need gravity, lock_delay and lock_resets",
+        "the keypress action model and reach moves need fall_delay, lock_delay and lock_resets",
     );
     for rules in [Rules::preset("guideline").unwrap(), Rules::preset("lab").unwrap(), Rules::default()] {
         check(
             Rules { timing: Some(Timing::LEVEL_1), ..rules },
-            "gravity, lock_delay and lock_resets need the keypress action model and reach srs",
+            "fall_delay, lock_delay and lock_resets need the keypress action model and reach moves",
         );
     }
-    check(Rules { timing: timing(0, 1, 0), ..keys() }, "gravity is 0, expected 1 to 255");
+    check(Rules { timing: timing(0, 1, 0), ..keys() }, "fall_delay is 0, expected 1 to 255");
     check(Rules { timing: timing(1, 0, 0), ..keys() }, "lock_delay is 0, expected 1 to 255");
     assert_eq!(ActionModel::from_name("keypress"), Some(ActionModel::Keypress));
     assert_eq!((keys().num_actions(), Rules::preset("lab").unwrap().num_actions()), (10, 6));
@@ -348,14 +359,14 @@ fn environments_of_a_batch_do_not_know_each_other() {
 #[test]
 fn every_piece_but_o_is_seen_to_have_turned() {
     let arrival = |batch: &EnvBatch| see(batch, Field::PieceState, None)[1];
-    for spins in [SpinRule::Off, SpinRule::TSpins, SpinRule::TSpinsStrict, SpinRule::AllSpins] {
+    for spin_rule in [SpinRule::None, SpinRule::TSpins, SpinRule::TSpinsStrict, SpinRule::AllSpins] {
         for piece in Tetromino::ALL {
-            let mut batch = over(Rules { spins, ..slow() }, Playfield::empty(10, 14), piece);
+            let mut batch = over(Rules { spin_rule, ..slow() }, Playfield::empty(10, 14), piece);
             assert_eq!(arrival(&batch), 0, "{piece} as it appears");
             for turn in ["turn_left", "turn_right"] {
                 press(&mut batch, &["soft_drop", turn]);
                 let expected = u8::from(piece != Tetromino::O);
-                assert_eq!(arrival(&batch), expected, "{piece} after {turn} under {spins:?}");
+                assert_eq!(arrival(&batch), expected, "{piece} after {turn} under {spin_rule:?}");
                 press(&mut batch, &["idle"]);
                 assert_eq!(arrival(&batch), expected, "{piece} while no row has passed");
                 let restored = EnvState::from_bytes(&batch.state(0).to_bytes()).unwrap();

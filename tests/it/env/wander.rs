@@ -32,8 +32,8 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
     let garbage = match dice.below(3) {
         0 => Some(Garbage {
             lines_per_piece: [0.05, 0.3, 1.0, 1.5, 4.0][dice.below(5)],
-            hole_moves: [0.0, 0.05, 0.5, 1.0][dice.below(4)],
-            delay: dice.below(8) as u8,
+            hole_move_chance: [0.0, 0.05, 0.5, 1.0][dice.below(4)],
+            delay_pieces: dice.below(8) as u8,
         }),
         _ => None,
     };

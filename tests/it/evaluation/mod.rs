@@ -15,7 +15,7 @@ mod sizes;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
-use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalValue};
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{RULES_VERSION, Rules};
 use tetrion::features::FeatureSet;
@@ -89,14 +89,14 @@ fn matrix<const F: usize>(rows: &[[f64; F]]) -> pb::WeightMatrix {
 }
 
 fn named(set: &str) -> Option<pb::FeatureSelection> {
-    Some(pb::FeatureSelection { set: set.to_owned(), ..Default::default() })
+    Some(pb::FeatureSelection { feature_set: set.to_owned(), ..Default::default() })
 }
 
 /// The games of [`request`], played by the engine itself.
 fn same_games(deal: Deal) -> Evaluation {
     let policy = |weights: &[f64; 4]| {
         let set = FeatureSet::named("height4", 8).unwrap();
-        Agent::Linear(LinearAgent::new(set, weights.to_vec(), TerminalPolicy::Avoid).unwrap())
+        Agent::Linear(LinearAgent::new(set, weights.to_vec(), TerminalValue::Avoid).unwrap())
     };
     Evaluation {
         rules: Rules::simplified(8, 10),
@@ -213,7 +213,7 @@ async fn started_has_every_default_filled_in() {
             name: "linear".to_owned(),
             features: Some(pb::FeatureSelection { features: vec!["holes".to_owned()], ..Default::default() }),
             weights: vec![-1.0],
-            terminal: pb::TerminalScore::Score.into(),
+            terminal_value: pb::TerminalValue::Score.into(),
             ..Default::default()
         },
     ];
@@ -239,13 +239,16 @@ async fn started_has_every_default_filled_in() {
         (5, 2, 1, 10)
     );
     assert_eq!((started.max_pieces, started.max_steps, started.baseline), (MAX_PIECES, 100, Some(0)));
-    assert_eq!(started.features.unwrap().names, ["total_height", "lines_cleared", "holes", "bumpiness"]);
-    assert_eq!(started.terminal, pb::TerminalScore::Avoid as i32);
+    assert_eq!(
+        started.feature_columns.unwrap().names,
+        ["total_height", "lines_cleared", "holes", "bumpiness"]
+    );
+    assert_eq!(started.terminal_value, pb::TerminalValue::Avoid as i32);
     let [pierre, linear] = started.agents.try_into().unwrap();
     assert_eq!((pierre.label.as_str(), pierre.lookahead, pierre.playouts), ("Pierre", Some(0), None));
     assert_eq!(pierre.weights, [-1.0, 1.0, -1.0, -1.0, -4.0, -1.0]);
-    assert_eq!(pierre.features.unwrap().set, "dellacherie6");
-    assert_eq!((linear.terminal, linear.weights), (pb::TerminalScore::Score as i32, vec![-1.0]));
+    assert_eq!(pierre.features.unwrap().feature_set, "dellacherie6");
+    assert_eq!((linear.terminal_value, linear.weights), (pb::TerminalValue::Score as i32, vec![-1.0]));
     assert_eq!(linear.features.unwrap().features, ["holes"]);
 
     let seeds: Vec<u64> = answer.results[..2].iter().map(|game| game.seed).collect();

@@ -45,18 +45,19 @@ async fn what_cannot_be_played_is_refused() {
     let r = weights(pb::WeightMatrix { features: None, ..matrix(&WEIGHTS) });
     refused.check(r, "INVALID_FIELD", "weights.features").await;
     let r = weights(pb::WeightMatrix { features: named("height5"), ..matrix(&WEIGHTS) });
-    refused.check(r, "UNKNOWN_NAME", "weights.features.set").await;
+    refused.check(r, "UNKNOWN_NAME", "weights.features.feature_set").await;
     let r = weights(pb::WeightMatrix { weights: None, ..matrix(&WEIGHTS) });
     refused.check(r, "INVALID_FIELD", "weights.weights").await;
     refused.check(weights(matrix(&[[1.0; 5]])), "INVALID_TENSOR", "weights.weights").await;
     refused.check(weights(matrix::<4>(&[])), "INVALID_TENSOR", "weights.weights").await;
     refused.check(weights(matrix(&[[1.0, f64::NAN, 0.0, 0.0]])), "INVALID_TENSOR", "weights.weights").await;
     refused.check(weights(matrix(&[[1.0, 1e301, 0.0, 0.0]])), "INVALID_TENSOR", "weights.weights").await;
-    let r = weights(pb::WeightMatrix { terminal: 77, ..matrix(&WEIGHTS) });
-    refused.check(r, "INVALID_FIELD", "weights.terminal").await;
+    let r = weights(pb::WeightMatrix { terminal_value: 77, ..matrix(&WEIGHTS) });
+    refused.check(r, "INVALID_FIELD", "weights.terminal_value").await;
     let r = weights(pb::WeightMatrix { lookahead: 1, ..matrix(&WEIGHTS) });
     refused.check(r, "INVALID_FIELD", "weights.lookahead").await; // no next piece is shown
-    let version = pb::FeatureSelection { version: "none".to_owned(), ..named("height4").unwrap() };
+    let version =
+        pb::FeatureSelection { feature_set_version: "none".to_owned(), ..named("height4").unwrap() };
     let r = weights(pb::WeightMatrix { features: Some(version), ..matrix(&WEIGHTS) });
     refused.check(r, "FEATURE_SET_MISMATCH", "").await;
 

@@ -39,10 +39,10 @@ async fn started_repeats_models_with_every_field() {
     assert_eq!((&first.mlp, &first.n_tuple), (&network.message().mlp, &None));
     assert_eq!((&second.mlp, &second.n_tuple), (&None, &tables.message().n_tuple));
     assert_eq!((&first.weights, &second.weights), (&network.row(), &tables.row()));
-    assert_eq!((first.lookahead, first.expectation, first.terminal), (Some(0), None, 1));
+    assert_eq!((first.lookahead, first.expectation, first.terminal_value), (Some(0), None, 1));
     let started = &answer.started;
     assert_eq!((&started.mlp, &started.n_tuple), (&network.message().mlp, &None));
-    assert_eq!(started.features.as_ref().unwrap().names, FEATURES);
+    assert_eq!(started.feature_columns.as_ref().unwrap().names, FEATURES);
     let answer = ask(&mut client, asked(tables.matrix(&[tables.row()]))).await.unwrap();
     assert_eq!((answer.started.mlp, answer.started.n_tuple), (None, tables.message().n_tuple));
     let reader = reader((6, 6));
@@ -287,7 +287,7 @@ async fn what_is_no_model_is_refused() {
 #[tokio::test]
 async fn a_model_is_as_large_as_its_limits() {
     let (mut client, _guard) = start(2).await;
-    let features = Some(pb::FeatureSelection { set: "height4".to_owned(), ..Default::default() });
+    let features = Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() });
     let sent = |rows: u32, columns: u32, mlp: Option<pb::Mlp>, n_tuple: Option<pb::NTuple>| {
         let weights = tensor::encode(vec![rows, columns], &vec![0.5f32; (rows * columns) as usize]);
         let matrix = pb::WeightMatrix {

@@ -4,7 +4,7 @@ mod messages;
 
 use tetrion::agents::{
     Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, NTuple,
-    Search, TerminalPolicy, Terms, TupleKind, TuplePattern,
+    Search, TerminalValue, Terms, TupleKind, TuplePattern,
 };
 use tetrion::engine::{Dealer, Placement, Playfield, Reach, Rules, Tetromino, placements};
 use tetrion::features::FeatureSet;
@@ -219,17 +219,17 @@ impl Case {
         self.weights.iter().copied().chain(parameters).collect()
     }
 
-    fn agent(&self, width: u8, terminal: TerminalPolicy) -> LinearAgent {
+    fn agent(&self, width: u8, terminal_value: TerminalValue) -> LinearAgent {
         let set = FeatureSet::custom(&self.features, width).unwrap();
-        LinearAgent::with_model(set, Some(shape(&self.model).into()), self.row(), terminal).unwrap()
+        LinearAgent::with_model(set, Some(shape(&self.model).into()), self.row(), terminal_value).unwrap()
     }
 
-    fn plain(&self, terminal: TerminalPolicy, expectation: Expectation) -> Plain<'_> {
+    fn plain(&self, terminal_value: TerminalValue, expectation: Expectation) -> Plain<'_> {
         Plain {
             features: &self.features,
             weights: &self.weights,
             model: Some((&self.model, &self.parameters)),
-            avoids_the_end: terminal == TerminalPolicy::Avoid,
+            avoids_the_end: terminal_value == TerminalValue::Avoid,
             expectation,
         }
     }
@@ -297,7 +297,7 @@ fn scores_and_choices_are_those_of_the_definition_on_every_kernel() {
                 features.push(UNKNOWN);
             }
             let case = Case::new(&features, model, scale, seed);
-            let policy = [TerminalPolicy::Avoid, TerminalPolicy::Score][number % 2];
+            let policy = [TerminalValue::Avoid, TerminalValue::Score][number % 2];
             let agent = case.agent(width, policy);
             assert_eq!(agent.is_fast(), features.len() == FEATURES.len());
             let plain = case.plain(policy, Expectation::default());
@@ -346,8 +346,8 @@ fn so_are_those_of_networks_and_tables_drawn_at_random() {
         let activation = ["relu", "leaky_relu", "hard_tanh", "softsign", "hard_swish"][draw(9, 5) as usize];
         let model = if seed % 4 == 0 { tables } else { both(&hidden, activation, tables) };
         let case = Case::new(&FEATURES, model, 1.0, seed);
-        let (agent, rules) = (case.agent(width, TerminalPolicy::Score), Rules::simplified(width, height));
-        let plain = case.plain(TerminalPolicy::Score, Expectation::default());
+        let (agent, rules) = (case.agent(width, TerminalValue::Score), Rules::simplified(width, height));
+        let plain = case.plain(TerminalValue::Score, Expectation::default());
         for n in 0..3 {
             let cells = random_playfield(width.into(), height.into(), word(seed, 1, n));
             let playfield = Playfield::from_drawing(width, height, &cells.to_string()).unwrap();
@@ -408,7 +408,7 @@ fn what_stands_in_the_way_of_a_piece_is_seen() {
     // Where pieces walk along the top, the kernels are asked as long as nothing stands there.
     let rules = Rules { reach: Reach::SidewaysWalk, ..Rules::simplified(8, 8) };
     let case = Case::new(&FEATURES, mlp(&[6], "relu"), 1.0, 1);
-    let agent = case.agent(8, TerminalPolicy::Avoid);
+    let agent = case.agent(8, TerminalValue::Avoid);
     let (mut clear, mut in_the_way) = (0, 0);
     for seed in 0..200 {
         let cells = random_playfield(8, 8, seed);
@@ -488,13 +488,13 @@ async fn the_servers_games_are_those_of_the_twin() {
     let (mut ended, mut games) = (0, 0);
     for (turn, size) in [(10, 10), (5, 8), (12, 6)].into_iter().enumerate() {
         for (number, (model, scale)) in all_models(size.0.into(), size.1.into()).into_iter().enumerate() {
-            let policy = [TerminalPolicy::Score, TerminalPolicy::Avoid][(turn + number) % 2];
-            let terminal = pb::TerminalScore::try_from(1 + i32::from(policy == TerminalPolicy::Score));
-            let terminal = terminal.unwrap().into();
+            let policy = [TerminalValue::Score, TerminalValue::Avoid][(turn + number) % 2];
+            let terminal_value = pb::TerminalValue::try_from(1 + i32::from(policy == TerminalValue::Score));
+            let terminal_value = terminal_value.unwrap().into();
             let case = Case::new(&FEATURES, model.clone(), scale, 3 * number as u64);
             let other = Case::new(&FEATURES, model, scale, 3 * number as u64 + 1);
-            let matrix = pb::WeightMatrix { terminal, ..case.matrix(&[case.row(), other.row()]) };
-            let named = pb::Agent { terminal, ..other.message() };
+            let matrix = pb::WeightMatrix { terminal_value, ..case.matrix(&[case.row(), other.row()]) };
+            let named = pb::Agent { terminal_value, ..other.message() };
             let asked = request(size, Some(matrix), vec![named], &seeds, 60);
             let answer = ask(&mut one, asked.clone()).await.unwrap();
             assert_eq!(ask(&mut two, asked).await.unwrap().results, answer.results);
@@ -531,7 +531,7 @@ async fn so_are_those_that_weigh_the_next_piece() {
         matrix.expectation = agent.expectation;
         let asked = request(size, Some(matrix), vec![agent], &seeds, 20);
         let answer = ask(&mut client, asked).await.unwrap();
-        let plain = case.plain(TerminalPolicy::Avoid, expectation);
+        let plain = case.plain(TerminalValue::Avoid, expectation);
         let game = |seed: &u64| {
             twin_game(size, *seed, 20, |playfield, piece, _| plain.choose(playfield, piece, &[], &odds))
         };
@@ -553,7 +553,7 @@ async fn so_are_those_that_look_ahead() {
         let mut asked = request(size, Some(matrix), vec![agent], &seeds, 25);
         asked.rules.as_mut().unwrap().preview = Some(1);
         let answer = ask(&mut client, asked).await.unwrap();
-        let plain = case.plain(TerminalPolicy::Avoid, Expectation::default());
+        let plain = case.plain(TerminalValue::Avoid, Expectation::default());
         let choose = |playfield: &TwinPlayfield, piece: char, next: &[char]| {
             let value = |candidate: &TwinPlacement| {
                 let landing = twin::land(playfield, candidate);
@@ -616,7 +616,7 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
         let case = Case::new(&FEATURES, model, scale, 1);
         let expectation = Expectation { placements: 4, ..Expectation::default() };
         for search in [Search::Greedy, Search::Expectation(expectation)] {
-            let agent = Agent::linear(case.agent(10, TerminalPolicy::Avoid), search);
+            let agent = Agent::linear(case.agent(10, TerminalValue::Avoid), search);
             let mut whole = begin();
             whole.play(&rules, &agent, Kernel::Portable, bounds(40));
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
@@ -631,7 +631,7 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
     }
     // The largest network multiplies as often for a piece as the kernels do for thousands of pieces.
     let largest = Case::new(&FEATURES, mlp(&[MAX_HIDDEN_UNITS as usize; 4], "relu"), 0.01, 1);
-    let agent = Agent::linear(largest.agent(10, TerminalPolicy::Avoid), Search::Greedy);
+    let agent = Agent::linear(largest.agent(10, TerminalValue::Avoid), Search::Greedy);
     let mut episode = begin();
     episode.advance(&rules, &agent, Kernel::best(), bounds(u64::MAX), SLICE);
     assert!(episode.game.pieces < 10, "{} pieces in a slice", episode.game.pieces);

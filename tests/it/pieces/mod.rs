@@ -7,7 +7,7 @@ mod sets;
 /// The ground into which a stack sinks.
 mod sinking;
 
-use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalPolicy};
+use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion::engine::{
     Dealer, NamedChoice, Odds, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules,
     Scoring, TopOut, perft,
@@ -313,7 +313,7 @@ fn a_controller_chooses_the_best_of_all_placements() {
         let rules = Rules { preview: 1, ..others(PieceSet::named(name).unwrap(), 7, 12) };
         let set = FeatureSet::named("bcts8", 7).unwrap();
         let weights = vec![-12.6, 6.6, -9.2, -19.8, -13.1, -10.5, -1.6, -24.0];
-        let agent = LinearAgent::new(set.clone(), weights.clone(), TerminalPolicy::Avoid).unwrap();
+        let agent = LinearAgent::new(set.clone(), weights.clone(), TerminalValue::Avoid).unwrap();
         let mut dealer = rules.dealer(11);
         let mut playfield = Playfield::empty(7, 12);
         for n in 0..60 {
@@ -328,7 +328,7 @@ fn a_controller_chooses_the_best_of_all_placements() {
                     .zip(&weights)
                     .fold(0.0, |sum, (feature, weight)| sum + weight * f64::from(*feature))
             };
-            let safe = (0..all.actions.len()).filter(|row| !all.terminal[*row]);
+            let safe = (0..all.actions.len()).filter(|row| !all.terminated[*row]);
             let best = safe.fold(None, |best: Option<usize>, row| match best {
                 Some(other) if score(other) >= score(row) => best,
                 _ => Some(row),

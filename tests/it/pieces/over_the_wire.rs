@@ -1,4 +1,4 @@
-use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalPolicy};
+use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion::engine::{PieceSet, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::Episode;
@@ -135,7 +135,7 @@ async fn evaluations_play_every_set() {
         [("melax", 6, 6), ("pentominoes", 8, 12), ("trominoes", 6, 6), ("a=X/X/X/X/X b=XX/.X", 5, 9)]
     {
         let matrix = pb::WeightMatrix {
-            features: Some(pb::FeatureSelection { set: "bcts8".into(), ..Default::default() }),
+            features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
             weights: Some(tensor::encode(vec![1, 8], &weights)),
             ..Default::default()
         };
@@ -150,7 +150,7 @@ async fn evaluations_play_every_set() {
         let rules =
             Rules { pieces: PieceSet::parse(set).unwrap(), ..Rules::simplified(width as u8, height as u8) };
         let features = FeatureSet::named("bcts8", rules.width).unwrap();
-        let agent = LinearAgent::new(features, weights.to_vec(), TerminalPolicy::Avoid).unwrap();
+        let agent = LinearAgent::new(features, weights.to_vec(), TerminalValue::Avoid).unwrap();
         let agent = Agent::linear(agent, Search::Greedy);
         for (result, seed) in answer.results.iter().zip([1, 2, 3]) {
             let mut episode = Episode::new(&rules, rules.dealer(seed), tetrion::agents::AgentRng::new(seed));

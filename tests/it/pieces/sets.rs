@@ -167,15 +167,21 @@ fn rules_that_other_pieces_cannot_play_are_refused() {
     assert_eq!(rules.check(), Ok(()));
     for (changed, said) in [
         (Rules { action_model: ActionModel::Keypress, ..rules }, "need the placement action model"),
-        (Rules { reach: Reach::Srs, ..rules }, "need reach straight_drop or sideways_walk"),
+        (Rules { reach: Reach::Moves, ..rules }, "need reach straight_drop or sideways_walk"),
         (
             Rules { orientations: OrientationTable::Survey, ..rules },
             "need the literature's orientation table",
         ),
         (Rules { randomizer: Randomizer::Nes, ..rules }, "need randomizer uniform or bag7"),
         (Rules { randomizer: Randomizer::Balanced, ..rules }, "need randomizer uniform or bag7"),
-        (Rules { clear_points: ClearPoints::Guideline, ..rules }, "need clear_points lines and attack off"),
-        (Rules { attack: AttackTable::Jstris, ..rules }, "need clear_points lines and attack off"),
+        (
+            Rules { clear_points: ClearPoints::Guideline, ..rules },
+            "need clear_points lines and attack_table none",
+        ),
+        (
+            Rules { attack_table: AttackTable::Jstris, ..rules },
+            "need clear_points lines and attack_table none",
+        ),
         (Rules { top_out: TopOut::Sink, height: 5, ..rules }, "sink needs a height of at least 6"),
         (Rules { top_out: TopOut::Sink, garbage: Some(Garbage::DEFAULT), ..rules }, "sink needs no garbage"),
         (

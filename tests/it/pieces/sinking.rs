@@ -1,6 +1,6 @@
 //! The ground into which a stack sinks, and the preset `melax` that is played on it.
 
-use tetrion::agents::{Agent, AgentRng, Kernel, LinearAgent, TerminalPolicy};
+use tetrion::agents::{Agent, AgentRng, Kernel, LinearAgent, TerminalValue};
 use tetrion::engine::{Placement, Playfield, Rules, land, place};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Bounds, Episode};
@@ -55,7 +55,7 @@ fn points_count_the_rows_that_sank() {
     for weights in [[0.0; 4], [-1.0, -0.2, -0.05, -0.05]] {
         let set =
             FeatureSet::custom(&["rows_sunk", "holes", "bumpiness", "total_height"], rules.width).unwrap();
-        let linear = LinearAgent::new(set, weights.into(), TerminalPolicy::Avoid).unwrap();
+        let linear = LinearAgent::new(set, weights.into(), TerminalValue::Avoid).unwrap();
         // Placement by placement.
         let (mut dealer, mut playfield) = (rules.dealer(3), Playfield::empty(rules.width, rules.height));
         let (mut lines, mut sunk, mut cells) = (0, 0, 0);

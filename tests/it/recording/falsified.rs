@@ -32,14 +32,18 @@ fn a_falsified_recording_is_found_where_it_differs() {
     }
     check(|_| {}, "none");
     check(
-        |recording| recording.lines[7] += 1,
-        &format!("step 8, piece 8: {} lines, recorded {}", recorded().lines[7], recorded().lines[7] + 1),
+        |recording| recording.landing_lines[7] += 1,
+        &format!(
+            "step 8, piece 8: {} lines, recorded {}",
+            recorded().landing_lines[7],
+            recorded().landing_lines[7] + 1
+        ),
     );
     check(
-        |recording| recording.lines.truncate(7),
-        &format!("step 8, piece 8: {} lines, recorded none", recorded().lines[7]),
+        |recording| recording.landing_lines.truncate(7),
+        &format!("step 8, piece 8: {} lines, recorded none", recorded().landing_lines[7]),
     );
-    check(|recording| recording.lines.push(0), "at the end: 8 pieces with lines, recorded 9");
+    check(|recording| recording.landing_lines.push(0), "at the end: 8 pieces with lines, recorded 9");
     check(|recording| recording.actions[3] = 20, "step 4: action 20 is out of range, expected 0..20");
     check(|recording| recording.actions.truncate(7), "at the end: 7 pieces, recorded 8");
     check(|recording| recording.outcome.pieces = 7, "at the end: 8 pieces, recorded 7");

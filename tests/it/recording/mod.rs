@@ -44,11 +44,11 @@ fn sequence(letters: &str) -> Arc<[Tetromino]> {
 /// Rules of modern Tetris with this size and these points, and random choices for the rest.
 fn modernised(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mut Dice) -> Rules {
     let timing = dice.one(&[(60, 30, 15), (1, 1, 0), (3, 4, 2)]);
-    let (gravity, lock_delay, lock_resets) = timing;
+    let (fall_delay, lock_delay, lock_resets) = timing;
     let is_by_keys = dice.below(3) == 0;
     Rules {
         action_model: if is_by_keys { ActionModel::Keypress } else { ActionModel::Placement },
-        timing: is_by_keys.then_some(Timing { gravity, lock_delay, lock_resets }),
+        timing: is_by_keys.then_some(Timing { fall_delay, lock_delay, lock_resets }),
         width,
         height: height.min(36) + 4,
         rows_above: 4,
@@ -56,8 +56,8 @@ fn modernised(Rules { width, height, scoring, randomizer, .. }: Rules, dice: &mu
         randomizer,
         preview: 1 + dice.below(6) as u8,
         hold: dice.below(3) > 0,
-        half_turns: dice.one(&[HalfTurns::Off, HalfTurns::Tetrio]),
-        spins: dice.one(&[SpinRule::Off, SpinRule::TSpins, SpinRule::AllSpins]),
+        half_turns: dice.one(&[HalfTurns::None, HalfTurns::Tetrio]),
+        spin_rule: dice.one(&[SpinRule::None, SpinRule::TSpins, SpinRule::AllSpins]),
         clear_points: dice.one(&[ClearPoints::Lines, ClearPoints::Guideline, ClearPoints::Attack]),
         ..Rules::preset("guideline").unwrap()
     }
@@ -79,8 +79,8 @@ pub fn random_setup(dice: &mut Dice) -> Setup {
     let rules = if dice.below(3) == 0 { modernised(rules, dice) } else { rules };
     let garbage = (dice.below(4) == 0).then(|| Garbage {
         lines_per_piece: dice.one(&[0.2, 1.0, 2.5]),
-        hole_moves: dice.one(&[0.0, 0.4, 1.0]),
-        delay: dice.below(4) as u8,
+        hole_move_chance: dice.one(&[0.0, 0.4, 1.0]),
+        delay_pieces: dice.below(4) as u8,
     });
     let rules = Rules { garbage, ..rules };
     let Rules { width, height, .. } = rules;
@@ -285,7 +285,7 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
         assert_eq!(course.incoming(), env.incoming(0), "{setup:?}");
         assert_eq!(course.scene().garbage, env.incoming(0).seen(rules));
         let Outcome { pieces, lines, score, end, .. } = course.outcome();
-        assert_eq!((pieces, lines, course.steps()), (statistics.pieces, statistics.lines, statistics.length));
+        assert_eq!((pieces, lines, course.steps()), (statistics.pieces, statistics.lines, statistics.steps));
         assert_eq!(score.to_bits(), statistics.episode_return.to_bits());
         match end {
             None => assert!(!env.has_ended(0)),
@@ -361,7 +361,7 @@ fn a_line_goes_and_the_last_piece_is_cut() {
     // And back again.
     assert_eq!(recorder.undo(), upright);
     assert_eq!(recorder.course().scene(), before);
-    assert_eq!(recorder.recording("", "").lines, [0, 0]);
+    assert_eq!(recorder.recording("", "").landing_lines, [0, 0]);
 }
 
 #[test]

@@ -69,7 +69,7 @@ async fn everything_observed_lies_within_its_spec() {
     let wanted = pb::SessionConfig {
         rules: Some(pb::Rules { preset: "survey".into(), preview: Some(3), ..Default::default() }),
         observation_fields: fields.map(str::to_owned).to_vec(),
-        features: Some(pb::FeatureSelection { set: "bertsekas".into(), ..Default::default() }),
+        features: Some(pb::FeatureSelection { feature_set: "bertsekas".into(), ..Default::default() }),
         ..masked(16, 2)
     };
     let session = create(&mut client, wanted).await;

@@ -20,22 +20,26 @@ fn parts_that_are_not_named_are_the_usual_ones() {
     let resolved = |garbage: pb::Garbage| {
         ResolvedRules::try_from(&with(garbage)).map(|resolved| resolved.rules.garbage).unwrap()
     };
-    assert_eq!(resolved(garbage(0.5)), Some(Garbage { lines_per_piece: 0.5, hole_moves: 0.05, delay: 1 }));
-    let all = pb::Garbage { lines_per_piece: Some(4.0), hole_moves: Some(0.0), delay: Some(0) };
-    assert_eq!(resolved(all), Some(Garbage { lines_per_piece: 4.0, hole_moves: 0.0, delay: 0 }));
+    assert_eq!(
+        resolved(garbage(0.5)),
+        Some(Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 1 })
+    );
+    let all = pb::Garbage { lines_per_piece: Some(4.0), hole_move_chance: Some(0.0), delay_pieces: Some(0) };
+    assert_eq!(resolved(all), Some(Garbage { lines_per_piece: 4.0, hole_move_chance: 0.0, delay_pieces: 0 }));
     // None, and what says nothing about it.
     assert_eq!(resolved(pb::Garbage::default()), None);
     assert_eq!(resolved(pb::Garbage { lines_per_piece: Some(0.0), ..all }), None);
     // What is echoed is the same rules, and says nothing of garbage where there is none.
     let echoed = pb::Rules::from(&ResolvedRules::try_from(&with(garbage(0.5))).unwrap());
-    let full = pb::Garbage { lines_per_piece: Some(0.5), hole_moves: Some(0.05), delay: Some(1) };
+    let full =
+        pb::Garbage { lines_per_piece: Some(0.5), hole_move_chance: Some(0.05), delay_pieces: Some(1) };
     assert_eq!(echoed.garbage, Some(full));
     assert_eq!(ResolvedRules::try_from(&echoed), ResolvedRules::try_from(&with(garbage(0.5))));
     assert_eq!(pb::Rules::from(&ResolvedRules::from(Rules::default())).garbage, None);
     let choice = RulesChoice::from(&ResolvedRules::try_from(&with(garbage(0.5))).unwrap());
-    let choice = choice.with("garbage.delay", 7).unwrap();
+    let choice = choice.with("garbage.delay_pieces", 7).unwrap();
     let changed = ResolvedRules::try_from(&choice).unwrap().rules.garbage;
-    assert_eq!(changed, Some(Garbage { lines_per_piece: 0.5, hole_moves: 0.05, delay: 7 }));
+    assert_eq!(changed, Some(Garbage { lines_per_piece: 0.5, hole_move_chance: 0.05, delay_pieces: 7 }));
 }
 
 #[test]
@@ -49,25 +53,25 @@ fn what_is_out_of_range_is_refused_by_its_name() {
     refuses(garbage(4.5), &lines("4.5"));
     refuses(garbage(-1.0), &lines("-1"));
     refuses(garbage(f64::NAN), &lines("NaN"));
-    let moving = |hole_moves| pb::Garbage { hole_moves: Some(hole_moves), ..garbage(1.0) };
-    refuses(moving(1.5), "garbage.hole_moves is 1.5, expected 0 to 1");
-    refuses(moving(-0.5), "garbage.hole_moves is -0.5, expected 0 to 1");
-    for delay in [8, 255, 256, u32::MAX] {
-        let late = pb::Garbage { delay: Some(delay), ..garbage(1.0) };
-        refuses(late, &format!("garbage.delay is {delay}, expected 0 to 7"));
+    let moving = |hole_move_chance| pb::Garbage { hole_move_chance: Some(hole_move_chance), ..garbage(1.0) };
+    refuses(moving(1.5), "garbage.hole_move_chance is 1.5, expected 0 to 1");
+    refuses(moving(-0.5), "garbage.hole_move_chance is -0.5, expected 0 to 1");
+    for delay_pieces in [8, 255, 256, u32::MAX] {
+        let late = pb::Garbage { delay_pieces: Some(delay_pieces), ..garbage(1.0) };
+        refuses(late, &format!("garbage.delay_pieces is {delay_pieces}, expected 0 to 7"));
     }
     let none = "expected none: there is garbage only where garbage.lines_per_piece is more than 0";
-    let only = pb::Garbage { delay: Some(2), ..Default::default() };
-    refuses(only, &format!("garbage.delay is 2, {none}"));
-    let off = pb::Garbage { hole_moves: Some(0.25), ..garbage(0.0) };
-    refuses(off, &format!("garbage.hole_moves is 0.25, {none}"));
+    let only = pb::Garbage { delay_pieces: Some(2), ..Default::default() };
+    refuses(only, &format!("garbage.delay_pieces is 2, {none}"));
+    let off = pb::Garbage { hole_move_chance: Some(0.25), ..garbage(0.0) };
+    refuses(off, &format!("garbage.hole_move_chance is 0.25, {none}"));
 }
 
 #[tokio::test]
 async fn a_session_shows_what_waits_and_saves_it() {
     let server = start().await;
     let mut client = server.client().await;
-    let rules = with(pb::Garbage { hole_moves: Some(0.0), delay: Some(1), ..garbage(1.0) });
+    let rules = with(pb::Garbage { hole_move_chance: Some(0.0), delay_pieces: Some(1), ..garbage(1.0) });
     let settings = pb::SessionConfig {
         rules: Some(rules),
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
@@ -115,7 +119,7 @@ async fn afterstates_are_those_before_rows_rise() {
     let server = start().await;
     let mut client = server.client().await;
     let settings = pb::SessionConfig {
-        rules: Some(with(pb::Garbage { delay: Some(0), ..garbage(3.0) })),
+        rules: Some(with(pb::Garbage { delay_pieces: Some(0), ..garbage(3.0) })),
         observation_fields: vec!["board_bits".to_owned()],
         ..config(1, 3)
     };

@@ -33,10 +33,15 @@ fn rule_sets() -> Vec<Rules> {
     vec![
         guideline(),
         low,
-        Rules { width: 4, height: 10, spins: SpinRule::Off, ..low },
-        Rules { rotation: RotationSystem::SrsPlus, half_turns: HalfTurns::Tetrio, hold: false, ..low },
-        Rules { half_turns: HalfTurns::Cobra, spins: SpinRule::AllSpins, width: 7, preview: 1, ..low },
-        Rules { rotation: RotationSystem::None, spins: SpinRule::TSpinsStrict, width: 18, ..low },
+        Rules { width: 4, height: 10, spin_rule: SpinRule::None, ..low },
+        Rules { rotation_system: RotationSystem::SrsPlus, half_turns: HalfTurns::Tetrio, hold: false, ..low },
+        Rules { half_turns: HalfTurns::Cobra, spin_rule: SpinRule::AllSpins, width: 7, preview: 1, ..low },
+        Rules {
+            rotation_system: RotationSystem::NoKicks,
+            spin_rule: SpinRule::TSpinsStrict,
+            width: 18,
+            ..low
+        },
     ]
 }
 
@@ -78,11 +83,11 @@ impl Case {
     }
 
     fn ground(&self, piece: Tetromino) -> TwinGround<'_> {
-        let Rules { rotation, half_turns, spins, .. } = self.rules;
+        let Rules { rotation_system, half_turns, spin_rule, .. } = self.rules;
         let movement = TwinMovement {
-            rotation: rotation.name(),
+            rotation_system: rotation_system.name(),
             half_turns: half_turns.name(),
-            spins: spins.name(),
+            spin_rule: spin_rule.name(),
             spawn_row: i32::from(self.rules.visible_rows()) - 1,
             spawn_lift: 1,
         };
@@ -129,7 +134,7 @@ fn promised(rules: &Rules, listed: &Placements, row: usize) -> TwinResting {
     let mut cells: Vec<(i32, i32)> =
         listed.cells[8 * row..][..8].chunks(2).map(|cell| (cell[0].into(), cell[1].into())).collect();
     cells.sort_unstable();
-    let spin = if rules.spins == SpinRule::Off { 0 } else { listed.spins[row] };
+    let spin = if rules.spin_rule == SpinRule::None { 0 } else { listed.spins[row] };
     (cells, ["none", "mini", "full"][usize::from(spin)])
 }
 

@@ -105,7 +105,7 @@ async fn sequences_beyond_it_are_refused_and_change_nothing() {
     assert!(taken <= 2 * MIB, "{taken} bytes");
     let get = pb::GetSessionRequest { name: name.clone() };
     let session = client.get_session(get).await.unwrap().into_inner().session.unwrap();
-    assert_eq!(session.sequence, 1 + admitted as u64, "the refused call used no number");
+    assert_eq!(session.sequence_number, 1 + admitted as u64, "the refused call used no number");
     // The environments of the refused call go on as they were.
     let untouched = pb::SaveStateRequest { env_ids: vec![900, admitted as u32 * 7], ..save(&name) };
     let states = client.save_state(untouched).await.unwrap().into_inner().states;
@@ -149,7 +149,7 @@ async fn a_kept_answer_is_counted_until_the_next_call() {
     let name = create(&mut client, config(1000, 1)).await.name;
     client.reset(reset(&name)).await.unwrap();
     let base = server.store.memory().taken();
-    let numbered = |sequence| pb::StepRequest { sequence, ..step(&name, &[0; 1000]) };
+    let numbered = |sequence_number| pb::StepRequest { sequence_number, ..step(&name, &[0; 1000]) };
     let answer = client.step(numbered(2)).await.unwrap().into_inner();
     let kept = answer.encoded_len() as u64;
     assert_eq!(server.store.memory().taken(), base + kept);
@@ -161,9 +161,9 @@ async fn a_kept_answer_is_counted_until_the_next_call() {
     let (server, mut client) = start(base + kept).await;
     let name = create(&mut client, config(1000, 1)).await.name;
     client.reset(reset(&name)).await.unwrap();
-    let numbered = |sequence| pb::StepRequest { sequence, ..step(&name, &[0; 1000]) };
+    let numbered = |sequence_number| pb::StepRequest { sequence_number, ..step(&name, &[0; 1000]) };
     refused(client.step(numbered(2)).await, Code::ResourceExhausted, "MEMORY_LIMIT");
     assert_eq!(server.store.memory().taken(), base);
     let next = client.step(numbered(0)).await.expect("one that is not kept").into_inner();
-    assert_eq!(next.sequence, 2, "the refused call used no number");
+    assert_eq!(next.sequence_number, 2, "the refused call used no number");
 }

@@ -58,7 +58,7 @@ async fn a_session_does_not_exist_for_other_callers() {
     assert_eq!(error.code, Code::NotFound as i32);
 
     let session = client.get_session(by("ann", get)).await.unwrap().into_inner().session.unwrap();
-    assert_eq!(session.sequence, 1, "ann's own reset and no more");
+    assert_eq!(session.sequence_number, 1, "ann's own reset and no more");
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ fn packed() -> pb::Positions {
 
 fn everything(request: pb::EnumeratePlacementsRequest) -> pb::EnumeratePlacementsRequest {
     pb::EnumeratePlacementsRequest {
-        features: Some(pb::FeatureSelection { set: "bcts8".into(), ..Default::default() }),
+        features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
         include_afterstates: true,
         include_position_features: true,
         include_anchors: true,
@@ -70,8 +70,8 @@ async fn the_same_positions_have_the_same_placements_wherever_they_come_from() {
     assert_eq!(by_drawing, by_snapshot);
     let envs = pb::SessionEnvs { session: name.clone(), ..Default::default() };
     let by_session = client.enumerate_placements(everything(enumerate(envs))).await.unwrap().into_inner();
-    assert_eq!(by_session.sequence, 1, "the state they belong to");
-    assert_eq!(by_drawing, pb::EnumeratePlacementsResponse { sequence: 0, ..by_session });
+    assert_eq!(by_session.sequence_number, 1, "the state they belong to");
+    assert_eq!(by_drawing, pb::EnumeratePlacementsResponse { sequence_number: 0, ..by_session });
     let backwards = pb::SessionEnvs { session: name, env_ids: vec![2, 0] };
     let backwards = client.enumerate_placements(enumerate(backwards)).await.unwrap().into_inner();
     assert_eq!(numbers(&backwards.row_offsets.unwrap()), [0.0, 17.0, 51.0]);
@@ -108,7 +108,7 @@ async fn the_answer_is_the_librarys_own_list() {
     assert_eq!(answer.features.unwrap(), tensor::encode(vec![rows, 8], &expected.features));
     assert_eq!(answer.rewards.unwrap(), tensor::encode(vec![rows], &expected.rewards));
     assert_eq!(answer.lines.clone().unwrap(), tensor::encode(vec![rows], &expected.lines));
-    assert_eq!(answer.terminal.unwrap(), tensor::encode_bools(vec![rows], &expected.terminal));
+    assert_eq!(answer.terminated.unwrap(), tensor::encode_bools(vec![rows], &expected.terminated));
     assert_eq!(answer.afterstates.unwrap().data, expected.afterstates);
     assert_eq!(answer.position_features.unwrap(), tensor::encode(vec![3, 8], &expected.position_features));
     assert_eq!(answer.anchors.unwrap(), tensor::encode(vec![rows, 2], &expected.anchors));
@@ -117,7 +117,7 @@ async fn the_answer_is_the_librarys_own_list() {
     assert_eq!((preclear.dtype(), &preclear.shape), (pb::DataType::Uint16, &vec![rows, 20]));
     assert_eq!(preclear.data, expected.preclear_boards);
     let columns = answer.feature_columns.unwrap();
-    assert_eq!((columns.set.as_str(), columns.version.as_str()), ("bcts8", "1"));
+    assert_eq!((columns.feature_set.as_str(), columns.feature_set_version.as_str()), ("bcts8", "1"));
     assert_eq!(columns.names, set.names());
     // The upright I in the last column of the third drawing clears four rows and the one that was full already.
     assert_eq!(numbers(&answer.lines.unwrap()).last_chunk::<17>().unwrap()[9], 5.0);
@@ -207,7 +207,7 @@ async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
     let envs = enumerate(pb::SessionEnvs { session: name.clone(), ..Default::default() });
     let listed = client.enumerate_placements(everything(envs)).await.unwrap().into_inner();
     let actions = numbers(&listed.actions.unwrap());
-    let (rewards, terminal) = (numbers(&listed.rewards.unwrap()), numbers(&listed.terminal.unwrap()));
+    let (rewards, terminated) = (numbers(&listed.rewards.unwrap()), numbers(&listed.terminated.unwrap()));
     let afterstates = listed.afterstates.unwrap();
     assert_eq!(actions.len(), 34);
     for (row, action) in actions.iter().enumerate() {
@@ -215,7 +215,7 @@ async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
         client.restore_state(back).await.unwrap();
         let answer = client.step(step(&name, &[*action as i32])).await.unwrap().into_inner();
         assert_eq!(numbers(&answer.rewards.unwrap()), [rewards[row]]);
-        assert_eq!(numbers(&answer.terminated.unwrap()), [terminal[row]]);
+        assert_eq!(numbers(&answer.terminated.unwrap()), [terminated[row]]);
         assert_eq!(answer.observations[0].data[..], afterstates.data[row * 40..][..40], "action {action}");
     }
 }
@@ -307,7 +307,7 @@ async fn pictures_come_in_the_order_asked_for() {
     let request = pb::RenderRequest { session: name.clone(), env_ids: vec![2, 0], format };
     let answer = client.render(request).await.unwrap().into_inner();
     let expected: Vec<String> = [2, 0].map(|i: usize| playfields()[i].0.to_string()).to_vec();
-    assert_eq!((answer.frames, answer.sequence), (expected, 1));
+    assert_eq!((answer.frames, answer.sequence_number), (expected, 1));
     for (format, part) in [
         (pb::RenderFormat::Lab, "   o--------------------o\n 0 |"),
         (pb::RenderFormat::Leiden, "\n------------\n 0123456789"),

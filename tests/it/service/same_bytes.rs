@@ -43,7 +43,7 @@ fn lively(game: Game, seed: u64, mode: pb::AutoresetMode) -> pb::SessionConfig {
         preview: Some(2),
         ..Default::default()
     };
-    let features = pb::FeatureSelection { set: "bcts8".into(), ..Default::default() };
+    let features = pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() };
     pb::SessionConfig {
         rules: Some(rules),
         features: Some(features),
@@ -108,7 +108,7 @@ async fn a_session_plays_the_same_however_it_is_stepped_and_whatever_else_is() {
 
 /// What an answer to a step says apart from its number, which a restored session counts from the start.
 fn unnumbered(answer: pb::StepResponse) -> pb::StepResponse {
-    pb::StepResponse { sequence: 0, ..answer }
+    pb::StepResponse { sequence_number: 0, ..answer }
 }
 
 /// A session as it goes on after being saved at every seventh step and restored on a server that was started for it.

@@ -39,10 +39,10 @@ async fn a_session_lives_from_create_to_delete() {
     let session = create(&mut client, config(3, 42)).await;
     let name = session.name.as_str();
     let first = client.reset(reset(name)).await.unwrap().into_inner();
-    assert_eq!((session.sequence, first.sequence), (0, 1));
+    assert_eq!((session.sequence_number, first.sequence_number), (0, 1));
     assert_eq!(first.observations[0].shape, [3, 20, 10]);
     let after = client.step(step(name, &[0, 0, 0])).await.unwrap().into_inner();
-    assert_eq!(after.sequence, 2);
+    assert_eq!(after.sequence_number, 2);
     assert_eq!(numbers(&after.infos[1]), [1.0, 1.0, 1.0], "a piece landed in each");
     client.delete_session(delete(name)).await.unwrap();
     let gone = refused(client.step(step(name, &[0, 0, 0])).await, Code::NotFound, "SESSION_NOT_FOUND");
@@ -59,7 +59,7 @@ async fn an_empty_request_makes_one_simplified_environment() {
     let config = session.config.unwrap();
     assert_eq!(config.num_envs, Some(1));
     assert_eq!(config.observation_fields, ["board", "current"]);
-    assert_eq!(config.info_fields, ["lines", "pieces", "length", "episode_return", "seed"]);
+    assert_eq!(config.info_fields, ["lines", "pieces", "steps", "episode_return", "seed"]);
     assert_eq!(config.autoreset_mode(), pb::AutoresetMode::NextStep);
     assert_eq!(config.invalid_action_policy(), pb::InvalidActionPolicy::Reject);
     assert_eq!((config.max_episode_steps, config.action_mask), (0, false));
@@ -69,7 +69,7 @@ async fn an_empty_request_makes_one_simplified_environment() {
     assert_eq!((rules.preset.as_str(), rules.width, rules.height), ("simplified", Some(10), Some(20)));
     assert_eq!(session.ttl, Some(PbDuration { seconds: 600, nanos: 0 }));
     assert_eq!(session.rules_version, tetrion::engine::RULES_VERSION);
-    assert!(session.features.is_none());
+    assert!(session.feature_columns.is_none());
     let action = session.action_spec.unwrap();
     assert_eq!((action.low, action.high, action.shape), (Some(0.0), Some(39.0), vec![]));
     let another = client.create_session(pb::CreateSessionRequest::default()).await.unwrap();
@@ -118,7 +118,7 @@ async fn what_a_session_echoes_makes_the_same_session_again() {
 async fn the_infos_of_a_session_that_names_none_say_why_an_action_ended_it() {
     let server = start().await;
     let mut client = server.client().await;
-    let always = ["lines", "pieces", "length", "episode_return", "seed"];
+    let always = ["lines", "pieces", "steps", "episode_return", "seed"];
     let and_invalid = [&always[..], &["invalid_action", "invalid_actions"]].concat();
     use pb::InvalidActionPolicy::{Ignore, Reject, Terminate};
     for (preset, policy, expected) in [
@@ -257,7 +257,7 @@ async fn a_request_id_makes_one_session() {
     let first = client.create_session(request(7)).await.unwrap().into_inner().session.unwrap();
     client.reset(reset(&first.name)).await.unwrap();
     let again = client.create_session(request(7)).await.unwrap().into_inner().session.unwrap();
-    assert_eq!((&again.name, again.sequence), (&first.name, 1), "the same session, as it is now");
+    assert_eq!((&again.name, again.sequence_number), (&first.name, 1), "the same session, as it is now");
     let reported = refused(client.create_session(request(8)).await, Code::AlreadyExists, "REQUEST_ID_REUSED");
     assert_eq!(reported.details.resource_info().unwrap().resource_type, "tetrion.v1.Session");
     assert_eq!(server.store.num_sessions(), 1);

@@ -20,31 +20,32 @@ fn by_keys() -> pb::Rules {
 fn time_is_that_of_level_1_unless_it_is_named() {
     let resolved = |rules: pb::Rules| ResolvedRules::try_from(&rules).map(|resolved| resolved.rules.timing);
     assert_eq!(resolved(by_keys()), Ok(Some(Timing::LEVEL_1)));
-    let fast = pb::Rules { gravity: Some(1), lock_resets: Some(0), ..by_keys() };
-    let timing = Timing { gravity: 1, lock_delay: 30, lock_resets: 0 };
+    let fast = pb::Rules { fall_delay: Some(1), lock_resets: Some(0), ..by_keys() };
+    let timing = Timing { fall_delay: 1, lock_delay: 30, lock_resets: 0 };
     assert_eq!(resolved(fast.clone()), Ok(Some(timing)));
-    let slow = pb::Rules { gravity: Some(255), lock_delay: Some(255), lock_resets: Some(255), ..by_keys() };
-    let timing = Timing { gravity: 255, lock_delay: 255, lock_resets: 255 };
+    let slow =
+        pb::Rules { fall_delay: Some(255), lock_delay: Some(255), lock_resets: Some(255), ..by_keys() };
+    let timing = Timing { fall_delay: 255, lock_delay: 255, lock_resets: 255 };
     assert_eq!(resolved(slow), Ok(Some(timing)));
     // What is echoed is the same rules, and says nothing of time where none passes.
     let echoed = pb::Rules::from(&ResolvedRules::try_from(&fast).unwrap());
-    assert_eq!((echoed.gravity, echoed.lock_delay, echoed.lock_resets), (Some(1), Some(30), Some(0)));
+    assert_eq!((echoed.fall_delay, echoed.lock_delay, echoed.lock_resets), (Some(1), Some(30), Some(0)));
     assert_eq!(ResolvedRules::try_from(&echoed), ResolvedRules::try_from(&fast));
     for rules in [Rules::default(), Rules::preset("lab").unwrap(), Rules::preset("guideline").unwrap()] {
         let echoed = pb::Rules::from(&ResolvedRules::from(rules));
-        assert_eq!((echoed.gravity, echoed.lock_delay, echoed.lock_resets), (None, None, None));
+        assert_eq!((echoed.fall_delay, echoed.lock_delay, echoed.lock_resets), (None, None, None));
     }
     #[track_caller]
     fn refuses(rules: pb::Rules, expected: &str) {
         let error = ResolvedRules::try_from(&rules).unwrap_err();
         assert_eq!(error.to_string().split_once(": ").unwrap().1, expected);
     }
-    refuses(pb::Rules { gravity: Some(0), ..by_keys() }, "gravity is 0, expected 1 to 255");
+    refuses(pb::Rules { fall_delay: Some(0), ..by_keys() }, "fall_delay is 0, expected 1 to 255");
     refuses(pb::Rules { lock_delay: Some(256), ..by_keys() }, "lock_delay is 256, expected 1 to 255");
     refuses(pb::Rules { lock_resets: Some(999), ..by_keys() }, "lock_resets is 999, expected 0 to 255");
-    let none = "gravity is 5, expected none: time passes only where a step is a key under reach srs";
+    let none = "fall_delay is 5, expected none: time passes only where a step is a key under reach moves";
     for preset in ["simplified", "lab", "guideline"] {
-        let rules = |gravity| pb::Rules { preset: preset.to_owned(), gravity, ..Default::default() };
+        let rules = |fall_delay| pb::Rules { preset: preset.to_owned(), fall_delay, ..Default::default() };
         refuses(rules(Some(5)), none);
         assert_eq!(resolved(rules(Some(0))), Ok(None), "{preset}: zero is nothing in many languages");
     }
@@ -57,7 +58,7 @@ async fn a_session_shows_the_whole_state_and_saves_it() {
     let server = start().await;
     let mut client = server.client().await;
     let settings = pb::SessionConfig {
-        rules: Some(pb::Rules { gravity: Some(2), lock_delay: Some(3), ..by_keys() }),
+        rules: Some(pb::Rules { fall_delay: Some(2), lock_delay: Some(3), ..by_keys() }),
         action_mask: true,
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
         ..config(2, 3)
@@ -179,7 +180,7 @@ async fn lists_of_keys_are_actions_that_lead_to_their_placements() {
         let all = client.enumerate_placements(request).await.unwrap().into_inner();
         let (keys, offsets) = (numbers(&all.keys.unwrap()), numbers(&all.key_offsets.unwrap()));
         let afterstates = numbers(&all.afterstates.unwrap());
-        let terminal = numbers(&all.terminal.unwrap());
+        let terminal = numbers(&all.terminated.unwrap());
         let rows = terminal.len();
         // The last one is where the game goes on.
         for row in (0..rows).step_by(5).chain([37 * n % rows]) {

@@ -33,7 +33,7 @@ fn configs() -> Vec<pb::SessionConfig> {
     let rules = |preset: &str| pb::Rules { preset: preset.to_owned(), ..Default::default() };
     let dealt_by =
         |randomizer: pb::Randomizer| pb::Rules { randomizer: Some(randomizer.into()), ..rules("") };
-    let features = pb::FeatureSelection { set: "bcts8".to_owned(), ..Default::default() };
+    let features = pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() };
     vec![
         config(3, 7),
         pb::SessionConfig {
@@ -110,11 +110,11 @@ async fn sessions_of_every_kind_go_on_with_the_same_bytes() {
         let now = described(&mut after, &session.name).await;
         assert_eq!(now.config, session.config, "every default, and the seed that it was made with");
         assert_eq!(
-            (now.features, now.observation_specs),
-            (session.features.clone(), session.observation_specs.clone())
+            (now.feature_columns, now.observation_specs),
+            (session.feature_columns.clone(), session.observation_specs.clone())
         );
         assert_eq!(now.create_time, session.create_time);
-        if now.sequence == 0 {
+        if now.sequence_number == 0 {
             let first = after.reset(reset(&session.name)).await.unwrap().into_inner();
             assert_eq!(first, beside.reset(reset(&other.name)).await.unwrap().into_inner());
         }
@@ -129,8 +129,8 @@ async fn a_numbered_request_whose_answer_was_lost_is_answered_by_the_next_server
     let (old, new) = (start().await, start().await);
     let mut client = old.client().await;
     let session = create(&mut client, config(2, 1)).await;
-    client.reset(pb::ResetRequest { sequence: 1, ..reset(&session.name) }).await.unwrap();
-    let request = pb::StepRequest { sequence: 2, ..step(&session.name, &[3, 4]) };
+    client.reset(pb::ResetRequest { sequence_number: 1, ..reset(&session.name) }).await.unwrap();
+    let request = pb::StepRequest { sequence_number: 2, ..step(&session.name, &[3, 4]) };
     let answer = client.step(request.clone()).await.unwrap().into_inner();
     let file = written(&old).await;
     let late = refused(client.step(request.clone()).await, Code::Unavailable, "DRAINING");
@@ -139,14 +139,14 @@ async fn a_numbered_request_whose_answer_was_lost_is_answered_by_the_next_server
     assert_eq!(taken_up(&new, &file), all(1));
     let mut client = new.client().await;
     assert_eq!(client.step(request.clone()).await.unwrap().into_inner(), answer);
-    let other = pb::StepRequest { sequence: 2, ..step(&session.name, &[3, 5]) };
+    let other = pb::StepRequest { sequence_number: 2, ..step(&session.name, &[3, 5]) };
     refused(client.step(other).await, Code::Aborted, "SEQUENCE_MISMATCH");
     // It may be written a second time before its client comes back.
     let third = start().await;
     assert_eq!(taken_up(&third, &written(&new).await), all(1));
     let mut client = third.client().await;
     assert_eq!(client.step(request).await.unwrap().into_inner(), answer);
-    client.step(pb::StepRequest { sequence: 3, ..step(&session.name, &[3, 5]) }).await.unwrap();
+    client.step(pb::StepRequest { sequence_number: 3, ..step(&session.name, &[3, 5]) }).await.unwrap();
 }
 
 #[tokio::test]

@@ -71,9 +71,9 @@ async fn each_kind_of_request_gets_its_kind_of_answer() {
     let name = create(&mut client, config(2, 3)).await.name;
     let mut stream = Stream::open(&mut client).await;
     assert!(
-        matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(answer) if answer.sequence == 1)
+        matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(answer) if answer.sequence_number == 1)
     );
-    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0, 1]))).await).sequence, 2);
+    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0, 1]))).await).sequence_number, 2);
     let envs = pb::SessionEnvs { session: name.clone(), env_ids: vec![1] };
     let source = Some(pb::enumerate_placements_request::Source::SessionEnvs(envs));
     let request = pb::EnumeratePlacementsRequest { source, ..Default::default() };
@@ -103,7 +103,7 @@ async fn an_error_is_a_message_and_the_stream_lives_on() {
     assert_eq!((unknown.code, reason(&unknown).as_str()), (Code::NotFound as i32, "SESSION_NOT_FOUND"));
     stream.send(None).await;
     assert_eq!(reason(&error(stream.receive().await)), "INVALID_FIELD");
-    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0]))).await).sequence, 2);
+    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0]))).await).sequence_number, 2);
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn requests_sent_ahead_are_answered_in_order_and_none_is_lost() {
             assert_eq!(reason(&error(answer)), "INVALID_TENSOR", "request {i}");
         } else {
             sequences[(i % 3) as usize] += 1;
-            assert_eq!(stepped(answer).sequence, sequences[(i % 3) as usize], "request {i}");
+            assert_eq!(stepped(answer).sequence_number, sequences[(i % 3) as usize], "request {i}");
         }
     }
     sending.await.unwrap();
@@ -149,19 +149,19 @@ async fn numbered_requests_sent_ahead_stop_at_the_first_that_fails() {
     let server = start().await;
     let mut client = server.client().await;
     let name = create(&mut client, config(1, 0)).await.name;
-    client.reset(pb::ResetRequest { sequence: 1, ..reset(&name) }).await.unwrap();
+    client.reset(pb::ResetRequest { sequence_number: 1, ..reset(&name) }).await.unwrap();
     let mut stream = Stream::open(&mut client).await;
-    for (sequence, action) in [(2, 0), (3, 77), (4, 0), (5, 0)] {
-        let request = pb::StepRequest { sequence, ..step(&name, &[action]) };
+    for (sequence_number, action) in [(2, 0), (3, 77), (4, 0), (5, 0)] {
+        let request = pb::StepRequest { sequence_number, ..step(&name, &[action]) };
         stream.send(Asked::Step(request)).await;
     }
-    assert_eq!(stepped(stream.receive().await).sequence, 2);
+    assert_eq!(stepped(stream.receive().await).sequence_number, 2);
     assert_eq!(reason(&error(stream.receive().await)), "ACTION_OUT_OF_RANGE");
     for _ in 0..2 {
         assert_eq!(reason(&error(stream.receive().await)), "SEQUENCE_MISMATCH");
     }
-    let again = pb::StepRequest { sequence: 3, ..step(&name, &[1]) };
-    assert_eq!(stepped(stream.ask(Asked::Step(again)).await).sequence, 3);
+    let again = pb::StepRequest { sequence_number: 3, ..step(&name, &[1]) };
+    assert_eq!(stepped(stream.ask(Asked::Step(again)).await).sequence_number, 3);
 }
 
 #[tokio::test]
@@ -182,12 +182,12 @@ async fn a_stream_that_is_not_read_stops_the_work() {
     let (mut before, mut looks) = (0, 0);
     while looks < 100 {
         let request = pb::GetSessionRequest { name: name.clone() };
-        let now = client.get_session(request).await.unwrap().into_inner().session.unwrap().sequence;
+        let now = client.get_session(request).await.unwrap().into_inner().session.unwrap().sequence_number;
         (before, looks) = (now, if now == before { looks + 1 } else { 0 });
     }
     assert!(before < COUNT, "{before} of {COUNT} were done without a reader");
-    for sequence in 2..=COUNT + 1 {
-        assert_eq!(stepped(stream.receive().await).sequence, sequence);
+    for sequence_number in 2..=COUNT + 1 {
+        assert_eq!(stepped(stream.receive().await).sequence_number, sequence_number);
     }
 }
 
@@ -216,7 +216,7 @@ async fn a_message_that_is_none_ends_the_stream_and_nothing_else() {
     stream.send(Asked::Reset(oversized)).await;
     let end = stream.answers.message().await.unwrap_err();
     assert_eq!(end.code(), Code::OutOfRange, "{end:?}");
-    assert_eq!(client.step(step(&name, &[0])).await.unwrap().into_inner().sequence, 2);
+    assert_eq!(client.step(step(&name, &[0])).await.unwrap().into_inner().sequence_number, 2);
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn a_stream_that_waits_ends_with_the_server() {
     let name = create(&mut client, crate::support::config(1, 0)).await.name;
     let mut stream = Stream::open(&mut client).await;
     assert!(matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(_)));
-    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0]))).await).sequence, 2);
+    assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0]))).await).sequence_number, 2);
     drop(stop);
     let end = tokio::time::timeout(Duration::from_secs(20), stream.answers.message()).await;
     let end = end.expect("an end in time").unwrap_err();

@@ -345,7 +345,7 @@ fn flags_that_make_no_sense_are_refused() {
         (vec!["host", "--expectation", "--", "sh"], "unexpected argument '--expectation'"),
         (vec!["host", "--timeout", "0", "--", "sh"], "expected a number from 0.01 to 3600"),
         (vec!["host", "--games", "0", "--", "sh"], "expected 1 to 1048576"),
-        (vec!["host", "--spins", "off", "--", "sh"], "the rules have off"),
+        (vec!["host", "--spin-rule", "none", "--", "sh"], "the rules have none"),
     ] {
         let output = tetrion(&["tbp"]).args(&args).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();

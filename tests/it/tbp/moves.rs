@@ -167,7 +167,10 @@ fn rules_without_words_for_them_are_refused() {
     check(keys, "expected action_model placement");
     check(Rules { width: 9, ..guideline() }, "the rules have 9 columns and 20 visible rows");
     check(Rules { height: 30, ..guideline() }, "the rules have 10 columns and 10 visible rows");
-    check(Rules { spins: tetrion::engine::SpinRule::AllSpins, ..guideline() }, "the rules have all_spins");
+    check(
+        Rules { spin_rule: tetrion::engine::SpinRule::AllSpins, ..guideline() },
+        "the rules have all_spins",
+    );
     let garbage = Some(tetrion::engine::Garbage::DEFAULT);
     check(Rules { garbage, ..guideline() }, "remove the garbage");
     check(Rules { spawn_row: Some(19), ..guideline() }, "expected no spawn_row");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tetrion::agents::{Controller, Search, TerminalPolicy};
+use tetrion::agents::{Controller, Search, TerminalValue};
 use tetrion::engine::{ActionModel, FieldValue, Randomizer, TopOut};
 use tetrion::trainer::run_folder::{BEST, CHECKPOINT, CONFIG, CURVE, GENERATIONS, WEIGHTS};
 use tetrion::trainer::weights::Weights;
@@ -60,7 +60,7 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     }
     assert!(fs::read_to_string(folder.join(CURVE)).unwrap().contains("points per game"));
     let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-    assert_eq!((weights.terminal, weights.weights.len()), (TerminalPolicy::Score, 4));
+    assert_eq!((weights.terminal_value, weights.weights.len()), (TerminalValue::Score, 4));
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
     let garbage = [
         "--garbage-lines-per-piece",
         "0.25",
-        "--garbage-hole-moves",
+        "--garbage-hole-move-chance",
         "0.5",
-        "--garbage-delay",
+        "--garbage-delay-pieces",
         "2",
         "--max-pieces",
         "60",
@@ -148,14 +148,17 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
     let change = |name: &str| config["changes"][name].clone();
     let garbage = change("garbage");
-    assert_eq!((garbage["lines_per_piece"].as_float(), garbage["delay"].as_integer()), (Some(0.25), Some(2)));
+    assert_eq!(
+        (garbage["lines_per_piece"].as_float(), garbage["delay_pieces"].as_integer()),
+        (Some(0.25), Some(2))
+    );
     assert_eq!(change("spawn_row").as_integer(), Some(11));
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, rules, .. } = Weights::read(&path).unwrap();
     for (field, value) in [
         ("garbage.lines_per_piece", FieldValue::from(0.25)),
-        ("garbage.hole_moves", 0.5.into()),
-        ("garbage.delay", 2.into()),
+        ("garbage.hole_move_chance", 0.5.into()),
+        ("garbage.delay_pieces", 2.into()),
         ("spawn_row", 11.into()),
     ] {
         assert_eq!(rules.fields.get(field), Some(value), "{field}");
@@ -167,7 +170,7 @@ fn a_run_with_garbage_and_a_spawn_row_is_resumed_and_its_weights_are_played_so()
     let evaluated: Value = serde_json::from_str(&succeeded(again.unwrap())).unwrap();
     assert_eq!(evaluated["results"][0]["lines"]["mean"], score.unwrap().mean);
     let changes = &evaluated["rules_changes"];
-    assert_eq!((&changes["garbage"]["hole_moves"], &changes["spawn_row"]), (&0.5.into(), &11.into()));
+    assert_eq!((&changes["garbage"]["hole_move_chance"], &changes["spawn_row"]), (&0.5.into(), &11.into()));
 }
 
 #[test]

@@ -12,8 +12,8 @@ const TAG_HOLES: u64 = 7;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinGarbage {
     lines_per_piece: f64,
-    hole_moves: f64,
-    delay: u64,
+    hole_move_chance: f64,
+    delay_pieces: u64,
     /// For each line that waits, the oldest first, the number of the piece that may let it rise.
     waits_for: Vec<u64>,
     /// The columns of all holes so far.
@@ -23,9 +23,16 @@ pub struct TwinGarbage {
 }
 
 impl TwinGarbage {
-    pub fn new(lines_per_piece: f64, hole_moves: f64, delay: u8) -> TwinGarbage {
+    pub fn new(lines_per_piece: f64, hole_move_chance: f64, delay_pieces: u8) -> TwinGarbage {
         let (waits_for, holes) = (vec![], vec![]);
-        TwinGarbage { lines_per_piece, hole_moves, delay: delay.into(), waits_for, holes, landed: 0 }
+        TwinGarbage {
+            lines_per_piece,
+            hole_move_chance,
+            delay_pieces: delay_pieces.into(),
+            waits_for,
+            holes,
+            landed: 0,
+        }
     }
 
     /// A piece has landed, cleared so many lines and sent so many; the game goes on. Returns whether garbage ends it by pushing
@@ -46,7 +53,7 @@ impl TwinGarbage {
         let extra = chance(word(seed, TAG_LINES, self.landed), self.lines_per_piece - whole);
         for _ in 0..whole as usize + usize::from(extra) {
             if self.waits_for.len() < playfield.height() {
-                self.waits_for.push(self.landed + 1 + self.delay);
+                self.waits_for.push(self.landed + 1 + self.delay_pieces);
             }
         }
         self.landed += 1;
@@ -60,7 +67,7 @@ impl TwinGarbage {
         };
         match self.holes.last() {
             None => place(width),
-            Some(&last) if chance(word(seed, TAG_HOLES, 2 * row), self.hole_moves) => {
+            Some(&last) if chance(word(seed, TAG_HOLES, 2 * row), self.hole_move_chance) => {
                 // The other columns from the next one to the right on, as if they were in a ring.
                 let others: Vec<usize> = (last + 1..width).chain(0..last).collect();
                 others[place(width - 1)]
@@ -71,7 +78,7 @@ impl TwinGarbage {
 
     /// What the observation `garbage` shows.
     pub fn waiting(&self) -> Vec<u8> {
-        let places = 0..=self.delay;
+        let places = 0..=self.delay_pieces;
         let may_rise = |piece: &u64, place: u64| piece.saturating_sub(self.landed) == place;
         places
             .map(|place| self.waits_for.iter().filter(|piece| may_rise(piece, place)).count() as u8)

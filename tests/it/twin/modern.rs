@@ -8,12 +8,12 @@ use super::playfield::TwinPlayfield;
 /// Which of the charts hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwinMovement {
-    /// "none", "srs" or "srs_plus".
-    pub rotation: &'static str,
-    /// "off", "tetrio" or "cobra".
+    /// "no_kicks", "srs" or "srs_plus".
+    pub rotation_system: &'static str,
+    /// "none", "tetrio" or "cobra".
     pub half_turns: &'static str,
-    /// "off", "t_spins", "t_spins_strict" or "all_spins".
-    pub spins: &'static str,
+    /// "none", "t_spins", "t_spins_strict" or "all_spins".
+    pub spin_rule: &'static str,
     /// Where the middle of a piece appears.
     pub spawn_row: i32,
     /// How many rows higher it may appear.
@@ -95,11 +95,11 @@ const CHART_HALF_I_TETRIO: &str = "
 fn kicks(movement: &TwinMovement, tetromino: char, from: usize, to: usize) -> Vec<(i32, i32)> {
     let is_half = (from + 2) % 4 == to;
     let chart = match (is_half, tetromino) {
-        (_, 'O') => return if is_half && movement.half_turns == "off" { vec![] } else { vec![(0, 0)] },
-        (true, _) if movement.half_turns == "off" => return vec![],
+        (_, 'O') => return if is_half && movement.half_turns == "none" { vec![] } else { vec![(0, 0)] },
+        (true, _) if movement.half_turns == "none" => return vec![],
         (true, 'I') if movement.half_turns == "tetrio" => CHART_HALF_I_TETRIO,
         (true, _) => CHART_HALF,
-        (false, 'I') if movement.rotation == "srs_plus" => CHART_I_PLUS,
+        (false, 'I') if movement.rotation_system == "srs_plus" => CHART_I_PLUS,
         (false, 'I') => CHART_I,
         (false, _) => CHART_JLSTZ,
     };
@@ -113,7 +113,7 @@ fn kicks(movement: &TwinMovement, tetromino: char, from: usize, to: usize) -> Ve
             (number(x), number(y))
         })
         .collect();
-    if movement.rotation == "none" {
+    if movement.rotation_system == "no_kicks" {
         all.truncate(1);
     }
     all
@@ -252,13 +252,13 @@ impl<'a> TwinGround<'a> {
         if piece.last_turn.is_none() {
             return "none";
         }
-        if self.movement.spins == "off" || self.tetromino == 'O' {
+        if self.movement.spin_rule == "none" || self.tetromino == 'O' {
             return "none";
         }
         if self.tetromino != 'T' {
             let is_stuck =
                 [(-1, 0), (1, 0), (0, 1)].iter().all(|(x, y)| self.moved(*piece, *x, *y).is_none());
-            return if self.movement.spins == "all_spins" && is_stuck { "full" } else { "none" };
+            return if self.movement.spin_rule == "all_spins" && is_stuck { "full" } else { "none" };
         }
         let corner = |x: i32, y: i32| self.is_full(piece.x + x, piece.y + y);
         let (upper_left, upper_right) = (corner(0, 2), corner(2, 2));
@@ -283,9 +283,9 @@ impl<'a> TwinGround<'a> {
     /// Whether a kick has brought a T there by which a spin is full.
     fn is_far_kick(&self, piece: &TwinPiece) -> bool {
         let Some((kick, turns_before)) = piece.last_turn else { return false };
-        match self.movement.spins {
+        match self.movement.spin_rule {
             _ if piece.tetromino != 'T' => false,
-            "off" => false,
+            "none" => false,
             "t_spins_strict" => kick == 5 && [0, 2].contains(&turns_before) && [1, 3].contains(&piece.turns),
             _ => kick >= 5,
         }
@@ -311,7 +311,7 @@ impl<'a> TwinGround<'a> {
             let turns = [1, 2, 3].map(|quarters| self.turned(piece, quarters));
             for next in moves.into_iter().chain(turns).flatten() {
                 // What a turn was matters for spins alone.
-                let last_turn = next.last_turn.filter(|_| self.movement.spins != "off");
+                let last_turn = next.last_turn.filter(|_| self.movement.spin_rule != "none");
                 let next = TwinPiece { last_turn, ..next };
                 if seen.insert(next) {
                     waiting.push_back(next);

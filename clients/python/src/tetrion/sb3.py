@@ -84,7 +84,7 @@ class TetrisVecEnv(VecEnv):
             )
         if kwargs.get("infos"):
             infos = arguments.names("infos", kwargs["infos"], "lines")
-            kwargs["infos"] = list(dict.fromkeys([*infos, "length", "episode_return"]))
+            kwargs["infos"] = list(dict.fromkeys([*infos, "steps", "episode_return"]))
         # Rows and planes are new arrays; those of a dictionary must be the learner's own.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address=address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
@@ -155,7 +155,7 @@ class TetrisVecEnv(VecEnv):
             for row, env in enumerate(ended):
                 episode = {
                     "r": round(last[env]["episode_return"], 6),
-                    "l": last[env]["length"],
+                    "l": last[env]["steps"],
                     "t": round(time.time() - self._made_at, 6),
                 }
                 if "action_mask" in infos:

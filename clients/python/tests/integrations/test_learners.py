@@ -149,7 +149,7 @@ def test_a_session_is_a_vec_env(client):
                 last = {name: field[None] for name, field in infos["final_obs"][env].items()}
                 np.testing.assert_array_equal(reported[env]["terminal_observation"], flat(last)[0])
                 assert reported[env]["TimeLimit.truncated"] == truncated[env]
-                assert reported[env]["episode"]["l"] == infos["final_info"]["length"][env]
+                assert reported[env]["episode"]["l"] == infos["final_info"]["steps"][env]
                 assert reported[env]["episode"]["r"] == reported[env]["lines"] == infos["final_info"]["lines"][env]
                 assert (reported[env]["pieces"], reported[env]["invalid_actions"]) == (infos["final_info"]["pieces"][env], 0)
     assert min(ended.values()) > 0

@@ -1080,9 +1080,9 @@ test("a part of the address that means nothing is reported", async () => {
     ["/#race?weights_a=1,2,3", "weights_a=1,2,3, expected 6 numbers with commas between them."],
     ["/#race?weights_b=1e301,0,0,0,0,0,0,0", "weights_b=1e301,0,0,0,0,0,0,0, expected numbers from -1e+300 to 1e+300."],
     ["/#race?speeed=4", "speeed=4, expected only rules, "],
-    ["/#race?half_turns=cobra", "half_turns=cobra, which the server does not play: rotation, half_turns and spins need reach srs."],
+    ["/#race?half_turns=cobra", "half_turns=cobra, which the server does not play: rotation_system, half_turns and spin_rule need reach moves."],
     ["/#evaluate?randomizer=balanced&hold=yes", "randomizer=balanced and hold=yes, which the server does not play: "],
-    ["/#play?garbage.delay=9", "garbage.delay=9, which the server does not play: "],
+    ["/#play?garbage.delay_pieces=9", "garbage.delay_pieces=9, which the server does not play: "],
     ["/#play?top_out=never", "top_out=never, expected one of "],
     ["/#play?rules=simplified&control=keys", "control=keys, expected only rules, "],
     ["/#evaluate?count=points", "count=points, expected one of lines."],
@@ -1106,7 +1106,7 @@ test("every field of the rules can be changed, and what the server does not play
     assert.ok((await page.locator(".more .field").count()) >= 20);
     const hash = () => new URL(page.url()).hash;
     const before = hash();
-    for (const [name, value, expected] of [["Gravity", "5", "gravity is 5, expected none"], ["Garbage: lines per piece", "9", "garbage.lines_per_piece is 9, expected 0 to 4"], ["Garbage: lines per piece", "some", "Expected a number"]]) {
+    for (const [name, value, expected] of [["Fall delay", "5", "fall_delay is 5, expected none"], ["Garbage: lines per piece", "9", "garbage.lines_per_piece is 9, expected 0 to 4"], ["Garbage: lines per piece", "some", "Expected a number"]]) {
       const input = page.getByLabel(name);
       const usual = await input.inputValue();
       await input.fill(value);
@@ -1119,8 +1119,8 @@ test("every field of the rules can be changed, and what the server does not play
       await page.getByRole("alert").waitFor({ state: "detached" });
     }
     await page.getByLabel("Clear points").selectOption("attack");
-    await page.getByLabel("Attack", { exact: true }).selectOption("off");
-    await page.getByRole("alert").getByText("clear_points attack needs a table of attack").waitFor();
+    await page.getByLabel("Attack table", { exact: true }).selectOption("none");
+    await page.getByRole("alert").getByText("clear_points attack needs an attack_table").waitFor();
     await until(() => hash().includes("&clear_points=attack&seed=") || hash(), "the first of the two");
     await page.getByLabel("Garbage: lines per piece").fill("0.5");
     await page.getByLabel("Garbage: lines per piece").press("Enter");

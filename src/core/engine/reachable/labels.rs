@@ -43,7 +43,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         start: Start,
     ) {
         let may_spin = match rule {
-            SpinRule::Off => false,
+            SpinRule::None => false,
             // Where no T could rest between three corners, none spins.
             SpinRule::TSpins | SpinRule::TSpinsStrict => piece.number() == 2 && flood.has_slots(),
             SpinRule::AllSpins => piece.number() != 1,

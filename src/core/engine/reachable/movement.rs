@@ -20,11 +20,11 @@ use super::resting::Resting;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Movement {
     /// The kicks of quarter turns.
-    pub rotation: RotationSystem,
+    pub rotation_system: RotationSystem,
     /// Turns by 180 degrees.
     pub half_turns: HalfTurns,
     /// Which turns into place are told apart.
-    pub spins: SpinRule,
+    pub spin_rule: SpinRule,
     /// The row of the anchor where pieces appear, at most [`MAX_SPAWN_ROW`]. Its column is `(width - 1) / 2`.
     pub spawn_row: u8,
     /// How many rows further up a piece may appear where its cells are taken; each is tried in turn.
@@ -40,9 +40,9 @@ impl Movement {
     #[inline]
     pub fn of(rules: &Rules) -> Movement {
         Movement {
-            rotation: rules.rotation,
+            rotation_system: rules.rotation_system,
             half_turns: rules.half_turns,
-            spins: rules.spins,
+            spin_rule: rules.spin_rule,
             spawn_row: rules.spawn_row.unwrap_or(rules.visible_rows() - 1),
             spawn_lift: if rules.spawn_row.is_some() { 0 } else { 1 },
         }
@@ -152,9 +152,9 @@ impl Movement {
         tetromino: Tetromino,
         ask: Ask<'_>,
     ) -> u32 {
-        let turns = Turns::of(self.rotation, self.half_turns, tetromino);
+        let turns = Turns::of(self.rotation_system, self.half_turns, tetromino);
         let Some(start) = self.start(playfield, tetromino, turns) else { return 0 };
-        let piece = Flooded { tetromino, turns, spins: self.spins, start, width: playfield.width() };
+        let piece = Flooded { tetromino, turns, spin_rule: self.spin_rule, start, width: playfield.width() };
         match (start.stride(turns), playfield.width()) {
             (..=12, ..=10) => piece.flood::<2, 12>(Plane::empty_cells(playfield), ask),
             (..=16, ..=12) => piece.flood::<3, 16>(Plane::empty_cells(playfield), ask),
@@ -170,9 +170,9 @@ impl Default for Movement {
     /// must.
     fn default() -> Movement {
         Movement {
-            rotation: RotationSystem::Srs,
-            half_turns: HalfTurns::Off,
-            spins: SpinRule::Off,
+            rotation_system: RotationSystem::Srs,
+            half_turns: HalfTurns::None,
+            spin_rule: SpinRule::None,
             spawn_row: 19,
             spawn_lift: 1,
         }
@@ -193,7 +193,7 @@ enum Ask<'a> {
 struct Flooded<'a> {
     tetromino: Tetromino,
     turns: &'a Turns,
-    spins: SpinRule,
+    spin_rule: SpinRule,
     start: Start,
     width: u8,
 }
@@ -229,7 +229,7 @@ impl Flooded<'_> {
     ) -> u32 {
         let mut flood = Flood::<W, S>::new(piece, empty, self.start);
         let mut labelled = Labelled::none();
-        labelled.find(piece, &mut flood, self.turns, self.spins, self.start);
+        labelled.find(piece, &mut flood, self.turns, self.spin_rule, self.start);
         match ask {
             Ask::Count => labelled.count(),
             Ask::Has(resting) => labelled.has(piece, resting).into(),

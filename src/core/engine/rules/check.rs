@@ -70,7 +70,7 @@ impl Rules {
                 "pieces other than the tetrominoes need the placement action model: they do not turn on their way",
             );
         }
-        if self.reach == Reach::Srs {
+        if self.reach == Reach::Moves {
             return Err(
                 "pieces other than the tetrominoes need reach straight_drop or sideways_walk: they do not turn on their way",
             );
@@ -81,8 +81,8 @@ impl Rules {
         if !matches!(self.randomizer, Randomizer::Uniform | Randomizer::Bag7) {
             return Err("pieces other than the tetrominoes need randomizer uniform or bag7");
         }
-        if self.clear_points != ClearPoints::Lines || self.attack != AttackTable::Off {
-            return Err("pieces other than the tetrominoes need clear_points lines and attack off");
+        if self.clear_points != ClearPoints::Lines || self.attack_table != AttackTable::None {
+            return Err("pieces other than the tetrominoes need clear_points lines and attack_table none");
         }
         Ok(())
     }
@@ -102,25 +102,25 @@ impl Rules {
         }
         if self.action_model == ActionModel::Keypress && !self.steers() {
             if self.reach != Reach::SidewaysWalk {
-                return Err("the keypress action model needs reach by walking sideways, or reach srs");
+                return Err("the keypress action model needs reach by walking sideways, or reach moves");
             }
             if self.orientations != OrientationTable::Lab {
-                return Err("the keypress action model needs the lab's orientation table, or reach srs");
+                return Err("the keypress action model needs the lab's orientation table, or reach moves");
             }
             if self.hold {
-                return Err("the keypress action model has a key to hold a piece under reach srs only");
+                return Err("the keypress action model has a key to hold a piece under reach moves only");
             }
         }
         Timing::check(self.timing, self.steers())?;
         if self.hold && self.preview == 0 {
             return Err("hold needs a preview of at least 1: while no piece is held, the next one is placed");
         }
-        if self.clear_points == ClearPoints::Attack && self.attack == AttackTable::Off {
-            return Err("clear_points attack needs a table of attack");
+        if self.clear_points == ClearPoints::Attack && self.attack_table == AttackTable::None {
+            return Err("clear_points attack needs an attack_table");
         }
-        if self.reach == Reach::Srs {
+        if self.reach == Reach::Moves {
             if self.orientations != OrientationTable::Guideline {
-                return Err("reach srs needs the guideline's orientation table");
+                return Err("reach moves needs the guideline's orientation table");
             }
             if self.top_out == TopOut::LockOut && self.rows_above < 3 {
                 return Err(
@@ -129,18 +129,18 @@ impl Rules {
             }
             return Ok(());
         }
-        let turns = (self.rotation, self.half_turns, self.spins);
-        if turns != (RotationSystem::None, HalfTurns::Off, SpinRule::Off) {
-            return Err("rotation, half_turns and spins need reach srs");
+        let turns = (self.rotation_system, self.half_turns, self.spin_rule);
+        if turns != (RotationSystem::NoKicks, HalfTurns::None, SpinRule::None) {
+            return Err("rotation_system, half_turns and spin_rule need reach moves");
         }
         if self.rows_above != 0 {
-            return Err("rows_above needs reach srs");
+            return Err("rows_above needs reach moves");
         }
         if self.spawn_row.is_some() {
-            return Err("spawn_row needs reach srs");
+            return Err("spawn_row needs reach moves");
         }
         if self.top_out == TopOut::LockOut {
-            return Err("top-out lock_out needs reach srs");
+            return Err("top-out lock_out needs reach moves");
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use crate::engine::timing::Timing;
 /// A field of the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct RulesField {
-    /// Name of the field: its path in the protocol's message, such as `garbage.delay`.
+    /// Name of the field: its path in the protocol's message, such as `garbage.delay_pieces`.
     pub name: &'static str,
     /// Meaning of the field, as a phrase without a full stop.
     pub about: &'static str,
@@ -48,7 +48,7 @@ const WITH_GARBAGE: Option<Applies> =
 
 /// The values that a field takes, with the functions that read it from rules and write it to them.
 ///
-/// A function that reads returns `None` where the field does not apply, such as `gravity` in games without time. A function
+/// A function that reads returns `None` where the field does not apply, such as `fall_delay` in games without time. A function
 /// that writes gets values within bounds only.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
@@ -266,9 +266,9 @@ pub static RULES_FIELDS: [RulesField; 26] = [
     choice!(TopOut, top_out, "Rule that ends a game"),
     choice!(OrientationTable, orientations, "Numbering of orientations"),
     choice!(Reach, reach, "Places that pieces can reach"),
-    choice!(RotationSystem, rotation, "Rotation system (wall kicks)"),
+    choice!(RotationSystem, rotation_system, "Rotation system (wall kicks)"),
     choice!(HalfTurns, half_turns, "180-degree turns and their kicks"),
-    choice!(SpinRule, spins, "Spins to recognise"),
+    choice!(SpinRule, spin_rule, "Spins to recognise"),
     RulesField::new(
         "hold",
         "Hold: whether a piece can be kept for later",
@@ -302,17 +302,17 @@ pub static RULES_FIELDS: [RulesField; 26] = [
         },
     ),
     choice!(ClearPoints, clear_points, "How clears are scored"),
-    choice!(AttackTable, attack, "How many lines clears send"),
+    choice!(AttackTable, attack_table, "How many lines clears send"),
     RulesField {
-        name: "gravity",
+        name: "fall_delay",
         about: "Steps per row that a piece falls, in games steered by keys",
         default: "60",
         applies: TIMED,
         kind: FieldKind::Count {
             least: 1,
             most: u8::MAX,
-            get: |rules| rules.timing.map(|timing| timing.gravity),
-            set: |rules, steps| timing(rules).gravity = steps,
+            get: |rules| rules.timing.map(|timing| timing.fall_delay),
+            set: |rules, steps| timing(rules).fall_delay = steps,
         },
     },
     RulesField {
@@ -354,31 +354,31 @@ pub static RULES_FIELDS: [RulesField; 26] = [
         },
     },
     RulesField {
-        name: "garbage.hole_moves",
+        name: "garbage.hole_move_chance",
         about: "Probability that the hole moves to another column from one garbage row to the next",
         default: "0.05",
         applies: WITH_GARBAGE,
         kind: FieldKind::Number {
             bounds: NumberBounds { least: 0.0, most: 1.0, in_words: "0 to 1" },
-            get: |rules| rules.garbage.map(|garbage| garbage.hole_moves),
-            set: |rules, chance| garbage(rules).hole_moves = chance,
+            get: |rules| rules.garbage.map(|garbage| garbage.hole_move_chance),
+            set: |rules, chance| garbage(rules).hole_move_chance = chance,
         },
     },
     RulesField {
-        name: "garbage.delay",
+        name: "garbage.delay_pieces",
         about: "Delay of garbage in pieces",
         default: "1",
         applies: WITH_GARBAGE,
         kind: FieldKind::Count {
             least: 0,
             most: Garbage::MAX_DELAY,
-            get: |rules| rules.garbage.map(|garbage| garbage.delay),
-            set: |rules, pieces| garbage(rules).delay = pieces,
+            get: |rules| rules.garbage.map(|garbage| garbage.delay_pieces),
+            set: |rules, pieces| garbage(rules).delay_pieces = pieces,
         },
     },
     RulesField {
         name: "spawn_row",
-        about: "Row in which pieces appear, under reach srs",
+        about: "Row in which pieces appear, under reach moves",
         default: "the highest visible row, or one higher where that is blocked",
         applies: None,
         kind: FieldKind::Count {

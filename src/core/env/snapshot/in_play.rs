@@ -84,7 +84,7 @@ impl Reader<'_> {
             lowest_row,
         };
         let is_turned = turns <= if tetromino == Tetromino::O { 0 } else { 3 };
-        if !is_turned || !arrival.is_of(rules.spins, tetromino) || is_swapped && held.is_none() {
+        if !is_turned || !arrival.is_of(rules.spin_rule, tetromino) || is_swapped && held.is_none() {
             return Err(Corrupt("the falling piece is as it cannot be"));
         }
         if ended && piece == SteeredPiece::spawn(rules, playfield, tetromino) {
@@ -95,8 +95,8 @@ impl Reader<'_> {
             return Err(Corrupt("the falling piece is where it cannot be"));
         }
         let low = piece.cells()[0].0;
-        let Timing { gravity, lock_delay, lock_resets: most } = timing;
-        let has_time = steps_in_air < gravity && steps_on_ground < lock_delay;
+        let Timing { fall_delay, lock_delay, lock_resets: most } = timing;
+        let has_time = steps_in_air < fall_delay && steps_on_ground < lock_delay;
         if !has_time || lock_resets > most || lifts > MAX_LIFTS || lowest_row > low {
             return Err(Corrupt("the falling piece has been in play for too long"));
         }

@@ -102,9 +102,10 @@ impl Reader<'_> {
         rules: &Rules,
         risen: Option<(u8, u8)>,
     ) -> Result<Incoming, SnapshotError> {
-        let Some(Garbage { delay, .. }) = rules.garbage else { return Ok(Incoming::default()) };
+        let Some(Garbage { delay_pieces, .. }) = rules.garbage else { return Ok(Incoming::default()) };
         let mut incoming = Incoming::default();
-        incoming.lines[..=usize::from(delay)].copy_from_slice(self.take(usize::from(delay) + 1)?);
+        incoming.lines[..=usize::from(delay_pieces)]
+            .copy_from_slice(self.take(usize::from(delay_pieces) + 1)?);
         (incoming.risen, incoming.hole) = (self.count()?, self.byte()?);
         if incoming.waiting() > rules.height.into() {
             return Err(Corrupt("more garbage waits than there are rows"));

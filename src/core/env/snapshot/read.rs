@@ -108,18 +108,18 @@ impl Reader<'_> {
     }
 
     fn statistics(&mut self) -> Result<EpisodeStatistics, SnapshotError> {
-        let [lines, pieces, length] = [self.count()?, self.count()?, self.count()?];
+        let [lines, pieces, steps] = [self.count()?, self.count()?, self.count()?];
         let episode_return = self.f64()?;
         if !episode_return.is_finite() {
             return Err(Corrupt("its return is not a number"));
         }
-        Ok(EpisodeStatistics { lines, pieces, length, episode_return })
+        Ok(EpisodeStatistics { lines, pieces, steps, episode_return })
     }
 
     fn invalid_actions(&mut self, statistics: &EpisodeStatistics) -> Result<InvalidActions, SnapshotError> {
         let [count, last_step] = [self.u64()?, self.u64()?];
         let are_none = count == 0 && last_step == 0;
-        if are_none || 0 < count && count <= last_step && last_step <= statistics.length {
+        if are_none || 0 < count && count <= last_step && last_step <= statistics.steps {
             Ok(InvalidActions { count, last_step })
         } else {
             Err(Corrupt("its actions that did not exist do not fit its steps"))

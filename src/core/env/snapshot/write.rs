@@ -73,15 +73,15 @@ impl EnvState {
         if let Some(steered) = &self.steered {
             write_steered(steered, &mut out);
         }
-        if let Some(Garbage { delay, .. }) = self.rules.garbage {
+        if let Some(Garbage { delay_pieces, .. }) = self.rules.garbage {
             let Incoming { lines, risen, hole, just_risen: _ } = self.incoming;
-            out.extend(&lines[..=usize::from(delay)]);
+            out.extend(&lines[..=usize::from(delay_pieces)]);
             out.extend(risen.to_le_bytes());
             out.push(hole);
         }
-        let EpisodeStatistics { lines, pieces, length, episode_return } = self.statistics;
+        let EpisodeStatistics { lines, pieces, steps, episode_return } = self.statistics;
         let numbers =
-            [self.episode.env_seed, self.episode.index, lines, pieces, length, episode_return.to_bits()];
+            [self.episode.env_seed, self.episode.index, lines, pieces, steps, episode_return.to_bits()];
         out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         let InvalidActions { count, last_step } = self.invalid_actions;
         out.extend([count, last_step].into_iter().flat_map(u64::to_le_bytes));

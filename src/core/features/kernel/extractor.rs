@@ -24,7 +24,7 @@ pub struct PlacementRows {
     /// Lines cleared.
     pub lines: Vec<u8>,
     /// Whether the placement ends the game.
-    pub terminal: Vec<bool>,
+    pub terminated: Vec<bool>,
 }
 
 impl PlacementRows {
@@ -33,7 +33,7 @@ impl PlacementRows {
         self.features.clear();
         self.landing_rows.clear();
         self.lines.clear();
-        self.terminal.clear();
+        self.terminated.clear();
     }
 
     /// An empty matrix with memory for `num_rows`.
@@ -42,7 +42,7 @@ impl PlacementRows {
             features: Vec::with_capacity(num_rows * num_features),
             landing_rows: Vec::with_capacity(num_rows),
             lines: Vec::with_capacity(num_rows),
-            terminal: Vec::with_capacity(num_rows),
+            terminated: Vec::with_capacity(num_rows),
         }
     }
 }
@@ -113,7 +113,7 @@ impl<L: Lanes, const N: usize> Apart for Append<'_, L, N> {
             let count = swept.exist.count_ones() as usize;
             let first = rows.lines.len();
             rows.lines.resize(first + count, 0);
-            rows.terminal.resize(first + count, false);
+            rows.terminated.resize(first + count, false);
             swept.rows.store(&mut lanes);
             rows.landing_rows.extend(lanes[..count].iter().map(|row| row.to_u64() as u8));
 
@@ -143,7 +143,7 @@ impl<L: Lanes, const N: usize> Apart for Append<'_, L, N> {
                     *value = column.value(shape, &landing, &counts) as f32 * column.feature.unit();
                 }
                 rows.lines[first + at] = landing.lines;
-                rows.terminal[first + at] = landing.terminal;
+                rows.terminated[first + at] = landing.terminal;
             }
         }
     }

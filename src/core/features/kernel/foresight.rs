@@ -22,7 +22,7 @@ use super::candidates::{Candidates, index};
 use super::clearing::Clearing;
 use super::lanes::{Apart, Doubles, Floats, Lanes};
 use super::prospects::Prospects;
-use super::scorer::{Chooser, TerminalPolicy};
+use super::scorer::{Chooser, TerminalValue};
 use super::sweep::sweep;
 use crate::engine::{
     Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
@@ -395,7 +395,7 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
             for placement in apart {
                 let shape = &shapes[usize::from(placement.orientation)];
                 let landing = playfield.land(shape, placement.column, rules.top_out);
-                if landing.terminal && scorer.terminal == TerminalPolicy::Avoid {
+                if landing.terminal && scorer.terminal_value == TerminalValue::Avoid {
                     continue;
                 }
                 let score = scorer.score(size, shape, &landing);

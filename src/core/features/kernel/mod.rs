@@ -50,7 +50,7 @@ pub use bounds::LaneBounds;
 pub use extractor::{Extractor, PlacementRows};
 pub use foresight::{Ahead, Expectation, Foresight, Terms};
 pub use lanes::{Apart, Doubles, Lanes, Words};
-pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalPolicy};
+pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalValue};
 pub use together::{Measured, Rest, Together};
 
 use crate::engine::{Column, CompactPlayfield, LowPlayfield};

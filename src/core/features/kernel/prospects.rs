@@ -17,7 +17,7 @@ use super::bounds::LaneBounds;
 use super::candidates::Candidates;
 use super::clearing::Clearing;
 use super::lanes::{Apart, Floats, Lanes, Words, lanes_below};
-use super::scorer::{Chooser, Scorer, TerminalPolicy};
+use super::scorer::{Chooser, Scorer, TerminalValue};
 use super::sweep::{Form, sweep_form};
 use crate::engine::{Column, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 
@@ -40,7 +40,7 @@ impl<L: Lanes> Prospects<L> {
     #[inline(always)]
     pub fn new(scorer: &Scorer, rules: &Rules) -> Option<Self> {
         if rules.top_out != TopOut::Overflow
-            || scorer.terminal() != TerminalPolicy::Avoid
+            || scorer.terminal_value() != TerminalValue::Avoid
             || scorer.plain_terms().is_none()
         {
             return None;

@@ -34,7 +34,7 @@ use crate::features::sets::FeatureSet;
 /// The score of a game-ending placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TerminalPolicy {
+pub enum TerminalValue {
     /// Minus infinity; if every placement ends the game, the first one is chosen.
     #[default]
     Avoid,
@@ -54,7 +54,7 @@ pub struct Scorer {
     plain_terms: Option<Vec<(KernelFeature, f32)>>,
     /// A power of two that makes the largest weight a number between 1 and 2.
     pub(super) scale: f64,
-    pub(super) terminal: TerminalPolicy,
+    pub(super) terminal_value: TerminalValue,
 }
 
 /// A term of a score. The kernels count landing height in halves, so its weight is halved here.
@@ -100,7 +100,7 @@ impl Scorer {
     ///
     /// # Panics
     /// When there is not one weight per feature.
-    pub fn new(set: &FeatureSet, weights: &[f64], terminal: TerminalPolicy) -> Option<Scorer> {
+    pub fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<Scorer> {
         let set = set.on_kernels().filter(|set| set.needs.are_swept())?.clone();
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { 2f64.powi(-(largest.log2().floor() as i32)) } else { 1.0 };
@@ -115,7 +115,7 @@ impl Scorer {
         };
         let plain_terms = sweep_terms.iter().map(plain_term).collect();
         let terms = terms.into();
-        Some(Scorer { set, terms, sweep_terms, plain_terms, scale, terminal })
+        Some(Scorer { set, terms, sweep_terms, plain_terms, scale, terminal_value })
     }
 
     /// The terms of the score.
@@ -125,8 +125,8 @@ impl Scorer {
     }
 
     /// The score of a game-ending placement.
-    pub fn terminal(&self) -> TerminalPolicy {
-        self.terminal
+    pub fn terminal_value(&self) -> TerminalValue {
+        self.terminal_value
     }
 
     /// Chooses a placement of a tetromino, on a kernel.
@@ -197,10 +197,10 @@ impl Scorer {
     ) -> (u32, u32) {
         let ending = swept.ending(base, top_out);
         let plain = swept.exist & !swept.clearing & !ending;
-        let whole = match (self.terminal, top_out) {
-            (TerminalPolicy::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
-            (TerminalPolicy::Avoid, TopOut::Overflow) => swept.clearing & !ending,
-            (TerminalPolicy::Avoid, _) => swept.clearing,
+        let whole = match (self.terminal_value, top_out) {
+            (TerminalValue::Score, _) | (_, TopOut::SpawnBlocked) => swept.clearing | ending,
+            (TerminalValue::Avoid, TopOut::Overflow) => swept.clearing & !ending,
+            (TerminalValue::Avoid, _) => swept.clearing,
         };
         (plain, whole)
     }
@@ -266,7 +266,7 @@ impl LaneWork for ChooseAfter<'_> {
         if let Some((first, placement)) = first {
             let shape = placement.shape(rules, first).expect("a placement of the piece");
             let landing = playfield.land(shape, placement.column, rules.top_out);
-            if landing.terminal && scorer.terminal == TerminalPolicy::Avoid {
+            if landing.terminal && scorer.terminal_value == TerminalValue::Avoid {
                 return (f64::NEG_INFINITY, None);
             }
             score = scorer.score(&size, shape, &landing);
@@ -400,7 +400,7 @@ impl<L: Lanes> Chooser<'_, L> {
             for placement in apart {
                 let shape = &shapes[usize::from(placement.orientation)];
                 let landing = playfield.land(shape, placement.column, top_out);
-                if landing.terminal && scorer.terminal == TerminalPolicy::Avoid {
+                if landing.terminal && scorer.terminal_value == TerminalValue::Avoid {
                     continue;
                 }
                 let score = scorer.score(&self.size, shape, &landing);

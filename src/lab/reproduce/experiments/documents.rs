@@ -5,7 +5,7 @@ use super::row::{
     mean_of, one_game, rerun,
 };
 use crate::reproduce::verdict::{Decimals, Printed};
-use tetrion::agents::{Controller, TerminalPolicy};
+use tetrion::agents::{Controller, TerminalValue};
 use tetrion::client::Features;
 use tetrion::engine::Randomizer;
 use tetrion::optimizers::CemPreset;
@@ -157,8 +157,8 @@ pub fn lab() -> Experiment {
         generations,
         quick_generations,
         by_points: false,
-        candidates_terminal: TerminalPolicy::Score,
-        result_terminal: TerminalPolicy::Score,
+        candidates_terminal_value: TerminalValue::Score,
+        result_terminal_value: TerminalValue::Score,
         check_games: 0,
     };
     let searched = |label: &str, plan, said, lines| Row {
@@ -230,7 +230,7 @@ pub fn lab() -> Experiment {
 pub fn genetic() -> Experiment {
     let handed_in = Controller::named("genetic").expect("a controller of the table");
     let weights = handed_in.weights.to_vec();
-    let after_clearing = Player::Linear(Linear::of_set("height4", weights, TerminalPolicy::Score));
+    let after_clearing = Player::Linear(Linear::of_set("height4", weights, TerminalValue::Score));
     let plan = SearchPlan {
         method: SearchMethod::Genetic,
         features: "lab4",
@@ -238,8 +238,8 @@ pub fn genetic() -> Experiment {
         generations: 12,
         quick_generations: 8,
         by_points: true,
-        candidates_terminal: TerminalPolicy::Score,
-        result_terminal: TerminalPolicy::Score,
+        candidates_terminal_value: TerminalValue::Score,
+        result_terminal_value: TerminalValue::Score,
         check_games: 0,
     };
     let row = |label: &str, player| Row::new(label, "genetic", 10, 22, player).games(1000, 200);
@@ -286,7 +286,7 @@ pub fn survey() -> Experiment {
             .to_vec(),
         ),
         weights: Controller::named("el-tetris-coded").expect("a controller of the table").weights.to_vec(),
-        terminal: TerminalPolicy::Avoid,
+        terminal_value: TerminalValue::Avoid,
     };
     let capped = |row: Row, quick_games| Row { cut: 100_000, quick_cut: 100_000, quick_games, ..row };
     Experiment {

@@ -2,7 +2,7 @@
 
 use super::row::{Experiment, Player, Quantity, Row, SearchMethod, SearchPlan, give_or_take, mean_of, rerun};
 use crate::reproduce::verdict::{Origin, Printed, Reference};
-use tetrion::agents::{CONTROLLERS, Search, TerminalPolicy};
+use tetrion::agents::{CONTROLLERS, Search, TerminalValue};
 use tetrion::optimizers::CemPreset;
 use tetrion::optimizers::cem::Noise;
 
@@ -35,7 +35,7 @@ pub fn controllers(name: &'static str, height: u8) -> Experiment {
         let figure = controller.figures.iter().find(|figure| {
             (figure.preset, figure.width, figure.height, figure.max_steps) == ("simplified", 10, height, 0)
         })?;
-        debug_assert_eq!(controller.play.terminal, TerminalPolicy::Avoid);
+        debug_assert_eq!(controller.play.terminal_value, TerminalValue::Avoid);
         let document = paper(controller.name, height, figure.published);
         let since = figure.measured.and_then(|measured| {
             rerun(match measured.interval {
@@ -79,8 +79,8 @@ pub fn cem_szita_lorincz() -> Experiment {
             by_points: false,
             // In the original program, candidates value the end of a game by the heights of cells above the playfield. These
             // are cut off here, so that value is meaningless, and candidates avoid the end.
-            candidates_terminal: TerminalPolicy::Avoid,
-            result_terminal: TerminalPolicy::Avoid,
+            candidates_terminal_value: TerminalValue::Avoid,
+            result_terminal_value: TerminalValue::Avoid,
             check_games: 30,
         };
         let mut row = Row::new(label, "simplified", 10, 20, Player::Search(plan)).games(30, 30);

@@ -1,7 +1,7 @@
 //! The parts of an experiment: rows, players, and figures to compare.
 
 use crate::reproduce::verdict::{Decimals, Origin, Printed, Reference};
-use tetrion::client::{Features, Play, Policies, RulesChoice, TerminalPolicy, WeightedPolicies};
+use tetrion::client::{Features, Play, Policies, RulesChoice, TerminalValue, WeightedPolicies};
 use tetrion::engine::{FieldValue, Randomizer};
 use tetrion::optimizers::cem::Noise;
 use tetrion::optimizers::{CemPreset, Config, GeneticConfig};
@@ -78,7 +78,7 @@ pub enum Player {
 pub struct Linear {
     pub(super) features: Features,
     pub(super) weights: Vec<f64>,
-    pub(super) terminal: TerminalPolicy,
+    pub(super) terminal_value: TerminalValue,
 }
 
 /// A search for a player.
@@ -97,9 +97,9 @@ pub struct SearchPlan {
     /// Whether candidates are scored by points instead of lines.
     pub by_points: bool,
     /// Value of a game-ending placement for the candidates.
-    pub candidates_terminal: TerminalPolicy,
+    pub candidates_terminal_value: TerminalValue,
     /// Value of a game-ending placement for the result.
-    pub result_terminal: TerminalPolicy,
+    pub result_terminal_value: TerminalValue,
     /// Games that check the result after each generation.
     pub check_games: u32,
 }
@@ -151,9 +151,9 @@ pub enum Quantity {
 
 impl Linear {
     /// A controller on a named feature set.
-    pub fn of_set(set: &str, weights: Vec<f64>, terminal: TerminalPolicy) -> Linear {
+    pub fn of_set(set: &str, weights: Vec<f64>, terminal_value: TerminalValue) -> Linear {
         let features = Features::Set { name: set.to_owned(), version: String::new() };
-        Linear { features, weights, terminal }
+        Linear { features, weights, terminal_value }
     }
 
     /// The policies of a request.
@@ -162,7 +162,7 @@ impl Linear {
             features: self.features.clone(),
             rows: vec![self.weights.clone()],
             model: None,
-            play: Play { terminal: self.terminal, ..Play::default() },
+            play: Play { terminal_value: self.terminal_value, ..Play::default() },
         })
     }
 }

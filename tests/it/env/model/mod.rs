@@ -58,7 +58,7 @@ pub struct Model {
     landed: usize,
     lines: u64,
     pieces: u64,
-    length: u64,
+    steps: u64,
     episode_return: f64,
     /// For every step of the episode, whether its action did not exist.
     invalid: Vec<bool>,
@@ -88,9 +88,9 @@ impl Model {
             playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
             last_landing: None,
             falling: None,
-            garbage: rules
-                .garbage
-                .map(|garbage| TwinGarbage::new(garbage.lines_per_piece, garbage.hole_moves, garbage.delay)),
+            garbage: rules.garbage.map(|garbage| {
+                TwinGarbage::new(garbage.lines_per_piece, garbage.hole_move_chance, garbage.delay_pieces)
+            }),
             features: Vec::new(),
             open_bag: String::new(),
             drawn: String::new(),
@@ -98,7 +98,7 @@ impl Model {
             landed: 0,
             lines: 0,
             pieces: 0,
-            length: 0,
+            steps: 0,
             episode_return: 0.0,
             invalid: Vec::new(),
         }
@@ -239,7 +239,7 @@ impl Model {
             self.reset(None);
             return Row::default();
         }
-        self.length += 1;
+        self.steps += 1;
         let exists = self.legal_actions().contains(&action);
         self.invalid.push(!exists);
         let (mut reward, terminated) = match (self.rules.action_model, config.invalid_action_policy) {
@@ -251,7 +251,7 @@ impl Model {
             reward += self.rules.scoring.game_end;
         }
         self.episode_return += reward;
-        let out_of_time = config.max_episode_steps > 0 && self.length == config.max_episode_steps;
+        let out_of_time = config.max_episode_steps > 0 && self.steps == config.max_episode_steps;
         let truncated = !terminated && (self.piece(0).is_none() || out_of_time);
         let mut last = None;
         if terminated || truncated {

@@ -79,7 +79,7 @@ impl Model {
             }
             Field::Lines => self.lines.to_le_bytes().into(),
             Field::Pieces => self.pieces.to_le_bytes().into(),
-            Field::Length => self.length.to_le_bytes().into(),
+            Field::Steps => self.steps.to_le_bytes().into(),
             Field::EpisodeReturn => self.episode_return.to_le_bytes().into(),
             Field::Seed => match self.source {
                 Source::Seed { episode_seed, .. } if started => episode_seed.to_le_bytes().into(),

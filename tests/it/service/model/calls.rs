@@ -20,11 +20,15 @@ use crate::support::{Client, TestServer, config, enumerate, numbers, refusal_of,
 fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
     let session = name.to_owned();
     match mutation.clone() {
-        Mutation::Reset(env_ids, seeds) => {
-            Asked::Reset(pb::ResetRequest { session, env_ids, seeds, sequence: number, ..Default::default() })
-        }
+        Mutation::Reset(env_ids, seeds) => Asked::Reset(pb::ResetRequest {
+            session,
+            env_ids,
+            seeds,
+            sequence_number: number,
+            ..Default::default()
+        }),
         Mutation::Step(env_ids, actions) => {
-            Asked::Step(pb::StepRequest { env_ids, sequence: number, ..step(name, &actions) })
+            Asked::Step(pb::StepRequest { env_ids, sequence_number: number, ..step(name, &actions) })
         }
         Mutation::Restore(env_ids, states, reseed) => {
             let positions = Some(pb::Positions { states, ..Default::default() });
@@ -33,7 +37,7 @@ fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
                 env_ids,
                 positions,
                 reseed,
-                sequence: number,
+                sequence_number: number,
             })
         }
     }
@@ -145,7 +149,13 @@ impl World {
                 };
                 let batch = EnvBatch::new(config, &Seeding::Session(seed)).unwrap();
                 let name = answer.into_inner().session.unwrap().name;
-                self.models.push(Model { name, batch, sequence: 0, kept: None, expires: self.now + TTL });
+                self.models.push(Model {
+                    name,
+                    batch,
+                    sequence_number: 0,
+                    kept: None,
+                    expires: self.now + TTL,
+                });
             }
             (Err(status), Err(reason)) => assert_eq!(refusal_of(&status).reason, reason),
             (got, expected) => panic!("{got:?}, expected {expected:?}"),
@@ -202,9 +212,9 @@ impl World {
     async fn change(&mut self, i: usize) {
         let again = self.models[i].kept.clone().filter(|_| self.dice.below(4) == 0);
         let (mutation, number) = match again {
-            Some((mutation, _)) => (mutation, self.models[i].sequence),
+            Some((mutation, _)) => (mutation, self.models[i].sequence_number),
             None => {
-                let next = self.models[i].sequence + 1;
+                let next = self.models[i].sequence_number + 1;
                 let number = [0, next, next, next - 1, next + 1][self.dice.below(5)];
                 (self.mutation(i), number)
             }
@@ -241,7 +251,10 @@ impl World {
                 Ok(answer) => {
                     let states: Vec<Bytes> =
                         ids.iter().map(|&id| model.batch.state(id).to_bytes().into()).collect();
-                    assert_eq!((answer.states, answer.sequence), (states.clone(), model.sequence));
+                    assert_eq!(
+                        (answer.states, answer.sequence_number),
+                        (states.clone(), model.sequence_number)
+                    );
                     self.states.extend(states);
                     let surplus = self.states.len().saturating_sub(12);
                     self.states.drain(1..1 + surplus);
@@ -285,7 +298,7 @@ impl World {
                     };
                     let actions: Vec<f64> = placements.iter().zip(of_rows).map(next).collect();
                     assert_eq!(numbers(&answer.actions.unwrap()), actions);
-                    assert_eq!(answer.sequence, model.sequence);
+                    assert_eq!(answer.sequence_number, model.sequence_number);
                 }
                 Err(status) => assert_eq!(Err(refusal_of(&status).reason.as_str()), expected),
             }
@@ -314,9 +327,10 @@ impl World {
         } else if choice == 6 {
             let request = pb::ListSessionsRequest::default();
             let listed = self.client.list_sessions(request).await.unwrap().into_inner().sessions;
-            let listed: Vec<(String, u64)> = listed.into_iter().map(|s| (s.name, s.sequence)).collect();
+            let listed: Vec<(String, u64)> =
+                listed.into_iter().map(|s| (s.name, s.sequence_number)).collect();
             let expected: Vec<(String, u64)> =
-                self.models.iter().map(|m| (m.name.clone(), m.sequence)).collect();
+                self.models.iter().map(|m| (m.name.clone(), m.sequence_number)).collect();
             assert_eq!(listed, expected);
         } else if !self.models.is_empty() {
             let i = self.dice.below(self.models.len());

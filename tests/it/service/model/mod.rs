@@ -42,7 +42,7 @@ impl Dice {
 struct Model {
     name: String,
     batch: EnvBatch,
-    sequence: u64,
+    sequence_number: u64,
     /// The last numbered request and its answer, if nothing has come after it.
     kept: Option<(Mutation, Changed)>,
     expires: u64,
@@ -65,7 +65,7 @@ struct Changed {
     /// Rewards and both flags.
     step: Option<(Vec<f64>, Vec<f64>, Vec<f64>)>,
     final_rows: Vec<u32>,
-    sequence: u64,
+    sequence_number: u64,
 }
 
 /// What a session shows if it names no observations, by placements and by keys.
@@ -97,15 +97,15 @@ impl Model {
             infos: infos().map(|field| self.see(field, env_ids)).collect(),
             step: None,
             final_rows: vec![],
-            sequence: self.sequence + 1,
+            sequence_number: self.sequence_number + 1,
         }
     }
 
     /// Does it, or returns the reason for refusing.
     fn change(&mut self, number: u64, mutation: &Mutation) -> Result<Changed, &'static str> {
-        if number != 0 && number != self.sequence + 1 {
+        if number != 0 && number != self.sequence_number + 1 {
             return match &self.kept {
-                Some((request, answer)) if number == self.sequence && request == mutation => {
+                Some((request, answer)) if number == self.sequence_number && request == mutation => {
                     Ok(answer.clone())
                 }
                 _ => Err("SEQUENCE_MISMATCH"),
@@ -155,7 +155,7 @@ impl Model {
                 self.changed(env_ids)
             }
         };
-        self.sequence += 1;
+        self.sequence_number += 1;
         self.kept = (number != 0).then(|| (mutation.clone(), changed.clone()));
         Ok(changed)
     }
@@ -172,7 +172,7 @@ fn from_reset(answer: pb::ResetResponse) -> Changed {
         infos: data(answer.infos),
         step: None,
         final_rows: vec![],
-        sequence: answer.sequence,
+        sequence_number: answer.sequence_number,
     }
 }
 
@@ -185,11 +185,11 @@ fn from_step(answer: pb::StepResponse) -> Changed {
         infos: data(answer.infos),
         step: Some((flat(rewards), flat(terminated), flat(truncated))),
         final_rows: answer.final_batch.map(|batch| batch.rows).unwrap_or_default(),
-        sequence: answer.sequence,
+        sequence_number: answer.sequence_number,
     }
 }
 
 fn from_restore(answer: pb::RestoreStateResponse) -> Changed {
-    let pb::RestoreStateResponse { observations, action_mask, infos, sequence } = answer;
-    from_reset(pb::ResetResponse { observations, action_mask, infos, sequence })
+    let pb::RestoreStateResponse { observations, action_mask, infos, sequence_number } = answer;
+    from_reset(pb::ResetResponse { observations, action_mask, infos, sequence_number })
 }

@@ -44,7 +44,7 @@ impl Witness {
     async fn everything(&mut self) -> (Vec<Bytes>, u64, u32, u32) {
         let saved = self.client.save_state(save(&self.name)).await.unwrap().into_inner();
         let (sessions, envs) = (self.server.store.num_sessions(), self.server.store.num_envs());
-        (saved.states, saved.sequence, sessions, envs)
+        (saved.states, saved.sequence_number, sessions, envs)
     }
 
     /// Expects a refusal, and that everything is as it was.
@@ -296,7 +296,7 @@ async fn actions_out_of_range_are_listed_up_to_sixteen() {
         assert_eq!(reported.fields()[..2], ["actions[1]", "actions[3]"]);
         assert_eq!(reported.metadata("count"), "20");
         let zeros = client.step(step(&name, &[0; 40])).await.unwrap().into_inner();
-        assert_eq!((zeros.sequence, first.sequence), (2, 1));
+        assert_eq!((zeros.sequence_number, first.sequence_number), (2, 1));
         assert_eq!(crate::support::numbers(&zeros.infos[1]), [1.0; 40], "the first piece of each");
     }
 }
@@ -336,7 +336,7 @@ async fn nothing_goes_on_before_the_first_reset() {
     let reported = refused(client.step(both).await, Code::FailedPrecondition, "NOT_RESET");
     assert_eq!(reported.metadata("env_ids"), "7");
     let one = pb::StepRequest { env_ids: vec![3], ..step(&name, &[0]) };
-    assert_eq!(client.step(one).await.unwrap().into_inner().sequence, 2);
+    assert_eq!(client.step(one).await.unwrap().into_inner().sequence_number, 2);
 }
 
 #[tokio::test]
@@ -380,10 +380,13 @@ async fn whatever_a_request_says_its_error_stays_small() {
     let long = "\u{1F600}".repeat(32);
     let endless = "\u{1F600}".repeat(1 << 20);
     for name in [long, endless] {
-        let set = pb::FeatureSelection { set: name.clone(), ..Default::default() };
+        let set = pb::FeatureSelection { feature_set: name.clone(), ..Default::default() };
         let list = pb::FeatureSelection { features: vec![name.clone()], ..Default::default() };
-        let version =
-            pb::FeatureSelection { set: "bcts8".into(), version: name.clone(), ..Default::default() };
+        let version = pb::FeatureSelection {
+            feature_set: "bcts8".into(),
+            feature_set_version: name.clone(),
+            ..Default::default()
+        };
         let rules = pb::Rules { preset: name.clone(), ..Default::default() };
         let configs = [
             pb::SessionConfig { features: Some(set), ..config(1, 1) },

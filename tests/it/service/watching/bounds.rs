@@ -211,7 +211,7 @@ async fn frames_come_no_faster_than_asked_for() {
     let elapsed = start.elapsed().as_secs_f64();
     assert!(frames.len() as f64 <= elapsed * 20.0 + 2.0, "{} in {elapsed} s", frames.len());
     assert!(frames.len() >= 3, "{} in {elapsed} s", frames.len());
-    let sequences: Vec<u64> = frames.iter().map(|frame| frame.sequence).collect();
+    let sequences: Vec<u64> = frames.iter().map(|frame| frame.sequence_number).collect();
     assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
 }
 
@@ -239,11 +239,11 @@ async fn a_caller_that_does_not_read_skips_frames_and_delays_no_step() {
     let mut last = 0;
     // At 60 a second, dozens of frames would be due meanwhile.
     while start.elapsed() < Duration::from_millis(700) {
-        last = client.step(step(&name, &actions)).await.unwrap().into_inner().sequence;
+        last = client.step(step(&name, &actions)).await.unwrap().into_inner().sequence_number;
     }
     viewer.started().await;
     let mut frames = Vec::new();
-    while frames.last().is_none_or(|frame: &pb::WatchFrame| frame.sequence < last) {
+    while frames.last().is_none_or(|frame: &pb::WatchFrame| frame.sequence_number < last) {
         frames.push(viewer.frame().await);
     }
     assert!(frames.len() <= 3, "{} frames were kept for a caller that did not read", frames.len());

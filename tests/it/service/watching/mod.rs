@@ -45,19 +45,19 @@ impl Viewer {
     }
 
     /// The first frame of this state; no frame may be of an earlier one than the frame before.
-    async fn frame_of(&mut self, sequence: u64) -> pb::WatchFrame {
+    async fn frame_of(&mut self, sequence_number: u64) -> pb::WatchFrame {
         let mut before = 0;
         loop {
             let frame = self.frame().await;
             assert!(
-                (before..=sequence).contains(&frame.sequence),
-                "{before}, {} of {sequence}",
-                frame.sequence
+                (before..=sequence_number).contains(&frame.sequence_number),
+                "{before}, {} of {sequence_number}",
+                frame.sequence_number
             );
-            if frame.sequence == sequence {
+            if frame.sequence_number == sequence_number {
                 return frame;
             }
-            before = frame.sequence;
+            before = frame.sequence_number;
         }
     }
 
@@ -104,7 +104,7 @@ fn pairs(cells: &[(u8, u8)]) -> Vec<u32> {
 /// A frame shows the game that a recording of it would.
 fn assert_shows(env: &pb::WatchedEnv, course: &Course, at: &str) {
     let scene = course.scene();
-    assert_eq!(env.cells, bytes(course), "{at}");
+    assert_eq!(env.colors, bytes(course), "{at}");
     assert_eq!(env.last_cells, pairs(&scene.last), "{at}");
     let current = scene.current.filter(|_| env.phase() == pb::EpisodePhase::Running);
     assert_eq!(env.piece, current.map(|current| current.piece.to_string()).unwrap_or_default(), "{at}");
@@ -112,7 +112,7 @@ fn assert_shows(env: &pb::WatchedEnv, course: &Course, at: &str) {
     let ghost = scene.ghost.filter(|_| current.is_some());
     assert_eq!(env.ghost_cells, ghost.map(|ghost| pairs(&ghost)).unwrap_or_default(), "{at}");
     assert_eq!(env.queue, scene.next.iter().map(|piece| piece.letter()).collect::<String>(), "{at}");
-    assert_eq!((env.lines, env.pieces, env.length), (scene.lines, scene.pieces, scene.steps), "{at}");
+    assert_eq!((env.lines, env.pieces, env.steps), (scene.lines, scene.pieces, scene.steps), "{at}");
     assert_eq!(env.episode_return, scene.score, "{at}");
     assert_eq!(env.garbage, scene.garbage.iter().map(|&lines| lines.into()).collect::<Vec<u32>>(), "{at}");
 }
@@ -188,7 +188,7 @@ impl Learner {
                 episode: self.episodes[i],
                 lines: scene.lines,
                 pieces: scene.pieces,
-                length: scene.steps,
+                steps: scene.steps,
                 episode_return: scene.score,
                 terminated: terminated[i] > 0.0,
             });
@@ -200,13 +200,13 @@ impl Learner {
             }
         }
         self.mask = flags(&answer.action_mask);
-        answer.sequence
+        answer.sequence_number
     }
 
     fn assert_shown(&self, frame: &pb::WatchFrame) {
         for env in &frame.envs {
             let i = env.env_id as usize;
-            let at = format!("environment {i} after {} calls, dice {}", frame.sequence, self.dice.0);
+            let at = format!("environment {i} after {} calls, dice {}", frame.sequence_number, self.dice.0);
             assert_shows(env, &self.courses[i], &at);
             assert_eq!(env.episode, self.episodes[i], "{at}");
             assert_eq!(env.last_episode, self.last_episodes[i], "{at}");
@@ -281,8 +281,8 @@ async fn frames_show_what_recordings_show() {
             for _ in 0..learner.dice.below(3) {
                 learner.step().await;
             }
-            let sequence = learner.step().await;
-            let frame = viewer.frame_of(sequence).await;
+            let sequence_number = learner.step().await;
+            let frame = viewer.frame_of(sequence_number).await;
             assert_eq!(frame.envs.iter().map(|env| env.env_id).collect::<Vec<_>>(), [6, 0, 3]);
             learner.assert_shown(&frame);
         }
@@ -302,11 +302,11 @@ async fn a_session_is_watched_before_its_first_episode() {
         (name.as_str(), Some(10))
     );
     let frame = viewer.frame().await;
-    assert_eq!((frame.sequence, frame.envs.len()), (0, 2));
+    assert_eq!((frame.sequence_number, frame.envs.len()), (0, 2));
     let waiting = pb::WatchedEnv {
         env_id: 1,
         phase: pb::EpisodePhase::NotStarted.into(),
-        cells: vec![0; 200].into(),
+        colors: vec![0; 200].into(),
         ..Default::default()
     };
     assert_eq!(frame.envs[1], waiting);
@@ -332,10 +332,10 @@ async fn colours_by_hand() {
     let (mut viewer, _) = watch(&mut client, &name).await;
     let drawn = |env: &pb::WatchedEnv| -> Vec<String> {
         let letter = |cell: &u8| char::from(b".IOTZSJL?"[usize::from(*cell)]);
-        env.cells.chunks(4).rev().map(|row| row.iter().map(letter).collect()).collect()
+        env.colors.chunks(4).rev().map(|row| row.iter().map(letter).collect()).collect()
     };
-    let sequence = client.step(step(&name, &[0])).await.unwrap().into_inner().sequence;
-    let frame = viewer.frame_of(sequence).await;
+    let sequence_number = client.step(step(&name, &[0])).await.unwrap().into_inner().sequence_number;
+    let frame = viewer.frame_of(sequence_number).await;
     let env = &frame.envs[0];
     assert_eq!(drawn(env).concat().matches('T').count(), 4);
     assert_eq!(env.last_cells.len(), 8);
@@ -356,12 +356,14 @@ async fn colours_by_hand() {
     // A step forward and back again: what was there before keeps its colours.
     let before = drawn(env);
     client.step(step(&name, &[0])).await.unwrap();
-    let sequence = client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence;
-    assert_eq!(drawn(&viewer.frame_of(sequence).await.envs[0]), before);
+    let sequence_number =
+        client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence_number;
+    assert_eq!(drawn(&viewer.frame_of(sequence_number).await.envs[0]), before);
     // A drawing has no colours.
     let positions = pb::Positions { drawings: vec![drawing(&["#...", "##.#"], "L")], ..Default::default() };
-    let sequence = client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence;
-    let drawn_by_hand = drawn(&viewer.frame_of(sequence).await.envs[0]);
+    let sequence_number =
+        client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence_number;
+    let drawn_by_hand = drawn(&viewer.frame_of(sequence_number).await.envs[0]);
     assert_eq!(drawn_by_hand[..2], ["....", "...."]);
     assert_eq!(drawn_by_hand[2..].concat().replace(['T', '?'], "#"), "#...##.#");
 }

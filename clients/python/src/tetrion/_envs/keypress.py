@@ -38,7 +38,7 @@ class KeypressEnv(SingleEnv):
     `Discrete(6)`: 0 idle, 1 left, 2 right, 3 turn_left, 4 turn_right, 5 hard_drop. All keys are allowed at any
     time; a key that would push the piece out of the playfield or into a full cell does nothing.
 
-    With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`gravity`,
+    With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`fall_delay`,
     `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft_drop,
     7 sonic_drop, 8 turn_half and 9 hold. The mask says whether the last two exist. A step or a turn on the ground
     begins the lock delay again, `lock_resets` times; after that, a piece locks when the rest of the delay is over, not at
@@ -75,12 +75,12 @@ class KeypressEnv(SingleEnv):
 
     ## Information
 
-    As in `PlacementEnv`; `length` counts keys, `pieces` those that have locked.
+    As in `PlacementEnv`; `steps` counts keys, `pieces` those that have locked.
 
     ## Arguments
 
     As in `PlacementEnv`. `rules` may name any preset or fields; here pieces fall in all of them: under `guideline`, or with
-    the reach `srs`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is
+    the reach `moves`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is
     `PlacementEnv`.
     """
 
@@ -96,7 +96,7 @@ class KeypressEnv(SingleEnv):
         """
         rules = self.session._message.config.rules
         keys = _KEYBOARD if self.session.num_actions == 6 else _KEYBOARD | _MODERN_KEYBOARD
-        missing = {"r"} if rules.half_turns == pb.HALF_TURNS_OFF else set()
+        missing = {"r"} if rules.half_turns == pb.HALF_TURNS_NONE else set()
         missing |= set() if rules.hold else {"c"}
         return {(ord(key) if isinstance(key, str) else key,): action for key, action in keys.items() if key not in missing}
 
@@ -131,7 +131,7 @@ def _falling(rules: RulesLike) -> RulesLike:
         return rules_fields(named)
     # In the modern game pieces keep their turns and their way.
     is_named = message.preset == "guideline" and not message.HasField("reach")
-    is_modern = is_named or message.reach == pb.REACH_SRS
+    is_modern = is_named or message.reach == pb.REACH_MOVES
     fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}
     falling = rules_message(fields)
     assert falling is not None

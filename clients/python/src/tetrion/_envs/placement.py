@@ -34,7 +34,8 @@ class PlacementEnv(SingleEnv):
       of an explicit sequence). With another `piece_set` of n pieces it is `Discrete(n + 1)`, and n means none
     - `queue`: `MultiDiscrete([8] * preview)`, the next ones, if the rules show any
     - `held`: `Discrete(8)`, the held one, if the rules let one be held; 7 while none is
-    - `garbage`: uint8 (delay + 1,), where the rules have garbage: lines that wait, by the piece with which they may rise
+    - `garbage`: uint8 (delay_pieces + 1,), where the rules have garbage: lines that wait, by the piece with which they
+      may rise
     - `features`: `Box` float32, if `features` names some
     - `action_mask`: `Box` int8 (A,), with `observe_mask`
 
@@ -67,7 +68,7 @@ class PlacementEnv(SingleEnv):
 
     ## Information
 
-    `lines`, `pieces`, `length` and `episode_return` of the episode so far, as Python's numbers; `seed`, that of the
+    `lines`, `pieces`, `steps` and `episode_return` of the episode so far, as Python's numbers; `seed`, that of the
     episode: its 64 bits as a number with a sign, which fits int64; and `action_mask`. Unless
     `invalid_action_policy="reject"`: `invalid_action`, whether the mask forbade the last action, and `invalid_actions`, how
     many it has forbidden in the episode. If `infos` asks for it: `landing_row`, the row in which the last piece came to

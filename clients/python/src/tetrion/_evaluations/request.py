@@ -17,7 +17,7 @@ from tetrion._messages.policies import (
     check_model,
     check_search,
     checked_policies,
-    checked_terminal,
+    checked_terminal_value,
     policy_message,
     weights_message,
 )
@@ -49,7 +49,7 @@ class EvaluationOptions(TypedDict, total=False):
     """What an evaluation plays, and how far: keyword arguments of `Client.evaluate` and of all that evaluates like it.
 
     Either `seeds` or `piece_sequences` must be given. Everything else may be left out. `features`, `model`, `search` and
-    `terminal` belong to `weights`, and are refused without them: a `Policy` has its own.
+    `terminal_value` belong to `weights`, and are refused without them: a `Policy` has its own.
 
     Attributes:
         weights: Weight vectors [P, F], or one [F], of linear controllers; [P, F + N] with a `model` of N parameters.
@@ -61,7 +61,7 @@ class EvaluationOptions(TypedDict, total=False):
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
         rules_version: Refuse unless the server has this one.
         search: How the policies of the matrix weigh what the next pieces can reach, a `Search`; by default not at all.
-        terminal: The score of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
+        terminal_value: The value of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
             `score`.
         episodes_per_seed: Episodes of each seed; by default 1.
         pairs: uint32 [G, 2], policy and seed indices to play; by default all.
@@ -86,7 +86,7 @@ class EvaluationOptions(TypedDict, total=False):
     rules: RulesLike
     rules_version: str
     search: Search | None
-    terminal: str | None
+    terminal_value: str | None
     episodes_per_seed: int
     pairs: npt.ArrayLike | None
     max_pieces: int | None
@@ -158,7 +158,7 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
 # How a policy says what belongs to it, if there are no weights for which the evaluation says it.
 _OF_POLICIES = {
     "search": "a policy has its own, as in Policy('dt-10', search=Search(lookahead=1))",
-    "terminal": "a policy has its own, as in Policy('dt-10', terminal='score')",
+    "terminal_value": "a policy has its own, as in Policy('dt-10', terminal_value='score')",
     "features": "a policy has its own, as in Policy(weights=[...], features='bcts8')",
     "model": "a policy has its own, as in Policy(weights=[...], features='bcts8', model=Mlp([32]))",
 }
@@ -168,12 +168,12 @@ def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
     """The matrix of weights, with all that its policies share."""
     weights = options.get("weights")
     features = selected_features(options.get("features"))
-    terminal = checked_terminal(options.get("terminal"))
+    terminal_value = checked_terminal_value(options.get("terminal_value"))
     model, search = options.get("model"), options.get("search")
     check_model(model)
     check_search(search)
     if weights is not None:
-        return weights_message(weights, features, model, search, terminal)
+        return weights_message(weights, features, model, search, terminal_value)
     for name, instead in _OF_POLICIES.items():
         if options.get(name) is not None:
             raise InvalidArgumentError(name, f"is given without weights, expected weights; {instead}")

@@ -41,12 +41,12 @@ class Placements:
         placements: int32 [R], the number of the placement; equal to `actions` if a step is a placement.
         rewards: float32 [R], the reward of playing it.
         lines: uint8 [R], the lines it clears.
-        terminal: bool [R], whether it ends the game.
+        terminated: bool [R], whether it ends the game.
         features: float32 [R, F], if asked for.
         afterstates: uint16 or uint32 [R, height], if asked for: the playfield after it, bit c of a row is column c.
         position_features: float32 [B, F], if asked for: features of the current playfields.
         feature_names: The F columns.
-        sequence: The sequence number of the session that the rows belong to; 0 for positions.
+        sequence_number: The sequence number of the session that the rows belong to; 0 for positions.
         spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
         holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
         attacks: uint8 [R], the lines it sends; None where the rules count neither these nor other points for clears.
@@ -66,12 +66,12 @@ class Placements:
     placements: npt.NDArray[np.int32]
     rewards: npt.NDArray[np.float32]
     lines: npt.NDArray[np.uint8]
-    terminal: npt.NDArray[np.bool_]
+    terminated: npt.NDArray[np.bool_]
     features: npt.NDArray[np.float32] | None
     afterstates: npt.NDArray[np.unsignedinteger] | None
     position_features: npt.NDArray[np.float32] | None
     feature_names: tuple[str, ...]
-    sequence: int
+    sequence_number: int
     spins: npt.NDArray[np.uint8] | None = None
     holds: npt.NDArray[np.bool_] | None = None
     attacks: npt.NDArray[np.uint8] | None = None
@@ -103,12 +103,12 @@ class Placements:
             placements=to_numpy(message.placements),  # type: ignore[arg-type]
             rewards=to_numpy(message.rewards),  # type: ignore[arg-type]
             lines=to_numpy(message.lines),  # type: ignore[arg-type]
-            terminal=to_numpy(message.terminal),  # type: ignore[arg-type]
+            terminated=to_numpy(message.terminated),  # type: ignore[arg-type]
             features=optional("features"),  # type: ignore[arg-type]
             afterstates=optional("afterstates"),  # type: ignore[arg-type]
             position_features=optional("position_features"),  # type: ignore[arg-type]
             feature_names=tuple(message.feature_columns.names),
-            sequence=message.sequence,
+            sequence_number=message.sequence_number,
             spins=optional("spins"),  # type: ignore[arg-type]
             holds=optional("holds"),  # type: ignore[arg-type]
             attacks=optional("attacks"),  # type: ignore[arg-type]
@@ -161,7 +161,7 @@ class Placements:
         return tuple(KEYS[key] for key in self.keys[self.key_offsets[row] : self.key_offsets[row + 1]])
 
     def scores(
-        self, weights: npt.ArrayLike, model: Model | None = None, *, terminal: str = "avoid"
+        self, weights: npt.ArrayLike, model: Model | None = None, *, terminal_value: str = "avoid"
     ) -> npt.NDArray[np.float64]:
         """The score of each row for one weight vector, equal to the server's to the last bit; `best_rows` chooses by it.
 
@@ -171,14 +171,15 @@ class Placements:
         Args:
             weights: One signed weight for each feature, then the N parameters of the model.
             model: A `Mlp` or an `NTuple` that is added to the weighted sum. With tables, it needs afterstates.
-            terminal: The score of a placement that ends the game: `avoid`, minus infinity, or `score`, as for any other.
+            terminal_value: The value of a placement that ends the game: `avoid`, minus infinity, or `score`, as for any
+                other.
 
         Raises:
             InvalidArgumentError: There are no features or no afterstates, there is not one weight for each feature and each
                 parameter, or a weight is not a number.
         """
         numbers = arguments.weights("weights", weights)
-        avoids = arguments.choice("terminal", terminal, ("avoid", "score")) == "avoid"
+        avoids = arguments.choice("terminal_value", terminal_value, ("avoid", "score")) == "avoid"
         if self.features is None:
             raise InvalidArgumentError("features", "were not asked for: enumerate_placements(..., features=...)")
         num_features = len(self.feature_names)
@@ -192,7 +193,7 @@ class Placements:
         for weight, column in zip(numbers, self.features.T.astype(np.float64), strict=False):
             scores += weight * column
         if avoids:
-            scores[self.terminal] = -np.inf
+            scores[self.terminated] = -np.inf
         return scores if model is None else scores + model.outputs(self, numbers[num_features:]).astype(np.float64)
 
     def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
@@ -233,7 +234,7 @@ _COLUMNS = (
     "placements",
     "rewards",
     "lines",
-    "terminal",
+    "terminated",
     "afterstates",
     "spins",
     "holds",

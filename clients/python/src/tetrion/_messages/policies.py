@@ -80,7 +80,7 @@ class Policy:
 
         Policy("dt-10")
         Policy("dt-10", search=Search(pieces=1))
-        Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal="score")
+        Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal_value="score")
         Policy("monte_carlo", playouts=10)
 
     `Client.server_info()` lists controllers and agents, with the settings that each takes.
@@ -88,7 +88,7 @@ class Policy:
     Attributes:
         name: A controller or an agent.
         search: How it weighs what the next pieces can reach. None: what a controller was made for; weights are greedy.
-        terminal: The score of a placement that ends the game: `avoid`, minus infinity; or `score`, as for any other one.
+        terminal_value: The value of a placement that ends the game: `avoid`, minus infinity; or `score`, as for any other.
             None: the controller's own; weights avoid it.
         playouts: Random games for each placement, of the agents that play some.
         weights: Instead of a name: one signed weight for each feature, then the parameters of the model.
@@ -100,7 +100,7 @@ class Policy:
     name: str = ""
     _: KW_ONLY
     search: Search | None = None
-    terminal: str | None = None
+    terminal_value: str | None = None
     playouts: int | None = None
     weights: Sequence[float] | npt.NDArray[Any] | None = None
     features: FeaturesLike = None
@@ -119,7 +119,7 @@ class Policy:
 
         put("name", arguments.string("name", self.name, "the name of a controller or an agent"))
         put("label", arguments.string("label", self.label))
-        put("terminal", checked_terminal(self.terminal))
+        put("terminal_value", checked_terminal_value(self.terminal_value))
         put("features", selected_features(self.features))
         check_model(self.model)
         check_search(self.search)
@@ -147,9 +147,9 @@ class Policy:
 PoliciesLike: TypeAlias = "str | Policy | Sequence[str | Policy]"
 
 
-def checked_terminal(terminal: Any) -> str | None:
+def checked_terminal_value(terminal_value: Any) -> str | None:
     """`avoid` or `score`, or None."""
-    return None if terminal is None else enum_name(pb.TerminalScore, terminal, "terminal")
+    return None if terminal_value is None else enum_name(pb.TerminalValue, terminal_value, "terminal_value")
 
 
 def check_model(model: Any) -> None:
@@ -199,7 +199,7 @@ def policy_message(policy: Policy) -> pb.Agent:
         name=name,
         label=policy.label,
         playouts=policy.playouts,
-        terminal=terminal_value(policy.terminal),
+        terminal_value=encode_terminal_value(policy.terminal_value),
         features=features_message(policy.features),
         weights=policy.weights if policy.weights is not None else (),
         **search,
@@ -208,21 +208,21 @@ def policy_message(policy: Policy) -> pb.Agent:
 
 
 def weights_message(
-    weights: npt.ArrayLike, features: FeaturesLike, model: Model | None, search: Search | None, terminal: str | None
+    weights: npt.ArrayLike, features: FeaturesLike, model: Model | None, search: Search | None, terminal_value: str | None
 ) -> pb.WeightMatrix:
     """The message of policies that differ in their weights only, a row for each."""
     return pb.WeightMatrix(
         features=features_message(features),
         weights=from_numpy(np.atleast_2d(arguments.weights("weights", weights))),
-        terminal=terminal_value(terminal),
+        terminal_value=encode_terminal_value(terminal_value),
         **search_fields(search),
         **model_fields(model),
     )
 
 
-def terminal_value(terminal: str | None) -> Any:
+def encode_terminal_value(terminal_value: str | None) -> Any:
     """The value of the enum; None for the server's default."""
-    return enum_value(pb.TerminalScore, terminal, "terminal") if terminal is not None else None
+    return enum_value(pb.TerminalValue, terminal_value, "terminal_value") if terminal_value is not None else None
 
 
 def search_fields(search: Search | None) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def policy_from(message: pb.Agent, width: int) -> Policy:
     """The policy of a message in which the server has filled in every default; a controller's weights are left out."""
     shared: dict[str, Any] = {
         "search": search_from(message.expectation) if message.HasField("expectation") else None,
-        "terminal": terminal_from(message.terminal),
+        "terminal_value": terminal_value_from(message.terminal_value),
         "playouts": message.playouts if message.HasField("playouts") else None,
         "label": message.label,
     }
@@ -284,7 +284,7 @@ def policy_from(message: pb.Agent, width: int) -> Policy:
         shared["search"] = Search(lookahead=message.lookahead)
     if message.name not in _BY_WEIGHTS:
         return Policy(message.name, **shared)
-    features: Any = message.features.set or tuple(message.features.features)
+    features: Any = message.features.feature_set or tuple(message.features.features)
     return Policy(weights=tuple(message.weights), features=features, model=model_from(message, width), **shared)
 
 
@@ -319,6 +319,6 @@ def search_from(message: pb.Expectation) -> Search:
     return Search(**given, terms=None if terms is None else short_name(terms))
 
 
-def terminal_from(value: int) -> str | None:
+def terminal_value_from(value: int) -> str | None:
     """The name of the value of the enum; None for the server's default."""
-    return short_name(pb.TerminalScore.DESCRIPTOR.values_by_number[value]) if value else None
+    return short_name(pb.TerminalValue.DESCRIPTOR.values_by_number[value]) if value else None

@@ -73,7 +73,7 @@ def _single(value: Any, field: FieldDescriptor, width: int) -> Any:
     if isinstance(value, pb.Expectation):
         return search_from(value)
     if isinstance(value, pb.FeatureSelection):
-        return value.set or tuple(value.features)
+        return value.feature_set or tuple(value.features)
     if isinstance(value, Duration):
         return value.ToTimedelta().total_seconds()
     return record(value, width) if isinstance(value, Message) else value

@@ -237,7 +237,7 @@ def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
     if selected is None:
         return None
     if isinstance(selected, str):
-        return pb.FeatureSelection(set=selected)
+        return pb.FeatureSelection(feature_set=selected)
     return pb.FeatureSelection(features=selected)
 
 

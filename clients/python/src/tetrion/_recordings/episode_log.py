@@ -97,7 +97,7 @@ class EpisodeLog:
         self._remembered: OrderedDict[bytes, Episode] = OrderedDict()
         self._remembered_bytes = 0
         infos = {spec.name: place for place, spec in enumerate(session.info_specs)}
-        self._seed, self._length = infos.get("seed"), infos.get("length")
+        self._seed, self._steps = infos.get("seed"), infos.get("steps")
         # Explicit pieces that a reset dealt; those of the session's configuration the server does not repeat.
         self._sequences: dict[int, str] = {}
         for env_id in begun:
@@ -162,7 +162,7 @@ class EpisodeLog:
         ended = np.logical_or(terminated, column(response.truncated, "truncated", np.bool_, shape))[rows].tolist()
         actions = actions[rows].tolist()
         # After an action this is at least 1, unless the step began an episode.
-        lengths = _info(response, self._length, rows).tolist() if self._length is not None else None
+        lengths = _info(response, self._steps, rows).tolist() if self._steps is not None else None
         waits = self._mode == pb.AUTORESET_MODE_NEXT_STEP
         for place, (row, env_id) in enumerate(zip(rows, env_ids, strict=True)):
             episode = self.episodes.get(env_id)

@@ -72,7 +72,7 @@ class Recorder:
     def _begun(self) -> list[int]:
         """The environments whose episodes have begun."""
         session = self._session
-        if session.sequence == 0 or not self._env_ids:
+        if session.sequence_number == 0 or not self._env_ids:
             return []
         try:
             session.save_state(self._env_ids)

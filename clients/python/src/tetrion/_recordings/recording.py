@@ -173,7 +173,7 @@ class Recording:
     @property
     def landings(self) -> npt.NDArray[np.uint8]:
         """The lines that each piece cleared, uint8 [pieces]."""
-        return np.frombuffer(self._message.lines, np.uint8)
+        return np.frombuffer(self._message.landing_lines, np.uint8)
 
     @property
     def pieces(self) -> int:
@@ -301,7 +301,7 @@ class Recording:
         played = drawn(course.state.rows, self._message.rules.width)
         for what, recorded, replayed in (
             ("pieces", outcome.pieces, scene.pieces),
-            ("pieces with lines", len(self._message.lines), scene.pieces),
+            ("pieces with lines", len(self._message.landing_lines), scene.pieces),
             ("lines", outcome.lines, scene.lines),
             ("points", outcome.score, outcome.score if close else scene.score),
             ("end", self.end, scene.end),
@@ -439,7 +439,7 @@ def written(
         if start is not None
         else None,
         actions=actions,
-        lines=bytes(landings),
+        landing_lines=bytes(landings),
         outcome=pb.RecordedOutcome(
             pieces=scene.pieces,
             lines=scene.lines,

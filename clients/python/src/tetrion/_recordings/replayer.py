@@ -26,7 +26,7 @@ from tetrion._sessions.session import Session
 # Steps that are sent before the answer to the first of them is read; the server takes twice as many.
 _AHEAD = 32
 
-_INFOS = ["lines", "pieces", "length", "episode_return", "invalid_action", "landing_row"]
+_INFOS = ["lines", "pieces", "steps", "episode_return", "invalid_action", "landing_row"]
 
 CreateSession = Callable[[pb.CreateSessionRequest, int], Session]
 OnStep = Callable[[int, Course], None]
@@ -63,7 +63,7 @@ class Replayer:
         rules = config.rules
         has_keys = rules.action_model == pb.ACTION_MODEL_KEYPRESS
         observations = ["board_bits", "current", "queue"]
-        is_steered = has_keys and rules.reach == pb.REACH_SRS
+        is_steered = has_keys and rules.reach == pb.REACH_MOVES
         observations += ["falling_cells"] * has_keys + ["held"] * rules.hold + ["piece_state"] * is_steered
         has_garbage = rules.HasField("garbage")
         observations += ["garbage"] * has_garbage
@@ -86,7 +86,7 @@ class Replayer:
         self._width = rules.width
         self._session = create(request, 256)
         # Where pieces turn on their way, the number of a placement names no single orientation of an empty playfield.
-        is_plain = not has_keys and rules.reach != pb.REACH_SRS and not rules.hold
+        is_plain = not has_keys and rules.reach != pb.REACH_MOVES and not rules.hold
         self._shapes: Shapes | None = None
         if are_tetrominoes(rules):
             self._shapes = _shapes(self._session) if is_plain else {}
@@ -255,7 +255,7 @@ def _states(observed: Observed) -> list[GameState]:
             current,
             queues,
             falling,
-            infos["length"].tolist(),
+            infos["steps"].tolist(),
             infos["pieces"].tolist(),
             infos["lines"].tolist(),
             infos["episode_return"].tolist(),

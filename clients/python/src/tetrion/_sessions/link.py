@@ -54,7 +54,7 @@ class Link:
     Attributes:
         connection: The connection to the server.
         message: The session as the server describes it.
-        sequence: The number of the last numbered call. Those sent ahead count.
+        sequence_number: The number of the last numbered call. Those sent ahead count.
         listeners: Each hears of every numbered call once it is answered, in order.
     """
 
@@ -62,7 +62,7 @@ class Link:
         """Links to a session that exists. Without a journal it cannot be made again."""
         self.connection = connection
         self.message = message
-        self.sequence = message.sequence
+        self.sequence_number = message.sequence_number
         self.listeners: list[Listener] = []
         self._journal = journal
         # The server's numbers are smaller than ours by this, once it has seen the session made again.
@@ -92,9 +92,9 @@ class Link:
         """Makes a call of its own, and takes snapshots when they are due."""
         if kind not in NUMBERED:
             return self.ask(METHODS[kind], request)
-        response = self.ask(METHODS[kind], request, self.sequence + 1)
-        self.sequence = response.sequence
-        if self.record(Entry(self.sequence, kind, request), response):
+        response = self.ask(METHODS[kind], request, self.sequence_number + 1)
+        self.sequence_number = response.sequence_number
+        if self.record(Entry(self.sequence_number, kind, request), response):
             self.keep_snapshots(self.ask("SaveState", pb.SaveStateRequest()))
         return response
 
@@ -119,7 +119,7 @@ class Link:
     def address(self, request: Any, number: int = 0) -> None:
         """Writes the session's name and the call's number, as the server knows them now, into a request."""
         if number:
-            request.sequence = number - self._offset
+            request.sequence_number = number - self._offset
         if isinstance(request, pb.EnumeratePlacementsRequest):
             request.session_envs.session = self.name
         elif isinstance(request, pb.GetSessionRequest):
@@ -134,11 +134,11 @@ class Link:
             InvalidAnswerError: It is the answer to another call than the one of this number.
         """
         if number:
-            if response.sequence != number - self._offset:
-                raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence}")
-            response.sequence = number
-        elif self._offset and hasattr(response, "sequence"):
-            response.sequence += self._offset
+            if response.sequence_number != number - self._offset:
+                raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence_number}")
+            response.sequence_number = number
+        elif self._offset and hasattr(response, "sequence_number"):
+            response.sequence_number += self._offset
 
     def record(self, entry: Entry, response: Any) -> bool:
         """Records a numbered call that was answered. Returns whether snapshots are due, once until they are kept."""
@@ -156,7 +156,7 @@ class Link:
         if isinstance(answer, TetrionError):
             self._journal.give_up()
         else:
-            self._journal.keep(answer.states, answer.sequence)
+            self._journal.keep(answer.states, answer.sequence_number)
 
     def make_again(self, patience: Patience) -> None:
         """Makes the session once more, at the state after the last call that was answered. It must have a journal.
@@ -182,7 +182,7 @@ class Link:
                 if journal.states:
                     positions = pb.Positions(states=journal.states)
                     request = pb.RestoreStateRequest(session=message.name, positions=positions)
-                    number = self.connection.call("RestoreState", request, self.metadata).sequence
+                    number = self.connection.call("RestoreState", request, self.metadata).sequence_number
                 self._offset = journal.number - number
                 for entry in journal.entries:
                     self.address(entry.request, entry.number)
@@ -212,10 +212,10 @@ class Link:
         message = self.ask("GetSession", pb.GetSessionRequest()).session
         self._check_same(message)
         self.message = message
-        if self.sequence != self.message.sequence + self._offset:
+        if self.sequence_number != self.message.sequence_number + self._offset:
             # Another client has changed it: our own calls do not lead to where it is now.
             self._journal, self._offset = None, 0
-            self.sequence = self.message.sequence
+            self.sequence_number = self.message.sequence_number
 
     def delete(self, name: str) -> None:
         """Deletes a session of this name on the server, if there is one."""

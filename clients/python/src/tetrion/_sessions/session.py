@@ -68,9 +68,9 @@ class Session(Calls):
         return self._link.name
 
     @property
-    def sequence(self) -> int:
+    def sequence_number(self) -> int:
         """The number of its last call that changed it. Calls that a stream sends ahead count."""
-        return self._link.sequence
+        return self._link.sequence_number
 
     @property
     def num_envs(self) -> int:
@@ -111,7 +111,7 @@ class Session(Calls):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The columns of its features; none without a selection."""
-        return tuple(self._message.features.names)
+        return tuple(self._message.feature_columns.names)
 
     def _call(self, kind: str, request: Any) -> Any:
         return self._link.call(kind, request)

@@ -74,11 +74,11 @@ class StepStream(Calls):
         if self._closed:
             raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
         self._mend()
-        sent = _Sent(kind, request, self._link.sequence + 1 if kind in NUMBERED else 0, own)
+        sent = _Sent(kind, request, self._link.sequence_number + 1 if kind in NUMBERED else 0, own)
         self._unanswered.append(sent)
         if sent.number:
             # Count what was sent, so that the next request sent ahead gets the next number.
-            self._link.sequence = sent.number
+            self._link.sequence_number = sent.number
         self._transmit(sent)
 
     def _transmit(self, sent: _Sent) -> None:
@@ -115,7 +115,7 @@ class StepStream(Calls):
         elif isinstance(response, TetrionError):
             if sent.number and not isinstance(response, SequenceMismatchError):
                 # The call was not carried out, so the next one gets its number; the server refuses those sent after it.
-                self._link.sequence = sent.number - 1
+                self._link.sequence_number = sent.number - 1
         elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request), response):
             # Snapshots are due. Asked for now and read before the next answer: no caller waits for them.
             self._send("save_state", pb.SaveStateRequest(), own=True)
@@ -154,7 +154,7 @@ class StepStream(Calls):
             return
         self._responses.cancel()
         numbers = [sent.number for sent in self._unanswered]
-        self._link.sequence = max([self._link.sequence, *numbers])
+        self._link.sequence_number = max([self._link.sequence_number, *numbers])
         self._send_again(Patience(self._link.connection), lost=False)
         self._interrupted = False
         try:

@@ -129,7 +129,7 @@ class Training:
         check_games: int,
         max_pieces: int | None,
         max_steps: int | None,
-        terminal: str | None,
+        terminal_value: str | None,
         unit: str,
         seed: int,
         on_progress: Progress | None,
@@ -148,7 +148,7 @@ class Training:
             "rules": rules,
             "max_pieces": max_pieces,
             "max_steps": max_steps,
-            "terminal": terminal,
+            "terminal_value": terminal_value,
             "search": search,
         }
         self._on_progress = on_progress
@@ -246,7 +246,7 @@ def cem(
     check_games: int = 100,
     max_pieces: int | None = 500_000,
     max_steps: int | None = None,
-    terminal: str | None = None,
+    terminal_value: str | None = None,
     unit: str = "lines",
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
@@ -277,7 +277,7 @@ def cem(
         max_pieces: Cuts a game after so many pieces; None: the server's limit.
         max_steps: Cuts a game after so many steps, which are keys where the rules have keys; None: the server's limit. The
             notebook's search, which `tetrion train --settings lab` is, has 1000.
-        terminal: The score of a placement that ends the game: `avoid` (the default), or `score`, as in the notebook.
+        terminal_value: The value of a placement that ends the game: `avoid` (the default), or `score`, as in the notebook.
         unit: What games are scored by: `lines`, or `points` under the rules' scoring.
         seed: What weights and games are drawn from.
         state: `state()` of a search with the same arguments, to go on with it.
@@ -317,7 +317,7 @@ def cem(
         check_games=check_games,
         max_pieces=max_pieces,
         max_steps=max_steps,
-        terminal=terminal,
+        terminal_value=terminal_value,
         unit=unit,
         seed=seed,
         on_progress=on_progress,
@@ -339,7 +339,7 @@ def genetic(
     check_games: int = 100,
     max_pieces: int | None = 500_000,
     max_steps: int | None = None,
-    terminal: str | None = "score",
+    terminal_value: str | None = "score",
     unit: str = "points",
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
@@ -363,7 +363,7 @@ def genetic(
         check_games: Games after each generation that check the result so far, at least 2.
         max_pieces: Cuts a game after so many pieces; None: the server's limit.
         max_steps: Cuts a game after so many steps; None: the server's limit.
-        terminal: The score of a placement that ends the game: `avoid` or `score`.
+        terminal_value: The value of a placement that ends the game: `avoid` or `score`.
         unit: What games are scored by: `lines`, or `points` under the rules' scoring.
         seed: What weights and games are drawn from.
         state: `state()` of a search with the same arguments, to go on with it.
@@ -393,7 +393,7 @@ def genetic(
         check_games=check_games,
         max_pieces=max_pieces,
         max_steps=max_steps,
-        terminal=terminal,
+        terminal_value=terminal_value,
         unit=unit,
         seed=seed,
         on_progress=on_progress,

@@ -21,7 +21,7 @@ class WatchedEpisode:
         episode: Which episode of the environment's seed, counted from 0.
         lines: Lines cleared.
         pieces: Pieces landed.
-        length: Steps taken.
+        steps: Steps taken.
         episode_return: The sum of its rewards.
         terminated: Whether the rules ended it, or an action that did not exist; if not, a limit cut it.
     """
@@ -29,7 +29,7 @@ class WatchedEpisode:
     episode: int
     lines: int
     pieces: int
-    length: int
+    steps: int
     episode_return: float
     terminated: bool
 
@@ -70,12 +70,12 @@ class WatchedFrame:
     """What a session looks like at one moment. As the value of a notebook's cell it shows its picture.
 
     Attributes:
-        sequence: The calls that have changed the session so far, as the server counts them.
+        sequence_number: The calls that have changed the session so far, as the server counts them.
         elapsed: Seconds since the watch began.
         envs: The environments that are watched, in the order of `Watching.env_ids`.
     """
 
-    sequence: int
+    sequence_number: int
     elapsed: float
     envs: tuple[WatchedEnv, ...]
     _painter: pictures.Painter = field(compare=False)
@@ -91,7 +91,7 @@ class WatchedFrame:
             envs = tuple(_env(env, rules) for env in message.envs)
         except ValueError as error:
             raise invalid_answer(f"the frame cannot be read: {error}") from None
-        return cls(message.sequence, message.elapsed.ToTimedelta().total_seconds(), envs, painter)
+        return cls(message.sequence_number, message.elapsed.ToTimedelta().total_seconds(), envs, painter)
 
     def picture(self, *, columns: int = 4) -> npt.NDArray[np.uint8]:
         """All environments side by side, each with its id and its episode below it.
@@ -110,7 +110,7 @@ class WatchedFrame:
 
     def __repr__(self) -> str:
         """Which call it follows, in a line."""
-        return f"<tetrion.WatchedFrame of {len(self.envs)} environments after call {self.sequence}>"
+        return f"<tetrion.WatchedFrame of {len(self.envs)} environments after call {self.sequence_number}>"
 
 
 def painter(rules: pb.Rules, scale: float, palette: str) -> pictures.Painter:
@@ -128,7 +128,7 @@ def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
         episode=env.episode,
         seed=env.seed,
         scene=_scene(env, rules),
-        last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.length, last.episode_return, last.terminated)
+        last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.steps, last.episode_return, last.terminated)
         if env.HasField("last_episode")
         else None,
     )
@@ -136,9 +136,9 @@ def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
 
 def _scene(env: pb.WatchedEnv, rules: pb.Rules) -> Scene:
     cells = np.full((rules.height, rules.width), EMPTY, np.int8)
-    if env.cells:
+    if env.colors:
         # There 0 is an empty cell, and tetrominoes count from 1.
-        cells[:] = np.frombuffer(env.cells, np.int8).reshape(cells.shape) - 1
+        cells[:] = np.frombuffer(env.colors, np.int8).reshape(cells.shape) - 1
     # Where a piece is placed, its cells are only those in which it would appear.
     falls = rules.action_model == pb.ACTION_MODEL_KEYPRESS
     return Scene(
@@ -149,7 +149,7 @@ def _scene(env: pb.WatchedEnv, rules: pb.Rules) -> Scene:
         queue=tuple(LETTERS.index(letter) for letter in env.queue),
         last=_pairs(env.last_cells),
         full_rows=(),
-        steps=env.length,
+        steps=env.steps,
         pieces=env.pieces,
         lines=env.lines,
         score=env.episode_return,
