@@ -29,13 +29,14 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-FILES = ["tensor", "rules", "features", "position", "policy", "server_info"]
+FILES = ["tensor", "rules", "features", "position", "policy", "catalog", "server_info"]
 FILES += ["environment_service", "evaluation_service", "recording"]
 # Messages of rules.proto that callers may write as dictionaries, those that others contain first.
 DICTIONARIES = ["Scoring", "Garbage", "Rules"]
 # Messages that callers get, with those that they contain, and what else they are called in Python.
-RECORDS = ["GetServerInfoResponse", "SessionConfig", "EvaluationStarted", "EvaluationProgress", "EvaluationSummary"]
-RENAMED = {"GetServerInfoResponse": "ServerInfo"}
+RECORDS = ["GetServerInfoResponse", "GetCatalogResponse", "SessionConfig"]
+RECORDS += ["EvaluationStarted", "EvaluationProgress", "EvaluationSummary"]
+RENAMED = {"GetServerInfoResponse": "ServerInfo", "GetCatalogResponse": "Catalog"}
 # Messages for which Python has other types.
 TYPES = {
     "Agent": "Policy",
@@ -44,8 +45,8 @@ TYPES = {
     "FeatureSelection": "str | tuple[str, ...]",
     "Rules": "RulesFields",
 }
-# Fields that a record lacks: the caller's own model.
-OMITTED = {"EvaluationStarted": ["mlp", "n_tuple"]}
+# Fields that a record lacks: the caller's own model, and what this package sets.
+OMITTED = {"EvaluationStarted": ["mlp", "n_tuple"], "SessionConfig": ["min_revision"]}
 
 
 class CustomMetadataHook(MetadataHookInterface):
@@ -233,6 +234,6 @@ def _record_type(field: Any, enums: dict[str, list[str]]) -> str:
     if field.label == field.LABEL_REPEATED:
         return f"tuple[{kind}, ...]"
     # Of what a server always sends.
-    always = is_message and name in ("Duration", "Statistics", "Limits")
+    always = is_message and (name in ("Duration", "Statistics") or name.endswith("Limits"))
     may_lack = field.proto3_optional or field.type == field.TYPE_ENUM or (is_message and not always)
     return f"{kind} | None" if may_lack and not (is_message and name == "Rules") else kind

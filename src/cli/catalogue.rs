@@ -15,7 +15,7 @@ const HEAD: &str = "\
 
 Names that requests and flags accept.
 The program writes this page: `tetrion catalogue > docs/catalogue.md`.
-`GetServerInfo` reports the same tables to clients, except for the choices, which are enums of the protocol.
+`GetCatalog` reports the same tables to clients, except for the choices, which are enums of the protocol.
 ";
 
 const PRESETS_HEAD: &str = "\

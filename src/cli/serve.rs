@@ -335,9 +335,11 @@ async fn serve(mut access: Access, args: &ServeArgs) -> anyhow::Result<()> {
         stop_on_stdin_eof(stop.clone());
     }
     warn_of_too_much(args, &config);
+    let (store, evaluations, network) = (config.store, config.evaluations, config.network);
     let server = Server::bind(config).await?;
     let address = server.local_addr();
     info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
+    log_limits(store, evaluations, network);
     // The only line on stdout, for programs that start a server and need its address.
     if let Err(error) = print(&format!("tetrion listening on {address}\n")) {
         warn!("{error:#}; serving anyway");
@@ -410,6 +412,28 @@ fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
     if memory.is_some_and(|memory| all > memory) {
         warn!("the limits on memory add up to {all} MiB, more than --memory");
     }
+}
+
+/// Logs the limits that follow from `--memory` or that only an operator sees.
+fn log_limits(store: StoreLimits, evaluations: EvaluationCapacity, network: NetworkLimits) {
+    let NetworkLimits { max_connections, max_connections_per_address, max_calls, .. } = network;
+    let Deadlines { first_request, request, answer, idle } = network.deadlines;
+    info!(
+        session_memory_mib = store.memory >> 20,
+        evaluation_memory_mib = evaluations.memory >> 20,
+        request_memory_mib = network.request_memory >> 20,
+        answer_memory_mib = network.answer_memory >> 20,
+        max_connections,
+        max_connections_per_address,
+        max_calls,
+        max_calls_per_connection = network.max_calls_per_connection,
+        max_evaluations = evaluations.max_evaluations,
+        first_request_timeout = ?first_request,
+        request_timeout = ?request,
+        answer_timeout = ?answer,
+        idle_timeout = ?idle,
+        "limits"
+    );
 }
 
 fn network(args: &ServeArgs) -> NetworkLimits {

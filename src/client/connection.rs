@@ -8,6 +8,8 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 
 use super::error::{ClientError, error, innermost};
 use crate::secret::Secret;
+use crate::wire::limits::MAX_RESPONSE_BYTES;
+use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
 /// How long a server may take to answer a short call.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,8 +40,8 @@ pub struct ConnectOptions {
     pub identity: Option<ClientIdentity>,
     /// How long to keep trying while no server answers.
     pub patience: Duration,
-    /// Whether to accept servers of any version; otherwise only those that [`is_compatible`](super::is_compatible)
-    /// with this client.
+    /// Whether to accept servers of any revision of the protocol; otherwise only those that know every field that this
+    /// client knows.
     pub any_version: bool,
 }
 
@@ -123,9 +125,17 @@ pub(super) struct ServerChannel {
     pub(super) address: String,
     pub(super) channel: Channel,
     pub(super) authorization: Option<MetadataValue<Ascii>>,
+    /// The revision that requests ask for; 0 if any will do.
+    pub(super) min_revision: u32,
 }
 
 impl ServerChannel {
+    /// The calls on environments.
+    pub(super) fn environments(&self) -> EnvironmentServiceClient<Channel> {
+        EnvironmentServiceClient::new(self.channel.clone())
+            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
+    }
+
     pub(super) fn request<T>(&self, message: T) -> tonic::Request<T> {
         let mut request = tonic::Request::new(message);
         if let Some(authorization) = &self.authorization {

@@ -37,17 +37,19 @@ pub enum ClientError {
         /// The address.
         address: String,
     },
-    /// The server has an incompatible version.
+    /// A server that does not know all of the protocol that this client uses.
     #[error(
-        "the server at {address} is Tetrion {server}, and this client is Tetrion {client}: use one version on both sides"
+        "the server at {address} is Tetrion {version} with protocol_revision {got}, this client needs {expected}; use a newer server"
     )]
-    Version {
+    Revision {
         /// The address.
         address: String,
         /// The server's version.
-        server: String,
-        /// The client's version.
-        client: &'static str,
+        version: String,
+        /// The server's revision.
+        got: u32,
+        /// The revision that this client needs.
+        expected: u32,
     },
     /// The server refused the request.
     #[error("{message}")]

@@ -258,7 +258,12 @@ impl ServerChannel {
     ) -> Result<Events, ClientError> {
         let mut client = EvaluationServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-        let answer = client.evaluate_policies(self.request(encode(request, pairs, record))).await;
+        let answer = client
+            .evaluate_policies(self.request(pb::EvaluatePoliciesRequest {
+                min_revision: self.min_revision,
+                ..encode(request, pairs, record)
+            }))
+            .await;
         let stream = answer.map_err(|status| self.error(&status))?.into_inner();
         Ok(Events { address: self.address.clone(), stream, done: false })
     }

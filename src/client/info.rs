@@ -3,9 +3,7 @@
 use tonic::Status;
 
 use super::connection::{CALL_TIMEOUT, ServerChannel};
-use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb;
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
 /// Facts about a server.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,18 +12,25 @@ pub struct ServerInfo {
     pub server_version: String,
     /// The version of the rules; changes whenever equal rules, seeds and actions could give another game.
     pub rules_version: String,
+    /// The revision of the protocol.
+    pub protocol_revision: u32,
     /// The code path that plays games on this server.
     pub kernel: String,
     /// Threads that play evaluations.
     pub num_threads: u32,
+    /// The limits on an evaluation.
+    pub limits: EvaluationLimits,
+}
+
+/// Names that a server knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Catalog {
     /// Every feature set, with its columns for the width in the request.
     pub feature_sets: Vec<FeatureSetInfo>,
     /// The names of the linear controllers.
     pub controllers: Vec<String>,
     /// The rule sets, the default first.
     pub rules_presets: Vec<RulesPresetInfo>,
-    /// The limits on an evaluation.
-    pub limits: EvaluationLimits,
 }
 
 /// Largest numbers that a server accepts in a request for an evaluation.
@@ -65,13 +70,31 @@ pub struct FeatureSetInfo {
 
 impl ServerChannel {
     /// Facts about this server.
-    pub(super) async fn info(&self, width: u32) -> Result<ServerInfo, Status> {
-        let mut client = EnvironmentServiceClient::new(self.channel.clone())
-            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
-        let mut request = self.request(pb::GetServerInfoRequest { width });
+    pub(super) async fn info(&self) -> Result<ServerInfo, Status> {
+        let mut request = self.request(pb::GetServerInfoRequest {});
         request.set_timeout(CALL_TIMEOUT);
-        let info = client.get_server_info(request).await?.into_inner();
-        let limits = info.limits.unwrap_or_default();
+        let info = self.environments().get_server_info(request).await?.into_inner();
+        let limits = info.limits.and_then(|limits| limits.evaluations).unwrap_or_default();
+        Ok(ServerInfo {
+            server_version: info.server_version,
+            rules_version: info.rules_version,
+            protocol_revision: info.protocol_revision,
+            kernel: info.kernel,
+            num_threads: info.num_threads,
+            limits: EvaluationLimits {
+                max_policies: limits.max_policies,
+                max_games: limits.max_games,
+                max_pieces: limits.max_pieces,
+                max_steps: limits.max_steps,
+            },
+        })
+    }
+
+    /// Names that this server knows.
+    pub(super) async fn catalog(&self, width: u32) -> Result<Catalog, Status> {
+        let mut request = self.request(pb::GetCatalogRequest { width });
+        request.set_timeout(CALL_TIMEOUT);
+        let catalog = self.environments().get_catalog(request).await?.into_inner();
         let feature_set = |set: pb::FeatureSet| FeatureSetInfo {
             name: set.name,
             version: set.version,
@@ -82,20 +105,10 @@ impl ServerChannel {
             let (width, height) = (rules.width(), rules.height());
             RulesPresetInfo { name: preset.name, width, height }
         };
-        Ok(ServerInfo {
-            server_version: info.server_version,
-            rules_version: info.rules_version,
-            kernel: info.kernel,
-            num_threads: info.num_threads,
-            feature_sets: info.feature_sets.into_iter().map(feature_set).collect(),
-            controllers: info.controllers.into_iter().map(|controller| controller.name).collect(),
-            rules_presets: info.rules_presets.into_iter().map(rules_preset).collect(),
-            limits: EvaluationLimits {
-                max_policies: limits.max_policies,
-                max_games: limits.max_games,
-                max_pieces: limits.max_pieces,
-                max_steps: limits.max_steps,
-            },
+        Ok(Catalog {
+            feature_sets: catalog.feature_sets.into_iter().map(feature_set).collect(),
+            controllers: catalog.controllers.into_iter().map(|controller| controller.name).collect(),
+            rules_presets: catalog.rules_presets.into_iter().map(rules_preset).collect(),
         })
     }
 }

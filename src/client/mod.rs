@@ -35,8 +35,7 @@ pub use evaluation::{
     Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, Seeds, Started,
 };
 pub use health::check_health;
-pub use info::{EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
-pub use version::is_compatible;
+pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use watching::{
     EpisodePhase, ListedSession, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching,
 };
@@ -45,6 +44,8 @@ use std::time::Duration;
 
 use connection::{ServerChannel, open};
 use error::first;
+
+use crate::wire::revision::PROTOCOL_REVISION;
 
 /// Connections to equal servers. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -58,20 +59,25 @@ impl Client {
     /// Connects to every one of these servers: `HOST:PORT`, or a URL.
     ///
     /// # Errors
-    /// No address, an invalid one, or one where no server answers within five seconds; a server of another version or
-    /// another kind.
+    /// No address, an invalid one, or one where no server answers within five seconds; a server of an older
+    /// revision or another kind.
     pub async fn connect(addresses: &[String], options: ConnectOptions) -> Result<Client, ClientError> {
         if addresses.is_empty() {
             return Err(ClientError::Address { address: String::new() });
         }
         let authorization = options.authorization()?;
+        let min_revision = if options.any_version { 0 } else { PROTOCOL_REVISION };
         let (mut servers, mut warnings) = (Vec::new(), Vec::new());
         for address in addresses {
             let channel = open(address, &options).await?;
-            let server =
-                ServerChannel { address: address.clone(), channel, authorization: authorization.clone() };
-            let info = server.info(0).await.map_err(|status| first(address, &status))?;
-            warnings.extend(version::check(address, &info, options.any_version)?);
+            let server = ServerChannel {
+                address: address.clone(),
+                channel,
+                authorization: authorization.clone(),
+                min_revision,
+            };
+            let info = server.info().await.map_err(|status| first(address, &status))?;
+            warnings.extend(version::check(address, &info, min_revision)?);
             servers.push(server);
         }
         Ok(Client { servers, patience: options.patience, warnings })
@@ -82,12 +88,21 @@ impl Client {
         &self.warnings
     }
 
-    /// Facts about the first server; feature sets have the columns for this width, 0 for 10.
+    /// Facts about the first server.
     ///
     /// # Errors
     /// [`ClientError::Lost`] if the server does not answer within half a minute.
-    pub async fn server_info(&self, width: u32) -> Result<ServerInfo, ClientError> {
+    pub async fn server_info(&self) -> Result<ServerInfo, ClientError> {
         let server = &self.servers[0];
-        server.info(width).await.map_err(|status| server.error(&status))
+        server.info().await.map_err(|status| server.error(&status))
+    }
+
+    /// Names that the first server knows; feature sets have the columns for this width, 0 for 10.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] if the server does not answer within half a minute.
+    pub async fn catalog(&self, width: u32) -> Result<Catalog, ClientError> {
+        let server = &self.servers[0];
+        server.catalog(width).await.map_err(|status| server.error(&status))
     }
 }

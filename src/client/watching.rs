@@ -7,13 +7,11 @@ use super::connection::{CALL_TIMEOUT, ServerChannel};
 use super::error::error;
 use super::{Client, ClientError};
 use crate::engine::Rules;
-use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 use crate::wire::pb::watch_session_response::Event;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::watching::decode_env;
 pub use crate::wire::watching::{EpisodePhase, WatchedEnv, WatchedEpisode};
-use crate::wire::{InField, pb};
+use crate::wire::{InField, envs, pb};
 
 /// Description of a watched session.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +67,7 @@ impl Client {
     /// If the server refuses, or does not answer within half a minute.
     pub async fn sessions(&self) -> Result<Vec<ListedSession>, ClientError> {
         let server = &self.servers[0];
-        let mut client = EnvironmentServiceClient::new(server.channel.clone())
-            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+        let mut client = server.environments();
         let (mut sessions, mut page_token) = (Vec::new(), String::new());
         loop {
             let mut request = server.request(pb::ListSessionsRequest { page_size: 0, page_token });
@@ -85,20 +82,18 @@ impl Client {
         }
     }
 
-    /// Watches a session of the first server: the environments in `env_ids`, or all if none are named, up to the
-    /// server's limit.
+    /// Watches environments of a session on the first server; `None` means all, up to the server's limit.
     ///
     /// # Errors
     /// If the server refuses, or does not answer within half a minute.
-    pub async fn watch_session(&self, name: &str, env_ids: &[u32]) -> Result<Watching, ClientError> {
+    pub async fn watch_session(&self, name: &str, env_ids: Option<&[u32]>) -> Result<Watching, ClientError> {
         let server = self.servers[0].clone();
         let request = pb::WatchSessionRequest {
             session: name.to_owned(),
-            env_ids: env_ids.to_vec(),
+            envs: envs::encode(env_ids),
             max_frames_per_second: 0,
         };
-        let mut client = EnvironmentServiceClient::new(server.channel.clone())
-            .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
+        let mut client = server.environments();
         let answer = timeout(CALL_TIMEOUT, client.watch_session(server.request(request))).await;
         let answer = answer.map_err(|_| silent(&server))?.map_err(|status| server.error(&status))?;
         let mut stream = answer.into_inner();

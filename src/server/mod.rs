@@ -61,12 +61,13 @@ use tracing::{info, warn};
 
 use self::metrics::{Activity, Threads};
 use crate::pool::{Pool, PoolError};
+use crate::service::status::Refusal;
 use crate::service::{
     CallContext, CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, NetworkLimits,
     ServerFacts, SessionStore, StoreLimits, Worlds, reap_forever,
 };
 use crate::wire;
-use crate::wire::codec::{set_aside, set_charge};
+use crate::wire::codec::{Gate, set_aside, set_gate};
 use crate::wire::dm_env_rpc::pb::environment_server as dm_env_rpc_server;
 use crate::wire::limits::DEFAULT_MAX_CALL_WORK;
 use crate::wire::pb::{environment_service_server, evaluation_service_server};
@@ -225,7 +226,6 @@ impl Services {
             evaluations: config.evaluations,
             num_threads: players.num_threads() as u32,
             kernel: config.kernel,
-            network: config.network,
         };
         let store = Arc::new(SessionStore::new(config.store, Clock::system()));
         Ok(Services {
@@ -312,7 +312,7 @@ impl Server {
     ) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
         set_aside(in_place);
-        set_charge(reception::charge);
+        set_gate(Gate { refuse: |error| Refusal::from(error).into(), charge: reception::charge });
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
         let store = self.services.store.clone();

@@ -156,7 +156,7 @@ pub(super) fn charge(bytes: u64) -> Result<(), Status> {
 
 /// The refusal of a message that is too long for its method.
 pub(super) fn too_long(length: impl std::fmt::Display, max_bytes: u32) -> Status {
-    Status::out_of_range(format!("a message of {length} bytes: this method takes {max_bytes} at most"))
+    Refusal::RequestTooLarge { length: length.to_string(), max_bytes }.into()
 }
 
 /// The refusal of a message of `bytes` for which too little memory is left.

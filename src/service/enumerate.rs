@@ -21,7 +21,7 @@ use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
-use super::session_state::{SessionState, listed};
+use super::session_state::SessionState;
 
 /// Positions, and the caller's options for their placements.
 #[derive(Debug)]
@@ -48,13 +48,12 @@ impl Question {
     /// A query about environments of a session.
     pub fn of_session(
         state: &SessionState,
-        envs: &pb::SessionEnvs,
+        env_ids: Option<&[u32]>,
         request: &pb::EnumeratePlacementsRequest,
     ) -> Result<Question, Refusal> {
         let rules = state.batch().config().rules;
         let own = decode_features(request, &rules)?;
-        let positions =
-            state.positions(listed(&envs.env_ids)).map_err(|error| error.in_field("session_envs"))?;
+        let positions = state.positions(env_ids).map_err(|error| error.in_field("session_envs"))?;
         Ok(Question {
             rules,
             actions: decode_actions(request, &rules, positions.len())?,

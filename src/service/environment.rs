@@ -17,11 +17,12 @@ use crate::wire::pb::environment_service_server::{EnvironmentService, Environmen
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
 use crate::wire::session::decode_ttl;
-use crate::wire::{DecodeError, InField, pb, positions, session};
+use crate::wire::{DecodeError, InField, envs, pb, positions, revision, session};
 
 use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
+use super::catalog;
 use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
@@ -122,15 +123,16 @@ impl Desk {
 
     async fn reset(&self, request: pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_step(&request.env_ids) + cost_of_sequences(&request.piece_sequences);
+        let work = session.costs().of_step(envs::decode(request.envs.as_ref()))
+            + cost_of_sequences(&request.piece_sequences);
         let answers = self.answers.clone();
         session.call_on(&self.lane, work, move |state| state.reset(&request, &answers)).await
     }
 
     async fn step(&self, request: pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let (work, rows) =
-            (session.costs().of_step(&request.env_ids), session.costs().rows(&request.env_ids));
+        let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
+        let (work, rows) = (costs.of_step(env_ids), costs.rows(env_ids));
         let answers = self.answers.clone();
         let answer = session.call_on(&self.lane, work, move |state| state.step(&request, &answers)).await?;
         self.service.counters.steps.increment(rows);
@@ -139,14 +141,14 @@ impl Desk {
 
     async fn render(&self, request: pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_render(&request.env_ids);
+        let work = session.costs().of_render(envs::decode(request.envs.as_ref()));
         let answers = self.answers.clone();
         session.call_on(&self.lane, work, move |state| state.render(&request, &answers)).await
     }
 
     async fn save_state(&self, request: pb::SaveStateRequest) -> Result<pb::SaveStateResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_save(&request.env_ids);
+        let work = session.costs().of_save(envs::decode(request.envs.as_ref()));
         let answers = self.answers.clone();
         session.call_on(&self.lane, work, move |state| state.save(&request, &answers)).await
     }
@@ -157,7 +159,8 @@ impl Desk {
     ) -> Result<pb::RestoreStateResponse, Refusal> {
         let session = self.session(&request.session)?;
         let reading = request.positions.as_ref().map_or(0, positions::nanoseconds);
-        let work = session.costs().of_step(&request.env_ids) + Duration::from_nanos(reading);
+        let work =
+            session.costs().of_step(envs::decode(request.envs.as_ref())) + Duration::from_nanos(reading);
         let answers = self.answers.clone();
         session.call_on(&self.lane, work, move |state| state.restore(&request, &answers)).await
     }
@@ -167,11 +170,14 @@ impl Desk {
         mut request: pb::EnumeratePlacementsRequest,
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         use pb::enumerate_placements_request::Source;
+        revision::check(request.min_revision)?;
         let question = match request.source.take() {
-            Some(Source::SessionEnvs(envs)) => {
-                let session = self.session(&envs.session).map_err(|error| error.in_field("session_envs"))?;
-                let reading = session.costs().of_positions(&envs.env_ids);
-                let read = move |state: &mut SessionState| Question::of_session(state, &envs, &request);
+            Some(Source::SessionEnvs(named)) => {
+                let session = self.session(&named.session).map_err(|error| error.in_field("session_envs"))?;
+                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref()));
+                let read = move |state: &mut SessionState| {
+                    Question::of_session(state, envs::decode(named.envs.as_ref()), &request)
+                };
                 session.call_on(&self.lane, reading, read).await?
             }
             Some(Source::Positions(positions)) => {
@@ -235,8 +241,16 @@ impl EnvironmentService for Environments {
         &self,
         request: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
+        let (desk, _) = self.desk(request);
+        desk.respond(self.facts.info(self.store.limits(), &self.calls, desk.limits))
+    }
+
+    async fn get_catalog(
+        &self,
+        request: Request<pb::GetCatalogRequest>,
+    ) -> Result<Response<pb::GetCatalogResponse>, Status> {
         let (desk, request) = self.desk(request);
-        desk.respond(self.facts.tell(self.store.limits(), &self.calls, desk.limits, &request)?)
+        desk.respond(catalog::catalog(&request)?)
     }
 
     async fn create_session(

@@ -85,7 +85,7 @@ impl Memory {
 
     /// Reserves this many bytes for watched environments.
     pub fn room_to_watch(&self, bytes: u64) -> Result<Share, Refusal> {
-        self.budget.take(bytes).map_err(|spent| no_room("env_ids", bytes, spent))
+        self.budget.take(bytes).map_err(|spent| no_room("envs.ids", bytes, spent))
     }
 
     /// Replaces the kept answer by one of this size in its reserved memory, or by none.

@@ -10,7 +10,7 @@
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` computes how large answers can become.
-//! * [`info`] reports what this server is, supports and allows.
+//! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
 //! * [`answers`] bounds what clients have not read.
 //! * [`allotment`] divides the memory of a server into all these limits.
 //! * [`budget`] limits bytes, calls and connections, in total and per holder.
@@ -40,6 +40,7 @@ pub mod refusal;
 pub mod sessions;
 pub mod status;
 
+mod catalog;
 mod enumerate;
 mod layout;
 mod memory;

@@ -10,6 +10,7 @@ use crate::env::{
     ActionError, CreateError, EnvIdError, NotReset, ReadError, ResetError, RestoreError, StepError,
     WrongLength,
 };
+use crate::wire::codec::Unfit;
 use crate::wire::{DecodeError, Fault, InField};
 
 use super::brake::Brake;
@@ -27,6 +28,17 @@ pub enum Refusal {
     /// The bytes are not a message of the type that the call takes.
     #[error("the request cannot be read: {0}")]
     Unreadable(String),
+    /// The server does not decode the request.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// A request message is too long for its method.
+    #[error("the message has {length} bytes, expected at most {max_bytes}")]
+    RequestTooLarge {
+        /// Length of the message, as far as it is known.
+        length: String,
+        /// Bytes of a message that the method takes.
+        max_bytes: u32,
+    },
     /// No session has this name.
     #[error("there is no session {0:?}")]
     SessionNotFound(String),
@@ -270,7 +282,7 @@ impl Refusal {
 impl From<EnvIdError> for Refusal {
     fn from(error: EnvIdError) -> Refusal {
         let (EnvIdError::Unknown { row, .. } | EnvIdError::Repeated { row, .. }) = error;
-        Refusal::field(format!("env_ids[{row}]"), error.to_string())
+        Refusal::field(format!("envs.ids[{row}]"), error.to_string())
     }
 }
 

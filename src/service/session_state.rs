@@ -16,7 +16,7 @@ use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::positions::Positions;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, Dim};
-use crate::wire::{DecodeError, InField, features, fields, pb, positions, sequences};
+use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, sequences};
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
@@ -39,18 +39,18 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Cost of a call that moves the given environments; an empty list means all.
-    pub fn of_step(&self, env_ids: &[u32]) -> Duration {
+    /// Cost of a call that moves the given environments; `None` means all.
+    pub fn of_step(&self, env_ids: Option<&[u32]>) -> Duration {
         self.of(env_ids, self.step)
     }
 
     /// Cost of a call that takes snapshots of environments.
-    pub fn of_save(&self, env_ids: &[u32]) -> Duration {
+    pub fn of_save(&self, env_ids: Option<&[u32]>) -> Duration {
         self.of(env_ids, 1_000)
     }
 
     /// Cost of a call that draws environments.
-    pub fn of_render(&self, env_ids: &[u32]) -> Duration {
+    pub fn of_render(&self, env_ids: Option<&[u32]>) -> Duration {
         self.of(env_ids, 500 + 4 * self.cells)
     }
 
@@ -60,16 +60,16 @@ impl Costs {
     }
 
     /// Cost of reading the current pieces and playfields of environments.
-    pub fn of_positions(&self, env_ids: &[u32]) -> Duration {
+    pub fn of_positions(&self, env_ids: Option<&[u32]>) -> Duration {
         self.of(env_ids, 60)
     }
 
-    /// Number of environments that a call names; an empty list means all.
-    pub fn rows(&self, env_ids: &[u32]) -> u64 {
-        if env_ids.is_empty() { self.num_envs.into() } else { env_ids.len() as u64 }
+    /// Number of environments that a call names; `None` means all.
+    pub fn rows(&self, env_ids: Option<&[u32]>) -> u64 {
+        env_ids.map_or(self.num_envs.into(), |env_ids| env_ids.len() as u64)
     }
 
-    fn of(&self, env_ids: &[u32], nanoseconds: u64) -> Duration {
+    fn of(&self, env_ids: Option<&[u32]>, nanoseconds: u64) -> Duration {
         Duration::from_nanos(self.rows(env_ids) * nanoseconds)
     }
 }
@@ -189,9 +189,10 @@ impl SessionState {
         request: &pb::ResetRequest,
         answers: &Answers,
     ) -> Result<pb::ResetResponse, Refusal> {
+        let env_ids = envs::decode(request.envs.as_ref());
         let number = request.sequence_number;
-        let answer = self.change(request, number, &request.env_ids, answers, |parts, next| {
-            let (Parts { batch, layout, memory, watched }, env_ids) = (parts, listed(&request.env_ids));
+        let answer = self.change(request, number, env_ids, answers, |parts, next| {
+            let Parts { batch, layout, memory, watched } = parts;
             let rows = num_rows(batch, env_ids);
             match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
                 ([], []) => batch.reset(env_ids, Episodes::Next)?,
@@ -227,8 +228,9 @@ impl SessionState {
         request: &pb::StepRequest,
         answers: &Answers,
     ) -> Result<pb::StepResponse, Refusal> {
-        self.change(request, request.sequence_number, &request.env_ids, answers, |parts, next| {
-            let (Parts { batch, layout, watched, .. }, env_ids) = (parts, listed(&request.env_ids));
+        let env_ids = envs::decode(request.envs.as_ref());
+        self.change(request, request.sequence_number, env_ids, answers, |parts, next| {
+            let Parts { batch, layout, watched, .. } = parts;
             let rows = num_rows(batch, env_ids);
             let actions =
                 tensor::decode_field::<i32>(request.actions.as_ref(), "actions", &[Dim::Exactly(rows)])?;
@@ -254,7 +256,7 @@ impl SessionState {
         answers: &Answers,
     ) -> Result<pb::RenderResponse, Refusal> {
         let format = render::Format::try_from(request.format())?;
-        let env_ids = listed(&request.env_ids);
+        let env_ids = envs::decode(request.envs.as_ref());
         self.batch.check(env_ids)?;
         let rules = &self.batch.config().rules;
         // Each frame has a tag and a length before it.
@@ -285,7 +287,7 @@ impl SessionState {
         request: &pb::SaveStateRequest,
         answers: &Answers,
     ) -> Result<pb::SaveStateResponse, Refusal> {
-        let env_ids = listed(&request.env_ids);
+        let env_ids = envs::decode(request.envs.as_ref());
         self.batch.check(env_ids)?;
         let max_bytes = self.max_response_bytes;
         let mut room = answers.room(0)?;
@@ -312,9 +314,10 @@ impl SessionState {
         request: &pb::RestoreStateRequest,
         answers: &Answers,
     ) -> Result<pb::RestoreStateResponse, Refusal> {
+        let env_ids = envs::decode(request.envs.as_ref());
         let number = request.sequence_number;
-        let answer = self.change(request, number, &request.env_ids, answers, |parts, next| {
-            let (Parts { batch, layout, memory, watched }, env_ids) = (parts, listed(&request.env_ids));
+        let answer = self.change(request, number, env_ids, answers, |parts, next| {
+            let Parts { batch, layout, memory, watched } = parts;
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
             let (_, mut positions) = positions::decode(message, Some(rules)).in_field("positions")?;
@@ -422,7 +425,7 @@ impl SessionState {
         &mut self,
         request: &Q,
         number: u64,
-        env_ids: &[u32],
+        env_ids: Option<&[u32]>,
         answers: &Answers,
         work: impl FnOnce(Parts<'_>, u64) -> Result<A, Refusal>,
     ) -> Result<A, Refusal> {
@@ -452,9 +455,9 @@ impl SessionState {
     }
 
     /// Most bytes of the answer to a step, a reset or a restore of these environments.
-    fn max_answer_bytes(&self, env_ids: &[u32]) -> u64 {
+    fn max_answer_bytes(&self, env_ids: Option<&[u32]>) -> u64 {
         // A list that is longer than the session names an environment twice, and is refused.
-        let rows = num_rows(&self.batch, listed(env_ids)).min(self.batch.config().num_envs);
+        let rows = num_rows(&self.batch, env_ids).min(self.batch.config().num_envs);
         self.layout.max_bytes(self.batch.config().autoreset_mode, rows.into())
     }
 
@@ -467,11 +470,6 @@ impl SessionState {
         }
         Ok(rows * row_bytes + ANSWER_OVERHEAD)
     }
-}
-
-/// The environments that a request names; an empty list means all.
-pub(super) fn listed(env_ids: &[u32]) -> Option<&[u32]> {
-    if env_ids.is_empty() { None } else { Some(env_ids) }
 }
 
 fn num_rows(batch: &EnvBatch, env_ids: Option<&[u32]>) -> u32 {

@@ -16,6 +16,8 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use crate::env::{ActionError, NotReset, RefusedAction};
+use crate::wire::codec::Unfit;
+use crate::wire::limits::MAX_DECODED_BYTES;
 use crate::wire::{DecodeError, Fault, rpc};
 
 use super::context::CallContext;
@@ -23,7 +25,7 @@ use super::metrics::REFUSALS;
 pub use super::refusal::Refusal;
 
 /// `ErrorInfo.domain` of all our errors.
-pub const DOMAIN: &str = "tetrion";
+pub const DOMAIN: &str = "tetrion.dev";
 
 /// Bytes of the details of one error.
 pub const MAX_DETAILS_BYTES: usize = 4096;
@@ -109,7 +111,7 @@ impl Refusal {
             }
             Refusal::Action(ActionError::OutOfRange { actions, num_actions }) => {
                 Row::new(InvalidArgument, "ACTION_OUT_OF_RANGE")
-                    .actions(actions, &format!("is outside 0..={}", num_actions - 1))
+                    .actions(actions, &format!("is outside 0 to {}", num_actions - 1))
             }
             Refusal::Action(ActionError::Illegal { actions }) => {
                 Row::new(InvalidArgument, "ILLEGAL_ACTION").actions(actions, "is not in the action mask")
@@ -147,6 +149,18 @@ impl Refusal {
                 Row::new(FailedPrecondition, "FEATURE_SET_MISMATCH")
                     .with("expected", expected)
                     .with("got", got)
+            }
+            Refusal::Decode(DecodeError::RevisionTooOld { expected, got }) => {
+                Row::new(FailedPrecondition, "REVISION_TOO_OLD").with("expected", expected).with("got", got)
+            }
+            Refusal::Unfit(Unfit::UnknownField { message, number }) => {
+                Row::new(InvalidArgument, "UNKNOWN_FIELD").with("message", message).with("number", number)
+            }
+            Refusal::Unfit(Unfit::TooHeavy { .. }) => {
+                Row::new(ResourceExhausted, "REQUEST_TOO_LARGE").with("max_bytes", MAX_DECODED_BYTES)
+            }
+            Refusal::RequestTooLarge { max_bytes, .. } => {
+                Row::new(ResourceExhausted, "REQUEST_TOO_LARGE").with("max_bytes", max_bytes)
             }
             Refusal::SequenceMismatch { expected, got } => {
                 Row::new(Aborted, "SEQUENCE_MISMATCH").with("expected", expected).with("got", got)

@@ -83,7 +83,7 @@ impl Frames {
     ) -> Result<Frames, Refusal> {
         let session = store.look(&caller, "session", &request.session)?;
         let max_frames_per_second = watching::decode_rate(request.max_frames_per_second)?;
-        let env_ids = watching::decode_env_ids(&request.env_ids, session.num_envs())?;
+        let env_ids = watching::decode_envs(request.envs.as_ref(), session.num_envs())?;
         let place = store.take_watch(party, &caller, limits, &answers)?;
         let watch = session.call(|state| state.watch(env_ids, place)).await?;
         let started = pb::WatchStarted {

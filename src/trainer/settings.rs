@@ -127,7 +127,7 @@ impl<M> Settings<M> {
     /// # Errors
     /// The server's refusal, or numbers beyond its limits.
     pub async fn check_with(&self, client: &Client, policies: Policies) -> Result<Started, TrainError> {
-        let limits = client.server_info(self.width).await?.limits;
+        let limits = client.server_info().await?.limits;
         at_most("check_games", self.check_games.into(), limits.max_games)?;
         at_most("final_games", self.final_games.into(), limits.max_games)?;
         at_most("max_pieces", self.max_pieces, limits.max_pieces)?;
@@ -267,7 +267,7 @@ impl Settings {
     /// # Errors
     /// The server's refusal, or numbers beyond its limits.
     pub async fn check(&self, client: &Client) -> Result<(), TrainError> {
-        let limits = client.server_info(self.width).await?.limits;
+        let limits = client.server_info().await?.limits;
         let population = match &self.optimizer {
             Config::Cem(config) => config.population,
             Config::Genetic(config) => config.individuals,

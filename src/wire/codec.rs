@@ -1,17 +1,18 @@
-//! Encodes and decodes messages like prost, but weighs them before it decodes them.
+//! Encodes and decodes messages like prost, but inspects them before it decodes them.
 //!
 //! Two bytes on the wire can become a message of two hundred bytes in memory, so a request within the size limit can
-//! ask for gigabytes: 64 MiB of empty `agents` took 5.6 GB. So the codec first walks the bytes once with the
-//! descriptors, without allocating, and adds up the memory that the message would take; only then it decodes. It
-//! skips long fields, the tensors that make up large messages. A program that limits the memory of its callers sets a
-//! function with [`set_charge`] that reserves memory for messages.
+//! ask for gigabytes: 64 MiB of empty `agents` took 5.6 GB. And a field that this program does not know would be
+//! ignored without a word, so that a newer client would play another game than it wants. So the codec first walks the
+//! bytes of a message once with the descriptors, without allocating: it adds up the memory that the message would take,
+//! and finds unknown fields of requests of `tetrion.v1`; only then it decodes. It skips bytes fields, the tensors that
+//! make up large messages. A server sets with [`set_gate`] how it refuses requests, and how it reserves memory for them.
 //!
 //! The codec measures an answer first, and writes an answer of megabytes into memory allocated once.
 //!
 //! Reading or writing a large message occupies a thread for tens of milliseconds. A program whose threads must stay
 //! free sets with [`set_aside`] how to do such work.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -19,13 +20,14 @@ use bytes::Buf;
 use prost::encoding::{WireType, decode_varint};
 use prost::{Message, Name};
 use prost_types::field_descriptor_proto::{Label, Type};
-use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
+use prost_types::{DescriptorProto, FileDescriptorSet};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic_prost::{ProstCodec, ProstDecoder, ProstEncoder};
 
 use super::FILE_DESCRIPTOR_SET;
 use super::limits::MAX_DECODED_BYTES;
+use super::revision::PROTOCOL_REVISION;
 
 /// The codec of the generated clients and servers.
 #[derive(Debug)]
@@ -77,7 +79,7 @@ impl<T: Message> Encoder for SizedEncoder<T> {
     }
 }
 
-/// Decodes messages that are not too heavy.
+/// Decodes messages that are not too heavy, and requests without unknown fields.
 #[derive(Debug)]
 pub struct WeighedDecoder<U> {
     inner: ProstDecoder<U>,
@@ -89,7 +91,12 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
     type Error = Status;
 
     fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        with_room(buf.remaining(), || self.weigh_and_decode(buf))
+        with_room(buf.remaining(), || {
+            if let Some(plan) = self.plan {
+                plan.admit(buf.chunk())?; // the message is in one piece
+            }
+            self.inner.decode(buf)
+        })
     }
 
     fn buffer_settings(&self) -> BufferSettings {
@@ -97,40 +104,48 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
     }
 }
 
-impl<U: Message + Default> WeighedDecoder<U> {
-    fn weigh_and_decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        // The message is in one piece.
-        let bytes = buf.chunk();
-        if let Some(plan) = self.plan
-            && bytes.len() as u64 * plan.most_per_byte > LIGHT
-        {
-            let weight = plan.weigh(bytes, 0);
-            if weight > MAX_DECODED_BYTES {
-                let problem = format!(
-                    "the message of {} bytes would take {weight} bytes, the limit is {MAX_DECODED_BYTES}",
-                    bytes.len()
-                );
-                return Err(Status::out_of_range(problem));
-            }
-            if let Some(charge) = CHARGE.get() {
-                charge(weight)?;
-            }
-        }
-        self.inner.decode(buf)
-    }
-}
-
 /// Bytes of a decoded message, without tensors, that are not charged to a budget.
 const LIGHT: u64 = 8 << 10;
 
-/// Reserves memory for a message that decodes to this many bytes, without tensors, or refuses it.
-pub type Charge = fn(bytes: u64) -> Result<(), Status>;
+/// Why a message is not decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// The message has a field that this program does not know.
+    #[error(
+        "{message} has a field {number}, which this server does not know: its protocol_revision is {PROTOCOL_REVISION}"
+    )]
+    UnknownField {
+        /// Full name of the message with the field.
+        message: &'static str,
+        /// Number of the field.
+        number: u32,
+    },
+    /// The message would take too much memory.
+    #[error(
+        "the message of {bytes} bytes would take {weight} bytes once decoded, expected at most {MAX_DECODED_BYTES}"
+    )]
+    TooHeavy {
+        /// Bytes of the message.
+        bytes: usize,
+        /// Bytes of memory, without tensors.
+        weight: u64,
+    },
+}
 
-static CHARGE: OnceLock<Charge> = OnceLock::new();
+/// How a server takes requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate {
+    /// The status for a request that is not decoded.
+    pub refuse: fn(Unfit) -> Status,
+    /// Reserves memory for a message that decodes to this many bytes, without tensors, or refuses it.
+    pub charge: fn(bytes: u64) -> Result<(), Status>,
+}
 
-/// Sets how this process reserves memory for messages before it decodes them. The first call decides.
-pub fn set_charge(charge: Charge) {
-    let _ = CHARGE.set(charge);
+static GATE: OnceLock<Gate> = OnceLock::new();
+
+/// Sets how this process takes requests. The first call decides.
+pub fn set_gate(gate: Gate) {
+    let _ = GATE.set(gate);
 }
 
 /// A way to do work that occupies its thread for long.
@@ -157,19 +172,25 @@ fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 /// How deep messages may be nested, as in prost.
 const MAX_DEPTH: usize = 100;
 
-/// Memory of the fields of a message type, by field number.
-#[derive(Debug, Default)]
+/// The fields of a message type, and the memory that they take.
+#[derive(Debug)]
 struct Plan {
-    fields: HashMap<u32, FieldWeight>,
+    name: &'static str,
+    /// By field number.
+    fields: Vec<Option<FieldWeight>>,
     /// Most bytes in memory per byte of a message.
     most_per_byte: u64,
+    /// Whether a server reads it, and not a client.
+    is_request: bool,
+    /// Whether unknown fields are refused: in the requests of `tetrion.v1`. Answers may come from a newer server.
+    is_strict: bool,
 }
 
 /// Memory of a field per occurrence, in addition to the size of its message.
 #[derive(Clone, Copy, Debug)]
 enum FieldWeight {
     /// A message: `own` bytes for itself if it is in a list, plus its content.
-    Message { own: u64, name: &'static str },
+    Message { own: u64, plan: usize },
     /// A text: `own` bytes if it is in a list, plus its length.
     Text { own: u64 },
     /// Bytes, which are not copied: `own` bytes if they are in a list.
@@ -181,13 +202,37 @@ enum FieldWeight {
 }
 
 impl Plan {
+    /// Refuses a message that is too heavy or has a field that it must not have, and reserves memory for a heavy one.
+    fn admit(&self, bytes: &[u8]) -> Result<(), Status> {
+        let is_light = bytes.len() as u64 * self.most_per_byte <= LIGHT;
+        if is_light && !self.is_strict {
+            return Ok(());
+        }
+        let weight = self.walk(bytes, self.is_strict, 0).and_then(|weight| match weight {
+            0..=MAX_DECODED_BYTES => Ok(weight),
+            _ => Err(Unfit::TooHeavy { bytes: bytes.len(), weight }),
+        });
+        match (weight, GATE.get().filter(|_| self.is_request)) {
+            (Ok(weight), Some(gate)) if !is_light => (gate.charge)(weight),
+            (Ok(_), _) => Ok(()),
+            (Err(error), Some(gate)) => Err((gate.refuse)(error)),
+            // As tonic does with messages that are too long.
+            (Err(error), None) => Err(Status::out_of_range(error.to_string())),
+        }
+    }
+
     /// Bytes of memory that a message would take. Unreadable bytes weigh nothing, because decoding will fail.
-    fn weigh(&self, mut bytes: &[u8], depth: usize) -> u64 {
+    ///
+    /// # Errors
+    /// If the walk is strict, the first field that the message type does not have.
+    fn walk(&self, mut bytes: &[u8], is_strict: bool, depth: usize) -> Result<u64, Unfit> {
         let mut weight = 0;
         while !bytes.is_empty() && depth < MAX_DEPTH {
             let Ok(key) = decode_varint(&mut bytes) else { break };
-            let Ok(wire_type) = WireType::try_from(key & 7) else { break };
-            let field = self.fields.get(&((key >> 3) as u32)).copied();
+            let (Ok(number), Ok(wire_type)) = (u32::try_from(key >> 3), WireType::try_from(key & 7)) else {
+                break;
+            };
+            let field = self.fields.get(number as usize).copied().flatten();
             let length = match wire_type {
                 WireType::Varint if decode_varint(&mut bytes).is_ok() => 0,
                 WireType::LengthDelimited => match decode_varint(&mut bytes) {
@@ -196,6 +241,8 @@ impl Plan {
                 },
                 WireType::ThirtyTwoBit => 4,
                 WireType::SixtyFourBit => 8,
+                // Prost skips an unknown group; we have no known ones.
+                WireType::StartGroup if field.is_none() && is_strict => 0,
                 _ => break,
             };
             let Some((inside, rest)) = usize::try_from(length).ok().and_then(|at| bytes.split_at_checked(at))
@@ -204,8 +251,11 @@ impl Plan {
             };
             bytes = rest;
             weight += match (field, wire_type) {
-                (Some(FieldWeight::Message { own, name }), WireType::LengthDelimited) => {
-                    own + plan_of(name).map_or(0, |plan| plan.weigh(inside, depth + 1))
+                (None, _) if number > 0 && is_strict => {
+                    return Err(Unfit::UnknownField { message: self.name, number });
+                }
+                (Some(FieldWeight::Message { own, plan }), WireType::LengthDelimited) => {
+                    own + plans().all[plan].walk(inside, is_strict, depth + 1)?
                 }
                 (Some(FieldWeight::Text { own }), WireType::LengthDelimited) => own + length,
                 (Some(FieldWeight::Bytes { own }), WireType::LengthDelimited) => own,
@@ -218,14 +268,14 @@ impl Plan {
                 _ => 0,
             };
         }
-        weight
+        Ok(weight)
     }
 }
 
 /// Bytes of memory that a decoded message would take in addition to the message itself; `None` for a message type
 /// outside our files. Unreadable bytes weigh nothing.
 pub fn weight(full_name: &str, bytes: &[u8]) -> Option<u64> {
-    plan_of(full_name).map(|plan| plan.weigh(bytes, 0))
+    plan_of(full_name).map(|plan| plan.walk(bytes, false, 0).unwrap_or(0))
 }
 
 /// Most bytes of memory per byte of a message of this type.
@@ -235,26 +285,46 @@ pub fn most_per_byte_of(full_name: &str) -> Option<u64> {
 
 /// The plan of a message type by its full name; `None` for types outside our files.
 fn plan_of(name: &str) -> Option<&'static Plan> {
-    static PLANS: OnceLock<HashMap<String, Plan>> = OnceLock::new();
-    PLANS.get_or_init(plans).get(name)
+    let plans = plans();
+    plans.by_name.get(name).map(|&at| &plans.all[at])
 }
 
-fn plans() -> HashMap<String, Plan> {
-    // They live as long as the process, and refer to each other by name.
-    static SET: OnceLock<FileDescriptorSet> = OnceLock::new();
-    let set = SET.get_or_init(|| {
-        FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("a descriptor set written by build.rs")
-    });
-    let mut messages = HashMap::new();
-    for file in &set.file {
-        let FileDescriptorProto { message_type, .. } = file;
-        collect(file.package(), message_type, &mut messages);
-    }
-    let plan = |(name, message): (&String, &&'static DescriptorProto)| {
-        let most_per_byte = most_per_byte(message, &messages, 0);
-        (name.clone(), Plan { fields: fields(message, &messages), most_per_byte })
-    };
-    messages.iter().map(plan).collect()
+/// The plans of all message types. They live as long as the process, and refer to each other by index.
+struct Plans {
+    all: Vec<Plan>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+fn plans() -> &'static Plans {
+    static PLANS: OnceLock<Plans> = OnceLock::new();
+    PLANS.get_or_init(|| {
+        static SET: OnceLock<FileDescriptorSet> = OnceLock::new();
+        static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+        let set = SET.get_or_init(|| {
+            FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).expect("a descriptor set written by build.rs")
+        });
+        let mut messages = HashMap::new();
+        for file in &set.file {
+            collect(file.package(), &file.message_type, &mut messages);
+        }
+        let names = NAMES.get_or_init(|| messages.keys().cloned().collect());
+        let by_name = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let methods = set.file.iter().flat_map(|file| &file.service).flat_map(|service| &service.method);
+        let requests: HashSet<&str> = methods.map(|method| bare(method.input_type())).collect();
+        let plan = |name: &'static String| Plan {
+            name,
+            fields: fields(messages[name], &messages, &by_name),
+            most_per_byte: most_per_byte(messages[name], &messages, 0),
+            is_request: requests.contains(name.as_str()),
+            is_strict: requests.contains(name.as_str()) && name.starts_with("tetrion.v1."),
+        };
+        Plans { all: names.iter().map(plan).collect(), by_name }
+    })
+}
+
+/// A type's name without the dot that descriptors put before it.
+fn bare(type_name: &str) -> &str {
+    type_name.trim_start_matches('.')
 }
 
 /// Most bytes in memory per byte of a message: an item of a list takes two bytes or more.
@@ -265,7 +335,7 @@ fn most_per_byte(
 ) -> u64 {
     let most = |field: &prost_types::FieldDescriptorProto| {
         let list = field.label() == Label::Repeated;
-        let inner = all.get(field.type_name().trim_start_matches('.'));
+        let inner = all.get(bare(field.type_name()));
         match (field.r#type(), inner) {
             (Type::Message | Type::Group, Some(inner)) if depth < MAX_DEPTH => {
                 let own = if list { size(inner, all, 0).div_ceil(2) } else { 0 };
@@ -292,27 +362,29 @@ fn collect<'a>(
     }
 }
 
-/// Memory of each field of a message.
+/// Memory of each field of a message, by its number.
 fn fields(
-    message: &'static DescriptorProto,
+    message: &DescriptorProto,
     all: &HashMap<String, &'static DescriptorProto>,
-) -> HashMap<u32, FieldWeight> {
-    let mut fields = HashMap::new();
+    plans: &HashMap<&str, usize>,
+) -> Vec<Option<FieldWeight>> {
+    let mut fields = vec![];
     for field in &message.field {
         let list = field.label() == Label::Repeated;
         let one_of_list = |bytes| if list { bytes } else { 0 };
         let planned = match field.r#type() {
             Type::Message | Type::Group => {
-                let name = field.type_name().trim_start_matches('.');
-                let own = all.get(name).map_or(0, |message| size(message, all, 0));
-                FieldWeight::Message { own: one_of_list(own), name }
+                let name = bare(field.type_name());
+                FieldWeight::Message { own: one_of_list(size(all[name], all, 0)), plan: plans[name] }
             }
             Type::String => FieldWeight::Text { own: one_of_list(TEXT + BLOCK) },
             Type::Bytes => FieldWeight::Bytes { own: one_of_list(BYTES) },
             numeric if list => FieldWeight::Numbers { each: number_size(numeric), fixed: is_fixed(numeric) },
             _ => FieldWeight::Number,
         };
-        fields.insert(field.number() as u32, planned);
+        let number = field.number() as usize;
+        fields.resize(fields.len().max(number + 1), None);
+        fields[number] = Some(planned);
     }
     fields
 }
@@ -330,7 +402,7 @@ fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProt
         (Label::Repeated, Type::Message) => 2 * TEXT, // a map takes two
         (Label::Repeated, _) | (_, Type::String) => TEXT,
         (_, Type::Bytes) => BYTES,
-        (_, Type::Message | Type::Group) => match all.get(field.type_name().trim_start_matches('.')) {
+        (_, Type::Message | Type::Group) => match all.get(bare(field.type_name())) {
             Some(inner) if depth < MAX_DEPTH => 8 + size(inner, all, depth + 1),
             _ => 8,
         },

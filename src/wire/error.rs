@@ -52,6 +52,14 @@ pub enum DecodeError {
         /// The version of the request.
         got: String,
     },
+    /// The request needs a higher revision of the protocol.
+    #[error("min_revision is {got}, expected at most {expected}, the protocol_revision of this server")]
+    RevisionTooOld {
+        /// The revision of this server.
+        expected: u32,
+        /// The revision that the request needs.
+        got: u32,
+    },
 }
 
 impl DecodeError {

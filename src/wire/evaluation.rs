@@ -21,7 +21,7 @@ use super::policies::Policies;
 use super::rules::ResolvedRules;
 use super::session::response_bytes;
 use super::tensor::{self, Dim};
-use super::{duration, features, models, sequences};
+use super::{duration, features, models, revision, sequences};
 
 /// A decoded request for an evaluation.
 #[derive(Clone, Debug)]
@@ -90,6 +90,7 @@ pub fn decode(
     request: &pb::EvaluatePoliciesRequest,
     kernel: Kernel,
 ) -> Result<EvaluationRequest, DecodeError> {
+    revision::check(request.min_revision)?;
     check_rules_version(&request.rules_version)?;
     let resolved = match &request.rules {
         Some(rules) => ResolvedRules::try_from(rules).in_field("rules")?,

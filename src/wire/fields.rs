@@ -1,7 +1,7 @@
 //! Fields of environments: their names, their types and the specs that clients get.
 
 use crate::engine::{ActionModel, Rules};
-use crate::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Role};
+use crate::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Kind, Role};
 use crate::names;
 use crate::render::Format;
 
@@ -67,6 +67,7 @@ pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
         low: Some(0.0),
         high: Some(f64::from(rules.num_actions() - 1)),
         description,
+        kind: pb::TensorKind::Category.into(),
     }
 }
 
@@ -79,6 +80,7 @@ impl From<&FieldSpec> for pb::TensorSpec {
             low: spec.low,
             high: spec.high,
             description: spec.description.to_owned(),
+            kind: pb::TensorKind::from(spec.kind).into(),
         }
     }
 }
@@ -87,8 +89,19 @@ impl From<&FieldInfo> for pb::FieldInfo {
     fn from(info: &FieldInfo) -> pb::FieldInfo {
         pb::FieldInfo {
             name: info.name.to_owned(),
-            r#type: info.layout.to_owned(),
+            dtype: pb::DataType::from(info.dtype).into(),
+            dims: info.dims.iter().map(|dim| dim.name().to_owned()).collect(),
             description: info.description.to_owned(),
+        }
+    }
+}
+
+impl From<Kind> for pb::TensorKind {
+    fn from(kind: Kind) -> pb::TensorKind {
+        match kind {
+            Kind::Number => pb::TensorKind::Number,
+            Kind::Category => pb::TensorKind::Category,
+            Kind::Flag => pb::TensorKind::Flag,
         }
     }
 }
@@ -109,7 +122,7 @@ impl From<DataType> for pb::DataType {
     }
 }
 
-/// What `GetServerInfo` reports about the fields with a role.
+/// What `GetCatalog` reports about the fields with a role.
 pub fn infos(role: Role) -> Vec<pb::FieldInfo> {
     Field::with_role(role).map(|field| field.info().into()).collect()
 }

@@ -1,7 +1,8 @@
 //! Every limit on a request, and the reason for its value.
 //!
-//! `GetServerInfo` reports each limit, so a client need not know this file. Limits on the server as a whole
-//! (sessions, environments of all sessions) have their defaults here; the operator can set them at start.
+//! `GetServerInfo` reports each limit that a client can act on, so a client need not know this file. Limits on the
+//! server as a whole (sessions, environments of all sessions) have their defaults here; the operator can set them at
+//! start.
 
 use std::time::Duration;
 
@@ -175,7 +176,7 @@ pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
 pub const OWN_CALLS: u64 = 8;
 
 /// Bytes of requests, and of answers, in transit that each connection may always have: enough for a step of hundreds
-/// of environments, or the answer of GetServerInfo.
+/// of environments, or the answer of GetCatalog.
 pub const OWN_MEMORY: u64 = 64 << 10;
 
 /// How long a connection may be silent before its first request, including its TLS handshake.

@@ -12,6 +12,7 @@ pub mod limits;
 
 pub mod dm_env_rpc;
 pub mod duration;
+pub mod envs;
 pub mod evaluation;
 pub mod features;
 pub mod fields;
@@ -20,6 +21,7 @@ pub mod models;
 pub mod policies;
 pub mod positions;
 pub mod recording;
+pub mod revision;
 pub mod rules;
 pub mod search;
 pub mod sequences;

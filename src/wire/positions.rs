@@ -224,5 +224,5 @@ fn decode_boards(boards: Option<&pb::Tensor>, rules: &Rules) -> Result<Array<u32
 
 fn decode_number(set: &PieceSet, number: i16) -> Result<Piece, DecodeError> {
     let piece = u8::try_from(number).ok().and_then(|number| set.piece(number));
-    piece.ok_or_else(|| DecodeError::field("", format!("is {number}, expected 0..={}", set.len() - 1)))
+    piece.ok_or_else(|| DecodeError::field("", format!("is {number}, expected 0 to {}", set.len() - 1)))
 }

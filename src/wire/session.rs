@@ -11,7 +11,7 @@ pub use crate::env::{AutoresetMode, InvalidActionPolicy};
 use super::error::{DecodeError, InField};
 use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
 use super::rules::ResolvedRules;
-use super::{duration, features, fields, pb, sequences};
+use super::{duration, features, fields, pb, revision, sequences};
 
 /// A session's configuration with every default filled in.
 #[derive(Clone, Debug)]
@@ -42,9 +42,10 @@ pub fn decode(
     message: &pb::SessionConfig,
     draw_seed: impl FnOnce() -> u64,
 ) -> Result<(SessionConfig, Seeding), DecodeError> {
+    revision::check(message.min_revision)?;
     let num_envs = message.num_envs.unwrap_or(1);
     if !(1..=MAX_ENVS_PER_SESSION).contains(&num_envs) {
-        let problem = format!("is {num_envs}, expected 1..={MAX_ENVS_PER_SESSION}");
+        let problem = format!("is {num_envs}, expected 1 to {MAX_ENVS_PER_SESSION}");
         return Err(DecodeError::field("num_envs", problem));
     }
     let ResolvedRules { preset, rules } = match &message.rules {
@@ -100,6 +101,7 @@ impl From<&SessionConfig> for pb::SessionConfig {
             max_episode_steps: *max_episode_steps,
             action_mask: config.action_mask,
             max_response_bytes: config.max_response_bytes,
+            min_revision: 0,
         }
     }
 }

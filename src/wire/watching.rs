@@ -10,7 +10,7 @@ use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining, 
 
 use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
-use super::pb;
+use super::{envs, pb};
 
 /// Most bytes of an environment in a frame besides its cells, with every number at its longest.
 const ENV_BYTES: u64 = 320;
@@ -24,13 +24,13 @@ pub fn frame_bytes(num_envs: usize, cells: u64) -> u64 {
 ///
 /// # Errors
 /// If there are too many. The session checks whether they exist.
-pub fn decode_env_ids(env_ids: &[u32], num_envs: u32) -> Result<Vec<u32>, DecodeError> {
-    if env_ids.is_empty() {
+pub fn decode_envs(envs: Option<&pb::EnvIds>, num_envs: u32) -> Result<Vec<u32>, DecodeError> {
+    let Some(env_ids) = envs::decode(envs) else {
         return Ok((0..num_envs.min(MAX_WATCHED_ENVS)).collect());
-    }
+    };
     if env_ids.len() > MAX_WATCHED_ENVS as usize {
         let problem = format!("has {} entries, expected at most {MAX_WATCHED_ENVS}", env_ids.len());
-        return Err(DecodeError::field("env_ids", problem));
+        return Err(DecodeError::field("envs.ids", problem));
     }
     Ok(env_ids.to_vec())
 }
@@ -44,7 +44,7 @@ pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
         0 => Ok(DEFAULT_FRAMES_PER_SECOND),
         1..=MAX_FRAMES_PER_SECOND => Ok(frames),
         _ => {
-            let problem = format!("is {frames}, expected 1..={MAX_FRAMES_PER_SECOND}, or 0");
+            let problem = format!("is {frames}, expected 1 to {MAX_FRAMES_PER_SECOND}, or 0");
             Err(DecodeError::field("max_frames_per_second", problem))
         }
     }
@@ -221,7 +221,7 @@ fn decode_cells(bytes: &[u8], rules: &Rules) -> Result<Cells, DecodeError> {
             0 => Ok(Cell::Empty),
             byte if byte == given => Ok(Cell::Given),
             byte => rules.pieces.piece(byte - 1).map(Cell::Of).ok_or_else(|| {
-                DecodeError::field("cells", format!("has a byte {byte}, expected 0..={given}"))
+                DecodeError::field("cells", format!("has a byte {byte}, expected 0 to {given}"))
             }),
         };
     Ok(Cells::new(width, height, bytes.iter().map(cell).collect::<Result<_, _>>()?))

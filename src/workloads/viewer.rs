@@ -30,7 +30,7 @@ impl Viewer {
             .tcp_nodelay(true);
         let request = pb::WatchSessionRequest {
             session: session.to_owned(),
-            env_ids: (0..num_envs).collect(),
+            envs: Some(pb::EnvIds { ids: (0..num_envs).collect() }),
             max_frames_per_second,
         };
         let mut frames = runtime.block_on(async {

@@ -16,7 +16,7 @@ use crate::bystander::{connect, session};
 use crate::http2::{
     Connection, END_HEADERS, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, begin, block, call, frame, message,
 };
-use crate::messages::{EVALUATE, INFO, PLACEMENTS, REFLECTION, STREAM, WATCH, WATCH_SESSION, endless};
+use crate::messages::{CATALOG, EVALUATE, PLACEMENTS, REFLECTION, STREAM, WATCH, WATCH_SESSION, endless};
 
 /// A session whose every placement is an answer of some 40 MB, and the 43 bytes that request it.
 async fn large(arena: &Arena) -> Result<(String, pb::EnumeratePlacementsRequest)> {
@@ -28,7 +28,7 @@ async fn large(arena: &Arena) -> Result<(String, pb::EnumeratePlacementsRequest)
         ..Default::default()
     };
     let session = session(&channel, config).await?;
-    let envs = pb::SessionEnvs { session: session.clone(), env_ids: vec![] };
+    let envs = pb::SessionEnvs { session: session.clone(), envs: None };
     let request = pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
         include_afterstates: true,
@@ -106,10 +106,10 @@ pub async fn of_streams(arena: &Arena) -> Result<()> {
 
 /// The largest of the small answers, a thousand on each of many connections.
 pub async fn of_small_calls(arena: &Arena) -> Result<()> {
-    let bytes = pb::GetServerInfoRequest { width: 32 }.encode_to_vec();
+    let bytes = pb::GetCatalogRequest { width: 32 }.encode_to_vec();
     for _ in 0..arena.times(40, 200) {
         let mut connection = Connection::open(arena.address, &[(INITIAL_WINDOW_SIZE, 0)]).await?;
-        let frames: Vec<u8> = (0..1000).flat_map(|number| call(2 * number + 1, INFO, &bytes)).collect();
+        let frames: Vec<u8> = (0..1000).flat_map(|number| call(2 * number + 1, CATALOG, &bytes)).collect();
         connection.send(&frames).await?;
         arena.hold(connection);
     }

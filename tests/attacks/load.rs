@@ -165,7 +165,7 @@ async fn make(channel: &Channel, number: usize) -> Result<String, Status> {
 }
 
 pub fn placements(session: &str) -> pb::EnumeratePlacementsRequest {
-    let envs = pb::SessionEnvs { session: session.to_owned(), env_ids: vec![] };
+    let envs = pb::SessionEnvs { session: session.to_owned(), envs: None };
     pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
         features: Some(pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() }),

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use prost::Message;
 use tetrion::wire::dm_env_rpc::pb as dm;
+use tetrion::wire::envs;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
@@ -14,6 +15,7 @@ use tetrion::wire::tensor;
 use crate::bystander::step;
 
 pub const INFO: &str = "/tetrion.v1.EnvironmentService/GetServerInfo";
+pub const CATALOG: &str = "/tetrion.v1.EnvironmentService/GetCatalog";
 pub const CREATE: &str = "/tetrion.v1.EnvironmentService/CreateSession";
 pub const RESET: &str = "/tetrion.v1.EnvironmentService/Reset";
 pub const RESTORE: &str = "/tetrion.v1.EnvironmentService/RestoreState";
@@ -133,11 +135,11 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     let reset = pb::ResetRequest {
         session: session.clone(),
         piece_sequences: vec!["IOTZSJL".to_owned(); env_ids.len()],
-        env_ids: env_ids.clone(),
+        envs: envs::encode(Some(&env_ids)),
         ..Default::default()
     };
-    let save = pb::SaveStateRequest { session: session.clone(), env_ids: env_ids.clone() };
-    let envs = pb::SessionEnvs { session: session.clone(), env_ids: env_ids.clone() };
+    let save = pb::SaveStateRequest { session: session.clone(), envs: envs::encode(Some(&env_ids)) };
+    let envs = pb::SessionEnvs { session: session.clone(), envs: envs::encode(Some(&env_ids)) };
     let enumerate = |source| pb::EnumeratePlacementsRequest {
         source: Some(source),
         features: Some(pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() }),
@@ -161,17 +163,18 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     };
     let render = pb::RenderRequest {
         session: session.clone(),
-        env_ids: env_ids.clone(),
+        envs: envs::encode(Some(&env_ids)),
         format: pb::RenderFormat::Ansi.into(),
     };
     let watch = pb::WatchSessionRequest {
         session: session.clone(),
-        env_ids: env_ids.clone(),
+        envs: envs::encode(Some(&env_ids)),
         max_frames_per_second: 60,
     };
     let step = step(&session, num_envs);
     let mut samples = vec![
-        (INFO, pb::GetServerInfoRequest { width: 7 }.encode_to_vec()),
+        (INFO, pb::GetServerInfoRequest {}.encode_to_vec()),
+        (CATALOG, pb::GetCatalogRequest { width: 7 }.encode_to_vec()),
         (CREATE, create.encode_to_vec()),
         (
             "/tetrion.v1.EnvironmentService/GetSession",
@@ -198,7 +201,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     for positions in positions {
         let restore = pb::RestoreStateRequest {
             session: session.clone(),
-            env_ids: env_ids.clone(),
+            envs: envs::encode(Some(&env_ids)),
             positions: Some(positions.clone()),
             reseed: Some(7),
             sequence_number: 0,

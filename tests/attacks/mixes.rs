@@ -225,7 +225,7 @@ async fn keep_restoring(channel: Channel) -> Result<()> {
     let session = make(&channel, MANY).await?;
     let mut client = client(channel);
     loop {
-        let save = pb::SaveStateRequest { session: session.clone(), env_ids: vec![] };
+        let save = pb::SaveStateRequest { session: session.clone(), envs: None };
         let states = client.save_state(save).await?.into_inner().states;
         let positions = Some(pb::Positions { states, ..Default::default() });
         let restore = pb::RestoreStateRequest { session: session.clone(), positions, ..Default::default() };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
+use tetrion::wire::envs;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::task::JoinSet;
@@ -132,7 +133,7 @@ async fn target(channel: &Channel) -> Result<(String, Bytes)> {
     let name = session(channel, config).await?;
     let mut client = EnvironmentServiceClient::new(channel.clone());
     client.step(step(&name, ENVS)).await?;
-    let save = pb::SaveStateRequest { session: name.clone(), env_ids: vec![1] };
+    let save = pb::SaveStateRequest { session: name.clone(), envs: envs::encode(Some(&[1])) };
     let state = client.save_state(save).await?.into_inner().states.pop().context("a snapshot")?;
     Ok((name, state))
 }
@@ -175,7 +176,7 @@ pub async fn snapshots(arena: &Arena) -> Result<()> {
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         let request = pb::RestoreStateRequest {
             session: name.clone(),
-            env_ids: vec![dice.below(ENVS as usize) as u32],
+            envs: envs::encode(Some(&[dice.below(ENVS as usize) as u32])),
             positions: Some(pb::Positions { states: vec![bytes.into()], ..Default::default() }),
             ..Default::default()
         };

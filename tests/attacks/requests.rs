@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
+use tetrion::wire::envs;
 use tetrion::wire::limits::{MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, MAX_SEQUENCE_PIECES, STREAM_WINDOW};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
@@ -248,12 +249,12 @@ pub async fn sequences(arena: &Arena) -> Result<()> {
     let mut client = EnvironmentServiceClient::new(channel);
     let reset = pb::ResetRequest {
         session: name.clone(),
-        env_ids: vec![0],
+        envs: envs::encode(Some(&[0])),
         piece_sequences: vec!["T".repeat(MAX_SEQUENCE_PIECES as usize)],
         ..Default::default()
     };
     client.reset(reset.clone()).await?;
-    let save = pb::SaveStateRequest { session: name.clone(), env_ids: vec![0] };
+    let save = pb::SaveStateRequest { session: name.clone(), envs: envs::encode(Some(&[0])) };
     let state = client.save_state(save).await?.into_inner().states.pop().context("a snapshot")?;
 
     let mut connection = Connection::open(arena.address, &[]).await?;
@@ -265,13 +266,14 @@ pub async fn sequences(arena: &Arena) -> Result<()> {
     for first in (0..arena.times(200, 2000) as u32).step_by(10) {
         let env_ids: Vec<u32> = (first..first + 10).collect();
         let piece_sequences = vec!["TOILSJZ".repeat(MAX_SEQUENCE_PIECES as usize / 7); 10];
-        let request = pb::ResetRequest { env_ids, piece_sequences, ..reset.clone() };
+        let request =
+            pb::ResetRequest { envs: envs::encode(Some(&env_ids)), piece_sequences, ..reset.clone() };
         send(RESET, &request.encode_to_vec()).await;
     }
     for first in (2000..arena.times(26_000, 64_000) as u32).step_by(600) {
         let request = pb::RestoreStateRequest {
             session: name.clone(),
-            env_ids: (first..first + 600).collect(),
+            envs: envs::encode(Some(&(first..first + 600).collect::<Vec<u32>>())),
             positions: Some(pb::Positions { states: vec![state.clone(); 600], ..Default::default() }),
             ..Default::default()
         };

@@ -25,7 +25,7 @@ const WATCHED: Duration = Duration::from_millis(300);
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A request that takes no work.
-const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest { width: 0 };
+const INFO: pb::GetServerInfoRequest = pb::GetServerInfoRequest {};
 
 /// A server with this much memory for answers, which may lie unread for this long while it is scarce.
 async fn start(answer_memory: u64, max_unread: Duration) -> (SocketAddr, DropGuard) {
@@ -138,9 +138,9 @@ async fn a_thousand_calls_whose_answers_stay_unread_hold_little() {
     let mut calls = JoinSet::new();
     for _ in 0..1_000 {
         let mut client = EnvironmentServiceClient::new(hostile.clone());
-        calls.spawn(async move { client.get_server_info(INFO).await.map(|_| ()) });
+        calls.spawn(async move { client.get_catalog(pb::GetCatalogRequest::default()).await.map(|_| ()) });
     }
-    // Their descriptions of the server do not fit all at once.
+    // Their catalogues do not fit all at once.
     let refusal = timeout(PATIENCE, calls.join_next()).await.expect("no room").unwrap().unwrap();
     assert_eq!(refusal.unwrap_err().code(), Code::ResourceExhausted);
     calls.shutdown().await;

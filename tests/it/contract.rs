@@ -324,8 +324,8 @@ fn every_field_is_described_where_clients_read() {
     for info in &FIELDS {
         assert!(has_line(dm_env_rpc, &["//", &info.number.to_string(), info.name]), "{}", info.name);
         if info.role != Role::Mask {
-            let dtype = info.layout.split([' ', ',']).next().unwrap();
-            assert!(has_line(protocol, &["//", info.name, dtype]), "{}", info.name);
+            let dtype = format!("{:?}", info.dtype).to_lowercase();
+            assert!(has_line(protocol, &["//", info.name, &dtype]), "{}", info.name);
             assert!(has_line(typescript, &["readonly", &format!("{}?:", info.name)]), "{}", info.name);
         }
     }

@@ -25,7 +25,7 @@ use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::evaluation::{self, ask, endless, request};
-use crate::support::{self, Client, config, create, refused, reset, step};
+use crate::support::{self, Client, config, create, only, refused, reset, step};
 
 /// A server and the means to stop it.
 struct Served {
@@ -223,8 +223,7 @@ async fn a_step_on_the_pool_is_the_same_as_steps_without_it() {
     let large = client.step(step(&whole.name, &[3; ENVS as usize])).await.unwrap().into_inner();
     let mut observations = vec![Vec::new(); large.observations.len()];
     for first in (0..ENVS).step_by(256) {
-        let env_ids = (first..first + 256).collect();
-        let request = pb::StepRequest { env_ids, ..step(&parts.name, &[3; 256]) };
+        let request = pb::StepRequest { envs: only(first..first + 256), ..step(&parts.name, &[3; 256]) };
         let small = client.step(request).await.unwrap().into_inner();
         for (all, part) in observations.iter_mut().zip(small.observations) {
             all.extend_from_slice(&part.data);

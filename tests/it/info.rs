@@ -1,23 +1,25 @@
-//! GetServerInfo: requests may use what it names, and the server refuses what it does not name as not built.
+//! GetServerInfo and GetCatalog: requests may use what the catalogue names, and the server refuses other names.
 
 use std::time::Duration;
 
 use tetrion::engine::RULES_VERSION;
 use tetrion::features::FeatureSet;
 use tetrion::server::ServerConfig;
-use tetrion::service::{EvaluationCapacity, NetworkLimits, StoreLimits};
+use tetrion::service::EvaluationCapacity;
+use tetrion::wire::limits::MAX_FEATURES;
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_request::Games;
-use tonic::Code;
 use tonic::transport::Channel;
+use tonic::{Code, Status};
 
 use crate::evaluation::{Client, ask, connect_with};
+use crate::support::refused;
 
-async fn info(channel: &Channel, width: u32) -> Result<pb::GetServerInfoResponse, Code> {
-    let request = pb::GetServerInfoRequest { width };
-    let answer = EnvironmentServiceClient::new(channel.clone()).get_server_info(request).await;
-    answer.map(tonic::Response::into_inner).map_err(|status| status.code())
+async fn catalog(channel: &Channel, width: u32) -> Result<pb::GetCatalogResponse, Status> {
+    let request = pb::GetCatalogRequest { width };
+    let answer = EnvironmentServiceClient::new(channel.clone()).get_catalog(request).await;
+    answer.map(tonic::Response::into_inner)
 }
 
 #[tokio::test]
@@ -25,77 +27,131 @@ async fn it_reports_what_it_was_started_with() {
     let evaluations = EvaluationCapacity {
         max_evaluations: 7,
         max_per_caller: 5,
-        memory: 88,
         max_unread: Duration::from_secs(3),
+        ..EvaluationCapacity::default()
     };
     let max_call_work = Duration::from_secs(90);
-    let network = NetworkLimits {
-        max_calls: 9,
-        request_memory: 200 << 20,
-        answer_memory: 300 << 20,
-        ..NetworkLimits::default()
-    };
-    let store = StoreLimits { memory: 77, ..StoreLimits::default() };
-    let config = ServerConfig {
-        num_threads: 3,
-        evaluations,
-        max_call_work,
-        network,
-        store,
-        ..ServerConfig::default()
-    };
+    let config = ServerConfig { num_threads: 3, evaluations, max_call_work, ..ServerConfig::default() };
     let (channel, _guard) = connect_with(config).await;
-    let info = info(&channel, 0).await.unwrap();
+    let request = pb::GetServerInfoRequest {};
+    let info = EnvironmentServiceClient::new(channel).get_server_info(request).await.unwrap().into_inner();
     assert_eq!(
-        (info.server_version.as_str(), info.rules_version.as_str()),
-        (env!("CARGO_PKG_VERSION"), RULES_VERSION)
+        (info.server_version.as_str(), info.rules_version.as_str(), info.protocol_revision),
+        (env!("CARGO_PKG_VERSION"), RULES_VERSION, 1)
     );
     assert_eq!(info.num_threads, 3);
-    let limits = info.limits.unwrap();
-    assert_eq!((limits.max_evaluations, limits.max_sessions, limits.max_envs), (7, 1024, 262_144));
-    assert_eq!(limits.max_evaluations_per_caller, 5);
-    assert_eq!((limits.max_sessions_per_caller, limits.max_envs_per_caller), (1024, 262_144));
-    assert_eq!((limits.max_unread_time.unwrap().seconds, limits.max_call_work.unwrap().seconds), (3, 90));
-    assert_eq!((limits.max_connections, limits.max_calls, limits.max_calls_per_connection), (1024, 9, 1024));
-    assert_eq!(limits.max_connections_per_address, 512);
-    assert_eq!((limits.request_memory, limits.request_memory_per_connection), (200 << 20, 200 << 20));
-    assert_eq!((limits.session_memory, limits.evaluation_memory), (77, 88));
-    assert_eq!((limits.max_hidden_layers, limits.max_hidden_units), (4, 256));
-    assert_eq!((limits.max_tuples, limits.max_tuple_positions), (256, 16));
-    assert_eq!((limits.max_model_parameters, limits.max_request_parameters), (1 << 20, 1 << 22));
-    assert_eq!(limits.max_model_work, 1 << 17);
-    assert_eq!((limits.max_recorded_games, limits.max_recorded_steps), (16, 1 << 20));
-    assert_eq!((limits.min_loss_trials, limits.max_loss_trials), (16, 1024));
-    assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
-    assert_eq!(limits.max_watches_per_caller, 64);
-    assert_eq!((limits.max_watched_envs, limits.max_frames_per_second), (64, 60));
-    assert_eq!(limits.max_keys, 64);
-    assert_eq!((limits.answer_memory, limits.answer_memory_per_connection), (300 << 20, 256 << 20));
-    let seconds = |timeout: Option<prost_types::Duration>| timeout.map(|timeout| timeout.seconds);
     assert_eq!(
-        [limits.first_request_timeout, limits.request_timeout, limits.answer_timeout, limits.idle_timeout]
-            .map(seconds),
-        [Some(30), Some(30), Some(600), Some(900)]
+        info.limits.unwrap(),
+        pb::Limits {
+            sessions: Some(pb::SessionLimits {
+                max_sessions: 1024,
+                max_sessions_per_caller: 1024,
+                max_envs: 262_144,
+                max_envs_per_caller: 262_144,
+                max_envs_per_session: 65_536,
+                default_ttl: seconds(600),
+                max_ttl: seconds(86_400),
+                max_page_size: 1000,
+                stream_queue: 64,
+            }),
+            rules: Some(pb::RulesLimits {
+                min_width: 4,
+                max_width: 32,
+                min_height: 4,
+                max_height: 40,
+                max_preview: 6,
+                max_sequence_pieces: 100_000,
+                max_request_sequence_pieces: 1_000_000,
+                max_points: 1e15,
+            }),
+            evaluations: Some(pb::EvaluationLimits {
+                max_evaluations: 7,
+                max_evaluations_per_caller: 5,
+                max_policies: 16_384,
+                max_games: 1 << 20,
+                max_pieces: 1_000_000_000,
+                max_steps: 1_000_000_000,
+                max_playouts: 1000,
+                max_lookahead: 2,
+                max_recorded_games: 16,
+                max_recorded_steps: 1 << 20,
+                min_loss_trials: 16,
+                max_loss_trials: 1024,
+                min_progress_interval: Some(prost_types::Duration { seconds: 0, nanos: 50_000_000 }),
+            }),
+            models: Some(pb::ModelLimits {
+                max_features: MAX_FEATURES,
+                max_weight: 1e300,
+                max_hidden_layers: 4,
+                max_hidden_units: 256,
+                max_tuples: 256,
+                max_tuple_positions: 16,
+                max_model_parameters: 1 << 20,
+                max_request_parameters: 1 << 22,
+                max_model_work: 1 << 17,
+            }),
+            messages: Some(pb::MessageLimits {
+                max_request_bytes: 64 << 20,
+                max_small_request_bytes: 2 << 20,
+                max_decoded_bytes: 128 << 20,
+                default_response_bytes: 4 << 20,
+                max_response_bytes: 64 << 20,
+                max_name_bytes: 128,
+                max_state_bytes: 101_024,
+                max_positions: 65_536,
+                max_keys: 64,
+                max_call_work: seconds(90),
+                max_unread_time: seconds(3),
+            }),
+            watches: Some(pb::WatchLimits {
+                max_watches: 256,
+                max_watches_per_caller: 64,
+                max_watches_per_session: 8,
+                max_watched_envs: 64,
+                max_frames_per_second: 60,
+            }),
+        }
     );
-    assert_eq!((limits.min_width, limits.max_width, limits.min_height, limits.max_height), (4, 32, 4, 40));
-    assert_eq!(limits.default_ttl.unwrap().seconds, 600);
+}
+
+fn seconds(seconds: i64) -> Option<prost_types::Duration> {
+    Some(prost_types::Duration { seconds, nanos: 0 })
+}
+
+#[tokio::test]
+async fn every_field_has_a_type_and_dimensions() {
+    let (channel, _guard) = connect_with(ServerConfig::default()).await;
+    let catalog = catalog(&channel, 0).await.unwrap();
+    let fields: Vec<_> = catalog.observation_fields.iter().chain(&catalog.info_fields).collect();
+    assert!(fields.iter().all(|field| field.dtype() != pb::DataType::Unspecified));
+    let of = |name: &str| {
+        let field = fields.iter().find(|field| field.name == name).unwrap();
+        (field.dtype(), field.dims.join(", "))
+    };
+    assert_eq!(of("board"), (pb::DataType::Uint8, "height, width".to_owned()));
+    assert_eq!(of("board_bits"), (pb::DataType::Uint16, "height".to_owned()));
+    assert_eq!(of("queue"), (pb::DataType::Int8, "preview".to_owned()));
+    assert_eq!(of("garbage"), (pb::DataType::Uint8, "garbage.delay_pieces + 1".to_owned()));
+    assert_eq!(of("falling_cells"), (pb::DataType::Int8, "4, 2".to_owned()));
+    assert_eq!(of("episode_return"), (pb::DataType::Float64, String::new()));
 }
 
 /// Names have underscores between their words. Only a controller's proper name may have hyphens, as `dt-10` has.
 #[tokio::test]
 async fn every_name_it_lists_is_spelled_by_one_rule() {
     let (channel, _guard) = connect_with(ServerConfig::default()).await;
-    let info = info(&channel, 0).await.unwrap();
-    let names: Vec<&str> = (info.rules_presets.iter().map(|preset| &preset.name))
-        .chain(info.piece_sets.iter().map(|set| &set.name))
-        .chain(info.features.iter().map(|feature| &feature.name))
-        .chain(info.feature_sets.iter().map(|set| &set.name))
-        .chain(info.observation_fields.iter().chain(&info.info_fields).map(|field| &field.name))
-        .chain(info.agents.iter().map(|agent| &agent.name))
-        .chain(info.agents.iter().flat_map(|agent| &agent.parameters).map(|parameter| &parameter.name))
+    let catalog = catalog(&channel, 0).await.unwrap();
+    let names: Vec<&str> = (catalog.rules_presets.iter().map(|preset| &preset.name))
+        .chain(catalog.piece_sets.iter().map(|set| &set.name))
+        .chain(catalog.features.iter().map(|feature| &feature.name))
+        .chain(catalog.feature_sets.iter().map(|set| &set.name))
+        .chain(catalog.observation_fields.iter().chain(&catalog.info_fields).map(|field| &field.name))
+        .chain(catalog.agents.iter().map(|agent| &agent.name))
+        .chain(catalog.agents.iter().flat_map(|agent| &agent.parameters).map(|parameter| &parameter.name))
         .map(String::as_str)
         .collect();
-    let controllers: Vec<&str> = info.controllers.iter().map(|controller| controller.name.as_str()).collect();
+    let controllers: Vec<&str> =
+        catalog.controllers.iter().map(|controller| controller.name.as_str()).collect();
     let is_word = |word: &str| {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     };
@@ -105,7 +161,7 @@ async fn every_name_it_lists_is_spelled_by_one_rule() {
     for name in &controllers {
         assert!(name.split(['_', '-']).all(is_word), "{name}");
     }
-    let agents = info.agents.iter().map(|agent| agent.name.as_str());
+    let agents = catalog.agents.iter().map(|agent| agent.name.as_str());
     let mut players: Vec<String> =
         controllers.iter().copied().chain(agents).map(|name| name.replace('-', "_")).collect();
     players.sort();
@@ -118,23 +174,24 @@ async fn every_name_it_lists_is_spelled_by_one_rule() {
 async fn feature_sets_are_written_out_for_the_width_asked_for() {
     let (channel, _guard) = connect_with(ServerConfig::default()).await;
     for (width, columns) in [(0, 21), (4, 9), (32, 65)] {
-        let info = info(&channel, width).await.unwrap();
-        let bertsekas = info.feature_sets.iter().find(|set| set.name == "bertsekas").unwrap();
+        let catalog = catalog(&channel, width).await.unwrap();
+        let bertsekas = catalog.feature_sets.iter().find(|set| set.name == "bertsekas").unwrap();
         // A height a column, a difference a pair, the maximum and the holes.
         assert_eq!(bertsekas.columns.len(), columns, "width {width}");
         assert_eq!(bertsekas.features[0], "column_height");
     }
     for width in [3, 33, 300] {
-        assert_eq!(info(&channel, width).await, Err(Code::InvalidArgument), "width {width}");
+        let refusal = refused(catalog(&channel, width).await, Code::InvalidArgument, "INVALID_FIELD");
+        assert_eq!(refusal.message, format!("width: is {width}, expected 4 to 32, or 0"));
     }
 }
 
 #[tokio::test]
 async fn every_feature_it_names_exists_in_the_form_it_says() {
     let (channel, _guard) = connect_with(ServerConfig::default()).await;
-    let info = info(&channel, 10).await.unwrap();
-    assert!(info.features.len() > 40);
-    for feature in &info.features {
+    let catalog = catalog(&channel, 10).await.unwrap();
+    assert!(catalog.features.len() > 40);
+    for feature in &catalog.features {
         let stage = if feature.name.ends_with("_preclear") {
             pb::FeatureStage::BeforeClearing
         } else {
@@ -159,7 +216,7 @@ async fn every_feature_it_names_exists_in_the_form_it_says() {
 #[tokio::test]
 async fn every_controller_and_every_preset_can_be_played() {
     let (channel, _guard) = connect_with(ServerConfig { num_threads: 2, ..ServerConfig::default() }).await;
-    let info = info(&channel, 0).await.unwrap();
+    let catalog = catalog(&channel, 0).await.unwrap();
     let request = |agent: pb::Agent, rules: pb::Rules| pb::EvaluatePoliciesRequest {
         rules: Some(rules),
         agents: vec![agent],
@@ -167,7 +224,7 @@ async fn every_controller_and_every_preset_can_be_played() {
         max_pieces: 3,
         ..Default::default()
     };
-    for controller in &info.controllers {
+    for controller in &catalog.controllers {
         let width = if controller.width == 0 { 10 } else { controller.width };
         // A controller that weighs two pieces must see the first of them.
         let pieces = controller.expectation.map_or(1, |own| own.pieces());
@@ -185,7 +242,7 @@ async fn every_controller_and_every_preset_can_be_played() {
         );
     }
     let bcts = pb::Agent { name: "bcts".to_owned(), ..Default::default() };
-    for preset in &info.rules_presets {
+    for preset in &catalog.rules_presets {
         let config = pb::SessionConfig { rules: preset.rules.clone(), ..Default::default() };
         let create = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
         let made = EnvironmentServiceClient::new(channel.clone()).create_session(create).await;
@@ -195,10 +252,10 @@ async fn every_controller_and_every_preset_can_be_played() {
                 .await;
         assert_eq!(answer.unwrap().started.rules, preset.rules, "{}", preset.name);
     }
-    let sets: Vec<&str> = info.piece_sets.iter().map(|set| set.name.as_str()).collect();
+    let sets: Vec<&str> = catalog.piece_sets.iter().map(|set| set.name.as_str()).collect();
     assert_eq!(sets, ["tetrominoes", "melax", "trominoes", "sz", "pentominoes"]);
-    assert_eq!(info.piece_sets[1].pieces, "M=X D=XX X=.X/X. L=.X/XX O=XX/XX");
-    for set in &info.piece_sets {
+    assert_eq!(catalog.piece_sets[1].pieces, "M=X D=XX X=.X/X. L=.X/XX O=XX/XX");
+    for set in &catalog.piece_sets {
         for piece_set in [&set.name, &set.pieces] {
             let rules = pb::Rules { piece_set: piece_set.clone(), ..Default::default() };
             let answer = ask(&mut Client::new(channel.clone()), request(bcts.clone(), rules)).await.unwrap();

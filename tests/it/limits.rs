@@ -9,8 +9,8 @@ use tetrion::wire::pb;
 use tonic::Code;
 
 use crate::support::{
-    Client, config, create, drawing, enumerate, numbers, refused, reset, restore, save, start, start_with,
-    step,
+    Client, config, create, drawing, enumerate, numbers, only, refused, reset, restore, save, start,
+    start_with, step,
 };
 
 fn request(config: pb::SessionConfig) -> pb::CreateSessionRequest {
@@ -191,6 +191,7 @@ async fn of_a_request_message() {
     assert_eq!(at.encoded_len(), MAX_REQUEST_BYTES as usize);
     refused(client.restore_state(at).await, Code::InvalidArgument, "INVALID_FIELD");
     let past = bulk(MAX_REQUEST_BYTES as usize - 4);
+    // Tonic's own limit: the server around the service refuses such a message before.
     assert_eq!(client.restore_state(past).await.unwrap_err().code(), Code::OutOfRange);
 }
 
@@ -328,7 +329,7 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     client.reset(reset(&name)).await.unwrap();
     let reported = refused(client.save_state(save(&name)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     let max_rows: u32 = reported.metadata("max_rows").parse().unwrap();
-    let some = |count| pb::SaveStateRequest { env_ids: (0..count).collect(), ..save(&name) };
+    let some = |count| pb::SaveStateRequest { envs: only(0..count), ..save(&name) };
     let saved = client.save_state(some(max_rows)).await.expect("as many as fit").into_inner();
     assert!(saved.encoded_len() <= DEFAULT_RESPONSE_BYTES as usize);
     refused(client.save_state(some(max_rows + 1)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
@@ -337,7 +338,7 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     let name = create(&mut client, cramped).await.name;
     client.reset(reset(&name)).await.unwrap();
     let format = pb::RenderFormat::Lab.into();
-    let some = |count| pb::RenderRequest { session: name.clone(), env_ids: (0..count).collect(), format };
+    let some = |count| pb::RenderRequest { session: name.clone(), envs: only(0..count), format };
     let reported = refused(client.render(some(100)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     let max_rows: u32 = reported.metadata("max_rows").parse().unwrap();
     let drawn = client.render(some(max_rows)).await.expect("as many as fit").into_inner();

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use bytes::{BufMut, Bytes, BytesMut};
 use http_body::Frame;
 use prost::Message;
-use tetrion::wire::limits::{MAX_ENVS_PER_SESSION, MAX_REQUEST_SEQUENCE_PIECES, MAX_SMALL_REQUEST_BYTES};
+use tetrion::wire::limits::{
+    MAX_DECODED_BYTES, MAX_ENVS_PER_SESSION, MAX_REQUEST_SEQUENCE_PIECES, MAX_SMALL_REQUEST_BYTES,
+};
 use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tokio::sync::oneshot;
@@ -23,6 +25,8 @@ use tonic::{Code, Status};
 use tower::{Service, ServiceExt};
 
 use crate::sessions_client::start;
+use crate::support::{only, refused};
+use crate::unreadable::send;
 
 const MIB: u32 = 1 << 20;
 /// How long a test watches a call that must not end: a refusal comes within a millisecond or two.
@@ -248,7 +252,7 @@ async fn compressed_messages_that_are_too_long_or_damaged_are_refused() {
             let (end, answer) = call_encoded(&channel, "Step", encoding, &[bomb]);
             end.send(()).unwrap();
             let answered = timeout(PATIENCE, answer).await.expect("an answer");
-            assert_eq!(answered == Code::OutOfRange, is_too_long, "{zeros} {answered:?}");
+            assert_eq!(answered == Code::ResourceExhausted, is_too_long, "{zeros} {answered:?}");
         }
         let (end, answer) = call_encoded(&channel, "Step", encoding, &[announced(true, 10, 10)]);
         end.send(()).unwrap();
@@ -301,7 +305,19 @@ async fn calls_without_bulk_take_small_messages() {
     assert_eq!(at.encoded_len(), MAX_SMALL_REQUEST_BYTES as usize);
     assert_eq!(client.list_sessions(at).await.unwrap_err().code(), Code::InvalidArgument);
     let past = token(MAX_SMALL_REQUEST_BYTES as usize - 3);
-    assert_eq!(client.list_sessions(past).await.unwrap_err().code(), Code::OutOfRange);
+    let refusal = refused(client.list_sessions(past).await, Code::ResourceExhausted, "REQUEST_TOO_LARGE");
+    assert_eq!(refusal.metadata("max_bytes"), MAX_SMALL_REQUEST_BYTES.to_string());
+}
+
+#[tokio::test]
+async fn a_message_of_many_small_parts_is_too_large() {
+    let (address, _guard) = start().await;
+    let drawings = b"\x12\x02\x1a\0".repeat(4 << 20); // positions.drawings, 16 MiB
+    let method = "/tetrion.v1.EnvironmentService/EnumeratePlacements";
+    let got = send(&connect(&address).await, method, vec![drawings.into()]).await;
+    let refusal = refused(got, Code::ResourceExhausted, "REQUEST_TOO_LARGE");
+    assert_eq!(refusal.metadata("max_bytes"), MAX_DECODED_BYTES.to_string());
+    assert!(refusal.message.starts_with("the message of 16777216 bytes would take "), "{}", refusal.message);
 }
 
 #[tokio::test]
@@ -311,7 +327,7 @@ async fn all_environments_of_the_largest_session_are_reset_in_a_small_message() 
     let per_env = (MAX_REQUEST_SEQUENCE_PIECES / MAX_ENVS_PER_SESSION) as usize;
     let reset = pb::ResetRequest {
         session: "sessions/none".to_owned(),
-        env_ids: (0..MAX_ENVS_PER_SESSION).collect(),
+        envs: only(0..MAX_ENVS_PER_SESSION),
         piece_sequences: vec!["T".repeat(per_env); MAX_ENVS_PER_SESSION as usize],
         ..Default::default()
     };

@@ -47,9 +47,9 @@ async fn an_action_that_does_not_exist_is_reported() {
         let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
         let request = SessionRequest { invalid_action_policy, infos, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
-        session.reset(&[], Start::Pieces(vec!["OIT".to_owned()])).await.unwrap();
+        session.reset(None, Start::Pieces(vec!["OIT".to_owned()])).await.unwrap();
         // An O has one orientation.
-        let stepped = session.step(&[0, 8, 0], &[]).await.unwrap();
+        let stepped = session.step(&[0, 8, 0], None).await.unwrap();
         assert_eq!(stepped.terminated, [false, terminated, false]);
         assert_eq!(stepped.rewards, [0.0, reward, 0.0]);
         let infos = stepped.seen.infos;
@@ -72,8 +72,8 @@ async fn placements_of_positions_are_those_of_a_session() {
         let request = SessionRequest { rules: rules.clone(), observations, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
         let pieces = Start::Pieces(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
-        session.reset(&[], pieces).await.unwrap();
-        let seen = session.step(&[1, 2, 0], &[]).await.unwrap().seen.observations;
+        session.reset(None, pieces).await.unwrap();
+        let seen = session.step(&[1, 2, 0], None).await.unwrap().seen.observations;
         let rows: Vec<u32> = match width {
             8 => seen.column::<u16>("board_bits").unwrap().elements.into_iter().map(u32::from).collect(),
             _ => seen.column::<u32>("board_bits").unwrap().elements,
@@ -82,7 +82,7 @@ async fn placements_of_positions_are_those_of_a_session() {
             PlacementsRequest { features: request.features, afterstates: true, ..Default::default() };
         // I, O and L.
         let of_positions = client.enumerate(&rules, (&rows, 8), &[0, 1, 6], &wanted).await.unwrap();
-        assert_eq!(of_positions, session.enumerate(&[], &wanted).await.unwrap());
+        assert_eq!(of_positions, session.enumerate(None, &wanted).await.unwrap());
     }
 }
 
@@ -93,12 +93,12 @@ async fn placements_come_with_keys() {
     let rules = RulesChoice::preset("guideline");
     let request = SessionRequest { rules, num_envs: 1, features: None, ..request() };
     let mut session = client.create_session(&request).await.unwrap();
-    session.reset(&[], Start::Pieces(vec!["OITSZJ".to_owned()])).await.unwrap();
+    session.reset(None, Start::Pieces(vec!["OITSZJ".to_owned()])).await.unwrap();
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
         list.keys_of(row).into_iter().map(Key::name).collect()
     };
     let wanted = PlacementsRequest { keys: true, ..Default::default() };
-    let all = session.enumerate(&[], &wanted).await.unwrap();
+    let all = session.enumerate(None, &wanted).await.unwrap();
     // Nine of O, 17 of I.
     assert_eq!(
         (all.row_offsets.as_slice(), all.holds.iter().filter(|held| **held).count()),
@@ -109,9 +109,9 @@ async fn placements_come_with_keys() {
     assert_eq!(all.spins, [0; 26]);
     assert!(names(&all, 26).is_empty(), "no such row");
     let chosen = PlacementsRequest { actions: Some(vec![all.actions[9]]), ..wanted };
-    let one = session.enumerate(&[], &chosen).await.unwrap();
+    let one = session.enumerate(None, &chosen).await.unwrap();
     assert_eq!((one.actions.as_slice(), names(&one, 0)), (&all.actions[9..10], names(&all, 9)));
-    let none = session.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
+    let none = session.enumerate(None, &PlacementsRequest::default()).await.unwrap();
     assert!(none.keys.is_empty() && names(&none, 0).is_empty());
 }
 
@@ -121,7 +121,7 @@ async fn a_session_from_creation_to_deletion() {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();
     assert_eq!((session.num_envs(), session.num_actions()), (3, 32));
-    let seen = session.reset(&[], Start::Next).await.unwrap();
+    let seen = session.reset(None, Start::Next).await.unwrap();
     let board = seen.observations.column::<u8>("board").unwrap();
     assert_eq!((board.shape, board.elements.iter().max()), (vec![3, 8, 8], Some(&0)));
     assert_eq!(seen.action_mask.len(), 3 * 32);
@@ -129,7 +129,7 @@ async fn a_session_from_creation_to_deletion() {
     assert!(seen.observations.column::<u8>("bored").is_err(), "another name");
 
     // The best by the features, added up in their order, has the value that the server reports.
-    let placements = session.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
+    let placements = session.enumerate(None, &PlacementsRequest::default()).await.unwrap();
     assert_eq!(placements.row_offsets.len(), 4);
     assert!(placements.cells.elements.is_empty() && placements.preclear_boards.elements.is_empty());
     let rows = placements.actions.len();
@@ -149,36 +149,36 @@ async fn a_session_from_creation_to_deletion() {
         preclear_boards: true,
         ..Default::default()
     };
-    let holes = session.enumerate(&[2, 0], &wanted).await.unwrap();
+    let holes = session.enumerate(Some(&[2, 0]), &wanted).await.unwrap();
     assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
     let rows = holes.actions.len() as u32;
     assert_eq!((holes.anchors.shape, holes.cells.shape), (vec![rows, 2], vec![rows, 4, 2]));
     assert_eq!(holes.preclear_boards.shape, [rows, 8]);
     assert_eq!(holes.preclear_boards, holes.afterstates, "nothing clears on an empty playfield");
 
-    let saved = session.save(&[]).await.unwrap();
-    let stepped = session.step(&first, &[]).await.unwrap();
+    let saved = session.save(None).await.unwrap();
+    let stepped = session.step(&first, None).await.unwrap();
     assert_eq!(stepped.seen.infos.column::<u64>("pieces").unwrap().elements, [1, 1, 1]);
     assert_eq!(
         (stepped.rewards.len(), stepped.terminated, stepped.truncated),
         (3, vec![false; 3], vec![false; 3])
     );
-    let drawn = session.render(Picture::Ascii, &[]).await.unwrap();
+    let drawn = session.render(Picture::Ascii, None).await.unwrap();
     assert!(drawn.iter().all(|frame| frame.matches('#').count() == 4), "{drawn:?}");
     // Back, and the same step gives the same picture; under another future the current piece is still the same.
-    session.restore(&[], &saved, None).await.unwrap();
-    session.step(&first, &[]).await.unwrap();
-    assert_eq!(session.render(Picture::Ascii, &[]).await.unwrap(), drawn);
-    let forked = session.restore(&[], &saved[..1], Some(9)).await.unwrap();
+    session.restore(None, &saved, None).await.unwrap();
+    session.step(&first, None).await.unwrap();
+    assert_eq!(session.render(Picture::Ascii, None).await.unwrap(), drawn);
+    let forked = session.restore(None, &saved[..1], Some(9)).await.unwrap();
     let current = forked.observations.column::<i8>("current").unwrap().elements;
     assert_eq!(current, [current[0]; 3]);
 
-    let refused = session.step(&[1000; 3], &[]).await.unwrap_err();
+    let refused = session.step(&[1000; 3], None).await.unwrap_err();
     assert!(
         matches!(&refused, ClientError::Refused { reason, .. } if reason == "ACTION_OUT_OF_RANGE"),
         "{refused:?}"
     );
-    let seen = session.reset(&[1], Start::Pieces(vec!["OI".into()])).await.unwrap();
+    let seen = session.reset(Some(&[1]), Start::Pieces(vec!["OI".into()])).await.unwrap();
     assert_eq!(seen.observations.column::<i8>("current").unwrap().elements, [1]);
     session.renew().await.unwrap();
     let name = session.name().to_owned();
@@ -193,17 +193,17 @@ async fn a_stream_gives_what_single_steps_give() {
     let request = SessionRequest { autoreset_mode: AutoresetMode::SameStep, ..request() };
     let (mut one, mut other) =
         (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
-    one.reset(&[], Start::Seeds(vec![1, 2, 3])).await.unwrap();
-    other.reset(&[], Start::Seeds(vec![1, 2, 3])).await.unwrap();
+    one.reset(None, Start::Seeds(vec![1, 2, 3])).await.unwrap();
+    other.reset(None, Start::Seeds(vec![1, 2, 3])).await.unwrap();
     // Each in its own column of the first placement that always exists in the open, until it no longer does.
     let mut stream = one.stream().await.unwrap();
     for _ in 0..20 {
-        stream.send(&[1, 3, 2], &[]).await.unwrap();
+        stream.send(&[1, 3, 2], None).await.unwrap();
     }
     let mut ends = 0;
     let mut refused = false;
     for _ in 0..20 {
-        match (stream.next().await, other.step(&[1, 3, 2], &[]).await) {
+        match (stream.next().await, other.step(&[1, 3, 2], None).await) {
             (Ok(Some(streamed)), Ok(stepped)) => {
                 assert_eq!(streamed.rewards, stepped.rewards);
                 assert_eq!(streamed.terminated, stepped.terminated);
@@ -250,7 +250,7 @@ async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notif
 async fn begun(address: String) -> Session {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let mut session = client.create_session(&SessionRequest { num_envs: 1, ..request() }).await.unwrap();
-    session.reset(&[], Start::Next).await.unwrap();
+    session.reset(None, Start::Next).await.unwrap();
     session
 }
 
@@ -260,13 +260,13 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
     let (address, connections, slam) = door(server.clone()).await;
     let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
     for i in 0..40 {
-        let placements = undisturbed.enumerate(&[], &PlacementsRequest::default()).await.unwrap();
+        let placements = undisturbed.enumerate(None, &PlacementsRequest::default()).await.unwrap();
         let action = placements.actions.first().copied().unwrap_or(0);
         if i % 8 == 3 {
             slam.notify_waiters();
         }
         let (disturbed, expected) =
-            (session.step(&[action], &[]).await.unwrap(), undisturbed.step(&[action], &[]).await.unwrap());
+            (session.step(&[action], None).await.unwrap(), undisturbed.step(&[action], None).await.unwrap());
         let length = |stepped: &tetrion::client::session::Stepped| {
             stepped.seen.infos.column::<u64>("steps").unwrap().elements
         };
@@ -280,17 +280,17 @@ async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
     let (server, _guard) = start().await;
     let (address, _, slam) = door(server.clone()).await;
     let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
-    let states = session.save(&[]).await.unwrap();
+    let states = session.save(None).await.unwrap();
 
     let mut stream = session.stream().await.unwrap();
     for _ in 0..60 {
-        stream.send(&[0], &[]).await.unwrap();
+        stream.send(&[0], None).await.unwrap();
     }
     stream.next().await.unwrap();
     // The server is ahead of what has been read when the connection breaks.
     slam.notify_waiters();
     let lost = loop {
-        if let Err(error) = stream.send(&[0], &[]).await {
+        if let Err(error) = stream.send(&[0], None).await {
             break error;
         }
         if let Err(error) = stream.next().await {
@@ -300,10 +300,10 @@ async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
     assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
 
     session.renew().await.unwrap();
-    session.restore(&[], &states, None).await.unwrap();
+    session.restore(None, &states, None).await.unwrap();
     for step in 0..20 {
-        let again = session.step(&[0], &[]).await.unwrap().seen.observations;
-        let expected = undisturbed.step(&[0], &[]).await.unwrap().seen.observations;
+        let again = session.step(&[0], None).await.unwrap().seen.observations;
+        let expected = undisturbed.step(&[0], None).await.unwrap().seen.observations;
         let board = |seen: &tetrion::client::session::Columns| seen.column::<u8>("board").unwrap();
         assert_eq!(board(&again), board(&expected), "step {step}");
     }
@@ -315,8 +315,8 @@ async fn patience_ends() {
     let options = ConnectOptions { patience: Duration::from_millis(300), ..ConnectOptions::default() };
     let client = Client::connect(&[address], options).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();
-    session.reset(&[], Start::Next).await.unwrap();
+    session.reset(None, Start::Next).await.unwrap();
     drop(guard);
-    let lost = session.step(&[0; 3], &[]).await.unwrap_err();
+    let lost = session.step(&[0; 3], None).await.unwrap_err();
     assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
 }

@@ -1,43 +1,44 @@
-//! Our own client recognises servers of another version, and other services, when it connects.
+//! Our own client recognises servers of a lower revision, and other services, when it connects.
 
 use std::future::{Ready, ready};
 
 use axum::extract::Request;
 use axum::routing::post;
+use bytes::Bytes;
+use prost::Message;
 use tetrion::client::{Client, ClientError, ConnectOptions};
 use tetrion::engine::RULES_VERSION;
 use tetrion::wire::pb;
+use tetrion::wire::revision::PROTOCOL_REVISION;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tonic::server::{Grpc, UnaryService};
 use tonic::service::Routes;
 use tonic::transport::server::{Server, TcpIncoming};
 use tonic::{Response, Status};
-use tonic_prost::ProstCodec;
+
+use crate::raw_bytes::RawBytes;
 
 /// What a server answers to every caller.
 #[derive(Clone)]
-struct Answer(Result<pb::GetServerInfoResponse, Status>);
+struct Answer(Result<Bytes, Status>);
 
-impl UnaryService<pb::GetServerInfoRequest> for Answer {
-    type Response = pb::GetServerInfoResponse;
-    type Future = Ready<Result<Response<pb::GetServerInfoResponse>, Status>>;
+impl UnaryService<Bytes> for Answer {
+    type Response = Bytes;
+    type Future = Ready<Result<Response<Bytes>, Status>>;
 
-    fn call(&mut self, _: tonic::Request<pb::GetServerInfoRequest>) -> Self::Future {
+    fn call(&mut self, _: tonic::Request<Bytes>) -> Self::Future {
         ready(self.0.clone().map(Response::new))
     }
 }
 
 /// The address of a server that has one call, which answers this.
-fn serve(answer: Result<pb::GetServerInfoResponse, Status>) -> String {
+fn serve(answer: Result<Bytes, Status>) -> String {
     let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = incoming.local_addr().unwrap().to_string();
     let handler = move |request: Request| {
         let answer = Answer(answer.clone());
-        async move {
-            let codec = ProstCodec::<pb::GetServerInfoResponse, pb::GetServerInfoRequest>::default();
-            Grpc::new(codec).unary(answer, request).await.map(axum::body::Body::new)
-        }
+        async move { Grpc::new(RawBytes).unary(answer, request).await.map(axum::body::Body::new) }
     };
     let router = axum::Router::new().route("/tetrion.v1.EnvironmentService/GetServerInfo", post(handler));
     let serving = Server::builder().add_routes(Routes::from(router)).serve_with_incoming(incoming);
@@ -45,13 +46,16 @@ fn serve(answer: Result<pb::GetServerInfoResponse, Status>) -> String {
     address
 }
 
-/// A server that claims these versions.
-fn versions(server_version: &str, rules_version: &str) -> String {
-    serve(Ok(pb::GetServerInfoResponse {
-        server_version: server_version.to_owned(),
+/// A server that claims these versions. It is newer than its client: its answer has a field that the client does not
+/// know.
+fn versions(protocol_revision: u32, rules_version: &str) -> String {
+    let known = pb::GetServerInfoResponse {
+        server_version: "7.0.0".to_owned(),
         rules_version: rules_version.to_owned(),
+        protocol_revision,
         ..Default::default()
-    }))
+    };
+    serve(Ok([known.encode_to_vec(), b"\xc0\x3e\x01".to_vec()].concat().into()))
 }
 
 async fn connect(address: &str) -> Result<Client, ClientError> {
@@ -59,25 +63,27 @@ async fn connect(address: &str) -> Result<Client, ClientError> {
 }
 
 #[tokio::test]
-async fn a_server_of_another_version_is_refused_unless_any_will_do() {
-    let address = versions("7.0.0", RULES_VERSION);
+async fn a_server_of_a_lower_revision_is_refused_unless_any_will_do() {
+    let address = versions(PROTOCOL_REVISION - 1, RULES_VERSION);
     let error = connect(&address).await.unwrap_err();
-    let ours = env!("CARGO_PKG_VERSION");
     assert_eq!(
         error.to_string(),
         format!(
-            "the server at {address} is Tetrion 7.0.0, and this client is Tetrion {ours}: use one version on both sides"
+            "the server at {address} is Tetrion 7.0.0 with protocol_revision 0, this client needs 1; use a newer server"
         )
     );
     let options = ConnectOptions { any_version: true, ..ConnectOptions::default() };
     assert!(Client::connect(&[address], options).await.unwrap().warnings().is_empty());
-    assert!(connect(&versions(ours, RULES_VERSION)).await.unwrap().warnings().is_empty());
+    for revision in [PROTOCOL_REVISION, PROTOCOL_REVISION + 7] {
+        let client = connect(&versions(revision, RULES_VERSION)).await.unwrap();
+        assert!(client.warnings().is_empty(), "whatever the version of the program");
+    }
 }
 
 #[tokio::test]
 async fn a_server_of_other_rules_is_taken_with_a_warning() {
-    let ours = versions(env!("CARGO_PKG_VERSION"), RULES_VERSION);
-    let other = versions(env!("CARGO_PKG_VERSION"), "tetrion-rules-99");
+    let ours = versions(PROTOCOL_REVISION, RULES_VERSION);
+    let other = versions(PROTOCOL_REVISION, "tetrion-rules-99");
     let client = Client::connect(&[ours, other.clone()], ConnectOptions::default()).await.unwrap();
     assert_eq!(
         client.warnings(),

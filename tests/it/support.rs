@@ -123,6 +123,11 @@ impl TestServer {
     }
 }
 
+/// Names environments in a request.
+pub fn only(ids: impl IntoIterator<Item = u32>) -> Option<pb::EnvIds> {
+    Some(pb::EnvIds { ids: ids.into_iter().collect() })
+}
+
 /// What an error says: its code, its reason and its details.
 #[derive(Debug)]
 pub struct RefusalDetails {
@@ -156,7 +161,7 @@ impl RefusalDetails {
 pub fn refusal_of(status: &Status) -> RefusalDetails {
     let details = status.get_error_details();
     let info = details.error_info().unwrap_or_else(|| panic!("no ErrorInfo in {status:?}"));
-    assert_eq!(info.domain, "tetrion", "{status:?}");
+    assert_eq!(info.domain, "tetrion.dev", "{status:?}");
     assert!(status.details().len() <= 4096, "{} bytes of details", status.details().len());
     assert!(!status.message().is_empty());
     let reason = info.reason.clone();

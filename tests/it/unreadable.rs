@@ -15,11 +15,11 @@ use crate::raw_bytes::RawBytes;
 use crate::support::refusal_of;
 
 /// Sends these messages to a method and reads its answer to the end.
-async fn send(channel: &Channel, method: &'static str, messages: Vec<Bytes>) -> Result<Vec<Bytes>, Status> {
+pub async fn send(channel: &Channel, method: &str, messages: Vec<Bytes>) -> Result<Vec<Bytes>, Status> {
     let mut client = Grpc::new(channel.clone());
     client.ready().await.unwrap();
     let request = Request::new(tokio_stream::iter(messages));
-    let answer = client.streaming(request, PathAndQuery::from_static(method), RawBytes).await;
+    let answer = client.streaming(request, PathAndQuery::try_from(method).unwrap(), RawBytes).await;
     let mut answers = answer?.into_inner();
     let mut all = Vec::new();
     while let Some(answer) = answers.message().await? {
@@ -41,7 +41,7 @@ fn check(status: &Status, what: &str) {
 
 /// Of every kind. Reflection is not among them: it ends its stream without an answer.
 const METHODS: [&str; 8] = [
-    "/tetrion.v1.EnvironmentService/GetServerInfo",
+    "/tetrion.v1.EnvironmentService/GetCatalog",
     "/tetrion.v1.EnvironmentService/Step",
     "/tetrion.v1.EnvironmentService/EnumeratePlacements",
     "/tetrion.v1.EnvironmentService/StepStream",

@@ -36,7 +36,7 @@ impl Learner {
 
     /// The newest frame, as a viewer gets it that begins now.
     async fn frame(&self) -> (WatchedSession, WatchedFrame) {
-        let mut watching = self.client.watch_session(self.session.name(), &[]).await.unwrap();
+        let mut watching = self.client.watch_session(self.session.name(), None).await.unwrap();
         let frame = watching.next().await.unwrap();
         (watching.session().clone(), frame)
     }
@@ -56,10 +56,10 @@ async fn a_session_is_drawn_as_a_game_is() {
     let (not_begun, _) = viewer((session, frame));
     assert!(screen(&not_begun, 40, 16).contains("+--------+ not begun\nlive, call 0, "));
 
-    learner.session.reset(&[], Start::Pieces(vec!["OISZT".to_owned()])).await.unwrap();
-    let mut watching = learner.client.watch_session(learner.session.name(), &[0]).await.unwrap();
+    learner.session.reset(None, Start::Pieces(vec!["OISZT".to_owned()])).await.unwrap();
+    let mut watching = learner.client.watch_session(learner.session.name(), Some(&[0])).await.unwrap();
     assert_eq!(watching.next().await.unwrap().sequence_number, 1);
-    learner.session.step(&[0], &[]).await.unwrap();
+    learner.session.step(&[0], None).await.unwrap();
     let frame = watching.next().await.unwrap();
     let (viewer, _) = viewer((watching.session().clone(), frame));
     // The O has landed while a viewer watched, so its cells are known.
@@ -89,10 +89,10 @@ space pause  left/right frame  q quit
 async fn a_viewer_goes_back_and_on_again() {
     let mut learner = Learner::new(1, (6, 20), 0).await;
     let (mut viewer, kept) = viewer(learner.frame().await);
-    learner.session.reset(&[], Start::Next).await.unwrap();
+    learner.session.reset(None, Start::Next).await.unwrap();
     for second in 1..=5 {
         if second > 1 {
-            learner.session.step(&[0], &[]).await.unwrap();
+            learner.session.step(&[0], None).await.unwrap();
         }
         let frame = learner.frame().await.1;
         let mut kept = kept.lock().unwrap();
@@ -125,7 +125,7 @@ async fn a_viewer_goes_back_and_on_again() {
     check(&viewer, "paused, 5.0 s back, call 0");
     press(&mut viewer, &[KeyCode::PageDown]);
     check(&viewer, "paused, call 5");
-    learner.session.step(&[0], &[]).await.unwrap();
+    learner.session.step(&[0], None).await.unwrap();
     let frame = learner.frame().await.1;
     kept.lock().unwrap().push(Duration::from_secs(8), frame);
     check(&viewer, "paused, 3.0 s back, call 5");
@@ -146,11 +146,11 @@ async fn a_viewer_goes_back_and_on_again() {
 async fn only_the_newest_frames_are_kept() {
     let mut learner = Learner::new(2, (4, 20), 0).await;
     let (session, first) = learner.frame().await;
-    learner.session.reset(&[], Start::Next).await.unwrap();
+    learner.session.reset(None, Start::Next).await.unwrap();
     // Room for some three frames.
     let mut kept = FrameHistory::within(first, 2_200);
     for second in 1..=6 {
-        learner.session.step(&[0, 1], &[]).await.unwrap();
+        learner.session.step(&[0, 1], None).await.unwrap();
         kept.push(Duration::from_secs(second), learner.frame().await.1);
     }
     let (oldest, newest) = (kept.oldest(), kept.newest());
@@ -209,11 +209,11 @@ async fn the_call_ends_with_the_reason() {
         ClientError::Refused { reason, .. } => reason,
         error => panic!("{error:?}"),
     };
-    let unknown = client.watch_session("sessions/0123456789abcdef", &[]).await.map(drop);
+    let unknown = client.watch_session("sessions/0123456789abcdef", None).await.map(drop);
     assert_eq!(reason(unknown.unwrap_err()), "SESSION_NOT_FOUND");
-    let beyond = client.watch_session(session.name(), &[0, 2]).await.map(drop);
+    let beyond = client.watch_session(session.name(), Some(&[0, 2])).await.map(drop);
     assert_eq!(reason(beyond.unwrap_err()), "INVALID_FIELD");
-    let mut watching = client.watch_session(session.name(), &[1]).await.unwrap();
+    let mut watching = client.watch_session(session.name(), Some(&[1])).await.unwrap();
     assert_eq!(watching.session().env_ids, [1]);
     assert_eq!(watching.next().await.unwrap().envs[0].env_id, 1);
     session.delete().await.unwrap();
@@ -226,7 +226,7 @@ async fn learner(server: &Process) -> Session {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let request = SessionRequest { num_envs: 3, seed: Some(5), ..Default::default() };
     let mut session = client.create_session(&request).await.unwrap();
-    session.reset(&[], Start::Next).await.unwrap();
+    session.reset(None, Start::Next).await.unwrap();
     session
 }
 
@@ -242,7 +242,7 @@ async fn a_person_watches_until_the_session_ends() {
     let mut terminal = Terminal::open((120, 30), &args, &[]);
     terminal.wait_to_see("live, call 1, environments 2 to 0 of 3");
     assert!(terminal.screen().contains(" env 2 ─"), "{}", terminal.screen());
-    session.step(&[0, 0, 0], &[]).await.unwrap();
+    session.step(&[0, 0, 0], None).await.unwrap();
     terminal.wait_to_see("live, call 2, ");
     let screen = terminal.screen();
     assert!(screen.contains("pieces       1") && terminal_has_colours(&terminal), "{screen}");
@@ -253,7 +253,7 @@ async fn a_person_watches_until_the_session_ends() {
     server.wait();
     let server = Process::spawn(tetrion(&["serve", "--listen", &address]).args(state));
     terminal.wait_to_see("live, call 2, ");
-    session.step(&[1, 1, 1], &[]).await.unwrap();
+    session.step(&[1, 1, 1], None).await.unwrap();
     terminal.wait_to_see("live, call 3, ");
     session.delete().await.unwrap();
     terminal.wait_to_see("the session has ended: the server no longer has it, call 3");

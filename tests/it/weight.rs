@@ -36,8 +36,8 @@ fn a_message_weighs_what_it_takes() {
     // Bytes are not copied; packed numbers are written out.
     let tensor = pb::Tensor { data: vec![0; 10_000].into(), ..Default::default() };
     assert_eq!(weight(&pb::StepRequest { actions: Some(tensor), ..Default::default() }), 0);
-    let request = pb::StepRequest { env_ids: vec![1; 10_000], ..Default::default() };
-    assert_eq!(weight(&request), 40_000);
+    let envs = Some(pb::EnvIds { ids: vec![1; 10_000] });
+    assert_eq!(weight(&pb::StepRequest { envs, ..Default::default() }), 40_000);
     let weights = vec![0.5; 10_000];
     let agent = pb::Agent { weights, ..Default::default() };
     assert_eq!(weight(&agent), 80_000);

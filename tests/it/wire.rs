@@ -236,7 +236,7 @@ fn selections_that_mean_nothing_are_refused() {
     check(list(&["holes", "hole"]), Fault::UnknownName, "features.features", "\"hole\"");
     check(list(&["holes", "holes"]), Fault::Field, "features.features", "twice");
     check(list(&["column_height", "column_height[3]"]), Fault::Field, "features.features", "twice");
-    check(list(&["column_height[10]"]), Fault::Field, "features.features", "0..=9");
+    check(list(&["column_height[10]"]), Fault::Field, "features.features", "0 to 9");
     check(list(&["landing_height_preclear"]), Fault::Field, "features.features", "_preclear");
     check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.features", "257");
     check(list(&[&"x".repeat(129)]), Fault::Field, "features.features[0]", "129 bytes");

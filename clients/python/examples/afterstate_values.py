@@ -44,7 +44,7 @@ class Learner:
         self.args = args
         self.weights = None  # Random play to begin with.
         self.memory, self.iteration = [], 0
-        names = next(item.columns for item in client.server_info().feature_sets if item.name == FEATURES)
+        names = next(item.columns for item in client.catalog().feature_sets if item.name == FEATURES)
         self.critic = None
         names = [*names, "total_height"]
         lean = {"rules": RULES, "features": names, "observations": ["current"], "infos": ["lines"], "action_mask": False}

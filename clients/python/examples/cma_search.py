@@ -34,7 +34,7 @@ def main():
     args = parser.parse_args()
 
     client = tetrion.Client(args.address)
-    names = next(item.columns for item in client.server_info().feature_sets if item.name == FEATURES)
+    names = next(item.columns for item in client.catalog().feature_sets if item.name == FEATURES)
     play = {"features": FEATURES, "rules": RULES, "max_pieces": args.max_pieces}
 
     # Only the direction of a weight vector matters, so the search starts in the middle of all directions.

@@ -29,13 +29,13 @@ class Agent:
         The rules are fields by name.
         """
         self.client, self.rules = client, rules
-        info = client.server_info(rules.get("width"))
-        controller = next(item for item in info.controllers if item.name == controller)
+        catalog = client.catalog(rules.get("width"))
+        controller = next(item for item in catalog.controllers if item.name == controller)
         self.features, self.weights = controller.feature_set, np.array(controller.weights)
         self.terminal_value = controller.terminal_value
         # With the other weights at 0, a sum of all terms has the same bits as one of these terms alone.
-        columns = next(item.columns for item in info.feature_sets if item.name == self.features)
-        of_landings = {item.name for item in info.features if item.stage == "landing"}
+        columns = next(item.columns for item in catalog.feature_sets if item.name == self.features)
+        of_landings = {item.name for item in catalog.features if item.stage == "landing"}
         # A member of a family is named with its index, `clears[4]`.
         self.landing_weights = np.where([name.split("[")[0] in of_landings for name in columns], self.weights, 0.0)
         self.placements, self.discount, self.caution = placements, discount, caution

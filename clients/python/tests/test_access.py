@@ -47,8 +47,9 @@ def test_two_tokens_do_not_see_each_other(tokens):
         hers, his = alice.create_session(num_envs=2), bob.create_session(num_envs=3)
         assert listed(alice) == [hers.name]
         assert listed(bob) == [his.name]
-        assert bob.server_info().limits.max_sessions_per_caller == 1
-        assert alice.server_info().limits.max_sessions_per_caller == alice.server_info().limits.max_sessions
+        assert bob.server_info().limits.sessions.max_sessions_per_caller == 1
+        limits = alice.server_info().limits.sessions
+        assert limits.max_sessions_per_caller == limits.max_sessions
         with pytest.raises(tetrion.SessionNotFoundError):
             bob._connection.call("DeleteSession", pb.DeleteSessionRequest(name=hers.name))
         with pytest.raises(tetrion.errors.ServerFullError, match='the token "bob" has reached its limit on sessions, 1'):

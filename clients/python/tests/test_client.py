@@ -17,14 +17,37 @@ RULES = {"width": 10, "height": 6}
 
 @pytest.fixture
 def bcts(client):
-    (controller,) = [controller for controller in client.server_info().controllers if controller.name == "bcts"]
+    (controller,) = [controller for controller in client.catalog().controllers if controller.name == "bcts"]
     return controller
 
 
-def test_server_info_is_for_the_width_asked_for(client):
-    (features,) = [item for item in client.server_info(width=6).feature_sets if item.name == "bertsekas"]
+def test_a_call_on_no_environments_has_no_rows_and_changes_nothing(client):
+    with client.create_session(3, seed=7) as session:
+        session.reset()
+        session.step([0, 1, 2])
+        before, number = session.save_state(), session.sequence_number
+        for calls in (session, session.stream()):
+            done = [calls.reset([]), calls.step([], []), calls.restore_state(before[0], np.zeros(0, np.int64))]
+            for answer in done:
+                assert answer.observations["board"].shape == (0, 20, 10)
+                assert answer.action_mask.shape == (0, 40)
+                assert answer.infos["lines"].shape == (0,)
+            assert done[1].rewards.shape == done[1].terminated.shape == (0,)
+            assert calls.save_state([]) == []
+            placements = calls.enumerate_placements([])
+            assert (placements.row_offsets.tolist(), placements.actions.tolist()) == ([0], [])
+        assert session.render([]) == []
+        assert session.save_state() == before
+        assert session.sequence_number == number + 6
+        with client.watch(session, []) as watching:
+            assert (watching.env_ids, next(watching).envs) == ((), ())
+
+
+def test_the_catalog_is_for_the_width_asked_for(client):
+    (features,) = [item for item in client.catalog(width=6).feature_sets if item.name == "bertsekas"]
     assert len(features.columns) == 6 + 5 + 2
-    assert client.server_info() is client.server_info()
+    assert client.catalog() is client.catalog()
+    assert client.server_info() == client.server_info()
 
 
 def test_greedy_play_on_features_is_the_servers_controller(client, bcts):

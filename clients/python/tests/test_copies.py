@@ -192,7 +192,8 @@ def in_child(env, envs, session, client, answers):
         "save_state": env.save_state,
         "steps": lambda: envs.step(np.array([0, 0])),
         "session": lambda: session.step([0]),
-        "server_info": lambda: client.server_info(width=6),
+        "server_info": client.server_info,
+        "catalog": lambda: client.catalog(width=6),
         "evaluate": lambda: client.evaluate("bcts", seeds=tetrion.SeedRange(1, 1)),
     }
     met = {}
@@ -223,7 +224,7 @@ def test_a_forked_child_is_refused_at_once(server):
         child.join(60)
         assert child.exitcode == 0
         met = answers.get()
-        assert set(met) == {"step", "reset", "save_state", "steps", "session", "server_info", "evaluate"}
+        assert set(met) == {"step", "reset", "save_state", "steps", "session", "server_info", "catalog", "evaluate"}
         assert f"process {child.pid} was forked from {os.getpid()}" in met["step"]
         assert "spawn" in met["step"]
         # The parent continues.

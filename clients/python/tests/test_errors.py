@@ -204,9 +204,11 @@ def test_response_too_large_says_how_many_fit(client):
 
 
 def test_request_too_large(client):
-    too_large = bytes(client.server_info().limits.max_request_bytes + 1)
-    with pytest.raises(tetrion.errors.RequestTooLargeError, match="split"):
+    too_large = bytes(client.server_info().limits.messages.max_request_bytes + 1)
+    with pytest.raises(tetrion.errors.RequestTooLargeError, match="split") as caught:
         client.enumerate_placements(too_large)
+    assert (caught.value.code, caught.value.reason) == ("RESOURCE_EXHAUSTED", "REQUEST_TOO_LARGE")
+    assert caught.value.metadata == {"max_bytes": str(len(too_large) - 1)}
 
 
 def test_session_not_found(client):
@@ -285,7 +287,8 @@ def test_a_client_that_was_closed_says_so(server):
     client.close()
     for call in (
         lambda: client.create_session(2),
-        lambda: client.server_info(20),
+        client.server_info,
+        lambda: client.catalog(20),
         lambda: client.evaluate("bcts", seeds=[1]),
         lambda: list(client.start_evaluation("bcts", seeds=[1])),
         lambda: tetrion.PlacementEnv(address=client),
@@ -358,8 +361,6 @@ def test_actions_that_are_no_integers_are_not_rounded(client):
         session.reset()
         with pytest.raises(ValueError, match=r"actions\[0\] is 0.5, expected an integer from -2147483648 to 2147483647"):
             session.step(np.array([0.5, 1.0]))
-        with pytest.raises(ValueError, match="env_ids is empty"):
-            session.reset([])
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_held_out_games_are_the_raw_clients(client):
 
 def test_the_next_key_towards_a_placement(client):
     """A player that thinks in placements presses the keys that the client returns, and gets the placement."""
-    (bcts,) = [controller for controller in client.server_info().controllers if controller.name == "bcts"]
+    (bcts,) = [controller for controller in client.catalog().controllers if controller.name == "bcts"]
     env = tetrion.KeypressEnv(address=client, features="bcts8")
     _, info = env.reset(seed=5)
     for _ in range(40):

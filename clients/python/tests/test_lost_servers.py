@@ -270,10 +270,10 @@ def test_a_client_without_patience_does_not_wait():
         assert time.monotonic() - before < 20
     # A client whose own process has closed the server does not wait for it either.
     with tetrion.Server() as server, tetrion.Client(server) as client:
-        client.server_info(width=6)
+        client.catalog(width=6)
         server.close()
         with pytest.raises(tetrion.ServerUnavailableError):
-            client.server_info(width=6)
+            client.catalog(width=6)
 
 
 def test_without_snapshots_a_session_is_lost_with_its_server(mortal):

@@ -103,7 +103,7 @@ def test_a_policy_plays_as_its_row(client):
 
 
 def test_a_network_of_zeros_plays_as_the_controller(client):
-    bcts = next(controller for controller in client.server_info().controllers if controller.name == "bcts")
+    bcts = next(controller for controller in client.catalog().controllers if controller.name == "bcts")
     row = [*bcts.weights, *[0.0] * tetrion.Mlp([32]).num_parameters(8)]
     options = {"weights": row, "features": "bcts8", "model": tetrion.Mlp([32])}
     games = client.evaluate("bcts", **options, seeds=tetrion.SeedRange(1, 8), max_pieces=500).lines.reshape(2, 8)

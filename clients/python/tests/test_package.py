@@ -15,6 +15,7 @@ MODULES = {"errors", "records"}
 # Each is a promise to users: a name that is added here stays.
 NAMES = [
     "cem",
+    "Catalog",
     "CemConfig",
     "CemOptimizer",
     "Client",

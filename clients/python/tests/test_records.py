@@ -16,23 +16,26 @@ def test_every_record_is_public():
 
 
 def test_the_server_as_data(client):
-    info = client.server_info()
+    info, catalog = client.server_info(), client.catalog()
     assert info.server_version == tetrion.__version__
-    presets = {preset.name: preset.rules for preset in info.rules_presets}
+    presets = {preset.name: preset.rules for preset in catalog.rules_presets}
     assert presets["simplified"]["randomizer"] == "uniform"
     assert presets["simplified"]["scoring"]["lines"] == [1.0, 2.0, 3.0, 4.0]
     assert "garbage" not in presets["simplified"]
-    assert info.limits.default_ttl == 600.0
-    stages = {feature.name: feature.stage for feature in info.features}
+    assert info.limits.sessions.default_ttl == 600.0
+    fields = {field.name: (field.dtype, field.dims) for field in catalog.observation_fields}
+    assert (fields["board"], fields["current"]) == (("uint8", ("height", "width")), ("int8", ()))
+    stages = {feature.name: feature.stage for feature in catalog.features}
     assert (stages["landing_height"], stages["holes"]) == ("landing", "after_clearing")
-    controllers = {controller.name: controller for controller in info.controllers}
+    controllers = {controller.name: controller for controller in catalog.controllers}
     assert controllers["bcts"].expectation is None
     assert controllers["bcts"].terminal_value == "avoid"
     searching = controllers["tetrion-10x10-expectation"].expectation
     assert isinstance(searching, tetrion.Search)
     assert searching.lookahead is None
-    assert pickle.loads(pickle.dumps(info)) == info
-    assert b"tetrion._" not in pickle.dumps(info)
+    for facts in (info, catalog):
+        assert pickle.loads(pickle.dumps(facts)) == facts
+        assert b"tetrion._" not in pickle.dumps(facts)
 
 
 @pytest.mark.parametrize("preset", ["simplified", "lab", "survey", "genetic", "leiden", "guideline", "nes", "melax"])

@@ -45,7 +45,7 @@ GROUPS = [(key, list(group)) for key, group in groupby(GAMES, key=lambda game: g
 
 @pytest.fixture
 def controllers(client):
-    return {controller.name: controller for controller in client.server_info().controllers}
+    return {controller.name: controller for controller in client.catalog().controllers}
 
 
 def checksum(actions, width):

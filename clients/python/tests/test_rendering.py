@@ -26,7 +26,7 @@ class Twin:
         self.cells = np.full((height, width), -1)
 
     def place(self, piece, action):
-        source = pb.SessionEnvs(session=self.session.name, env_ids=[self.env_id])
+        source = pb.SessionEnvs(session=self.session.name, envs=pb.EnvIds(ids=[self.env_id]))
         request = pb.EnumeratePlacementsRequest(session_envs=source, include_cells=True)
         listed = self.session._connection.call("EnumeratePlacements", request)
         ends = to_numpy(listed.terminated)

@@ -33,7 +33,7 @@ def count(server, counter):
 def connect(servers, three):
     """Calls until every server has answered a call."""
     while 0 in [count(server, INFO) for server in three]:
-        servers.server_info(width=10)
+        servers.server_info()
 
 
 def games(**options):

@@ -13,7 +13,7 @@ import pytest
 
 import tetrion
 from tetrion._pb import messages as pb
-from tetrion._transport.versions import RULES_VERSION, VERSION, is_compatible
+from tetrion._transport.versions import PROTOCOL_REVISION, RULES_VERSION, VERSION
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,8 +32,8 @@ def serve(answer=None):
     return address, server
 
 
-def info(version=VERSION, rules=RULES_VERSION):
-    return pb.GetServerInfoResponse(server_version=version, rules_version=rules)
+def info(revision=PROTOCOL_REVISION, rules=RULES_VERSION):
+    return pb.GetServerInfoResponse(server_version="7.0.0", rules_version=rules, protocol_revision=revision)
 
 
 def test_the_versions_of_the_package_are_those_of_the_checkout():
@@ -46,23 +46,16 @@ def test_the_versions_of_the_package_are_those_of_the_checkout():
         assert (ROOT / "clients/python" / licence).read_bytes() == (ROOT / licence).read_bytes()
     rules = (ROOT / "src/core/engine/rules.rs").read_text()
     assert re.search(r'RULES_VERSION: &str = "(.*)"', rules)[1] == RULES_VERSION
+    revision = (ROOT / "src/wire/revision.rs").read_text()
+    assert re.search(r"PROTOCOL_REVISION: u32 = (\d+)", revision)[1] == str(PROTOCOL_REVISION)
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "fits"),
-    [
-        ("1.4.0", "1.0.2", True),
-        ("1.4.0", "2.0.0", False),
-        ("0.1.0", "0.1.7", True),
-        ("0.1.0", "0.2.0", False),
-        ("0.1.0", "1.1.0", False),
-        ("0.1.0", "0.1.1-rc.1+abc", True),
-        ("0.1.0", "", False),
-        ("0.1.0", "unknown", False),
-    ],
-)
-def test_versions_with_the_same_significant_number_fit(ours, theirs, fits):
-    assert is_compatible(ours, theirs) == fits
+def test_whatever_its_version_a_server_of_this_revision_or_a_higher_one_will_do():
+    for revision in (PROTOCOL_REVISION, PROTOCOL_REVISION + 1):
+        address, server = serve(info(revision))
+        with tetrion.Client(address) as client:
+            assert client.server_info().protocol_revision == revision
+        server.stop(None)
 
 
 @pytest.mark.parametrize(
@@ -75,20 +68,50 @@ def test_versions_with_the_same_significant_number_fit(ours, theirs, fits):
         lambda client: client.enumerate_placements(tetrion.Drawing([], "I"), features="bcts8"),
     ],
 )
-def test_another_version_is_refused_at_the_first_call(first):
-    address, server = serve(info(version="7.0.0"))
+def test_a_lower_revision_is_refused_at_the_first_call(first):
+    address, server = serve(info(PROTOCOL_REVISION - 1))
     with tetrion.Client(address) as client, pytest.raises(tetrion.errors.IncompatibleServerError) as caught:
         first(client)
-    assert str(caught.value).startswith(f"the server at {address} is Tetrion 7.0.0, and this package is Tetrion {VERSION}")
+    assert str(caught.value).startswith(
+        f"the server at {address} is Tetrion 7.0.0 with protocol_revision 0, and this package, Tetrion {VERSION}, needs 1"
+    )
     assert "any_version=True" in str(caught.value)
     server.stop(None)
 
 
 def test_any_version_will_do():
-    address, server = serve(info(version="7.0.0"))
+    address, server = serve(info(PROTOCOL_REVISION - 1))
     with tetrion.Client(address, any_version=True) as client:
         assert client.server_info().server_version == "7.0.0"
     server.stop(None)
+
+
+def test_requests_name_the_revision_that_they_need(server):
+    with tetrion.Client(server) as client, client.create_session() as session:
+        session.reset()
+        client._connection.min_revision = PROTOCOL_REVISION + 1
+        for use in (
+            client.create_session,
+            session.enumerate_placements,
+            lambda: client.enumerate_placements(tetrion.Drawing([], "I")),
+            lambda: client.evaluate("bcts", seeds=[1]),
+        ):
+            with pytest.raises(
+                tetrion.errors.IncompatibleServerError, match="min_revision is 2, expected at most 1"
+            ) as caught:
+                use()
+            assert caught.value.reason == "REVISION_TOO_OLD"
+            assert caught.value.metadata == {"expected": "1", "got": "2"}
+
+
+def test_a_field_that_the_server_does_not_know_is_refused(server):
+    with tetrion.Client(server) as client:
+        rules = pb.Rules.FromString(b"\xe0\x03\x01")
+        request = pb.CreateSessionRequest(config=pb.SessionConfig(rules=rules))
+        with pytest.raises(tetrion.errors.IncompatibleServerError) as caught:
+            client._connection.call("CreateSession", request)
+        assert caught.value.reason == "UNKNOWN_FIELD"
+        assert caught.value.metadata == {"message": "tetrion.v1.Rules", "number": "60"}
 
 
 def test_other_rules_are_warned_of_once():

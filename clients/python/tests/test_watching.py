@@ -161,7 +161,7 @@ def test_an_environment_whose_learner_has_a_client_of_its_own(client, server):
 
 def test_a_closed_watch_makes_room(client):
     with client.create_session(rules=RULES) as session:
-        most = client.server_info().limits.max_watches_per_session
+        most = client.server_info().limits.watches.max_watches_per_session
         watchers = [client.watch(session) for _ in range(most)]
         with pytest.raises(tetrion.errors.ServerFullError) as caught:
             client.watch(session)
@@ -187,8 +187,7 @@ def test_a_closed_watch_makes_room(client):
     [
         ({"session": "sessions/none"}, tetrion.SessionNotFoundError, "sessions/none"),
         ({"session": 3}, tetrion.InvalidArgumentError, "session is 3, expected a session"),
-        ({"env_ids": [1]}, tetrion.InvalidRequestError, "env_ids"),
-        ({"env_ids": []}, tetrion.InvalidArgumentError, "env_ids is empty"),
+        ({"env_ids": [1]}, tetrion.InvalidRequestError, "envs.ids"),
         ({"render_fps": 61}, tetrion.InvalidRequestError, "max_frames_per_second"),
         ({"render_fps": -1}, tetrion.InvalidArgumentError, "render_fps is -1"),
         ({"render_scale": 9}, tetrion.InvalidArgumentError, "render_scale is 9"),

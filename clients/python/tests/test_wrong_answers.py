@@ -13,8 +13,8 @@ from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2_grpc
 from tetrion._pb import messages as pb
 
-UNARY = ["GetServerInfo", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render", "SaveState"]
-UNARY += ["RestoreState", "EnumeratePlacements"]
+UNARY = ["GetServerInfo", "GetCatalog", "CreateSession", "GetSession", "DeleteSession", "Reset", "Step", "Render"]
+UNARY += ["SaveState", "RestoreState", "EnumeratePlacements"]
 
 
 class Liar(environment_service_pb2_grpc.EnvironmentServiceServicer, evaluation_service_pb2_grpc.EvaluationServiceServicer):

@@ -10,13 +10,13 @@ export class About implements View {
   readonly root = h("div", { class: "view about" });
 
   constructor(app: App) {
-    const { info } = app;
+    const { info, catalog } = app;
     const facts = (rows: readonly (readonly [string, string])[]) =>
       h("dl", { class: "pairs" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-    const limits = info.limits!;
-    const presets = info.rulesPresets.map(({ name, rules, source }) =>
+    const limits = info.limits!.sessions!;
+    const presets = catalog.rulesPresets.map(({ name, rules, source }) =>
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text size" }, rules && sizeInWords(rules)), h("td", { class: "text" }, source)));
-    const controllers = info.controllers.map(({ name, featureSet, weights, source }) =>
+    const controllers = catalog.controllers.map(({ name, featureSet, weights, source }) =>
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, `${featureSet}, ${weights.length}`), h("td", { class: "text" }, source)));
     const table = (name: string, heads: string[], rows: HTMLElement[]) =>
       scroll(name, h("table", { class: "prose" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));

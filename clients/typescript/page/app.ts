@@ -5,7 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { Client, Session, SessionOptions } from "../src/index.js";
 import { TetrionError } from "../src/index.js";
 import type { Choices } from "./address.js";
-import { type Controller, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetServerInfoResponse } from "../src/protocol.js";
+import { type Controller, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetCatalogResponse, type GetServerInfoResponse } from "../src/protocol.js";
 
 /** A linear controller at some width: its features and their weights. */
 export interface Weighing {
@@ -55,7 +55,7 @@ const TTL = 60;
 
 /** The server and the state that all views share. */
 export class App {
-  private readonly infos = new Map<number, Promise<GetServerInfoResponse>>();
+  private readonly catalogs = new Map<number, Promise<GetCatalogResponse>>();
   /** Names of the page's open sessions. */
   readonly own = new Set<string>();
   /** Controllers with changed weights, by side of the race. The view `evaluate` offers them too. */
@@ -64,6 +64,7 @@ export class App {
   constructor(
     readonly client: Client,
     readonly info: GetServerInfoResponse,
+    readonly catalog: GetCatalogResponse,
     /** Headers for requests without the client, such as `authorization`. */
     readonly credentials: Record<string, string>,
     private readonly say: (text: string | undefined) => void,
@@ -72,7 +73,7 @@ export class App {
     /** Shows a problem of the address until a choice changes. */
     readonly misread: (text: string) => void = () => undefined,
   ) {
-    this.infos.set(10, Promise.resolve(info));
+    this.catalogs.set(10, Promise.resolve(catalog));
   }
 
   /** Creates a session of this page. It ends with the page, or a minute after its last call. */
@@ -104,26 +105,26 @@ export class App {
 
   /** Controllers that can play at this width. */
   controllers(width: number): Controller[] {
-    return this.info.controllers.filter((controller) => controller.width === 0 || controller.width === width);
+    return this.catalog.controllers.filter((controller) => controller.width === 0 || controller.width === width);
   }
 
   /** How a controller weighs the pieces to come; undefined if it is greedy. */
   expectation(name: string): Expecting | undefined {
-    const { expectation } = this.info.controllers.find((controller) => controller.name === name) ?? {};
+    const { expectation } = this.catalog.controllers.find((controller) => controller.name === name) ?? {};
     return expectation && filled(expectation);
   }
 
   /** A controller with its features at this width. */
   async weighing(name: string, width: number): Promise<Weighing> {
-    let asked = this.infos.get(width);
+    let asked = this.catalogs.get(width);
     if (asked === undefined) {
-      asked = this.client.serverInfo({ width });
-      this.infos.set(width, asked);
-      asked.catch(() => this.infos.delete(width));
+      asked = this.client.catalog({ width });
+      this.catalogs.set(width, asked);
+      asked.catch(() => this.catalogs.delete(width));
     }
-    const info = await asked;
-    const controller = info.controllers.find((controller) => controller.name === name);
-    const set = info.featureSets.find((set) => set.name === controller?.featureSet);
+    const { controllers, featureSets, features } = await asked;
+    const controller = controllers.find((controller) => controller.name === name);
+    const set = featureSets.find((set) => set.name === controller?.featureSet);
     if (controller === undefined || set === undefined) {
       throw new TypeError(`the server has no controller ${name}`);
     }
@@ -133,7 +134,7 @@ export class App {
       columns: set.columns,
       original: controller.weights,
       weights: [...controller.weights],
-      landing: ofLanding(info.features, set.columns),
+      landing: ofLanding(features, set.columns),
       avoids: controller.terminalValue !== 2,
       expectation: this.expectation(name),
       source: controller.source,

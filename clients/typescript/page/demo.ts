@@ -77,7 +77,7 @@ export class Demo {
   private bag: number[] = [];
 
   constructor(private readonly app: App, names: readonly [string, string]) {
-    this.chosen = { ...chosenOf(app.info.rulesPresets[0]!), width: 10, height: 20, preview: 0 };
+    this.chosen = { ...chosenOf(app.catalog.rulesPresets[0]!), width: 10, height: 20, preview: 0 };
     this.players = names.map((name) => new Player(name, this.chosen));
     this.element = h("div", { class: "demo" }, ...this.players.map(({ element }) => element), this.pause);
     this.pause.textContent = this.isRunning ? "Pause" : "Go on";
@@ -137,7 +137,7 @@ export class Demo {
     players.forEach(({ rows }, at) => boards.set(rows, at * height));
     const packed = { boards: tensor(boards, [2, height]), pieces: tensor(Uint8Array.of(kind, kind)) };
     const features = { features: union(players.map(({ weighing }) => weighing!)) };
-    const placements = await this.app.client.enumeratePlacements({ rules: rulesOf(this.app.info, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
+    const placements = await this.app.client.enumeratePlacements({ rules: rulesOf(this.app, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
     const goOn = players.map((player, position) => player.place(placements, position, kind));
     if (goOn.includes(false)) {
       players.forEach((player) => player.begin());

@@ -60,7 +60,7 @@ export class Evaluate implements View {
   private shown = false;
 
   constructor(private readonly app: App, address: Reader) {
-    this.form = new RulesForm(app, { ...chosenOf(app.info.rulesPresets[0]!), height: 10 }, address, () => this.chose(), { wanted: isPlacement });
+    this.form = new RulesForm(app, { ...chosenOf(app.catalog.rulesPresets[0]!), height: 10 }, address, () => this.chose(), { wanted: isPlacement });
     this.games = select(GAMES.map((number) => [String(number), grouped(number)] as const), address.oneOf("games", GAMES.map(String)) ?? "200", () => this.app.changed());
     this.limit = select(LIMITS.map((number) => [String(number), `${number === 1e6 ? "a million" : grouped(number)} pieces`] as const), address.oneOf("pieces", LIMITS.map(String)) ?? "100000", () => this.app.changed());
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => this.app.changed());
@@ -103,7 +103,7 @@ export class Evaluate implements View {
     // Changed weights belong to another view.
     const names = this.contestants.map(({ player }) => player).filter((player) => !player.startsWith("edited:"));
     const measure = this.measure === "lines" ? {} : { count: this.measure };
-    return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), games: games.value, pieces: limit.value, ...measure, ...(names.length > 0 && { controllers: String(names) }) };
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), games: games.value, pieces: limit.value, ...measure, ...(names.length > 0 && { controllers: String(names) }) };
   }
 
   /** Takes a new choice. */
@@ -125,7 +125,7 @@ export class Evaluate implements View {
 
   /** Quantities of the chosen rules. */
   private get measures(): Measure[] {
-    return measuresOf(fullRulesOf(this.app.info, this.form.chosen));
+    return measuresOf(fullRulesOf(this.app, this.form.chosen));
   }
 
   /** The counted quantity: the wanted one, or lines if the rules do not have it. */
@@ -262,7 +262,7 @@ export class Evaluate implements View {
     await this.form.settle();
     const seed = this.seed.value;
     const evaluation = {
-      rules: { ...rulesOf(this.app.info, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
+      rules: { ...rulesOf(this.app, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
       controllers: this.contestants.map((contestant) => this.agent(contestant)),
       seeds: { seed, count: Number(this.games.value) },
       maxPieces: BigInt(this.limit.value),

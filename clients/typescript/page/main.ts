@@ -78,7 +78,7 @@ async function enter(): Promise<App> {
     try {
       const client = connect(location.origin, { transport: grpcWeb, token, patience: 0 }); // views try again themselves
       const credentials: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const entered = new App(client, await client.serverInfo(), credentials, say, writeChoices, sayMisread);
+      const entered = new App(client, await client.serverInfo(), await client.catalog(), credentials, say, writeChoices, sayMisread);
       if (token !== undefined) {
         remember(() => sessionStorage, TOKEN, token);
       }

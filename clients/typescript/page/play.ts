@@ -100,7 +100,7 @@ export class Play implements View {
   private due = 0;
 
   constructor(private readonly app: App, address: Reader) {
-    const presets = tetrominoPresets(app.info);
+    const presets = tetrominoPresets(app);
     const known = presets.find(({ rules }) => rules !== undefined && namesSpots(rules)) ?? presets[0]!;
     this.form = new RulesForm(app, chosenOf(known, true), address, () => this.begin(), { offersKeys: true });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? drawnSeed(), () => this.begin());
@@ -154,7 +154,7 @@ export class Play implements View {
 
   choices(): Choices {
     const { against, advice } = this;
-    return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), ...(against !== "" && { against }), ...(advice.isChosen && { hint: advice.name }) };
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), ...(against !== "" && { against }), ...(advice.isChosen && { hint: advice.name }) };
   }
 
   close(): void {
@@ -265,7 +265,7 @@ export class Play implements View {
 
   /** Rules of the session with every field, or the chosen rules before there is a session. */
   private get rules(): Rules {
-    return this.session?.description.config?.rules ?? fullRulesOf(this.app.info, this.form.chosen);
+    return this.session?.description.config?.rules ?? fullRulesOf(this.app, this.form.chosen);
   }
 
   /** Does an action. */
@@ -386,7 +386,7 @@ export class Play implements View {
 
   /** Creates a session with the chosen rules. */
   private async open(more: { envSeeds?: bigint[] } = {}): Promise<Session> {
-    return await this.app.session({ ...configOf(this.app.info, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
+    return await this.app.session({ ...configOf(this.app, this.form.chosen), autoresetMode: AutoresetMode.DISABLED, actionMask: this.form.chosen.byKeys, ...more });
   }
 
   /** Offers the controllers for hints and as opponents. An unchanged list keeps the keyboard focus. */

@@ -92,7 +92,7 @@ export class Race implements View {
   private readonly turns = new Turns();
 
   constructor(private readonly app: App, address: Reader) {
-    const first = app.info.rulesPresets[0]!;
+    const first = app.catalog.rulesPresets[0]!;
     // Ten rows, as in much of the literature: even good controllers lose there.
     this.form = new RulesForm(app, { ...chosenOf(first), height: 10 }, address, () => void this.begin(), { wanted: isPlacement });
     this.seed = new SeedField(address.parsed("seed", seedOf) ?? 1n, () => void this.begin());
@@ -100,8 +100,8 @@ export class Race implements View {
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
     this.lanes = [new Lane("A", named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("b", "bcts", 1), (lane) => this.changed(lane))];
     for (const lane of this.lanes) {
-      const { weights } = app.info.controllers.find(({ name }) => name === lane.name)!;
-      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, (text) => weightsOf(text, weights.length, app.info.limits!.maxWeight));
+      const { weights } = app.catalog.controllers.find(({ name }) => name === lane.name)!;
+      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, (text) => weightsOf(text, weights.length, app.info.limits!.models!.maxWeight));
     }
     const wanted = Number(address.oneOf("speed", SPEEDS.map(String)) ?? 8);
     this.speed = SPEEDS.indexOf(wanted);
@@ -152,7 +152,7 @@ export class Race implements View {
     const [a, b] = this.lanes;
     const weights = this.lanes.filter((lane) => lane.isEdited).map(({ side, controller }) => [`weights_${side.toLowerCase()}`, String(controller!.weights)]);
     const speed = SPEEDS[this.speed]!;
-    return { ...choicesOf(this.app.info, this.form.chosen), seed: String(this.seed.value), a: a.name, b: b.name, ...(speed !== 8 && { speed: String(speed) }), ...Object.fromEntries(weights) };
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), a: a.name, b: b.name, ...(speed !== 8 && { speed: String(speed) }), ...Object.fromEntries(weights) };
   }
 
   close(): void {
@@ -209,7 +209,7 @@ export class Race implements View {
       await this.offer(this.form.chosen);
       this.app.changed();
       const seed = this.seed.value;
-      const config = { ...configOf(this.app.info, this.form.chosen), numEnvs: 2, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED };
+      const config = { ...configOf(this.app, this.form.chosen), numEnvs: 2, envSeeds: [seed, seed], autoresetMode: AutoresetMode.DISABLED };
       const session = await this.app.session(config);
       this.app.end(old);
       const { observations, infos } = await session.reset();

@@ -94,7 +94,7 @@ export class Rival {
   }
 
   private open(chosen: Chosen, envSeeds: bigint[] = []): Promise<Session> {
-    return this.app.session({ ...configOf(this.app.info, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds });
+    return this.app.session({ ...configOf(this.app, chosen), autoresetMode: AutoresetMode.DISABLED, envSeeds });
   }
 
   /** Rules of the session, with every field. */

@@ -3,7 +3,7 @@
 
 import { type MessageInitShape, create } from "@bufbuild/protobuf";
 
-import { ActionModel, AttackTable, ClearPoints, type GetServerInfoResponse, Reach, type Rules, type RulesPreset, RulesSchema, SpinRule } from "../src/protocol.js";
+import { ActionModel, AttackTable, ClearPoints, type GetCatalogResponse, type GetServerInfoResponse, Reach, type Rules, type RulesPreset, RulesSchema, SpinRule } from "../src/protocol.js";
 import { type Choices, type Reader, wholeNumber } from "./address.js";
 import { type Changes, RULES_FIELDS, messageOf } from "./rules_fields.js";
 
@@ -37,16 +37,22 @@ export function chosenOf({ name, rules }: RulesPreset, prefersKeys = false): Cho
   return { preset: name, width, height: rules === undefined ? 20 : visibleRows(rules), preview, byKeys, changes: {} };
 }
 
+/** Facts about the server: what it allows, and the names that it knows. */
+export interface Facts {
+  readonly info: GetServerInfoResponse;
+  readonly catalog: GetCatalogResponse;
+}
+
 /** Bounds of a form's numbers under a preset. */
-export function boundsOf({ limits }: GetServerInfoResponse, rules: Rules | undefined): Record<"width" | "height" | "preview", readonly [min: number, max: number]> {
-  const { minWidth, maxWidth, minHeight, maxHeight, maxPreview } = limits!;
+export function boundsOf({ info }: Facts, rules: Rules | undefined): Record<"width" | "height" | "preview", readonly [min: number, max: number]> {
+  const { minWidth, maxWidth, minHeight, maxHeight, maxPreview } = info.limits!.rules!;
   const above = (rules?.rowsAbove ?? 0) > 0 ? ABOVE : 0;
   return { width: [minWidth, maxWidth], height: [minHeight, maxHeight - above], preview: [rules?.hold === true ? 1 : 0, maxPreview] };
 }
 
 /** Chosen rules as choices of an address: the preset and the differences from it. */
-export function choicesOf(info: GetServerInfoResponse, chosen: Chosen): Choices {
-  const usual = chosenOf(info.rulesPresets.find(({ name }) => name === chosen.preset)!);
+export function choicesOf({ catalog }: Facts, chosen: Chosen): Choices {
+  const usual = chosenOf(catalog.rulesPresets.find(({ name }) => name === chosen.preset)!);
   return {
     rules: chosen.preset,
     ...Object.fromEntries((["width", "height", "preview"] as const).flatMap((name) => (chosen[name] === usual[name] ? [] : [[name, String(chosen[name])]]))),
@@ -56,11 +62,11 @@ export function choicesOf(info: GetServerInfoResponse, chosen: Chosen): Choices 
 }
 
 /** Reads the rules from an address. If it names no preset, its other choices change `otherwise`. */
-export function readChosen(info: GetServerInfoResponse, presets: readonly RulesPreset[], reader: Reader, otherwise: Chosen, offersKeys = false): Chosen {
+export function readChosen(facts: Facts, presets: readonly RulesPreset[], reader: Reader, otherwise: Chosen, offersKeys = false): Chosen {
   const name = reader.oneOf("rules", presets.map(({ name }) => name));
   const preset = presets.find((preset) => preset.name === (name ?? otherwise.preset))!;
   const usual = name === undefined ? otherwise : chosenOf(preset);
-  const bounds = boundsOf(info, preset.rules);
+  const bounds = boundsOf(facts, preset.rules);
   const within = (choice: keyof typeof bounds) => reader.parsed(choice, (text) => wholeNumber(text, ...bounds[choice])) ?? usual[choice];
   const isModern = preset.rules !== undefined && namesSpots(preset.rules);
   const control = isModern && offersKeys ? reader.oneOf("control", ["placements", "keys"]) : undefined;
@@ -84,40 +90,40 @@ export function isOfTetrominoes(rules: Rules | undefined): boolean {
 }
 
 /** Presets that the page can play. */
-export function tetrominoPresets(info: GetServerInfoResponse): RulesPreset[] {
-  return info.rulesPresets.filter(({ rules }) => isOfTetrominoes(rules));
+export function tetrominoPresets({ catalog }: Facts): RulesPreset[] {
+  return catalog.rulesPresets.filter(({ rules }) => isOfTetrominoes(rules));
 }
 
 /** Rules of a preset by its name. */
-export function presetOf(info: GetServerInfoResponse, name: string): Rules | undefined {
-  return info.rulesPresets.find((preset) => preset.name === name)?.rules;
+export function presetOf({ catalog }: Facts, name: string): Rules | undefined {
+  return catalog.rulesPresets.find((preset) => preset.name === name)?.rules;
 }
 
 /** Chosen rules as a message. */
-export function rulesOf(info: GetServerInfoResponse, { preset, width, height, preview, byKeys, changes }: Chosen): MessageInitShape<typeof RulesSchema> {
-  const rowsAbove = Math.min(presetOf(info, preset)?.rowsAbove ?? 0, info.limits!.maxHeight - height);
+export function rulesOf(facts: Facts, { preset, width, height, preview, byKeys, changes }: Chosen): MessageInitShape<typeof RulesSchema> {
+  const rowsAbove = Math.min(presetOf(facts, preset)?.rowsAbove ?? 0, facts.info.limits!.rules!.maxHeight - height);
   const keys = byKeys && { actionModel: ActionModel.KEYPRESS, ...TIMING };
   return { preset, width, height: height + rowsAbove, preview, ...(rowsAbove > 0 && { rowsAbove }), ...keys, ...messageOf(changes) };
 }
 
 /** Chosen rules with every field, as the page predicts them before the server answers. */
-export function fullRulesOf(info: GetServerInfoResponse, chosen: Chosen): Rules {
-  const { scoring, garbage, ...preset } = presetOf(info, chosen.preset)!;
-  const { scoring: points, garbage: rising, ...rules } = rulesOf(info, chosen);
+export function fullRulesOf(facts: Facts, chosen: Chosen): Rules {
+  const { scoring, garbage, ...preset } = presetOf(facts, chosen.preset)!;
+  const { scoring: points, garbage: rising, ...rules } = rulesOf(facts, chosen);
   const inner = { ...((scoring ?? points) && { scoring: { ...scoring, ...points } }), ...((garbage ?? rising) && { garbage: { ...garbage, ...rising } }) };
   return create(RulesSchema, { ...preset, ...rules, ...inner } as MessageInitShape<typeof RulesSchema>);
 }
 
 /** Options of a session: the rules, and the observations and infos that the page shows. */
-export function configOf(info: GetServerInfoResponse, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observations: string[]; infos: string[] } {
-  const rules = fullRulesOf(info, chosen);
+export function configOf(facts: Facts, chosen: Chosen): { rules: MessageInitShape<typeof RulesSchema>; observations: string[]; infos: string[] } {
+  const rules = fullRulesOf(facts, chosen);
   const queue = chosen.preview > 0 ? ["queue"] : [];
   const held = rules.hold === true ? ["held"] : [];
   const falling = rules.actionModel === ActionModel.KEYPRESS ? ["falling_cells"] : [];
   const clears = countsClears(rules) ? ["attack", "combo", "back_to_back"] : [];
   const spin = tellsSpins(rules) ? ["spin"] : [];
   return {
-    rules: rulesOf(info, chosen),
+    rules: rulesOf(facts, chosen),
     observations: ["board", "current", ...queue, ...held, ...falling],
     infos: ["lines", "pieces", "episode_return", ...clears, ...spin],
   };

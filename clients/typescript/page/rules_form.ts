@@ -35,8 +35,8 @@ export class RulesForm {
     private readonly change: (chosen: Chosen) => void,
     private readonly offer: Offer = {},
   ) {
-    this.presets = tetrominoPresets(app.info).filter(offer.wanted ?? (() => true));
-    this.chosen = readChosen(app.info, this.presets, reader, usual, offer.offersKeys);
+    this.presets = tetrominoPresets(app).filter(offer.wanted ?? (() => true));
+    this.chosen = readChosen(app, this.presets, reader, usual, offer.offersKeys);
     this.isSettled = Object.keys(this.chosen.changes).length === 0;
     this.draw();
   }
@@ -61,7 +61,7 @@ export class RulesForm {
   /** The server's reason to refuse some rules; undefined if it accepts them or does not answer. */
   private async problemOf(chosen: Chosen): Promise<string | undefined> {
     try {
-      this.app.end(await this.app.session({ rules: rulesOf(this.app.info, chosen) }));
+      this.app.end(await this.app.session({ rules: rulesOf(this.app, chosen) }));
       return undefined;
     } catch (problem) {
       if (!(problem instanceof TetrionError) || !problem.field.startsWith("config.rules")) {
@@ -86,7 +86,7 @@ export class RulesForm {
   }
 
   private draw(): void {
-    const { app: { info }, chosen, offer } = this;
+    const { app, chosen, offer } = this;
     const preset = select(this.presets.map(({ name }) => [name, name] as const), chosen.preset, (name) => {
       this.chosen = chosenOf(this.presets.find((preset) => preset.name === name)!, offer.offersKeys);
       this.draw();
@@ -94,7 +94,7 @@ export class RulesForm {
       this.change(this.chosen);
     });
     const { rules, source } = this.presets.find(({ name }) => name === chosen.preset)!;
-    const bounds = boundsOf(info, rules);
+    const bounds = boundsOf(app, rules);
     const size = (name: "width" | "height" | "preview") => {
       const made: HTMLInputElement = number(chosen[name], ...bounds[name], (value) => this.take(made, () => ({ [name]: value })));
       return made;
@@ -114,7 +114,7 @@ export class RulesForm {
 
   /** The control of a field under "More rules". */
   private other({ path, names, parse, read }: RulesField): HTMLElement {
-    const usual = read(fullRulesOf(this.app.info, { ...this.chosen, changes: {} }));
+    const usual = read(fullRulesOf(this.app, { ...this.chosen, changes: {} }));
     const now = this.chosen.changes[path] ?? usual;
     const take = (value: string) => this.take(control, ({ changes: { [path]: _, ...others } }) => ({ changes: value === usual ? others : { ...others, [path]: value } }));
     const offered = names !== undefined && (usual === "" ? ["", ...names] : names);

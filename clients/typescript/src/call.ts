@@ -8,6 +8,6 @@ export interface CallOptions {
 
 /** Options of calls on environments of a session. */
 export interface EnvOptions extends CallOptions {
-  /** The environments of the call, in this order; undefined means all. An empty list is refused. */
+  /** The environments of the call, in this order; undefined means all, an empty list none: an answer without rows. */
   readonly envIds?: readonly number[] | undefined;
 }

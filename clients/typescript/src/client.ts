@@ -13,6 +13,7 @@ import { type Evaluation, type EvaluationEvent, evaluated, gathered } from "./ev
 import {
   EnvironmentService,
   EvaluationService,
+  type GetCatalogResponse,
   type GetServerInfoResponse,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
@@ -99,15 +100,15 @@ export function connect(address: string, options: ConnectOptions): Client {
   return new Client(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })), patience);
 }
 
-/** Options of `serverInfo`. */
-export interface ServerInfoOptions extends CallOptions {
+/** Options of `catalog`. */
+export interface CatalogOptions extends CallOptions {
   /** Width of the playfield for which feature sets list their columns; 10 by default. */
   readonly width?: number;
 }
 
 /** Options of `watchSession`. */
 export interface WatchOptions extends CallOptions {
-  /** The environments to watch; undefined means all, or as many as the server allows. */
+  /** The environments to watch; undefined means all, or as many as the server allows, an empty list none. */
   readonly envIds?: readonly number[] | undefined;
   /** Maximum number of frames per second; 20 by default. */
   readonly maxFramesPerSecond?: number | undefined;
@@ -128,10 +129,16 @@ export class Client {
     this.evaluations = createClient(EvaluationService, transport);
   }
 
-  /** Description of the server: its version, presets, features, agents and limits. */
-  async serverInfo(options: ServerInfoOptions = {}): Promise<GetServerInfoResponse> {
+  /** Description of the server: its versions, and its limits, which are those of this client and may change. */
+  async serverInfo(options?: CallOptions): Promise<GetServerInfoResponse> {
+    const call = callOptions(options);
+    return await this.repeat(() => this.environments.getServerInfo({}, call), call);
+  }
+
+  /** Names that the server knows: presets, pieces, features, fields, controllers and agents. */
+  async catalog(options: CatalogOptions = {}): Promise<GetCatalogResponse> {
     const call = callOptions(options, ["width"]);
-    return await this.repeat(() => this.environments.getServerInfo({ width: options.width ?? 0 }, call), call);
+    return await this.repeat(() => this.environments.getCatalog({ width: options.width ?? 0 }, call), call);
   }
 
   /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{ numEnvs: 256, seed: 1n }`. */

@@ -77,7 +77,7 @@ export function unreadable(problem: string): TetrionError {
 }
 
 function described(message: string, code: Code, reason: string, fieldViolations: Violation[] = []): TetrionError {
-  const info = { desc: ErrorInfoSchema, value: { reason, domain: "tetrion" } };
+  const info = { desc: ErrorInfoSchema, value: { reason, domain: "tetrion.dev" } };
   const fields = { desc: BadRequestSchema, value: { fieldViolations } };
   return TetrionError.of(new ConnectError(message, code, undefined, [info, fields]));
 }

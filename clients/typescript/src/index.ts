@@ -2,7 +2,7 @@
 
 export { Code } from "@connectrpc/connect";
 export type { CallOptions, EnvOptions } from "./call.js";
-export { type ConnectOptions, type ServerInfoOptions, type TransportFactory, type TransportOptions, type WatchOptions, Client, connect } from "./client.js";
+export { type ConnectOptions, type CatalogOptions, type TransportFactory, type TransportOptions, type WatchOptions, Client, connect } from "./client.js";
 export { type Violation, TetrionError } from "./errors.js";
 export type { Evaluation, EvaluationEvent, Games } from "./evaluation.js";
 export type { EvaluationOptions, SeedRange, SessionOptions } from "./options.js";

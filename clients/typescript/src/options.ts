@@ -12,6 +12,7 @@ import {
   EvaluatePoliciesRequestSchema,
   type InvalidActionPolicy,
   PieceSequencesSchema,
+  PROTOCOL_REVISION,
   SeedRangeSchema,
   SessionConfigSchema,
   type Tensor,
@@ -81,7 +82,7 @@ export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "ttl"];
 /** The request for a new session. */
 export function sessionRequest({ ttl, ...options }: SessionOptions): MessageInitShape<typeof CreateSessionRequestSchema> {
   const config: MessageInitShape<typeof SessionConfigSchema> = fieldsOf(SessionConfigSchema, options, SESSION_FIELDS);
-  return { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
+  return { config: { ...config, minRevision: PROTOCOL_REVISION }, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
 }
 
 /** Seeds drawn from one number: for each j below `count` the j-th one, common to all policies. */
@@ -185,6 +186,7 @@ export function evaluationRequest(options: EvaluationOptions): MessageInitShape<
     games: seeds === undefined ? { case: "pieceSequences", value: fieldsOf(PieceSequencesSchema, { pieceSequences }, { pieceSequences: "sequences" }) } : gamesOf(seeds),
     ...(pairs !== undefined && { pairs: matrixOf("pairs", pairs, DataType.UINT32) }),
     ...(progressInterval !== undefined && { progressInterval: durationOf("progressInterval", progressInterval) }),
+    minRevision: PROTOCOL_REVISION,
   };
 }
 

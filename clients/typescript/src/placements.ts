@@ -14,6 +14,7 @@ import {
   type Key,
   KeySchema,
   type PositionsSchema,
+  PROTOCOL_REVISION,
   Reach,
   RestoreStateRequestSchema,
   type Rules,
@@ -185,7 +186,7 @@ type Source =
 /** The request. */
 export function placementsRequest(source: Source, options: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
   const { actions } = options;
-  return { ...fieldsOf(EnumeratePlacementsRequestSchema, options, FIELDS), source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
+  return { ...fieldsOf(EnumeratePlacementsRequestSchema, options, FIELDS), source, minRevision: PROTOCOL_REVISION, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
 }
 
 /** The message for positions. */

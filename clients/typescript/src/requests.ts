@@ -7,7 +7,7 @@ import { type DescField, type DescMessage, type DescOneof, ScalarType } from "@b
 
 import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
-import { DataType } from "./protocol.js";
+import { DataType, EnvIdsSchema } from "./protocol.js";
 import { fromPlain } from "./plain.js";
 import type { Arrays } from "./tensors.js";
 
@@ -111,18 +111,17 @@ export function numbersOf<D extends NumberType>(path: string, values: readonly (
   return arrays[dtype]() as Arrays[D];
 }
 
-/** The environments of a call; undefined means all. An empty list is refused: the server would take it as all of them. */
-export function envIdsOf(envIds: readonly number[] | undefined): { envIds?: number[] } {
+/** The environments of a call as requests name them; undefined means all. */
+export function envIdsOf(envIds: readonly number[] | undefined): { envs?: { ids: number[] } } {
   if (envIds === undefined) {
     return {};
   }
   if (!Array.isArray(envIds)) {
     throw invalid("envIds", `is ${shown(envIds)}, expected an array of environments, or undefined for all of them`);
   }
-  if (envIds.length === 0) {
-    throw invalid("envIds", "is empty, which selects no environment; leave it out to select all of them");
-  }
-  return { envIds: [...envIds] };
+  const ids = [...envIds];
+  checkField(EnvIdsSchema.field.ids, ids, "envIds");
+  return { envs: { ids } };
 }
 
 function checkOneof({ localName, fields }: DescOneof, content: unknown, path: string): void {

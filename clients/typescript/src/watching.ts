@@ -11,7 +11,7 @@ export type WatchEvent = Exclude<WatchSessionResponse["event"], { case: undefine
 
 /** Yields the events of a watched session. Throws if they do not fit the request. */
 export async function* watched(
-  { session, envIds = [] }: MessageInitShape<typeof WatchSessionRequestSchema>,
+  { session, envs }: MessageInitShape<typeof WatchSessionRequestSchema>,
   messages: AsyncIterable<WatchSessionResponse>,
 ): AsyncGenerator<WatchEvent> {
   let started: WatchStarted | undefined;
@@ -22,8 +22,8 @@ export async function* watched(
     if (event.case === "started") {
       started = event.value;
       agree("session", started.session?.name, session);
-      if (envIds.length > 0) {
-        agree("environments", String(started.envIds), String(envIds));
+      if (envs !== undefined) {
+        agree("environments", String(started.envIds), String(envs.ids));
       }
     } else if (event.case === "frame") {
       checkFrame(event.value, started!);

@@ -4,7 +4,7 @@ import test, { after, before } from "node:test";
 
 import { type Client, Code, type EvaluationOptions, TetrionError, connect } from "../src/index.js";
 import { grpc } from "../src/node.js";
-import { EpisodePhase, type WatchFrame } from "../src/protocol.js";
+import { type WatchFrame, DataType, EpisodePhase, PROTOCOL_REVISION } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
 import { Running } from "./support.js";
 
@@ -28,7 +28,10 @@ test("the server says what it is", async () => {
   for (const [name, client] of transports) {
     const info = await client.serverInfo();
     assert.equal(info.rulesVersion, "tetrion-rules-1", name);
-    assert.deepEqual(info.rulesPresets[0]?.rules?.width, 10, name);
+    assert.equal(info.protocolRevision, PROTOCOL_REVISION, name);
+    assert.equal(info.limits?.sessions?.maxSessions, 1024, name);
+    const { rulesPresets } = await client.catalog();
+    assert.deepEqual(rulesPresets[0]?.rules?.width, 10, name);
   }
 });
 
@@ -62,16 +65,42 @@ test("seeds keep all of their 64 bits", async () => {
   assert.equal((await session.reset({ seeds: [other] })).infos.seed![0], other);
 });
 
+test("a call on no environments has no rows and changes nothing", async () => {
+  for (const [name, client] of transports) {
+    const session = await client.createSession({ numEnvs: 3, seed: 7n, actionMask: true });
+    await session.reset();
+    await session.step([0, 1, 2]);
+    const before = await session.saveState();
+    const none = { envIds: [] };
+    for (const { observations, actionMask, infos } of [await session.reset(none), await session.step([], none), await session.restoreState({ states: before.slice(0, 1) }, none)]) {
+      assert.deepEqual([observations.board!.length, actionMask!.length, infos.lines!.length], [0, 0, 0], name);
+    }
+    assert.deepEqual([await session.saveState(none), await session.render(none)], [[], []], name);
+    const { rowOffsets, actions } = await session.enumeratePlacements(none);
+    assert.deepEqual([[...rowOffsets], [...actions]], [[0], []], name);
+    for await (const event of client.watchSession(session.name, none)) {
+      if (event.case === "frame") {
+        assert.deepEqual([event.value.envs, event.value.sequenceNumber], [[], 5n], name);
+        break;
+      }
+      assert.deepEqual(event.value.envIds, [], name);
+    }
+    assert.deepEqual(await session.saveState(), before, name);
+    await session.close();
+  }
+});
+
 test("the types of observations and infos are the server's lists", async () => {
   const source = await readFile(new URL("../../src/session.ts", import.meta.url), "utf8");
-  const { observationFields, infoFields } = await running.client.serverInfo();
-  const arrays: Record<string, string> = {
-    uint8: "Uint8Array", int8: "Int8Array", uint16: "Uint16Array", int32: "Int32Array", uint32: "Uint32Array", uint64: "BigUint64Array", float32: "Float32Array", float64: "Float64Array", bool: "Uint8Array",
+  const { observationFields, infoFields } = await running.client.catalog();
+  const arrays: Partial<Record<DataType, string>> = {
+    [DataType.UINT8]: "Uint8Array", [DataType.INT8]: "Int8Array", [DataType.UINT16]: "Uint16Array", [DataType.INT32]: "Int32Array", [DataType.UINT32]: "Uint32Array",
+    [DataType.UINT64]: "BigUint64Array", [DataType.FLOAT32]: "Float32Array", [DataType.FLOAT64]: "Float64Array", [DataType.BOOL]: "Uint8Array",
   };
   for (const [name, fields] of [["Observations", observationFields], ["Infos", infoFields]] as const) {
     const body = new RegExp(`export interface ${name} \\{\n(.*?)\n\\}`, "s").exec(source)![1]!;
     const members = Object.fromEntries([...body.matchAll(/readonly (\w+)\?: (.*);/g)].map(([, member, type]) => [member, type]));
-    const expected = Object.fromEntries(fields.map(({ name, type }) => [name, [...type.matchAll(/\b(?:u?int|float)\d+\b|\bbool\b/g)].map(([dtype]) => arrays[dtype] ?? dtype).join(" | ")]));
+    const expected = Object.fromEntries(fields.map(({ name, dtype }) => [name, name === "board_bits" ? "Uint16Array | Uint32Array" : arrays[dtype]]));
     assert.deepEqual(members, expected);
   }
 });

@@ -15,7 +15,7 @@ let rules: Rules;
 
 before(async () => {
   running = await Running.start();
-  const { rulesPresets } = await running.client.serverInfo();
+  const { rulesPresets } = await running.client.catalog();
   rules = rulesPresets.find(({ name }) => name === "guideline")!.rules!;
 });
 after(() => running.stop());
@@ -46,7 +46,7 @@ test("placements say what they are", async () => {
 });
 
 test("the numbers of placements say where their cells are, by every preset", async () => {
-  const { rulesPresets } = await running.client.serverInfo();
+  const { rulesPresets } = await running.client.catalog();
   let tried = 0;
   for (const { name, rules } of rulesPresets.filter(({ rules }) => rules!.actionModel === ActionModel.PLACEMENT && rules!.pieceSet === "tetrominoes")) {
     for (const piece of "IOTZSJL") {
@@ -76,7 +76,7 @@ test("the numbers of placements say where their cells are, by every preset", asy
 test("where nothing but the column can be chosen, numbers say nothing more", async () => {
   const plain = await running.client.enumeratePlacements({ drawings: [{ rows: [], piece: "T" }] });
   assert.deepEqual([plain.spins, plain.holds, plain.attacks, plain.keys], [undefined, undefined, undefined, undefined]);
-  const { rulesPresets } = await running.client.serverInfo();
+  const { rulesPresets } = await running.client.catalog();
   const simplified = rulesPresets[0]!.rules!;
   assert.deepEqual(placementOf(simplified, 23), { orientation: 2, column: 3, row: undefined, spin: 0, hold: false });
   for (const action of plain.actions) {
@@ -103,7 +103,7 @@ test("a game key by key shows the state of the piece", async () => {
 });
 
 test("numbers that rules do not have are refused, on both sides of each bound", async () => {
-  const { rulesPresets } = await running.client.serverInfo();
+  const { rulesPresets } = await running.client.catalog();
   const simplified = rulesPresets[0]!.rules!;
   // 4 orientations, 10 columns, 24 rows, 3 spins, 2 pieces; 4 orientations and 10 columns.
   for (const [of, most] of [[rules, 5759], [{ ...rules, hold: false }, 2879], [{ ...rules, hold: false, spinRule: SpinRule.NONE }, 959], [simplified, 39]] as const) {

@@ -31,14 +31,14 @@ let app: App;
 
 before(async () => {
   running = await Running.start();
-  app = new App(running.client, await running.client.serverInfo(), {}, () => undefined);
+  app = new App(running.client, await running.client.serverInfo(), await running.client.catalog(), {}, () => undefined);
 });
 after(() => running.stop());
 
 /** The rules of a preset with some of its choices changed, and every field. */
 async function rulesOf(preset: string, choice: Partial<Chosen> = {}): Promise<Rules> {
-  const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === preset)!), ...choice };
-  const session = await running.client.createSession(configOf(app.info, chosen));
+  const chosen = { ...chosenOf(app.catalog.rulesPresets.find(({ name }) => name === preset)!), ...choice };
+  const session = await running.client.createSession(configOf(app, chosen));
   await session.close();
   return session.description.config!.rules!;
 }
@@ -134,7 +134,7 @@ test("a T is turned under a roof, and counts as what is most", async () => {
 test("turns go round as they are called, by every table of orientations", async () => {
   const drawing = ({ cells }: Place) => turned(cells, 0).map(String).sort().join(" ");
   const counterClockwise = ({ cells }: Place, turns: number) => turned(cells, turns).map(String).sort().join(" ");
-  for (const { name, rules: preset } of tetrominoPresets(app.info).filter(({ rules }) => rules?.actionModel === 1)) {
+  for (const { name, rules: preset } of tetrominoPresets(app).filter(({ rules }) => rules?.actionModel === 1)) {
     const rules = await rulesOf(name);
     for (const piece of LETTERS) {
       for (const [quarters, turns] of [[1, 3], [2, 2], [3, 1]] as const) {
@@ -189,9 +189,9 @@ test("keys never lead to where there is no placement, up to the end of a game", 
   const random = numbers(29);
   let fewer = 0;
   for (const [preset, height] of [["genetic", 6], ["nes", 6], ["guideline", 5]] as const) {
-    const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === preset)!), height };
+    const chosen = { ...chosenOf(app.catalog.rulesPresets.find(({ name }) => name === preset)!), height };
     const envSeeds = Array.from({ length: 20 }, (_, seed) => BigInt(seed));
-    const session = await running.client.createSession({ ...configOf(app.info, chosen), envSeeds, numEnvs: envSeeds.length, autoresetMode: AutoresetMode.NEXT_STEP });
+    const session = await running.client.createSession({ ...configOf(app, chosen), envSeeds, numEnvs: envSeeds.length, autoresetMode: AutoresetMode.NEXT_STEP });
     const rules = session.description.config!.rules!;
     let { observations } = await session.reset();
     for (let piece = 0; piece < 60; piece++) {
@@ -233,7 +233,7 @@ function own(): Weighing {
   const columns = ["landing_height", "holes", "bumpiness", ...[0, 1, 2, 3, 4, 5, 6].map((way) => `clears[${way}]`)];
   const weights = [-1, -8, -2, -6, -2, 3, 40, 9, 30, 50];
   const expectation = { pieces: 2, placements: 6, lostPiece: -100, discount: 1, terms: ExpectationTerms.LANDING, caution: 0.5 };
-  return { name: "own", set: "", columns, original: weights, weights, landing: ofLanding(app.info.features, columns), avoids: true, expectation, source: "" };
+  return { name: "own", set: "", columns, original: weights, weights, landing: ofLanding(app.catalog.features, columns), avoids: true, expectation, source: "" };
 }
 
 test("controllers choose as they do in an evaluation, whatever they hold and weigh", async () => {
@@ -251,8 +251,8 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
     ...randomizers.map((randomizer) => ["tetrion-10x10-expectation", "simplified", 0, 8, randomizer] as const),
     ["own", "guideline", 2, 20],
   ] as const) {
-    const chosen = { ...chosenOf(app.info.rulesPresets.find((other) => other.name === preset)!), preview, height };
-    const asked = configOf(app.info, chosen);
+    const chosen = { ...chosenOf(app.catalog.rulesPresets.find((other) => other.name === preset)!), preview, height };
+    const asked = configOf(app, chosen);
     const config = { ...asked, rules: { ...asked.rules, ...(randomizer !== undefined && { randomizer }) } };
     const weighing = name === "own" ? own() : await app.weighing(name, 10);
     const { columns, weights, expectation } = weighing;
@@ -308,8 +308,8 @@ test("what is left in the bag is known where a piece is held without a landing",
 
 test("pieces keep their colours when garbage rises below them, by placements and by keys", async () => {
   for (const byKeys of [false, true]) {
-    const chosen = { ...chosenOf(app.info.rulesPresets.find(({ name }) => name === "guideline")!), byKeys, changes: { "garbage.lines_per_piece": "0.7" } };
-    const session = await running.client.createSession({ ...configOf(app.info, chosen), envSeeds: [3n], autoresetMode: AutoresetMode.DISABLED });
+    const chosen = { ...chosenOf(app.catalog.rulesPresets.find(({ name }) => name === "guideline")!), byKeys, changes: { "garbage.lines_per_piece": "0.7" } };
+    const session = await running.client.createSession({ ...configOf(app, chosen), envSeeds: [3n], autoresetMode: AutoresetMode.DISABLED });
     const rules = session.description.config!.rules!;
     let { observations } = await session.reset();
     const field = new Field(rules.width!, rules.height!);
@@ -344,7 +344,7 @@ test("pieces keep their colours when garbage rises below them, by placements and
 test("every other field of the rules is read from text, and written back as it was", async () => {
   const paths = RULES_FIELDS.map(({ path }) => path);
   assert.deepEqual(paths, [...new Set(paths)]);
-  for (const { name, rules } of app.info.rulesPresets) {
+  for (const { name, rules } of app.catalog.rulesPresets) {
     for (const { path, parse, read } of RULES_FIELDS) {
       const text = read(rules);
       if (text !== "") {
@@ -488,18 +488,18 @@ test("a row a second and half a second on the ground", () => {
 });
 
 test("an address has the choices of a view, and gives them back", () => {
-  const presets = tetrominoPresets(app.info);
+  const presets = tetrominoPresets(app);
   for (const chosen of [
     ...presets.flatMap((preset) => [chosenOf(preset), chosenOf(preset, true)]),
     { ...chosenOf(presets[0]!), width: 7, height: 9, preview: 2 },
     { ...chosenOf(presets.find(({ name }) => name === "guideline")!), changes: { half_turns: "cobra", "garbage.lines_per_piece": "0.4" }, preview: 1, byKeys: true },
   ]) {
-    const address = writeAddress("play", choicesOf(app.info, chosen));
+    const address = writeAddress("play", choicesOf(app, chosen));
     const { view, choices } = readAddress(address);
     const reader = new Reader(choices);
     // What a view would show else must not matter.
     const otherwise = { ...chosenOf(presets[1]!), width: 5 };
-    assert.deepEqual([view, readChosen(app.info, presets, reader, otherwise, true), reader.problems], ["play", chosen, []], address);
+    assert.deepEqual([view, readChosen(app, presets, reader, otherwise, true), reader.problems], ["play", chosen, []], address);
   }
   assert.equal(writeAddress("race", { rules: "lab", seed: "1", weights_a: "-1,2" }), "#race?rules=lab&seed=1&weights_a=-1,2");
   assert.deepEqual(readAddress("#race"), { view: "race", choices: {} });
@@ -508,19 +508,19 @@ test("an address has the choices of a view, and gives them back", () => {
 });
 
 test("an address that cannot be used says what was expected, and changes nothing", () => {
-  const presets = tetrominoPresets(app.info);
+  const presets = tetrominoPresets(app);
   const usual = chosenOf(presets.find(({ name }) => name === "guideline")!);
   for (const [name, value, expected] of [
     ["width", "33", "a whole number from 4 to 32"], ["width", "1e1", "a whole number from"], ["width", "", "a whole number from"], ["height", "37", "a whole number from"], ["preview", "0", "a whole number from 1 to 6"],
     ["rules", "constructor", "one of simplified, "], ["half_turns", "on", "one of none, tetrio, cobra"], ["control", "mouse", "one of placements, keys"],
   ] as const) {
     const reader = new Reader({ [name]: value });
-    assert.deepEqual(readChosen(app.info, presets, reader, usual, true), usual);
+    assert.deepEqual(readChosen(app, presets, reader, usual, true), usual);
     assert.equal(reader.problems.length, 1, name);
     assert.ok(reader.problems[0]!.startsWith(`The address has ${name}=${value}, expected ${expected}`), reader.problems[0]);
   }
   const long = new Reader({ rules: "x".repeat(1000) });
-  readChosen(app.info, presets, long, usual);
+  readChosen(app, presets, long, usual);
   assert.ok(long.problems[0]!.startsWith(`The address has rules=${"x".repeat(40)}…, expected`));
 });
 
@@ -581,7 +581,7 @@ test("what can be counted of a game, by every preset that places pieces", async 
     guideline: ["lines", "points", "lines sent"],
     nes: ["lines", "points"],
   };
-  for (const { name, rules } of tetrominoPresets(app.info).filter(isPlacement)) {
+  for (const { name, rules } of tetrominoPresets(app).filter(isPlacement)) {
     assert.deepEqual(measuresOf(rules!), measures[name], name);
   }
   const guideline = await rulesOf("guideline");
@@ -609,9 +609,9 @@ test("a session is asked for what the server has of these rules, and for no more
     [{ attackTable: AttackTable.NONE, clearPoints: ClearPoints.LINES, spinRule: SpinRule.NONE }, common],
   ] as const) {
     // A preset of a server to come, which this one can play too.
-    const { name, rules, source } = app.info.rulesPresets.find(({ name }) => name === "guideline")!;
-    const info = { ...app.info, rulesPresets: [create(RulesPresetSchema, { name, source, rules: { ...rules!, ...part } })] };
-    const config = configOf(info, chosenOf(info.rulesPresets[0]!));
+    const { name, rules, source } = app.catalog.rulesPresets.find(({ name }) => name === "guideline")!;
+    const preset = create(RulesPresetSchema, { name, source, rules: { ...rules!, ...part } });
+    const config = configOf({ info: app.info, catalog: { ...app.catalog, rulesPresets: [preset] } }, chosenOf(preset));
     assert.deepEqual(config.infos, infos);
     const session = await running.client.createSession({ ...config, rules: { ...config.rules, ...part } });
     await session.close();

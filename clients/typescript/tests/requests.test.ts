@@ -130,7 +130,7 @@ test("every call is checked before it is sent", async () => {
     }
   };
   const calls: [field: string, call: () => unknown][] = [
-    ["width", () => unreachable.serverInfo({ width: NaN })],
+    ["width", () => unreachable.catalog({ width: NaN })],
     ["numEnvs", () => unreachable.createSession({ numEnvs: 1.5 })],
     ["rules.width", () => unreachable.createSession({ rules: { width: -1 } })],
     ["seed", () => unreachable.createSession({ seed: -1n })],
@@ -152,7 +152,6 @@ test("every call is checked before it is sent", async () => {
     ["session", () => first(unreachable.watchSession(5 as never))],
     ["options", () => first(unreachable.watchSession("sessions/1", null as never))],
     ["envIds", () => first(unreachable.watchSession("sessions/1", { envIds: null as never }))],
-    ["envIds", () => first(unreachable.watchSession("sessions/1", { envIds: [] }))],
     ["seeds", () => first(unreachable.evaluate())],
     ["seeds", () => first(unreachable.evaluate({ controllers: ["bcts"] }))],
     ["seeds", () => first(unreachable.evaluate({ controllers: ["bcts"], seeds: [1n], pieceSequences: ["I"] }))],
@@ -200,19 +199,6 @@ test("the actions and the environments of a step are integers", async () => {
   assert.equal((await refused(() => session.reset({ seeds: [1.5 as never] }))).field, "seeds[0]");
   assert.equal((await refused(() => session.restoreState({ states: ["text" as never] }))).field, "positions.states[0]");
   assert.equal((await refused(() => session.render({ format: NaN }))).field, "format");
-  // An empty list would mean all of them to the server, and a caller who selected none does not mean that.
-  for (const call of [
-    () => session.reset({ envIds: [] }),
-    () => session.step([], { envIds: [] }),
-    () => session.enumeratePlacements({ envIds: [] }),
-    () => session.saveState({ envIds: [] }),
-    () => session.restoreState({ states: [] }, { envIds: [] }),
-    () => session.render({ envIds: [] }),
-  ]) {
-    const { field, rawMessage } = await refused(call);
-    assert.equal(field, "envIds");
-    assert.match(rawMessage, /^envIds is empty, which selects no environment; leave it out to select all of them$/);
-  }
 });
 
 test("no value passes for environments, actions or options that it is not", async () => {

@@ -128,7 +128,7 @@ test("a refused request changes nothing, and those that were sent after it fail"
   assert.equal((await stream.step([0])).infos.pieces![0], 1n);
   // What a request cannot hold is refused before it is sent.
   assert.equal((await refused(stream.step([NaN]))).field, "actions[0]");
-  assert.equal((await refused(stream.reset({ envIds: [] }))).field, "envIds");
+  assert.equal((await refused(stream.reset({ envIds: [-1] }))).field, "envIds[0]");
   assert.equal((await refused(stream.restoreState({ states: ["text" as never] }))).reason, "INVALID_FIELD");
   assert.equal((await stream.step([5])).infos.pieces![0], 2n);
 });

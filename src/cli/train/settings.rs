@@ -53,9 +53,9 @@ pub async fn of_run<M>(
     method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
 ) -> anyhow::Result<Settings<M>> {
     let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
-    let info = client.server_info(0).await?;
-    let Some(known) = info.rules_presets.iter().find(|known| known.name == rules) else {
-        let presets = info.rules_presets.iter().map(|known| known.name.as_str());
+    let catalog = client.catalog(0).await?;
+    let Some(known) = catalog.rules_presets.iter().find(|known| known.name == rules) else {
+        let presets = catalog.rules_presets.iter().map(|known| known.name.as_str());
         return Err(UsageError(unknown("preset", rules, presets)).into());
     };
     // The literature's small playfield applies only to the literature's rules.
@@ -64,8 +64,8 @@ pub async fn of_run<M>(
     let (width, height) = (chosen("width").unwrap_or(size.0), chosen("height").unwrap_or(size.1));
 
     let name = args.features.as_deref().unwrap_or(defaults.features);
-    let info = client.server_info(width).await?;
-    let (set, feature_names) = features::resolve(name, width, &info.feature_sets)?;
+    let catalog = client.catalog(width).await?;
+    let (set, feature_names) = features::resolve(name, width, &catalog.feature_sets)?;
     let generations = args.generations.unwrap_or(defaults.generations);
     let optimizer = method(&feature_names, (width, height), generations)?;
     let games = candidates.games.unwrap_or(defaults.games);
@@ -90,7 +90,7 @@ pub async fn of_run<M>(
         terminal_value: play.terminal_value,
         search: play.search,
         rules: rules.to_owned(),
-        rules_version: info.rules_version,
+        rules_version: client.server_info().await?.rules_version,
         width,
         height,
         features: set.name,

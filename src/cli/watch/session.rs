@@ -46,7 +46,8 @@ pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
             "" => the_only(connection.client.sessions().await?)?,
             name => name.to_owned(),
         };
-        let mut watching = connection.client.watch_session(&session, &args.envs).await?;
+        let env_ids = Some(args.envs.as_slice()).filter(|env_ids| !env_ids.is_empty());
+        let mut watching = connection.client.watch_session(&session, env_ids).await?;
         let first = watching.next().await?;
         anyhow::Ok((connection.client, watching, Arc::new(Mutex::new(FrameHistory::new(first)))))
     });
@@ -125,7 +126,7 @@ async fn find(
         say(error.to_string());
         tokio::time::sleep(rest).await;
         rest = (2 * rest).min(REST.1);
-        error = match client.watch_session(&session.name, &session.env_ids).await {
+        error = match client.watch_session(&session.name, Some(&session.env_ids)).await {
             Ok(watching) if watching.session() == session => return Ok(watching),
             Ok(_) => ClientError::Answer(format!("{} is another session now", session.name)),
             Err(error) => error,

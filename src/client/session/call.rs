@@ -9,7 +9,6 @@ use tonic::{Response, Status};
 
 use crate::client::ClientError;
 use crate::client::connection::{CALL_TIMEOUT, FIRST_REST, LONGEST_REST, ServerChannel};
-use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 
 /// Makes a call, and repeats it while it is lost on the way.
@@ -24,7 +23,7 @@ pub(super) async fn call<Q: Clone, A>(
     loop {
         let mut request = server.request(message.clone());
         request.set_timeout(CALL_TIMEOUT);
-        let answer = deadline(send(client(server), request)).await;
+        let answer = deadline(send(server.environments(), request)).await;
         match answer.map_err(|status| server.error(&status)) {
             Ok(answer) => return Ok(answer.into_inner()),
             Err(error @ ClientError::Lost { .. }) if start.elapsed() + rest >= patience => return Err(error),
@@ -41,9 +40,4 @@ pub(super) async fn call<Q: Clone, A>(
 async fn deadline<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A, Status> {
     let answered = tokio::time::timeout(CALL_TIMEOUT, call).await;
     answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer came in time")))
-}
-
-pub(super) fn client(server: &ServerChannel) -> EnvironmentServiceClient<Channel> {
-    EnvironmentServiceClient::new(server.channel.clone())
-        .max_decoding_message_size(MAX_RESPONSE_BYTES as usize)
 }

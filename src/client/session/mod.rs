@@ -24,6 +24,7 @@ use tonic::{Response, Status};
 
 use super::connection::ServerChannel;
 use super::{Client, ClientError, RulesChoice};
+use crate::wire::envs;
 use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
 use crate::wire::tensor;
@@ -55,7 +56,7 @@ impl Client {
         getrandom::fill(&mut id).expect("the operating system has randomness");
         let ttl = request.ttl.map(prost_types::Duration::try_from).transpose();
         let message = pb::CreateSessionRequest {
-            config: Some(encode(request)),
+            config: Some(pb::SessionConfig { min_revision: server.min_revision, ..encode(request) }),
             ttl: ttl.map_err(|_| ClientError::Answer("a lease that cannot be sent".to_owned()))?,
             // So that a repeated call finds what the lost one made.
             request_id: format!("{:032x}", u128::from_le_bytes(id)),
@@ -110,8 +111,10 @@ impl Client {
         };
         let positions =
             pb::Positions { rules: Some(rules.into()), packed: Some(packed), ..Default::default() };
-        let request = wanted.encode(pb::enumerate_placements_request::Source::Positions(positions));
-        let answer = call(&self.servers[0], self.patience, request, async |mut client, request| {
+        let server = &self.servers[0];
+        let source = pb::enumerate_placements_request::Source::Positions(positions);
+        let request = wanted.encode(source, server.min_revision);
+        let answer = call(server, self.patience, request, async |mut client, request| {
             client.enumerate_placements(request).await
         })
         .await?;
@@ -135,76 +138,80 @@ impl Session {
         self.num_actions
     }
 
-    /// Starts episodes, in all environments if none are named.
+    /// Starts episodes; `None` means in all environments.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn reset(&mut self, env_ids: &[u32], start: Start) -> Result<Shown, ClientError> {
+    pub async fn reset(&mut self, env_ids: Option<&[u32]>, start: Start) -> Result<Shown, ClientError> {
         let (seeds, piece_sequences) = match start {
             Start::Next => (vec![], vec![]),
             Start::Seeds(seeds) => (seeds, vec![]),
             Start::Pieces(pieces) => (vec![], pieces),
         };
-        let env_ids = env_ids.to_vec();
+        let (session, envs) = (self.name.clone(), envs::encode(env_ids));
         let sequence_number = self.sequence_number + 1;
-        let request =
-            pb::ResetRequest { session: self.name.clone(), env_ids, seeds, piece_sequences, sequence_number };
+        let request = pb::ResetRequest { session, envs, seeds, piece_sequences, sequence_number };
         let answer = self.call(request, async |mut client, request| client.reset(request).await).await?;
         self.sequence_number = answer.sequence_number;
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
-    /// Performs an action in each environment, or in those of `env_ids`.
+    /// Performs an action in each of these environments; `None` means all.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn step(&mut self, actions: &[i32], env_ids: &[u32]) -> Result<Stepped, ClientError> {
+    pub async fn step(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<Stepped, ClientError> {
         let request = self.step_request(actions, env_ids, self.sequence_number + 1);
         let answer = self.call(request, async |mut client, request| client.step(request).await).await?;
         self.sequence_number = answer.sequence_number;
         self.names.stepped(answer)
     }
 
-    /// Draws environments.
+    /// Draws environments; `None` means all.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn render(&self, picture: Picture, env_ids: &[u32]) -> Result<Vec<String>, ClientError> {
+    pub async fn render(
+        &self,
+        picture: Picture,
+        env_ids: Option<&[u32]>,
+    ) -> Result<Vec<String>, ClientError> {
         let format = match picture {
             Picture::Ascii => pb::RenderFormat::Ascii,
             Picture::Lab => pb::RenderFormat::Lab,
             Picture::Leiden => pb::RenderFormat::Leiden,
             Picture::Ansi => pb::RenderFormat::Ansi,
         };
-        let env_ids = env_ids.to_vec();
-        let request = pb::RenderRequest { session: self.name.clone(), env_ids, format: format.into() };
+        let (session, envs) = (self.name.clone(), envs::encode(env_ids));
+        let request = pb::RenderRequest { session, envs, format: format.into() };
         let answer = self.call(request, async |mut client, request| client.render(request).await).await?;
         Ok(answer.frames)
     }
 
-    /// Takes snapshots.
+    /// Takes snapshots of environments; `None` means all.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn save(&self, env_ids: &[u32]) -> Result<Vec<Bytes>, ClientError> {
-        let request = pb::SaveStateRequest { session: self.name.clone(), env_ids: env_ids.to_vec() };
+    pub async fn save(&self, env_ids: Option<&[u32]>) -> Result<Vec<Bytes>, ClientError> {
+        let request = pb::SaveStateRequest { session: self.name.clone(), envs: envs::encode(env_ids) };
         let answer = self.call(request, async |mut client, request| client.save_state(request).await).await?;
         Ok(answer.states)
     }
 
-    /// Restores environments from snapshots: one per environment, or one for all; `reseed` changes the future.
+    /// Restores environments from snapshots: one per environment, or one for all; `reseed` changes the future. `None`
+    /// means all environments.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn restore(
         &mut self,
-        env_ids: &[u32],
+        env_ids: Option<&[u32]>,
         states: &[Bytes],
         reseed: Option<u64>,
     ) -> Result<Shown, ClientError> {
         let request = pb::RestoreStateRequest {
             session: self.name.clone(),
-            env_ids: env_ids.to_vec(),
+            envs: envs::encode(env_ids),
             positions: Some(pb::Positions { states: states.to_vec(), ..Default::default() }),
             reseed,
             sequence_number: self.sequence_number + 1,
@@ -215,17 +222,18 @@ impl Session {
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
     }
 
-    /// Lists every placement of the current pieces.
+    /// Lists every placement of the current pieces of environments; `None` means all.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn enumerate(
         &self,
-        env_ids: &[u32],
+        env_ids: Option<&[u32]>,
         wanted: &PlacementsRequest,
     ) -> Result<PlacementList, ClientError> {
-        let envs = pb::SessionEnvs { session: self.name.clone(), env_ids: env_ids.to_vec() };
-        let request = wanted.encode(pb::enumerate_placements_request::Source::SessionEnvs(envs));
+        let envs = pb::SessionEnvs { session: self.name.clone(), envs: envs::encode(env_ids) };
+        let source = pb::enumerate_placements_request::Source::SessionEnvs(envs);
+        let request = wanted.encode(source, self.server.min_revision);
         let answer = self
             .call(request, async |mut client, request| client.enumerate_placements(request).await)
             .await?;
@@ -263,8 +271,13 @@ impl Session {
         call(&self.server, self.patience, message, send).await
     }
 
-    fn step_request(&self, actions: &[i32], env_ids: &[u32], sequence_number: u64) -> pb::StepRequest {
+    fn step_request(
+        &self,
+        actions: &[i32],
+        env_ids: Option<&[u32]>,
+        sequence_number: u64,
+    ) -> pb::StepRequest {
         let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
-        pb::StepRequest { session: self.name.clone(), actions, env_ids: env_ids.to_vec(), sequence_number }
+        pb::StepRequest { session: self.name.clone(), actions, envs: envs::encode(env_ids), sequence_number }
     }
 }

@@ -81,6 +81,7 @@ impl PlacementsRequest {
     pub(super) fn encode(
         &self,
         source: pb::enumerate_placements_request::Source,
+        min_revision: u32,
     ) -> pb::EnumeratePlacementsRequest {
         pb::EnumeratePlacementsRequest {
             source: Some(source),
@@ -92,6 +93,7 @@ impl PlacementsRequest {
             include_keys: self.keys,
             actions: self.actions.as_ref().map(|actions| tensor::encode(vec![actions.len() as u32], actions)),
             max_response_bytes: MAX_RESPONSE_BYTES,
+            min_revision,
             ..Default::default()
         }
     }

@@ -6,7 +6,6 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 
-use super::call::client;
 use super::{Session, Stepped};
 use crate::client::ClientError;
 use crate::client::connection::CALL_TIMEOUT;
@@ -26,7 +25,7 @@ impl Session {
     pub async fn stream(&mut self) -> Result<StepStream<'_>, ClientError> {
         let (requests, receiver) = mpsc::channel(IN_FLIGHT);
         let request = self.server.request(ReceiverStream::new(receiver));
-        let answers = client(&self.server).step_stream(request).await;
+        let answers = self.server.environments().step_stream(request).await;
         let answers = answers.map_err(|status| self.server.error(&status))?.into_inner();
         Ok(StepStream {
             next: self.sequence_number + 1,
@@ -59,11 +58,11 @@ pub struct StepStream<'a> {
 }
 
 impl StepStream<'_> {
-    /// Sends a step; waits while 64 are in progress.
+    /// Sends a step of these environments, `None` for all; waits while 64 are in progress.
     ///
     /// # Errors
     /// [`ClientError::Lost`] if the stream has ended.
-    pub async fn send(&mut self, actions: &[i32], env_ids: &[u32]) -> Result<(), ClientError> {
+    pub async fn send(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<(), ClientError> {
         let step = self.session.step_request(actions, env_ids, self.next);
         let sent = self.requests.send(pb::StepStreamRequest { request: Some(Asked::Step(step)) }).await;
         sent.map_err(|_| self.lost("the stream has ended"))?;

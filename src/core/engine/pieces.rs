@@ -147,7 +147,7 @@ pub enum PieceSetError {
     #[error("has {0} bytes, expected at most {MAX_SET_BYTES}")]
     TooLong(usize),
     /// No pieces, or too many.
-    #[error("has {0} pieces, expected 1..={MAX_PIECES}")]
+    #[error("has {0} pieces, expected 1 to {MAX_PIECES}")]
     Count(usize),
     /// Some pieces have letters and others have none.
     #[error("has letters for some pieces only, expected one for each, as in A=XX, or none")]

@@ -33,6 +33,8 @@ pub const WIDTHS: std::ops::RangeInclusive<u8> = 4..=32;
 pub const HEIGHTS: std::ops::RangeInclusive<u8> = 4..=40;
 /// The most next pieces that can be shown.
 pub const MAX_PREVIEW: u8 = 6;
+/// The largest absolute value of points: doubles add up numbers of this size exactly enough.
+pub const MAX_POINTS: f64 = 1e15;
 
 choice! {
     /// What one step of a game is.

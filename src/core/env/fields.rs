@@ -55,8 +55,12 @@ pub struct FieldInfo {
     pub name: &'static str,
     /// Meaning and unit, in a sentence.
     pub description: &'static str,
-    /// Element type and shape for one environment, in words.
-    pub layout: &'static str,
+    /// The type of its numbers; [`DataType::Uint32`] for [`Field::BoardBits`] of more than 16 columns.
+    pub dtype: DataType,
+    /// Dimensions for one environment. Empty: a single number.
+    pub dims: &'static [Dim],
+    /// What its numbers are.
+    pub kind: Kind,
     /// Number of the field in protocols that number fields, such as dm_env_rpc. No other field ever gets the number.
     pub number: u64,
     /// Who looks at it.
@@ -65,15 +69,68 @@ pub struct FieldInfo {
     pub needs: Option<Needs>,
     /// Whether callers get the field if they list none and the rules have it.
     pub is_default: fn(&EnvConfig) -> bool,
-    values: fn(&EnvConfig) -> Values,
+    /// The smallest and the largest number that can occur, where there is a bound.
+    bounds: fn(&EnvConfig) -> Bounds,
 }
 
-/// Type, shape and bounds of the numbers of a field, for one environment.
-struct Values {
-    dtype: DataType,
-    shape: Vec<u32>,
-    low: Option<f64>,
-    high: Option<f64>,
+type Bounds = (Option<f64>, Option<f64>);
+
+/// What the numbers of a field are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Amounts, positions or measurements.
+    Number,
+    /// Names written as numbers; -1 for none.
+    Category,
+    /// 0 or 1: no or yes.
+    Flag,
+}
+
+/// A dimension of a field, whose size may depend on the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dim {
+    /// Rows of the playfield.
+    Height,
+    /// Columns of the playfield.
+    Width,
+    /// Next pieces shown.
+    Preview,
+    /// Selected features.
+    Features,
+    /// Pieces until garbage that is sent now has risen.
+    Garbage,
+    /// Actions.
+    Actions,
+    /// As many as the text says, under all rules.
+    Fixed(&'static str, u32),
+}
+
+impl Dim {
+    /// The name, which is a field of the rules where the size is one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dim::Height => "height",
+            Dim::Width => "width",
+            Dim::Preview => "preview",
+            Dim::Features => "num_features",
+            Dim::Garbage => "garbage.delay_pieces + 1",
+            Dim::Actions => "num_actions",
+            Dim::Fixed(name, _) => name,
+        }
+    }
+
+    fn size(self, config: &EnvConfig) -> u32 {
+        let rules = &config.rules;
+        match self {
+            Dim::Height => rules.height.into(),
+            Dim::Width => rules.width.into(),
+            Dim::Preview => rules.preview.into(),
+            Dim::Features => config.features.as_ref().map_or(0, |set| set.len() as u32),
+            Dim::Garbage => rules.garbage.map_or(0, |garbage| u32::from(garbage.delay_pieces) + 1),
+            Dim::Actions => rules.num_actions(),
+            Dim::Fixed(_, size) => size,
+        }
+    }
 }
 
 /// Makes [`FIELDS`] and, from the names in its rows, [`Field`].
@@ -100,113 +157,124 @@ fields![
         field: Field::Board,
         name: "board",
         description: "1 where a cell is full; row 0 is the lowest",
-        layout: "uint8 [height, width]",
+        dtype: DataType::Uint8,
+        dims: &[Dim::Height, Dim::Width],
+        kind: Kind::Flag,
         number: 2,
         role: Role::Observation,
         needs: None,
         is_default: |_| true,
-        values: |config| Values::flags(DataType::Uint8, [height(config), width(config)]),
+        bounds: flag,
     },
     FieldInfo {
         field: Field::BoardBits,
         name: "board_bits",
         description: "one integer a row, the lowest first; bit c is column c",
-        layout: "uint16 [height], uint32 where the width is above 16",
+        dtype: DataType::Uint16,
+        dims: &[Dim::Height],
+        kind: Kind::Number,
         number: 3,
         role: Role::Observation,
         needs: None,
         is_default: |_| false,
-        values: |config| {
-            let dtype = if width(config) > 16 { DataType::Uint32 } else { DataType::Uint16 };
-            Values::new(dtype, [height(config)]).within(0, (1i64 << width(config)) - 1)
-        },
+        bounds: |config| within(0, (1i64 << config.rules.width) - 1),
     },
     FieldInfo {
         field: Field::Current,
         name: "current",
         description: "the current piece as its number in I O T Z S J L, or in another set of pieces, or -1 where there is none",
-        layout: "int8",
+        dtype: DataType::Int8,
+        dims: &[],
+        kind: Kind::Category,
         number: 4,
         role: Role::Observation,
         needs: None,
         is_default: |_| true,
-        values: |config| Values::pieces(config, []),
+        bounds: piece,
     },
     FieldInfo {
         field: Field::Queue,
         name: "queue",
         description: "the next pieces as their numbers in I O T Z S J L, or in another set of pieces, -1 past the end of a sequence",
-        layout: "int8 [preview]",
+        dtype: DataType::Int8,
+        dims: &[Dim::Preview],
+        kind: Kind::Category,
         number: 5,
         role: Role::Observation,
         needs: None,
         is_default: |config| config.rules.preview > 0,
-        values: |config| Values::pieces(config, [config.rules.preview.into()]),
+        bounds: piece,
     },
     FieldInfo {
         field: Field::Held,
         name: "held",
         description: "where a piece can be held only: the held piece as its number in I O T Z S J L, or in another set of pieces, -1 while none is",
-        layout: "int8",
+        dtype: DataType::Int8,
+        dims: &[],
+        kind: Kind::Category,
         number: 19,
         role: Role::Observation,
         needs: Some(HOLD),
         is_default: |_| true,
-        values: |config| Values::pieces(config, []),
+        bounds: piece,
     },
     FieldInfo {
         field: Field::Heights,
         name: "heights",
         description: "for each column the row of its highest full cell, plus 1; 0 if it is empty",
-        layout: "uint8 [width]",
+        dtype: DataType::Uint8,
+        dims: &[Dim::Width],
+        kind: Kind::Number,
         number: 6,
         role: Role::Observation,
         needs: None,
         is_default: |_| false,
-        values: |config| Values::new(DataType::Uint8, [width(config)]).within(0, height(config).into()),
+        bounds: |config| within(0, config.rules.height.into()),
     },
     FieldInfo {
         field: Field::Features,
         name: "features",
         description: "the features of the last landing; at the start of an episode those of the playfield, with 0 for those \
                       of a landing",
-        layout: "float32 [F]",
+        dtype: DataType::Float32,
+        dims: &[Dim::Features],
+        kind: Kind::Number,
         number: 7,
         role: Role::Observation,
         needs: None,
         is_default: |config| config.features.is_some(),
-        values: |config| {
-            let len = config.features.as_ref().map_or(0, |set| set.len() as u32);
-            Values::new(DataType::Float32, [len])
-        },
+        bounds: unbounded,
     },
     FieldInfo {
         field: Field::Falling,
         name: "falling",
         description: "with key presses only: 1 in the cells of the falling piece that lie in the playfield",
-        layout: "uint8 [height, width]",
+        dtype: DataType::Uint8,
+        dims: &[Dim::Height, Dim::Width],
+        kind: Kind::Flag,
         number: 8,
         role: Role::Observation,
         needs: Some(KEYS),
         is_default: |_| true,
-        values: |config| Values::flags(DataType::Uint8, [height(config), width(config)]),
+        bounds: flag,
     },
     FieldInfo {
         field: Field::FallingCells,
         name: "falling_cells",
         description: "with key presses only: row and column of the four cells of the falling piece, by row, then by column; \
                       rows of height and above lie above the playfield; all -1 where there is no piece",
-        layout: "int8 [4, 2]",
+        dtype: DataType::Int8,
+        dims: &[Dim::Fixed("4", 4), Dim::Fixed("2", 2)],
+        kind: Kind::Number,
         number: 9,
         role: Role::Observation,
         needs: Some(KEYS),
         is_default: |_| false,
-        values: |config| {
+        bounds: |config| {
             // An upright piece whose anchor is its lowest cell reaches three rows above the top one.
             // In modern Tetris kicks may have lifted it.
             let above = if config.rules.steers() { 6 } else { 2 };
-            let highest = (height(config) + above).max(width(config) - 1);
-            Values::new(DataType::Int8, [4, 2]).within(-1, highest.into())
+            within(-1, (config.rules.height + above).max(config.rules.width - 1).into())
         },
     },
     FieldInfo {
@@ -216,183 +284,212 @@ fields![
                       was turned, 2 if by a kick that makes a T-spin full; steps in the air until it falls; steps on the \
                       ground until it locks; how often its delay can begin anew; how often kicks can lift it; the lowest row \
                       that it has been in; 1 if the piece before it was held for it",
-        layout: "uint8 [8]",
+        dtype: DataType::Uint8,
+        dims: &[Dim::Fixed("8", PIECE_STATE as u32)],
+        kind: Kind::Number,
         number: 24,
         role: Role::Observation,
         needs: Some(STEERED),
         is_default: |_| true,
-        values: |_| Values::new(DataType::Uint8, [PIECE_STATE as u32]).within(0, 255),
+        bounds: |_| within(0, 255),
     },
     FieldInfo {
         field: Field::Garbage,
         name: "garbage",
         description: "with garbage only: lines that wait; element k has those that may rise when the k-th piece from now lands, \
                       the current one being the 0th",
-        layout: "uint8 [delay_pieces + 1]",
+        dtype: DataType::Uint8,
+        dims: &[Dim::Garbage],
+        kind: Kind::Number,
         number: 25,
         role: Role::Observation,
         needs: Some(GARBAGE),
         is_default: |_| true,
-        values: |config| {
-            let places = config.rules.garbage.map_or(0, |garbage| u32::from(garbage.delay_pieces) + 1);
-            Values::new(DataType::Uint8, [places]).within(0, height(config).into())
-        },
+        bounds: |config| within(0, config.rules.height.into()),
     },
     FieldInfo {
         field: Field::ActionMask,
         name: "action_mask",
         description: "true for the distinct placements that exist, and for every key that can be pressed; for an episode that \
                       has ended, for action 0 only",
-        layout: "bool [A] for A actions: 4 * width, more with hold or reach moves; 6 with key presses, 10 under reach moves",
+        dtype: DataType::Bool,
+        dims: &[Dim::Actions],
+        kind: Kind::Flag,
         number: 10,
         role: Role::Mask,
         needs: None,
         is_default: |_| true,
-        values: |config| Values::flags(DataType::Bool, [config.rules.num_actions()]),
+        bounds: flag,
     },
     FieldInfo {
         field: Field::Lines,
         name: "lines",
         description: "lines cleared in this episode",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 11,
         role: Role::Info,
         needs: None,
         is_default: |_| true,
-        values: |_| Values::count(),
+        bounds: count,
     },
     FieldInfo {
         field: Field::Pieces,
         name: "pieces",
         description: "pieces landed in this episode",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 12,
         role: Role::Info,
         needs: None,
         is_default: |_| true,
-        values: |_| Values::count(),
+        bounds: count,
     },
     FieldInfo {
         field: Field::Steps,
         name: "steps",
         description: "steps taken in this episode",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 13,
         role: Role::Info,
         needs: None,
         is_default: |_| true,
-        values: |_| Values::count(),
+        bounds: count,
     },
     FieldInfo {
         field: Field::EpisodeReturn,
         name: "episode_return",
         description: "sum of the rewards of this episode, before rounding",
-        layout: "float64",
+        dtype: DataType::Float64,
+        dims: &[],
+        kind: Kind::Number,
         number: 14,
         role: Role::Info,
         needs: None,
         is_default: |_| true,
-        values: |_| Values::new(DataType::Float64, []),
+        bounds: unbounded,
     },
     FieldInfo {
         field: Field::Seed,
         name: "seed",
         description: "the seed of this episode; 0 for an explicit piece sequence",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 15,
         role: Role::Info,
         needs: None,
         is_default: |_| true,
-        values: |_| Values::count(),
+        bounds: count,
     },
     FieldInfo {
         field: Field::InvalidAction,
         name: "invalid_action",
         description: "the last step's action did not exist, and the invalid-action policy ended the episode or ignored it",
-        layout: "bool",
+        dtype: DataType::Bool,
+        dims: &[],
+        kind: Kind::Flag,
         number: 16,
         role: Role::Info,
         needs: None,
         is_default: can_be_invalid,
-        values: |_| Values::flags(DataType::Bool, []),
+        bounds: flag,
     },
     FieldInfo {
         field: Field::InvalidActions,
         name: "invalid_actions",
         description: "steps of this episode whose action did not exist",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 17,
         role: Role::Info,
         needs: None,
         is_default: can_be_invalid,
-        values: |_| Values::count(),
+        bounds: count,
     },
     FieldInfo {
         field: Field::LandingRow,
         name: "landing_row",
         description: "the row in which the lowest cell of the last piece came to rest, before full rows were cleared; -1 before \
                       the first landing of this episode",
-        layout: "int8",
+        dtype: DataType::Int8,
+        dims: &[],
+        kind: Kind::Number,
         number: 18,
         role: Role::Info,
         needs: None,
         is_default: |_| false,
-        values: |config| Values::new(DataType::Int8, []).within(-1, height(config).into()),
+        bounds: |config| within(-1, config.rules.height.into()),
     },
     FieldInfo {
         field: Field::Attack,
         name: "attack",
         description: "with clear_points or attack_table only: lines sent in this episode, by attack_table",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 21,
         role: Role::Info,
         needs: Some(CHAINS),
         is_default: |_| true,
-        values: |_| Values::count(),
+        bounds: count,
     },
     FieldInfo {
         field: Field::Combo,
         name: "combo",
         description: "with clear_points or attack_table only: how many of the last pieces cleared lines, one after the other",
-        layout: "uint16",
+        dtype: DataType::Uint16,
+        dims: &[],
+        kind: Kind::Number,
         number: 22,
         role: Role::Info,
         needs: Some(CHAINS),
         is_default: |_| true,
-        values: |_| Values { low: Some(0.0), ..Values::new(DataType::Uint16, []) },
+        bounds: count,
     },
     FieldInfo {
         field: Field::BackToBack,
         name: "back_to_back",
         description: "with clear_points or attack_table only: whether the last clear was of four lines or by a spin",
-        layout: "bool",
+        dtype: DataType::Bool,
+        dims: &[],
+        kind: Kind::Flag,
         number: 23,
         role: Role::Info,
         needs: Some(CHAINS),
         is_default: |_| true,
-        values: |_| Values::flags(DataType::Bool, []),
+        bounds: flag,
     },
     FieldInfo {
         field: Field::Spin,
         name: "spin",
         description: "where spins are told apart only: what the last landing counted as, 0 no spin, 1 mini, 2 full",
-        layout: "uint8",
+        dtype: DataType::Uint8,
+        dims: &[],
+        kind: Kind::Category,
         number: 20,
         role: Role::Info,
         needs: Some(SPINS),
         is_default: |_| true,
-        values: |_| Values::new(DataType::Uint8, []).within(0, 2),
+        bounds: |_| within(0, 2),
     },
     FieldInfo {
         field: Field::GarbageRows,
         name: "garbage_rows",
         description: "with garbage only: rows of garbage that have risen in this episode",
-        layout: "uint64",
+        dtype: DataType::Uint64,
+        dims: &[],
+        kind: Kind::Number,
         number: 26,
         role: Role::Info,
         needs: Some(GARBAGE),
         is_default: |_| true,
-        values: |_| Values::count(),
+        bounds: count,
     },
 ];
 
@@ -419,44 +516,31 @@ const CHAINS: Needs = Needs {
     refusal: "is of rules with clear_points or attack_table, but these have neither",
 };
 
-fn width(config: &EnvConfig) -> u32 {
-    config.rules.width.into()
-}
-
-fn height(config: &EnvConfig) -> u32 {
-    config.rules.height.into()
-}
-
 /// Whether a step can take an action that does not exist.
 fn can_be_invalid(config: &EnvConfig) -> bool {
     (config.rules.action_model == ActionModel::Placement || config.rules.steers())
         && config.invalid_action_policy != InvalidActionPolicy::Reject
 }
 
-impl Values {
-    /// Numbers without bounds.
-    fn new<const N: usize>(dtype: DataType, shape: [u32; N]) -> Values {
-        Values { dtype, shape: shape.into(), low: None, high: None }
-    }
+fn unbounded(_: &EnvConfig) -> Bounds {
+    (None, None)
+}
 
-    fn within(self, low: i64, high: i64) -> Values {
-        Values { low: Some(low as f64), high: Some(high as f64), ..self }
-    }
+fn within(low: i64, high: i64) -> Bounds {
+    (Some(low as f64), Some(high as f64))
+}
 
-    /// Each 0 or 1.
-    fn flags<const N: usize>(dtype: DataType, shape: [u32; N]) -> Values {
-        Values::new(dtype, shape).within(0, 1)
-    }
+fn flag(_: &EnvConfig) -> Bounds {
+    within(0, 1)
+}
 
-    /// Pieces as their numbers, -1 for none.
-    fn pieces<const N: usize>(config: &EnvConfig, shape: [u32; N]) -> Values {
-        Values::new(DataType::Int8, shape).within(-1, config.rules.pieces.len() as i64 - 1)
-    }
+/// A piece as its number, -1 for none.
+fn piece(config: &EnvConfig) -> Bounds {
+    within(-1, config.rules.pieces.len() as i64 - 1)
+}
 
-    /// One number that only grows.
-    fn count() -> Values {
-        Values { low: Some(0.0), ..Values::new(DataType::Uint64, []) }
-    }
+fn count(_: &EnvConfig) -> Bounds {
+    (Some(0.0), None)
 }
 
 /// A field under given rules, for one environment; a batch puts a dimension before the shape.
@@ -468,6 +552,8 @@ pub struct FieldSpec {
     pub dtype: DataType,
     /// Empty for a single number.
     pub shape: Vec<u32>,
+    /// What its numbers are.
+    pub kind: Kind,
     /// The smallest number that can occur, where there is a bound.
     pub low: Option<f64>,
     /// The largest number that can occur, where there is a bound.
@@ -498,8 +584,11 @@ impl Field {
     }
 
     pub(super) fn spec(self, config: &EnvConfig) -> FieldSpec {
-        let FieldInfo { name, description, values, .. } = *self.info();
-        let Values { dtype, shape, low, high } = values(config);
-        FieldSpec { name, dtype, shape, low, high, description }
+        let FieldInfo { name, description, dtype, dims, kind, bounds, .. } = *self.info();
+        let is_wide = self == Field::BoardBits && config.rules.width > 16;
+        let dtype = if is_wide { DataType::Uint32 } else { dtype };
+        let shape = dims.iter().map(|dim| dim.size(config)).collect();
+        let (low, high) = bounds(config);
+        FieldSpec { name, dtype, shape, kind, low, high, description }
     }
 }

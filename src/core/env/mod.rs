@@ -57,7 +57,7 @@ mod step;
 
 pub use columns::{EpisodeIndex, EpisodeStatistics};
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
-pub use fields::{DataType, FIELDS, Field, FieldInfo, FieldSpec, Needs, Role};
+pub use fields::{DataType, Dim, FIELDS, Field, FieldInfo, FieldSpec, Kind, Needs, Role};
 pub use glance::{EpisodePhase, LandedPiece};
 pub use refusals::{
     ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,

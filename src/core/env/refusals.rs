@@ -6,7 +6,7 @@ use crate::engine::RulesError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvIdError {
     /// No such environment.
-    #[error("env_ids[{row}] is {env_id}, expected a number below {num_envs}")]
+    #[error("there is no environment {env_id}, expected a number below {num_envs}")]
     Unknown {
         /// Where in the list.
         row: u32,
@@ -16,7 +16,7 @@ pub enum EnvIdError {
         num_envs: u32,
     },
     /// An environment that is listed twice.
-    #[error("env_ids[{row}] is {env_id}, which is already in the list")]
+    #[error("environment {env_id} is listed twice")]
     Repeated {
         /// Where in the list the second one is.
         row: u32,

@@ -274,7 +274,7 @@ impl FeatureColumn {
             // Only one way of writing a number, so that there is only one name for a feature.
             (Some(size), Some(digits)) => (0..size)
                 .find(|index| index.to_string() == digits)
-                .ok_or_else(|| wrong(format!("0..={}", size - 1)))?,
+                .ok_or_else(|| wrong(format!("0 to {}", size - 1)))?,
         };
         Ok(FeatureColumn { feature, index, preclear })
     }

@@ -33,8 +33,8 @@ pub async fn search(
     label: &str,
 ) -> anyhow::Result<(Policies, Vec<Step>)> {
     let generations = plan.generations(quick);
-    let info = client.server_info(row.rules.changes.count("width").unwrap_or(0)).await?;
-    let set = info.feature_sets.iter().find(|set| set.name == plan.features);
+    let catalog = client.catalog(row.rules.changes.count("width").unwrap_or(0)).await?;
+    let set = catalog.feature_sets.iter().find(|set| set.name == plan.features);
     let num_weights =
         set.with_context(|| format!("the server has no features {}", plan.features))?.columns.len();
     let config = plan.config(generations);

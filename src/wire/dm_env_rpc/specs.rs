@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::env::{DataType, EnvBatch, FIELDS, Field, FieldSpec};
+use crate::env::{DataType, EnvBatch, FIELDS, Field, FieldSpec, Kind};
 
 use super::super::error::{DecodeError, Fault, InField};
 use super::super::fields::action_spec;
@@ -102,6 +102,7 @@ fn spec(batch: &EnvBatch, observation: Observation) -> pb::TensorSpec {
             name: "reward",
             dtype: DataType::Float32,
             shape: vec![],
+            kind: Kind::Number,
             low: None,
             high: None,
             description: "points of the step",

@@ -179,7 +179,12 @@ async fn each_token_has_its_own_sessions_and_limits() {
     assert_eq!(reported.message, "the token \"alice\" has reached its limit on evaluations, 2");
 
     let of = |limits: pb::Limits| {
-        [limits.max_sessions_per_caller, limits.max_envs_per_caller, limits.max_evaluations_per_caller]
+        let (sessions, evaluations) = (limits.sessions.unwrap(), limits.evaluations.unwrap());
+        [
+            sessions.max_sessions_per_caller,
+            sessions.max_envs_per_caller,
+            evaluations.max_evaluations_per_caller,
+        ]
     };
     assert_eq!(of(limits(&mut client, BOB).await), [2, 5, 1]);
     assert_eq!(of(limits(&mut client, ALICE).await), [100, 262_144, 2]);
@@ -256,7 +261,7 @@ async fn a_changed_file_of_tokens_is_taken_up_while_the_server_runs() {
     assert!(line.contains("tokens=2") && line.contains("added=1") && line.contains("removed=1"), "{line}");
     assert_eq!(code(&mut client, BOB).await, Code::Unauthenticated);
     assert_eq!(code(&mut client, ALICE).await, Code::Ok);
-    assert_eq!(limits(&mut client, ALICE).await.max_evaluations_per_caller, 7);
+    assert_eq!(limits(&mut client, ALICE).await.evaluations.unwrap().max_evaluations_per_caller, 7);
     let expected = "the token of this stream has been removed";
     let reported = refused(steps.message().await, Code::Unauthenticated, "INVALID_TOKEN");
     assert!(reported.message.starts_with(expected), "{}", reported.message);

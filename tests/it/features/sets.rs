@@ -152,11 +152,11 @@ fn lists_that_are_no_set_are_refused_with_a_reason() {
     check(&["holes[0]"], "\"holes[0]\" has a wrong index, expected none at width 10");
     for wrong in ["10", "-1", "01", "", "i", " 1", "+1", "4294967296"] {
         let name = format!("column_height[{wrong}]");
-        check(&[&name], &format!("{name:?} has a wrong index, expected 0..=9 at width 10"));
+        check(&[&name], &format!("{name:?} has a wrong index, expected 0 to 9 at width 10"));
     }
     check(
         &["height_difference_preclear[9]"],
-        "\"height_difference_preclear[9]\" has a wrong index, expected 0..=8 at width 10",
+        "\"height_difference_preclear[9]\" has a wrong index, expected 0 to 8 at width 10",
     );
     check(&[], "the list of features is empty");
     assert_eq!(FeatureSet::custom(&["holes"; MAX_COLUMNS + 1], 10).unwrap_err(), FeatureError::TooMany(257));

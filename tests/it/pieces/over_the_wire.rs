@@ -7,7 +7,7 @@ use tetrion::wire::{pb, tensor};
 use tonic::Code;
 
 use crate::evaluation;
-use crate::support::{create, enumerate, numbers, reset, restore, save, start, step};
+use crate::support::{create, enumerate, numbers, only, reset, restore, save, start, step};
 
 fn rules(set: &str, width: u32, height: u32) -> pb::Rules {
     pb::Rules {
@@ -56,7 +56,7 @@ async fn a_session_with_a_callers_own_pieces() {
     };
     let positions = pb::Positions { drawings: vec![drawn.clone()], ..Default::default() };
     let one = restore(&session.name, positions);
-    client.restore_state(pb::RestoreStateRequest { env_ids: vec![1], ..one }).await.unwrap();
+    client.restore_state(pb::RestoreStateRequest { envs: only([1]), ..one }).await.unwrap();
     let states = pb::Positions { states: saved.states[..1].to_vec(), ..Default::default() };
     let listed = client.enumerate_placements(enumerate(states)).await.unwrap().into_inner();
     assert_eq!(listed.placements.unwrap().shape, [6], "the single cell in every column");

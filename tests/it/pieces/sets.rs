@@ -130,8 +130,8 @@ fn what_is_no_set_is_refused_in_words() {
     let too_many = ["X"; 33].join(" ");
     let too_long = "X ".repeat(513);
     for (text, said) in [
-        ("", "has 0 pieces, expected 1..=32"),
-        (&too_many[..], "has 33 pieces, expected 1..=32"),
+        ("", "has 0 pieces, expected 1 to 32"),
+        (&too_many[..], "has 33 pieces, expected 1 to 32"),
         (&too_long, "has 1026 bytes, expected at most 1024"),
         (
             "melaks",

@@ -154,10 +154,10 @@ async fn resetting_twice_skips_one_episode_and_says_so() {
 async fn every_choice_that_is_documented_can_be_made() {
     let server = start().await;
     let mut client = server.client().await;
-    let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap().into_inner();
+    let catalog = client.get_catalog(pb::GetCatalogRequest::default()).await.unwrap().into_inner();
     let plain = pb::Rules::default;
     let mut choices: Vec<pb::Rules> =
-        info.rules_presets.iter().filter_map(|preset| preset.rules.clone()).collect();
+        catalog.rules_presets.iter().filter_map(|preset| preset.rules.clone()).collect();
     assert!(choices.len() >= 3);
     use pb::{OrientationTable, Randomizer, TopOut};
     for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {

@@ -12,7 +12,9 @@ use tetrion::placements::{Options, Placements, Position, enumerate as list, enum
 use tetrion::wire::{pb, tensor};
 use tonic::Code;
 
-use crate::support::{Client, config, create, drawing, enumerate, numbers, refused, reset, start, step};
+use crate::support::{
+    Client, config, create, drawing, enumerate, numbers, only, refused, reset, start, step,
+};
 use crate::twin::{TwinGround, TwinMovement, TwinPlayfield, TwinResting, random_playfield, word};
 
 const WANTED: Options = Options {
@@ -356,7 +358,7 @@ async fn a_learner_asks_for_the_keys_of_the_actions_that_it_chose() {
     // Where there is nothing to place, any number goes.
     let next = ask(&mut client, envs()).await;
     let first = numbers(&next.actions.unwrap())[0] as i32;
-    let one = pb::StepRequest { env_ids: vec![0], ..step(&name, &[first]) };
+    let one = pb::StepRequest { envs: only([0]), ..step(&name, &[first]) };
     client.step(one).await.unwrap();
     let second = numbers(&next.row_offsets.unwrap())[1];
     assert!(second > 0.0);

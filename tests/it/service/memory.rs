@@ -5,7 +5,9 @@ use tetrion::service::StoreLimits;
 use tetrion::wire::pb;
 use tonic::Code;
 
-use crate::support::{Client, TestServer, config, create, refused, reset, restore, save, start_with, step};
+use crate::support::{
+    Client, TestServer, config, create, only, refused, reset, restore, save, start_with, step,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -20,8 +22,8 @@ fn letters(first: usize) -> String {
     "IOTZSJL".chars().cycle().skip(first).take(100_000).collect()
 }
 
-fn dealt(session: &str, piece_sequences: Vec<String>, env_ids: Vec<u32>) -> pb::ResetRequest {
-    pb::ResetRequest { piece_sequences, env_ids, ..reset(session) }
+fn dealt(session: &str, piece_sequences: Vec<String>, envs: Option<pb::EnvIds>) -> pb::ResetRequest {
+    pb::ResetRequest { piece_sequences, envs, ..reset(session) }
 }
 
 #[tokio::test]
@@ -55,25 +57,28 @@ async fn one_sequence_serves_all_environments_that_deal_it() {
     let (server, mut client) = start(1 << 30).await;
     let name = create(&mut client, config(100, 1)).await.name;
     let base = server.store.memory().taken();
-    client.reset(dealt(&name, vec![letters(0)], vec![])).await.unwrap();
+    client.reset(dealt(&name, vec![letters(0)], None)).await.unwrap();
     let one = server.store.memory().taken() - base;
     assert!((100_000..101_000).contains(&one), "{one} bytes for one sequence");
     // The same letters again, ten times; then those of snapshots.
-    client.reset(dealt(&name, vec![letters(0); 10], (0..10).collect())).await.unwrap();
+    client.reset(dealt(&name, vec![letters(0); 10], only(0..10))).await.unwrap();
     assert_eq!(server.store.memory().taken() - base, one);
-    let some = pb::SaveStateRequest { env_ids: (0..30).collect(), ..save(&name) };
+    let some = pb::SaveStateRequest { envs: only(0..30), ..save(&name) };
     let states = client.save_state(some).await.unwrap().into_inner().states;
     for _ in 0..2 {
         let positions = pb::Positions { states: states.clone(), ..Default::default() };
-        let request = pb::RestoreStateRequest { env_ids: (40..70).collect(), ..restore(&name, positions) };
+        let request = pb::RestoreStateRequest { envs: only(40..70), ..restore(&name, positions) };
         client.restore_state(request).await.unwrap();
         assert_eq!(server.store.memory().taken() - base, one);
     }
     // Other letters for some take as much again, which comes back with the last environment that deals them.
-    client.reset(dealt(&name, vec![letters(1)], vec![3, 4])).await.unwrap();
+    client.reset(dealt(&name, vec![letters(1)], only([3, 4]))).await.unwrap();
     assert_eq!(server.store.memory().taken() - base, 2 * one);
-    let seeded =
-        |env_ids: Vec<u32>| pb::ResetRequest { seeds: vec![7; env_ids.len()], env_ids, ..reset(&name) };
+    let seeded = |env_ids: Vec<u32>| pb::ResetRequest {
+        seeds: vec![7; env_ids.len()],
+        envs: only(env_ids),
+        ..reset(&name)
+    };
     client.reset(seeded(vec![3])).await.unwrap();
     assert_eq!(server.store.memory().taken() - base, 2 * one);
     client.reset(seeded(vec![4])).await.unwrap();
@@ -93,8 +98,8 @@ async fn sequences_beyond_it_are_refused_and_change_nothing() {
     let reported = loop {
         let sequences =
             (0..7).map(|i| format!("{}{}", "T".repeat(admitted + 1), &letters(i)[..90_000])).collect();
-        let env_ids = (admitted as u32 * 7..admitted as u32 * 7 + 7).collect();
-        match client.reset(dealt(&name, sequences, env_ids)).await {
+        let envs = only(admitted as u32 * 7..admitted as u32 * 7 + 7);
+        match client.reset(dealt(&name, sequences, envs)).await {
             Ok(_) => admitted += 1,
             refusal => break refused(refusal, Code::ResourceExhausted, "MEMORY_LIMIT"),
         }
@@ -107,11 +112,11 @@ async fn sequences_beyond_it_are_refused_and_change_nothing() {
     let session = client.get_session(get).await.unwrap().into_inner().session.unwrap();
     assert_eq!(session.sequence_number, 1 + admitted as u64, "the refused call used no number");
     // The environments of the refused call go on as they were.
-    let untouched = pb::SaveStateRequest { env_ids: vec![900, admitted as u32 * 7], ..save(&name) };
+    let untouched = pb::SaveStateRequest { envs: only([900, admitted as u32 * 7]), ..save(&name) };
     let states = client.save_state(untouched).await.unwrap().into_inner().states;
     assert!(states.iter().all(|state| state.len() < 1024), "no explicit sequence");
     // A refusal for another reason leaves nothing behind either.
-    let wrong = dealt(&name, vec![letters(5)], vec![1, 1]);
+    let wrong = dealt(&name, vec![letters(5)], only([1, 1]));
     refused(client.reset(wrong).await, Code::InvalidArgument, "INVALID_FIELD");
     assert_eq!(server.store.memory().taken(), taken);
     let seeded = pb::ResetRequest { seeds: (0..1000).collect(), ..reset(&name) };
@@ -124,8 +129,8 @@ async fn snapshots_bring_their_sequences_along() {
     let (server, mut client) = start(1 << 30).await;
     let name = create(&mut client, config(20, 1)).await.name;
     let sequences = (0..7).map(letters).chain((0..3).map(|i| format!("T{}", &letters(i)[1..]))).collect();
-    client.reset(dealt(&name, sequences, (0..10).collect())).await.unwrap();
-    let some = pb::SaveStateRequest { env_ids: (0..10).collect(), ..save(&name) };
+    client.reset(dealt(&name, sequences, only(0..10))).await.unwrap();
+    let some = pb::SaveStateRequest { envs: only(0..10), ..save(&name) };
     let states = client.save_state(some).await.unwrap().into_inner().states;
 
     let (small, mut client) = start(MIB / 2).await;
@@ -133,7 +138,7 @@ async fn snapshots_bring_their_sequences_along() {
     let base = small.store.memory().taken();
     let positions = |count: usize| pb::Positions { states: states[..count].to_vec(), ..Default::default() };
     let request = |count: usize| pb::RestoreStateRequest {
-        env_ids: (0..count as u32).collect(),
+        envs: only(0..count as u32),
         ..restore(&name, positions(count))
     };
     refused(client.restore_state(request(10)).await, Code::ResourceExhausted, "MEMORY_LIMIT");

@@ -33,6 +33,9 @@ mod episodes;
 /// Random calls against a plain model.
 mod model;
 
+/// Calls on no environments.
+mod no_envs;
+
 /// Placements, restored drawings and pictures.
 mod positions;
 

@@ -38,7 +38,7 @@ async fn a_session_does_not_exist_for_other_callers() {
 
     let get = pb::GetSessionRequest { name: ann.clone() };
     let delete = pb::DeleteSessionRequest { name: ann.clone(), allow_missing: false };
-    let enumerate = crate::support::enumerate(pb::SessionEnvs { session: ann.clone(), env_ids: vec![] });
+    let enumerate = crate::support::enumerate(pb::SessionEnvs { session: ann.clone(), envs: None });
     let render = pb::RenderRequest { session: ann.clone(), format: 1, ..Default::default() };
     let restore = crate::support::restore(&ann, pb::Positions::default());
     let missing = "SESSION_NOT_FOUND";
@@ -176,16 +176,17 @@ async fn the_limits_of_the_server_hold_for_a_caller_with_more_of_its_own() {
         let info = client.get_server_info(by(caller, pb::GetServerInfoRequest::default())).await.unwrap();
         info.into_inner().limits.unwrap()
     };
-    let reported = limits(&mut client, "small").await;
-    assert_eq!((reported.max_sessions_per_caller, reported.max_envs_per_caller), (1, 3));
-    assert_eq!(Some(reported.max_evaluations_per_caller), SMALL.max_evaluations);
+    let pb::Limits { sessions, evaluations, .. } = limits(&mut client, "small").await;
+    let sessions = sessions.unwrap();
+    assert_eq!((sessions.max_sessions_per_caller, sessions.max_envs_per_caller), (1, 3));
+    assert_eq!(Some(evaluations.unwrap().max_evaluations_per_caller), SMALL.max_evaluations);
 
     let server = start().await;
     let mut client = server.client().await;
-    let reported = limits(&mut client, "small").await;
+    let reported = limits(&mut client, "small").await.sessions.unwrap();
     let own = (Some(reported.max_sessions_per_caller), Some(reported.max_envs_per_caller));
     assert_eq!(own, (SMALL.max_sessions, SMALL.max_envs));
-    let reported = limits(&mut client, "other").await;
+    let reported = limits(&mut client, "other").await.sessions.unwrap();
     assert_eq!(
         (reported.max_sessions_per_caller, reported.max_envs_per_caller),
         (reported.max_sessions, reported.max_envs)

@@ -4,7 +4,7 @@ use tetrion::placements::{Options, Position, enumerate as list};
 use tetrion::wire::{pb, tensor};
 
 use crate::support::{
-    config, create, drawing, enumerate, numbers, refusal_of, reset, restore, save, start, step,
+    config, create, drawing, enumerate, numbers, only, refusal_of, reset, restore, save, start, step,
 };
 
 const DRAWINGS: [(&[&str], &str); 3] = [
@@ -72,7 +72,7 @@ async fn the_same_positions_have_the_same_placements_wherever_they_come_from() {
     let by_session = client.enumerate_placements(everything(enumerate(envs))).await.unwrap().into_inner();
     assert_eq!(by_session.sequence_number, 1, "the state they belong to");
     assert_eq!(by_drawing, pb::EnumeratePlacementsResponse { sequence_number: 0, ..by_session });
-    let backwards = pb::SessionEnvs { session: name, env_ids: vec![2, 0] };
+    let backwards = pb::SessionEnvs { session: name, envs: only([2, 0]) };
     let backwards = client.enumerate_placements(enumerate(backwards)).await.unwrap().into_inner();
     assert_eq!(numbers(&backwards.row_offsets.unwrap()), [0.0, 17.0, 51.0]);
 }
@@ -227,7 +227,7 @@ async fn an_episode_that_has_ended_has_no_placements_and_one_action() {
     let ending = pb::SessionConfig { max_episode_steps: 1, action_mask: true, ..config(2, 1) };
     let name = create(&mut client, ending).await.name;
     client.reset(reset(&name)).await.unwrap();
-    let one = pb::StepRequest { env_ids: vec![0], ..step(&name, &[0]) };
+    let one = pb::StepRequest { envs: only([0]), ..step(&name, &[0]) };
     let ended = client.step(one).await.unwrap().into_inner();
     let mask = numbers(&ended.action_mask.unwrap());
     assert_eq!((mask[0], mask.iter().sum::<f64>()), (1.0, 1.0));
@@ -304,7 +304,7 @@ async fn pictures_come_in_the_order_asked_for() {
     let name = create(&mut client, config(3, 5)).await.name;
     client.restore_state(restore(&name, drawn())).await.unwrap();
     let format = pb::RenderFormat::Ascii.into();
-    let request = pb::RenderRequest { session: name.clone(), env_ids: vec![2, 0], format };
+    let request = pb::RenderRequest { session: name.clone(), envs: only([2, 0]), format };
     let answer = client.render(request).await.unwrap().into_inner();
     let expected: Vec<String> = [2, 0].map(|i: usize| playfields()[i].0.to_string()).to_vec();
     assert_eq!((answer.frames, answer.sequence_number), (expected, 1));
@@ -313,7 +313,7 @@ async fn pictures_come_in_the_order_asked_for() {
         (pb::RenderFormat::Leiden, "\n------------\n 0123456789"),
         (pb::RenderFormat::Ansi, "  piece  \x1b[1;35mT\x1b[0m\n"),
     ] {
-        let request = pb::RenderRequest { session: name.clone(), env_ids: vec![0], format: format.into() };
+        let request = pb::RenderRequest { session: name.clone(), envs: only([0]), format: format.into() };
         let frames = client.render(request).await.unwrap().into_inner().frames;
         assert!(frames[0].contains(part), "{}", frames[0]);
     }
@@ -340,7 +340,7 @@ async fn a_lost_game_is_drawn_as_lost() {
     }
     assert_eq!(terminated, [0, 0, 1]);
     let format = pb::RenderFormat::Leiden.into();
-    let request = pb::RenderRequest { session: name, env_ids: vec![], format };
+    let request = pb::RenderRequest { session: name, envs: None, format };
     let frames = client.render(request).await.unwrap().into_inner().frames;
     let last: Vec<&str> = frames[0].lines().rev().take(3).collect();
     let expected =

@@ -5,7 +5,7 @@ use tetrion::wire::pb;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
 
-use crate::support::{Client, TestServer, config, create, reset, restore, save, start, step};
+use crate::support::{Client, TestServer, config, create, only, reset, restore, save, start, step};
 use crate::twin;
 
 use super::stream::Stream;
@@ -181,7 +181,7 @@ async fn one_snapshot_for_all_is_a_fork_and_a_seed_gives_each_its_own_future() {
     let mut client = server.client().await;
     let name = create(&mut client, lively(Game::Placements, 8, pb::AutoresetMode::SameStep)).await.name;
     client.reset(reset(&name)).await.unwrap();
-    let one = pb::SaveStateRequest { env_ids: vec![4], ..save(&name) };
+    let one = pb::SaveStateRequest { envs: only([4]), ..save(&name) };
     let states = client.save_state(one).await.unwrap().into_inner().states;
     let fork = |reseed| pb::RestoreStateRequest {
         reseed,

@@ -9,7 +9,7 @@ use tetrion::wire::pb;
 use tonic::Code;
 
 use crate::support::{
-    Client, TestServer, by, config, create, numbers, refused, reset, save, start, start_with, step,
+    Client, TestServer, by, config, create, numbers, only, refused, reset, save, start, start_with, step,
 };
 
 /// The bytes that the sessions of a server are on the disk.
@@ -197,7 +197,7 @@ async fn a_sequence_that_environments_share_is_written_once() {
     let pieces = "IOTSZJL".repeat(10_000);
     let config = pb::SessionConfig { piece_sequences: vec![pieces], seed: None, ..config(500, 0) };
     let session = create(&mut client, config).await;
-    client.reset(pb::ResetRequest { env_ids: (0..250).collect(), ..reset(&session.name) }).await.unwrap();
+    client.reset(pb::ResetRequest { envs: only(0..250), ..reset(&session.name) }).await.unwrap();
     let file = written(&server).await;
     assert!(file.len() < 70_000 + 500 * 400, "{} bytes", file.len());
     let new = start().await;

@@ -10,7 +10,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 
 use crate::evaluation::connect_with;
-use crate::support::{Client, config, create, refused, reset, start, step};
+use crate::support::{Client, config, create, only, refused, reset, start, step};
 
 /// A stream, and the end that takes requests.
 pub(super) struct Stream {
@@ -74,7 +74,7 @@ async fn each_kind_of_request_gets_its_kind_of_answer() {
         matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(answer) if answer.sequence_number == 1)
     );
     assert_eq!(stepped(stream.ask(Asked::Step(step(&name, &[0, 1]))).await).sequence_number, 2);
-    let envs = pb::SessionEnvs { session: name.clone(), env_ids: vec![1] };
+    let envs = pb::SessionEnvs { session: name.clone(), envs: only([1]) };
     let source = Some(pb::enumerate_placements_request::Source::SessionEnvs(envs));
     let request = pb::EnumeratePlacementsRequest { source, ..Default::default() };
     let placements = stream.ask(Asked::EnumeratePlacements(request.clone())).await;

@@ -32,7 +32,7 @@ fn what_cannot_be_done_is_refused_with_a_way_out() {
     let fewer = ["--out", out, "--features", "bcts8", "--start", "dt-10"];
     refused(&fewer, 2, &["--start", "dt-10 has a weight for pattern_diversity", "--features"]);
     refused(&["--out", out, "--features", "holes,hole"], 2, &["--features", "did you mean \"holes\""]);
-    refused(&["--out", out, "--features", "holes,column_height[10]"], 2, &["expected 0..=9 at width 10"]);
+    refused(&["--out", out, "--features", "holes,column_height[10]"], 2, &["expected 0 to 9 at width 10"]);
     refused(&["--out", out, "--features", ","], 2, &["--features", "empty"]);
     refused(&["--out", out, "--start", "dt10"], 2, &["--start", "did you mean \"dt-10\"", "file"]);
     refused(&["--out", out, "--initial-std", "0"], 2, &["initial_std is 0"]);

@@ -25,7 +25,7 @@ Without an address, they use the server that the environment variable TETRION_SE
   client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
 - `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike`, `FeaturesLike` and
   `PoliciesLike`, all that these arguments take.
-- `ServerInfo`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` has all their parts.
+- `ServerInfo`, `Catalog`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` has all their parts.
 - `TetrionError` and its subclasses in `tetrion.errors`; each says what to do.
 
 `help(tetrion.PlacementEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
@@ -80,6 +80,7 @@ from tetrion.errors import (
     TetrionError,
 )
 from tetrion.records import (
+    Catalog,
     EvaluationProgress,
     EvaluationStarted,
     EvaluationSummary,
@@ -94,6 +95,7 @@ __version__ = _versions.VERSION
 
 __all__ = [
     "KEYS",
+    "Catalog",
     "CemConfig",
     "CemOptimizer",
     "Client",

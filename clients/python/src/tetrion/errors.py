@@ -74,7 +74,7 @@ def _unpickled(kind: type[TetrionError], args: tuple[Any, ...], attributes: dict
 class InvalidRequestError(TetrionError, ValueError):
     """A field of the request is missing, malformed, out of range or unknown."""
 
-    advice = "`violations` names the fields, `Client.server_info()` lists the names and limits"
+    advice = "`violations` names the fields; `Client.catalog()` lists the names, `Client.server_info()` the limits"
 
 
 class InvalidArgumentError(InvalidRequestError):
@@ -120,8 +120,8 @@ class RequestTooLargeError(TetrionError, ValueError):
     """The request is larger than the server accepts, or asks for too much work."""
 
     advice = (
-        "split it; `max_request_bytes` of `Client.server_info().limits` is the limit, and `max_small_request_bytes` for "
-        "calls without snapshots, playfields or weights"
+        "split it; `max_request_bytes` of `Client.server_info().limits.messages` is the limit, and "
+        "`max_small_request_bytes` for calls without snapshots, playfields or weights"
     )
 
 
@@ -201,9 +201,9 @@ class ForeignServerError(TetrionError, ConnectionError):
 
 
 class IncompatibleServerError(TetrionError):
-    """The version of the server does not fit this package."""
+    """The server does not know all of the protocol that this package uses."""
 
-    advice = "use the same version on both sides, or try with Client(..., any_version=True)"
+    advice = "use a newer server, or Client(..., any_version=True) for calls that it knows"
 
 
 class UnimplementedError(TetrionError, NotImplementedError):

@@ -51,7 +51,7 @@ from tetrion._evaluations.run import describe
 from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut, joined
 from tetrion._messages.policies import PoliciesLike
 from tetrion._pb import messages as pb
-from tetrion._pb.records import EvaluationProgress, ServerInfo
+from tetrion._pb.records import Catalog, EvaluationProgress, ServerInfo
 from tetrion._recordings.recording import Recording
 from tetrion._transport.server import Server
 from tetrion.errors import ServerUnavailableError
@@ -73,8 +73,11 @@ class _Worker:
         self._running: dict[int, Counts] = {}
         self._stopped = -1
 
-    def server_info(self, width: int | None = None) -> ServerInfo:
-        return self._started().server_info(width)
+    def server_info(self) -> ServerInfo:
+        return self._started().server_info()
+
+    def catalog(self, width: int | None = None) -> Catalog:
+        return self._started().catalog(width)
 
     def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
         """What the whole request comes to. The server checks it, and stops when the call ends."""
@@ -156,10 +159,15 @@ class Pool:
         """Nodes that play. A node that joins the cluster plays from the next evaluation on."""
         return len(self._workers)
 
-    def server_info(self, width: int | None = None) -> ServerInfo:
+    def server_info(self) -> ServerInfo:
         """See `Client.server_info`."""
-        info: ServerInfo = self._ask_any(lambda worker: worker.server_info.remote(width))
+        info: ServerInfo = self._ask_any(lambda worker: worker.server_info.remote())
         return info
+
+    def catalog(self, width: int | None = None) -> Catalog:
+        """See `Client.catalog`."""
+        catalog: Catalog = self._ask_any(lambda worker: worker.catalog.remote(width))
+        return catalog
 
     @keywords.checked
     def evaluate(

@@ -1,8 +1,8 @@
 """The frozen dataclasses that answers of servers consist of, generated from the messages of the protocol.
 
 They compare by value, can be pickled, and hold None for what is absent. `Client.server_info()` returns a `ServerInfo`,
-`Session.config` a `SessionConfig`, an `Evaluation` has an `EvaluationStarted` and an `EvaluationSummary`, and `on_progress`
-takes an `EvaluationProgress`.
+`Client.catalog()` a `Catalog`, `Session.config` a `SessionConfig`, an `Evaluation` has an `EvaluationStarted` and an
+`EvaluationSummary`, and `on_progress` takes an `EvaluationProgress`.
 """
 
 from tetrion._pb import records as _records

@@ -117,7 +117,7 @@ def test_every_kind_of_request(cluster, client):
             if "pairs" in request:
                 assert result.started.num_games == 4
             assert_same(result, expected)
-        assert pool.server_info(7).feature_sets == client.server_info(7).feature_sets
+        assert pool.catalog(7).feature_sets == client.catalog(7).feature_sets
 
 
 def test_recordings_are_those_of_a_client(cluster, client):

@@ -9,7 +9,7 @@
 use std::fmt;
 
 use super::error::{RulesError, expected};
-use super::{ActionModel, HEIGHTS, MAX_PREVIEW, OrientationTable, Reach, Rules, TopOut, WIDTHS};
+use super::{ActionModel, HEIGHTS, MAX_POINTS, MAX_PREVIEW, OrientationTable, Reach, Rules, TopOut, WIDTHS};
 use crate::engine::choice::{ChoiceValue, NamedChoice};
 use crate::engine::clears::{AttackTable, ClearPoints};
 use crate::engine::garbage::Garbage;
@@ -183,9 +183,11 @@ impl<C: NamedChoice> From<C> for FieldValue {
     }
 }
 
-/// Points may be any numbers that doubles add up exactly enough.
-pub(super) const POINTS: NumberBounds =
-    NumberBounds { least: -1e15, most: 1e15, in_words: "a finite number of at most 1e15 in size" };
+pub(super) const POINTS: NumberBounds = NumberBounds {
+    least: -MAX_POINTS,
+    most: MAX_POINTS,
+    in_words: "a finite number of at most 1e15 in size",
+};
 
 /// The row of a choice: its name and its values come from the definition of the choice.
 macro_rules! choice {

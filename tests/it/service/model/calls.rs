@@ -11,30 +11,34 @@ use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
 use tonic::Status;
 
-use super::{
-    Changed, Dice, LIMITS, Model, Mutation, TTL, from_reset, from_restore, from_step, infos, listed,
-};
+use super::{Changed, Dice, LIMITS, Model, Mutation, TTL, from_reset, from_restore, from_step, infos};
 use crate::service::stream::Stream;
 use crate::support::{Client, TestServer, config, enumerate, numbers, refusal_of, save, start_with, step};
+
+fn named(env_ids: Option<Vec<u32>>) -> Option<pb::EnvIds> {
+    env_ids.map(|ids| pb::EnvIds { ids })
+}
 
 fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
     let session = name.to_owned();
     match mutation.clone() {
         Mutation::Reset(env_ids, seeds) => Asked::Reset(pb::ResetRequest {
             session,
-            env_ids,
+            envs: named(env_ids),
             seeds,
             sequence_number: number,
             ..Default::default()
         }),
-        Mutation::Step(env_ids, actions) => {
-            Asked::Step(pb::StepRequest { env_ids, sequence_number: number, ..step(name, &actions) })
-        }
+        Mutation::Step(env_ids, actions) => Asked::Step(pb::StepRequest {
+            envs: named(env_ids),
+            sequence_number: number,
+            ..step(name, &actions)
+        }),
         Mutation::Restore(env_ids, states, reseed) => {
             let positions = Some(pb::Positions { states, ..Default::default() });
             Asked::RestoreState(pb::RestoreStateRequest {
                 session,
-                env_ids,
+                envs: named(env_ids),
                 positions,
                 reseed,
                 sequence_number: number,
@@ -162,14 +166,15 @@ impl World {
         }
     }
 
-    fn env_ids(&mut self, num_envs: u32) -> Vec<u32> {
-        match self.dice.below(8) {
-            0..4 => vec![],
-            4 => vec![num_envs],
-            5 => vec![0, 0],
+    fn env_ids(&mut self, num_envs: u32) -> Option<Vec<u32>> {
+        match self.dice.below(9) {
+            0..4 => None,
+            4 => Some(vec![num_envs]),
+            5 => Some(vec![0, 0]),
+            6 => Some(vec![]),
             _ => {
                 let first = self.dice.below(num_envs as usize) as u32;
-                (first..num_envs).rev().collect()
+                Some((first..num_envs).rev().collect())
             }
         }
     }
@@ -177,22 +182,22 @@ impl World {
     fn mutation(&mut self, i: usize) -> Mutation {
         let num_envs = self.models[i].batch.config().num_envs;
         let env_ids = self.env_ids(num_envs);
-        let rows = if env_ids.is_empty() { num_envs as usize } else { env_ids.len() };
+        let rows = env_ids.as_ref().map_or(num_envs as usize, Vec::len);
         let dice = &mut self.dice;
         match dice.below(10) {
             0 => Mutation::Reset(env_ids, vec![]),
             1 => Mutation::Reset(env_ids, (0..rows + dice.below(2)).map(|_| dice.word()).collect()),
             2 => {
-                let count = [1, rows, 2][dice.below(3)];
+                let count = [1, rows.max(1), 2][dice.below(3)];
                 let states = (0..count).map(|_| self.states[dice.below(self.states.len())].clone()).collect();
                 Mutation::Restore(env_ids, states, [None, Some(9)][dice.below(2)])
             }
             _ => {
                 let model = &self.models[i];
-                let mask = model.see(Field::ActionMask, &[]);
+                let mask = model.see(Field::ActionMask, None);
                 let width = mask.len() / num_envs as usize;
                 let mut action = |row: usize| {
-                    let env_id = env_ids.get(row).map_or(row, |&env_id| (env_id % num_envs) as usize);
+                    let env_id = env_ids.as_ref().map_or(row, |env_ids| (env_ids[row] % num_envs) as usize);
                     let legal: Vec<usize> = (0..width).filter(|&a| mask[env_id * width + a] == 1).collect();
                     match (dice.below(40), legal.as_slice()) {
                         (0, _) | (_, []) => dice.below(width) as i32,
@@ -234,19 +239,17 @@ impl World {
         let env_ids = self.env_ids(self.models[i].batch.config().num_envs);
         let model = &mut self.models[i];
         model.expires = self.now + TTL;
-        let expected = match model.batch.check(listed(&env_ids)) {
+        let expected = match model.batch.check(env_ids.as_deref()) {
             Ok(()) => Ok(()),
             Err(tetrion::env::ReadError::EnvIds(_)) => Err("INVALID_FIELD"),
             Err(tetrion::env::ReadError::NotReset(_)) => Err("NOT_RESET"),
         };
         let model = &self.models[i];
-        let ids = match env_ids.as_slice() {
-            [] => (0..model.batch.config().num_envs).collect(),
-            env_ids => env_ids.to_vec(),
-        };
+        let ids = env_ids.clone().unwrap_or_else(|| (0..model.batch.config().num_envs).collect());
         let session = model.name.clone();
         if self.dice.below(2) == 0 {
-            let got = self.client.save_state(pb::SaveStateRequest { env_ids, ..save(&session) }).await;
+            let got =
+                self.client.save_state(pb::SaveStateRequest { envs: named(env_ids), ..save(&session) }).await;
             match got.map(|answer| answer.into_inner()) {
                 Ok(answer) => {
                     let states: Vec<Bytes> =
@@ -262,7 +265,7 @@ impl World {
                 Err(status) => assert_eq!(Err(refusal_of(&status).reason.as_str()), expected),
             }
         } else {
-            let envs = pb::SessionEnvs { session, env_ids };
+            let envs = pb::SessionEnvs { session, envs: named(env_ids) };
             match self.client.enumerate_placements(enumerate(envs)).await.map(|answer| answer.into_inner()) {
                 Ok(answer) => {
                     let rules = &model.batch.config().rules;

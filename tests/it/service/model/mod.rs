@@ -51,9 +51,9 @@ struct Model {
 /// A mutating request, without session and number.
 #[derive(Clone, Debug, PartialEq)]
 enum Mutation {
-    Reset(Vec<u32>, Vec<u64>),
-    Step(Vec<u32>, Vec<i32>),
-    Restore(Vec<u32>, Vec<Bytes>, Option<u64>),
+    Reset(Option<Vec<u32>>, Vec<u64>),
+    Step(Option<Vec<u32>>, Vec<i32>),
+    Restore(Option<Vec<u32>>, Vec<Bytes>, Option<u64>),
 }
 
 /// What all answers to mutating requests share, and what steps add.
@@ -77,18 +77,14 @@ fn infos() -> impl Iterator<Item = Field> {
     Field::with_role(Role::Info).filter(|field| field.is_of(&Rules::default()))
 }
 
-fn listed(env_ids: &[u32]) -> Option<&[u32]> {
-    if env_ids.is_empty() { None } else { Some(env_ids) }
-}
-
 impl Model {
-    fn see(&self, field: Field, env_ids: &[u32]) -> Bytes {
+    fn see(&self, field: Field, env_ids: Option<&[u32]>) -> Bytes {
         let mut bytes = Vec::new();
-        self.batch.observe(field, listed(env_ids), &mut bytes);
+        self.batch.observe(field, env_ids, &mut bytes);
         bytes.into()
     }
 
-    fn changed(&self, env_ids: &[u32]) -> Changed {
+    fn changed(&self, env_ids: Option<&[u32]>) -> Changed {
         let by_keys = self.batch.config().rules.action_model == ActionModel::Keypress;
         let observations = OBSERVATIONS[usize::from(by_keys)].iter();
         Changed {
@@ -113,20 +109,21 @@ impl Model {
         }
         let changed = match mutation {
             Mutation::Reset(env_ids, seeds) => {
+                let env_ids = env_ids.as_deref();
                 let episodes = if seeds.is_empty() { Episodes::Next } else { Episodes::Seeds(seeds) };
-                self.batch.reset(listed(env_ids), episodes).map_err(|_| "INVALID_FIELD")?;
+                self.batch.reset(env_ids, episodes).map_err(|_| "INVALID_FIELD")?;
                 self.changed(env_ids)
             }
             Mutation::Step(env_ids, actions) => {
+                let env_ids = env_ids.as_deref();
                 use tetrion::env::ActionError::*;
                 use tetrion::env::StepError::*;
                 // The shape of a tensor is checked before its contents.
-                let rows =
-                    if env_ids.is_empty() { self.batch.config().num_envs as usize } else { env_ids.len() };
+                let rows = env_ids.map_or(self.batch.config().num_envs as usize, <[u32]>::len);
                 if actions.len() != rows {
                     return Err("INVALID_TENSOR");
                 }
-                let outcome = self.batch.step(actions, listed(env_ids)).map_err(|error| match error {
+                let outcome = self.batch.step(actions, env_ids).map_err(|error| match error {
                     EnvIds(_) => "INVALID_FIELD",
                     WrongLength(_) => unreachable!("as many actions as rows"),
                     NotReset(_) => "NOT_RESET",
@@ -143,6 +140,7 @@ impl Model {
                 }
             }
             Mutation::Restore(env_ids, states, reseed) => {
+                let env_ids = env_ids.as_deref();
                 let states: Result<Vec<EnvState>, _> =
                     states.iter().map(|bytes| EnvState::from_bytes(bytes)).collect();
                 let states = states.map_err(|_| "INVALID_STATE")?;
@@ -151,7 +149,7 @@ impl Model {
                     return Err("RULES_MISMATCH");
                 }
                 let restored = Restored::States(&states);
-                self.batch.restore(listed(env_ids), restored, *reseed).map_err(|_| "INVALID_FIELD")?;
+                self.batch.restore(env_ids, restored, *reseed).map_err(|_| "INVALID_FIELD")?;
                 self.changed(env_ids)
             }
         };

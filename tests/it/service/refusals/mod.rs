@@ -12,8 +12,8 @@ use tetrion::wire::{pb, tensor};
 use tonic::{Code, Status};
 
 use crate::support::{
-    Client, RefusalDetails, TestServer, config, create, drawing, enumerate, refused, reset, restore, save,
-    start, step,
+    Client, RefusalDetails, TestServer, config, create, drawing, enumerate, only, refused, reset, restore,
+    save, start, step,
 };
 
 /// Sessions of two environments in which something has happened, and everything that can be known about them.
@@ -125,20 +125,22 @@ async fn invalid_field_names_the_field() {
     let got = w.client.step(step("", &[0, 0])).await;
     w.field(got, "INVALID_FIELD", "session").await;
     for (env_ids, field) in
-        [(vec![1, 2], "env_ids[1]"), (vec![1, 1], "env_ids[1]"), (vec![u32::MAX], "env_ids[0]")]
+        [(vec![1, 2], "envs.ids[1]"), (vec![1, 1], "envs.ids[1]"), (vec![u32::MAX], "envs.ids[0]")]
     {
         let actions = vec![0; env_ids.len()];
-        let got = w.client.step(pb::StepRequest { env_ids: env_ids.clone(), ..step(&name, &actions) }).await;
+        let got =
+            w.client.step(pb::StepRequest { envs: only(env_ids.clone()), ..step(&name, &actions) }).await;
         w.field(got, "INVALID_FIELD", field).await;
-        let got = w.client.reset(pb::ResetRequest { env_ids: env_ids.clone(), ..reset(&name) }).await;
+        let got = w.client.reset(pb::ResetRequest { envs: only(env_ids.clone()), ..reset(&name) }).await;
         w.field(got, "INVALID_FIELD", field).await;
-        let got = w.client.save_state(pb::SaveStateRequest { env_ids: env_ids.clone(), ..save(&name) }).await;
+        let got =
+            w.client.save_state(pb::SaveStateRequest { envs: only(env_ids.clone()), ..save(&name) }).await;
         w.field(got, "INVALID_FIELD", field).await;
         let format = pb::RenderFormat::Ascii.into();
-        let request = pb::RenderRequest { session: name.clone(), env_ids: env_ids.clone(), format };
+        let request = pb::RenderRequest { session: name.clone(), envs: only(env_ids.clone()), format };
         let got = w.client.render(request).await;
         w.field(got, "INVALID_FIELD", field).await;
-        let envs = pb::SessionEnvs { session: name.clone(), env_ids };
+        let envs = pb::SessionEnvs { session: name.clone(), envs: only(env_ids) };
         let got = w.client.enumerate_placements(enumerate(envs)).await;
         w.field(got, "INVALID_FIELD", &format!("session_envs.{field}")).await;
     }
@@ -322,7 +324,7 @@ async fn nothing_goes_on_before_the_first_reset() {
     refuse(refused(client.step(step(&name, &[0; 20])).await, Code::FailedPrecondition, "NOT_RESET"));
     refuse(refused(client.save_state(save(&name)).await, Code::FailedPrecondition, "NOT_RESET"));
     let format = pb::RenderFormat::Lab.into();
-    let request = pb::RenderRequest { session: name.clone(), env_ids: vec![], format };
+    let request = pb::RenderRequest { session: name.clone(), envs: None, format };
     refuse(refused(client.render(request).await, Code::FailedPrecondition, "NOT_RESET"));
     let envs = pb::SessionEnvs { session: name.clone(), ..Default::default() };
     refuse(refused(
@@ -331,11 +333,11 @@ async fn nothing_goes_on_before_the_first_reset() {
         "NOT_RESET",
     ));
     // One of two.
-    client.reset(pb::ResetRequest { env_ids: vec![3], ..reset(&name) }).await.unwrap();
-    let both = pb::StepRequest { env_ids: vec![3, 7], ..step(&name, &[0, 0]) };
+    client.reset(pb::ResetRequest { envs: only([3]), ..reset(&name) }).await.unwrap();
+    let both = pb::StepRequest { envs: only([3, 7]), ..step(&name, &[0, 0]) };
     let reported = refused(client.step(both).await, Code::FailedPrecondition, "NOT_RESET");
     assert_eq!(reported.metadata("env_ids"), "7");
-    let one = pb::StepRequest { env_ids: vec![3], ..step(&name, &[0]) };
+    let one = pb::StepRequest { envs: only([3]), ..step(&name, &[0]) };
     assert_eq!(client.step(one).await.unwrap().into_inner().sequence_number, 2);
 }
 
@@ -345,14 +347,14 @@ async fn an_ended_episode_waits_for_its_reset_in_disabled_mode() {
     let ending = pb::SessionConfig { autoreset_mode: mode, max_episode_steps: 2, ..config(2, 11) };
     let mut w = Witness::of(ending).await;
     let name = w.name.clone();
-    let half = pb::StepRequest { env_ids: vec![1], ..step(&name, &[0]) };
+    let half = pb::StepRequest { envs: only([1]), ..step(&name, &[0]) };
     let ended = w.client.step(half).await.unwrap().into_inner();
     assert_eq!(crate::support::numbers(&ended.truncated.unwrap()), [1.0]);
     w.before = w.everything().await;
     let got = w.client.step(step(&name, &[0, 0])).await;
     let reported = w.refused(got, Code::FailedPrecondition, "EPISODE_ENDED").await;
     assert_eq!((reported.metadata("env_ids"), reported.metadata("count")), ("1", "1"));
-    w.client.reset(pb::ResetRequest { env_ids: vec![1], ..reset(&name) }).await.unwrap();
+    w.client.reset(pb::ResetRequest { envs: only([1]), ..reset(&name) }).await.unwrap();
     w.client.step(step(&name, &[0, 0])).await.expect("it goes on after its reset");
 }
 

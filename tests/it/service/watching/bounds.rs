@@ -13,7 +13,7 @@ use tonic_types::StatusExt;
 
 use super::{Viewer, request, rules, try_watch, until, watch};
 use crate::evaluation::listen_with;
-use crate::support::{Client, by, config, create, refused, reset, start, start_with, step};
+use crate::support::{Client, by, config, create, only, refused, reset, start, start_with, step};
 
 #[tokio::test]
 async fn callers_that_watch_are_limited() {
@@ -97,7 +97,7 @@ async fn a_token_may_have_a_limit_of_its_own() {
     let message = refused(full, Code::ResourceExhausted, "WATCH_LIMIT").message;
     assert_eq!(message, "the token \"small\" has reached its limit on watches, 1");
     let told = client.get_server_info(by("small", pb::GetServerInfoRequest::default())).await.unwrap();
-    assert_eq!(told.into_inner().limits.unwrap().max_watches_per_caller, 1);
+    assert_eq!(told.into_inner().limits.unwrap().watches.unwrap().max_watches_per_caller, 1);
 }
 
 /// A viewer that leaves its first frame unread: its connection has room for less than that.
@@ -154,19 +154,19 @@ async fn what_is_asked_for_is_bounded() {
     let server = start().await;
     let mut client = server.client().await;
     let name = create(&mut client, config(MAX_WATCHED_ENVS + 1, 1)).await.name;
-    let asked = |env_ids: Vec<u32>, max_frames_per_second| pb::WatchSessionRequest {
+    let asked = |envs, max_frames_per_second| pb::WatchSessionRequest {
         session: name.clone(),
-        env_ids,
+        envs,
         max_frames_per_second,
     };
-    for (env_ids, rate, field) in [
-        ((0..MAX_WATCHED_ENVS + 1).collect(), 0, "env_ids"),
-        (vec![3, MAX_WATCHED_ENVS + 1], 0, "env_ids[1]"),
-        (vec![3, 4, 3], 0, "env_ids[2]"),
-        (vec![], MAX_FRAMES_PER_SECOND + 1, "max_frames_per_second"),
+    for (envs, rate, field) in [
+        (only(0..MAX_WATCHED_ENVS + 1), 0, "envs.ids"),
+        (only([3, MAX_WATCHED_ENVS + 1]), 0, "envs.ids[1]"),
+        (only([3, 4, 3]), 0, "envs.ids[2]"),
+        (None, MAX_FRAMES_PER_SECOND + 1, "max_frames_per_second"),
     ] {
         let reported = refused(
-            try_watch(&mut client, asked(env_ids, rate)).await.map(drop),
+            try_watch(&mut client, asked(envs, rate)).await.map(drop),
             Code::InvalidArgument,
             "INVALID_FIELD",
         );
@@ -176,12 +176,12 @@ async fn what_is_asked_for_is_bounded() {
     let reported =
         refused(try_watch(&mut client, nameless).await.map(drop), Code::InvalidArgument, "INVALID_FIELD");
     assert_eq!(reported.fields(), ["session"]);
-    for (env_ids, rate, shown, at_most) in [
-        (vec![], 0, (0..MAX_WATCHED_ENVS).collect::<Vec<_>>(), 20),
-        ((1..MAX_WATCHED_ENVS + 1).rev().collect(), 60, (1..MAX_WATCHED_ENVS + 1).rev().collect(), 60),
-        (vec![7], 1, vec![7], 1),
+    for (envs, rate, shown, at_most) in [
+        (None, 0, (0..MAX_WATCHED_ENVS).collect::<Vec<_>>(), 20),
+        (only((1..MAX_WATCHED_ENVS + 1).rev()), 60, (1..MAX_WATCHED_ENVS + 1).rev().collect(), 60),
+        (only([7]), 1, vec![7], 1),
     ] {
-        let mut viewer = try_watch(&mut client, asked(env_ids, rate)).await.unwrap();
+        let mut viewer = try_watch(&mut client, asked(envs, rate)).await.unwrap();
         let started = viewer.started().await;
         assert_eq!((started.env_ids, started.max_frames_per_second), (shown, at_most));
         viewer.frame().await;
@@ -229,7 +229,7 @@ async fn a_caller_that_does_not_read_skips_frames_and_delays_no_step() {
     let name = create(&mut client, config).await.name;
     client.reset(reset(&name)).await.unwrap();
     let info = client.get_server_info(pb::GetServerInfoRequest::default()).await.unwrap();
-    let limits = info.into_inner().limits.unwrap();
+    let limits = info.into_inner().limits.unwrap().watches.unwrap();
     assert_eq!((limits.max_watches, limits.max_watches_per_session), (256, 8));
     let narrow = endpoint.initial_stream_window_size(65_535).initial_connection_window_size(65_535);
     let mut slow = Client::new(narrow.connect().await.unwrap());

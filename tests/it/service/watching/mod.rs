@@ -17,7 +17,7 @@ use tonic::{Code, Status, Streaming};
 use crate::evaluation::connect_with;
 use crate::recording::Dice;
 use crate::support::{
-    Client, by, config, create, drawing, numbers, refused, reset, restore, save, start, step,
+    Client, by, config, create, drawing, numbers, only, refused, reset, restore, save, start, step,
 };
 
 /// Watching a session, message by message.
@@ -269,7 +269,7 @@ async fn frames_show_what_recordings_show() {
         let mut learner = Learner::begin(&client, config, 40 + number as u64).await;
         let session = learner.session.clone();
         let mut viewer =
-            try_watch(&mut client, pb::WatchSessionRequest { env_ids: vec![6, 0, 3], ..request(&session) })
+            try_watch(&mut client, pb::WatchSessionRequest { envs: only([6, 0, 3]), ..request(&session) })
                 .await
                 .unwrap();
         let started = viewer.started().await;

@@ -17,6 +17,7 @@ from tetrion.errors import (
     DeadlineExceededError,
     EpisodeEndedError,
     IllegalActionError,
+    IncompatibleServerError,
     InternalError,
     InvalidAnswerError,
     InvalidRequestError,
@@ -44,11 +45,14 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "INVALID_STATE": InvalidRequestError,
     "INVALID_MESSAGE": InvalidRequestError,
     "UNKNOWN_NAME": InvalidRequestError,
+    "UNKNOWN_FIELD": IncompatibleServerError,
+    "REVISION_TOO_OLD": IncompatibleServerError,
     "REQUEST_ID_REUSED": InvalidRequestError,
     "ACTION_OUT_OF_RANGE": IllegalActionError,
     "ILLEGAL_ACTION": IllegalActionError,
     "RESPONSE_TOO_LARGE": ResponseTooLargeError,
     "TOO_MUCH_WORK": RequestTooLargeError,
+    "REQUEST_TOO_LARGE": RequestTooLargeError,
     "INVALID_TOKEN": UnauthenticatedError,
     "UNKNOWN_HOST": UnknownHostError,
     "SESSION_NOT_FOUND": SessionNotFoundError,
@@ -74,7 +78,6 @@ _BY_REASON: dict[str, type[TetrionError]] = {
 
 # For failures of the transport, which carry no reason.
 _BY_CODE: dict[str, type[TetrionError]] = {
-    "OUT_OF_RANGE": RequestTooLargeError,
     "DEADLINE_EXCEEDED": DeadlineExceededError,
     "UNAVAILABLE": ServerUnavailableError,
     "UNAUTHENTICATED": UnauthenticatedError,

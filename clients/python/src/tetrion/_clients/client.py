@@ -32,7 +32,7 @@ from tetrion._messages.requests import (
     rules_message,
 )
 from tetrion._pb import messages as pb
-from tetrion._pb.records import ServerInfo
+from tetrion._pb.records import Catalog, ServerInfo
 from tetrion._sessions.calls import EnvIds
 from tetrion._sessions.session import Session, Source, session_of
 from tetrion._transport.connection import Connection, ConnectionSettings
@@ -64,7 +64,7 @@ class Client:
         self._connection = Connection(address, **settings)
         # What makes another client like this one, in another process too.
         self._arguments = self._connection.settings
-        self._info: ServerInfo | None = None
+        self._catalog: Catalog | None = None
 
     @property
     def address(self) -> str:
@@ -110,23 +110,27 @@ class Client:
         """The client itself: copies of an environment share its connection."""
         return self
 
-    def server_info(self, width: int | None = None) -> ServerInfo:
-        """Describes the server: its version, presets, features, controllers and limits.
-
-        Args:
-            width: The width of the playfield for which the columns of feature sets are listed; None: 10.
+    def server_info(self) -> ServerInfo:
+        """Describes the server: its versions and its limits, which are those of this client and may change.
 
         Raises:
             ServerUnavailableError: Nothing answers at the address.
             ForeignServerError: Something other than a Tetrion server answers there.
-            IncompatibleServerError: The version of the server does not fit this package.
+            IncompatibleServerError: The server does not know all of the protocol that this package uses.
+        """
+        return cast(ServerInfo, record(self._connection.server_info()))
+
+    def catalog(self, width: int | None = None) -> Catalog:
+        """Lists what the server supports: presets, pieces, features, controllers, agents, and fields of sessions.
+
+        Args:
+            width: The width of the playfield for which the columns of feature sets are listed; None: 10.
         """
         if width is not None:
-            return cast(ServerInfo, record(self._connection.server_info(arguments.integer("width", width, 1))))
-        info = self._info
-        if info is None:
-            info = self._info = cast(ServerInfo, record(self._connection.server_info()))
-        return info
+            return cast(Catalog, record(self._connection.catalog(arguments.integer("width", width, 1))))
+        if self._catalog is None:
+            self._catalog = cast(Catalog, record(self._connection.catalog()))
+        return self._catalog
 
     @keywords.checked
     def create_session(
@@ -154,7 +158,7 @@ class Client:
             num_envs: How many environments.
             rules: A preset's name, or fields of the message `Rules` by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
-            infos: The info fields, in order. None given: all.
+            infos: The info fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features, for the observation `features` and for placements.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
             invalid_action_policy: What happens when the mask forbids an action: `reject` the call, `terminate` the episode,
@@ -187,7 +191,7 @@ class Client:
         )
         snapshot_every = arguments.integer("snapshot_every", snapshot_every)
         lease = arguments.duration("ttl", ttl)
-        config.max_response_bytes = self._connection.server_info().limits.max_response_bytes
+        config.max_response_bytes = self._connection.limits.messages.max_response_bytes
         return self._create(pb.CreateSessionRequest(config=config, ttl=lease), snapshot_every)
 
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
@@ -210,8 +214,8 @@ class Client:
         Args:
             session: The session's name, such as `Session.name` on the learner's side; or a session or an environment of this
                 process.
-            env_ids: Which environments, at most `max_watched_envs` of `Client.server_info().limits`. Left out: all, or as
-                many as may be.
+            env_ids: Which environments, at most `max_watched_envs` of `Client.server_info().limits.watches`. Left out: all,
+                or as many as may be.
             render_fps: Frames per second at most; None: 20.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
             render_palette: `usual` or `colour-blind`.
@@ -242,7 +246,8 @@ class Client:
         """
         request = placements_request(**options)
         request.positions.CopyFrom(positions_message(positions, rules))
-        request.max_response_bytes = self._connection.server_info().limits.max_response_bytes
+        request.max_response_bytes = self._connection.limits.messages.max_response_bytes
+        request.min_revision = self._connection.min_revision
         answer = self._connection.call_patiently("EnumeratePlacements", request)
         return Placements._from_message(answer, num_positions(request.positions))
 

@@ -1,8 +1,8 @@
 """Several equal servers as one client, by gRPC's own load balancing and without a scheduler.
 
-Calls that need no session (`server_info`, `enumerate_placements`, `evaluate`) go to one server after the other. All give
-the same answer, so if one server does not answer, another does. A session lives on one server, where all its calls go:
-`create_session` makes each session on the next server, over a connection of its own.
+Calls that need no session (`server_info`, `catalog`, `enumerate_placements`, `evaluate`) go to one server after the other.
+All give the same answer, so if one server does not answer, another does. A session lives on one server, where all its calls
+go: `create_session` makes each session on the next server, over a connection of its own.
 """
 
 from __future__ import annotations

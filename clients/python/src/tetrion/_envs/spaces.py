@@ -1,8 +1,8 @@
 """Gymnasium spaces for the server's tensors, and the values that belong in them.
 
-A tetromino is a name and not an amount. The server sends it as a number with -1 for "none", which the `Discrete` spaces of
-the learning libraries cannot hold. So in `current`, `queue` and `held` the largest value means "none" here: 0 to 6 are
-I O T Z S J L, and 7 is none.
+A piece is a name and not an amount: its field is a category. The server sends it as a number with -1 for "none", which the
+`Discrete` spaces of the learning libraries cannot hold. So the largest value of a category means "none" here: in `current`,
+`queue` and `held` 0 to 6 are I O T Z S J L, and 7 is none.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from tetrion._messages.tensors import DTYPES
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
-# The observation fields whose entries are tetrominoes.
-TETROMINO_FIELDS = ("current", "queue", "held")
-
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
     """The space of a tensor for one environment. Its bounds are those that the server reports, or those of the type."""
@@ -35,8 +32,8 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
     return spaces.Box(dtype.type(low), dtype.type(high), tuple(spec.shape), dtype.type)
 
 
-def tetrominoes(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
-    """The space of one tetromino, or of a row of them, with one more value for "none"."""
+def category(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
+    """The space of one category, or of a row of them, with one more value for "none"."""
     values = int(spec.high) + 2
     if not spec.shape:
         return spaces.Discrete(values)
@@ -67,9 +64,9 @@ class Fields:
                 "observations", f"is {names}, which shows nothing under these rules: a preview of 0 has no queue"
             )
         fields: dict[str, spaces.Space[Any]] = {
-            spec.name: tetrominoes(spec) if spec.name in TETROMINO_FIELDS else box(spec) for spec in shown
+            spec.name: category(spec) if spec.kind == pb.TENSOR_KIND_CATEGORY else box(spec) for spec in shown
         }
-        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.name in TETROMINO_FIELDS}
+        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.kind == pb.TENSOR_KIND_CATEGORY}
         self._names = list(fields)
         if num_actions:
             fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
@@ -78,10 +75,10 @@ class Fields:
     def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         """The fields of an answer, a row for each environment. Only those of other types than the server's are copied."""
         return {
-            name: self._pieces(name, arrays[name]) if name in self._none else _signed(arrays[name]) for name in self._names
+            name: self._category(name, arrays[name]) if name in self._none else _signed(arrays[name]) for name in self._names
         }
 
-    def _pieces(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _category(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         values = numbers.astype(np.int64)
         values[values < 0] = self._none[name]
         return values

@@ -77,18 +77,17 @@ def with_recordings(
     if not words:
         return evaluation
     chosen = list(dict.fromkeys(_chosen(evaluation, words)))
-    limits = connection.server_info().limits
+    limits = connection.limits
     for row in chosen:
-        if evaluation.steps[row] > limits.max_recorded_steps:
-            problem = (
-                f"asks for a game of {evaluation.steps[row]} steps, a recording has at most {limits.max_recorded_steps}"
-            )
+        if evaluation.steps[row] > limits.evaluations.max_recorded_steps:
+            most = limits.evaluations.max_recorded_steps
+            problem = f"asks for a game of {evaluation.steps[row]} steps, a recording has at most {most}"
             raise InvalidArgumentError("record", f"{problem}; max_pieces makes games shorter")
-    most = limits.max_recorded_games // max(evaluation.started.episodes_per_seed, 1)
+    most = limits.evaluations.max_recorded_games // max(evaluation.started.episodes_per_seed, 1)
     if not most:
         episodes = evaluation.started.episodes_per_seed
         raise InvalidArgumentError(
-            "record", f"asks for seeds of {episodes} episodes, at most {limits.max_recorded_games} fit"
+            "record", f"asks for seeds of {episodes} episodes, at most {limits.evaluations.max_recorded_games} fit"
         )
     recordings: dict[int, Recording] = {}
     for rows in _chunks(chosen, most):
@@ -132,8 +131,8 @@ def _request(
     again.rules_version = evaluation.started.rules_version
     pairs: npt.NDArray[Any] = np.unique([_key(evaluation, row)[:2] for row in rows], axis=0)
     again.pairs.CopyFrom(from_numpy(pairs, np.uint32))
-    again.max_response_bytes = limits.max_response_bytes
-    if again.max_steps > limits.max_recorded_steps:
+    again.max_response_bytes = limits.messages.max_response_bytes
+    if again.max_steps > limits.evaluations.max_recorded_steps:
         again.max_steps = 0
     again.ClearField("baseline")
     again.record = True

@@ -93,7 +93,7 @@ class AnswerDecoder:
 
     def rows(self, request: Any) -> int:
         """How many environments a request names."""
-        return len(request.env_ids) or self._num_envs
+        return len(request.envs.ids) if request.HasField("envs") else self._num_envs
 
     def observed(self, request: Any, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
         """The answer to a reset or a restore."""

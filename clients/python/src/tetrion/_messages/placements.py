@@ -147,7 +147,7 @@ class Placements:
         """The names of the keys that take the piece of a row to its placement, in the order in which they are pressed.
 
         There is no shorter list. The last key is `hard_drop`, the first one `hold` if the other piece is placed. Empty if it
-        would have more than `server_info().limits.max_keys`, as in a maze.
+        would have more than `server_info().limits.messages.max_keys`, as in a maze.
 
         Args:
             row: From 0 to R - 1.

@@ -83,7 +83,7 @@ class Policy:
         Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal_value="score")
         Policy("monte_carlo", playouts=10)
 
-    `Client.server_info()` lists controllers and agents, with the settings that each takes.
+    `Client.catalog()` lists controllers and agents, with the settings that each takes.
 
     Attributes:
         name: A controller or an agent.

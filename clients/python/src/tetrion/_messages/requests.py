@@ -156,7 +156,7 @@ def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
 def rules_message(rules: RulesLike) -> pb.Rules | None:
     """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
 
-    `RulesFields` describes each field; `Client.server_info().rules_presets` lists the fields of every preset. Values of
+    `RulesFields` describes each field; `Client.catalog().rules_presets` lists the fields of every preset. Values of
     enums are names without their prefix, such as `bag7`.
 
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
@@ -231,7 +231,7 @@ def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
 def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
     """A selection of features from the name of a set, or from the names of features.
 
-    `Client.server_info()` lists both, as `feature_sets` and `features`; the server refuses others.
+    `Client.catalog()` lists both, as `feature_sets` and `features`; the server refuses others.
     """
     selected = selected_features(features)
     if selected is None:

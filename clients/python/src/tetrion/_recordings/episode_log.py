@@ -150,9 +150,9 @@ class EpisodeLog:
 
     def _rows(self, request: Any) -> tuple[list[int], list[int]]:
         """The rows of a call that are of our environments, and which these are."""
-        if not request.env_ids:
+        if not request.HasField("envs"):
             return self._all, self._all
-        ours = [(row, env_id) for row, env_id in enumerate(request.env_ids) if env_id in self.env_ids]
+        ours = [(row, env_id) for row, env_id in enumerate(request.envs.ids) if env_id in self.env_ids]
         return [row for row, _ in ours], [env_id for _, env_id in ours]
 
     def _stepped(self, rows: list[int], env_ids: list[int], request: pb.StepRequest, response: pb.StepResponse) -> None:

@@ -105,7 +105,7 @@ class Replayer:
         rules = self._session._message.config.rules
         if are_tetrominoes(rules):
             return letters(pieces)
-        named = {known.name: known.pieces for known in self._session._connection.server_info().piece_sets}
+        named = {known.name: known.pieces for known in self._session._connection.catalog().piece_sets}
         # A set of the caller's own comes back with a letter before each drawing.
         drawings = named.get(rules.piece_set, rules.piece_set).split()
         return letters(pieces, "".join(drawing[0] for drawing in drawings))

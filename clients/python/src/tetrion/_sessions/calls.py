@@ -49,14 +49,14 @@ class Calls(ABC):
         """Begins new episodes.
 
         Args:
-            env_ids: Which environments; all if left out.
+            env_ids: Which environments; all if left out, none if empty.
             seeds: One for each of them, 64 bits with or without a sign; each begins episode 0 of its seed. Left out: each
                 begins its next episode.
             piece_sequences: Pieces to deal instead of random ones: a string of the letters IOTZSJL for each environment, or
                 one for all.
         """
         request = pb.ResetRequest(
-            env_ids=ids(env_ids),
+            envs=ids(env_ids),
             seeds=arguments.seeds("seeds", seeds) if seeds is not None else None,
             piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
         )
@@ -67,7 +67,7 @@ class Calls(ABC):
 
         Args:
             actions: Integers [B].
-            env_ids: Which environments, in the order of the actions; all if left out.
+            env_ids: Which environments, in the order of the actions; all if left out, none if empty.
         """
         self._save_unsaved()
         request = self._step_request(actions, env_ids)
@@ -82,14 +82,14 @@ class Calls(ABC):
 
     def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
         tensor = from_numpy(actions, np.int32, "actions")
-        return pb.StepRequest(actions=tensor, env_ids=ids(env_ids))
+        return pb.StepRequest(actions=tensor, envs=ids(env_ids))
 
     def save_state(self, env_ids: EnvIds = None) -> list[bytes]:
         """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
-        request = pb.SaveStateRequest(env_ids=ids(env_ids))
+        request = pb.SaveStateRequest(envs=ids(env_ids))
         states: list[bytes] = self._answers.listed("snapshots", request, self._call("save_state", request).states)
         for listener in self._link.listeners:
-            listener.saved(request.env_ids or range(len(states)), states)
+            listener.saved(request.envs.ids if request.HasField("envs") else range(len(states)), states)
         return states
 
     def restore_state(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
@@ -97,13 +97,13 @@ class Calls(ABC):
 
         Args:
             positions: One for each environment, or one for all: snapshots, drawings or packed playfields.
-            env_ids: Which environments; all if left out.
+            env_ids: Which environments; all if left out, none if empty.
             reseed: Deals other pieces from here on, drawn from this seed. Left out: those of the snapshot.
         """
         if reseed is not None:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
         wanted = positions_message(positions, width=self._link.message.config.rules.width)
-        request = pb.RestoreStateRequest(env_ids=ids(env_ids), positions=wanted, reseed=reseed)
+        request = pb.RestoreStateRequest(envs=ids(env_ids), positions=wanted, reseed=reseed)
         return self._answers.observed(request, self._call("restore_state", request))
 
     def fork(self, env_id: int, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
@@ -111,7 +111,7 @@ class Calls(ABC):
 
         Args:
             env_id: The environment to copy.
-            env_ids: Which environments become copies; all if left out.
+            env_ids: Which environments become copies; all if left out, none if empty.
             reseed: Deals other pieces from here on, different ones to each copy. Left out: the same pieces to all.
         """
         return self.restore_state(self.save_state([env_id]), env_ids, reseed=reseed)
@@ -121,7 +121,7 @@ class Calls(ABC):
         """Lists every placement of the current pieces and its outcome.
 
         Args:
-            env_ids: Which environments; all if left out.
+            env_ids: Which environments; all if left out, none if empty.
             **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
         """
         request = self._placements_request(env_ids, options)
@@ -132,18 +132,15 @@ class Calls(ABC):
 
     def _placements_request(self, env_ids: EnvIds, options: PlacementsOptions) -> pb.EnumeratePlacementsRequest:
         request = placements_request(**options)
-        request.session_envs.env_ids.extend(ids(env_ids))
+        request.session_envs.CopyFrom(pb.SessionEnvs(envs=ids(env_ids)))
+        request.min_revision = self._link.connection.min_revision
         return request
 
 
-def ids(env_ids: EnvIds) -> list[int]:
-    """Environment ids as requests hold them."""
+def ids(env_ids: EnvIds) -> pb.EnvIds | None:
+    """Environments as requests name them; None for all."""
     if env_ids is None:
-        return []
+        return None
     if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:
         raise InvalidArgumentError("env_ids", "is a mask, expected indices: numpy.flatnonzero(mask)")
-    listed = arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32)
-    if not listed:
-        # On the wire an empty list means all environments, and a caller who selected none does not mean that.
-        raise InvalidArgumentError("env_ids", "is empty; leave it out to mean all environments")
-    return listed
+    return pb.EnvIds(ids=arguments.integers("env_ids", env_ids, "a list of environments", arguments.U32))

@@ -69,7 +69,8 @@ class Journal:
             return  # Snapshots taken after it include it.
         self.entries.append(entry)
         if self._not_begun and entry.kind != "step":
-            self._not_begun.difference_update(entry.request.env_ids or list(self._not_begun))
+            begun = entry.request.envs.ids if entry.request.HasField("envs") else list(self._not_begun)
+            self._not_begun.difference_update(begun)
 
     def due(self) -> bool:
         """Whether snapshots are due; true once, until they are kept."""

@@ -38,6 +38,7 @@ class Session(Calls):
     ) -> Session:
         """Makes a session on the server; `patient` waits for a server that went away."""
         request.request_id = str(uuid.uuid4())
+        request.config.min_revision = connection.min_revision
         call = connection.call_patiently if patient else connection.call
         message = call("CreateSession", request).session
         check_session(request.config, message)
@@ -151,10 +152,10 @@ class Session(Calls):
         """Draws environments as text.
 
         Args:
-            env_ids: Which environments; all if left out.
+            env_ids: Which environments; all if left out, none if empty.
             style: `ascii`, `lab`, `leiden` or `ansi`, see `RenderFormat` in the proto files.
         """
-        request = pb.RenderRequest(env_ids=ids(env_ids), format=enum_value(pb.RenderFormat, style, "style"))
+        request = pb.RenderRequest(envs=ids(env_ids), format=enum_value(pb.RenderFormat, style, "style"))
         frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
         return frames
 

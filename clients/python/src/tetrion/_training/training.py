@@ -23,7 +23,7 @@ from tetrion._evaluations.results import Evaluation
 from tetrion._messages.policies import PoliciesLike, Search
 from tetrion._messages.requests import RulesLike, rules_message, selected_features
 from tetrion._pb import messages as pb
-from tetrion._pb.records import PolicySummary, ServerInfo
+from tetrion._pb.records import Catalog, PolicySummary
 from tetrion._training.cem import PRESETS, CemConfig, CemOptimizer
 from tetrion._training.draws import GAME, word
 from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
@@ -54,8 +54,8 @@ class Evaluator(Protocol):
         """See `Client.evaluate`."""
         ...
 
-    def server_info(self, width: int | None = None) -> ServerInfo:
-        """See `Client.server_info`."""
+    def catalog(self, width: int | None = None) -> Catalog:
+        """See `Client.catalog`."""
         ...
 
 
@@ -263,7 +263,7 @@ def cem(
     Args:
         evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
         config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`.
-        features: The name of a feature set, see `Client.server_info().feature_sets`, or a list of features, one for each
+        features: The name of a feature set, see `Client.catalog().feature_sets`, or a list of features, one for each
             weight: families written out, as `height_difference[0]`.
         rules: A preset's name, or fields of the rules by name. None: `simplified` on 10 x 10.
         search: How candidates weigh what the next pieces can reach. None: not at all.
@@ -421,10 +421,10 @@ def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: Rul
     if not playfield.HasField("width"):
         name = playfield.preset or "simplified"
         # Rules that the server does not know are for the server to refuse.
-        presets = evaluator.server_info().rules_presets
+        presets = evaluator.catalog().rules_presets
         width = next((preset.rules.get("width", 0) for preset in presets if preset.name == name), 0)
-    for known in evaluator.server_info(width or None).feature_sets:
+    for known in evaluator.catalog(width or None).feature_sets:
         if known.name == selected:
             return len(known.columns)
-    names = [known.name for known in evaluator.server_info().feature_sets]
+    names = [known.name for known in evaluator.catalog().feature_sets]
     raise InvalidArgumentError(unknown("feature set", features, names))

@@ -24,7 +24,7 @@ from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
 from tetrion._transport import addresses
 from tetrion._transport.server import Server, shared_server
 from tetrion._transport.tls import Tls
-from tetrion._transport.versions import check, stranger
+from tetrion._transport.versions import PROTOCOL_REVISION, check, stranger
 from tetrion.errors import ForkedClientError, InvalidArgumentError, ServerUnavailableError, TetrionError
 
 _LOG = logging.getLogger("tetrion")
@@ -66,7 +66,7 @@ class ConnectionSettings(TypedDict, total=False):
             gone after 10 to 40 seconds; the less patience, the sooner. 0 gives up at once. A server that has never answered
             is given up at once as well.
         options: Further options of the gRPC channel; they override ours.
-        any_version: Use the server whatever its version is.
+        any_version: Use the server even if it does not know all of the protocol; it refuses what it does not know.
     """
 
     token: str | None
@@ -87,6 +87,7 @@ class Connection:
         timeout: Seconds that a call may take.
         patience: Seconds to wait for a server that went away.
         connected: Whether the server has ever answered.
+        min_revision: The revision of the protocol that the server must have; 0 if any will do.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Connection:
             timeout: Seconds that a call may take.
             patience: Seconds to wait for a server that went away.
             options: Further options of the gRPC channel.
-            any_version: Use the server whatever its version is.
+            any_version: Use the server even if it does not know all of the protocol.
 
         Raises:
             InvalidArgumentError: The address is malformed, or a setting is out of range.
@@ -142,7 +143,7 @@ class Connection:
         self.address = address.address if isinstance(address, Server) else address
         self.timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
-        self._any_version = arguments.flag("any_version", any_version)
+        self.min_revision = 0 if arguments.flag("any_version", any_version) else PROTOCOL_REVISION
         self.connected = False
         self._closed = False
         ours = {**dict(_OPTIONS), **_waits(self.patience)}
@@ -165,6 +166,7 @@ class Connection:
         self._environment: Any = EnvironmentServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._info: pb.GetServerInfoResponse | None = None
+        self._catalog: pb.GetCatalogResponse | None = None
         _note_use(self)
 
     @property
@@ -233,8 +235,8 @@ class Connection:
             TetrionError: The call failed.
         """
         self.check_usable()
-        if self._info is None and method != "GetServerInfo":
-            self.server_info()
+        if method != "GetServerInfo":
+            self.check_server()
         try:
             response = getattr(self._environment, method)(
                 request, timeout=_grpc_timeout(self.timeout), metadata=(*self._metadata, *metadata)
@@ -276,7 +278,7 @@ class Connection:
     def watch(self, request: pb.WatchSessionRequest) -> Any:
         """Watches a session: the call, which is an iterator of its messages and can be cancelled."""
         self.check_usable()
-        self.server_info()
+        self.check_server()
         return self._environment.WatchSession(request, metadata=(*self._metadata, ("x-session", request.session)))
 
     def evaluate(
@@ -284,8 +286,9 @@ class Connection:
     ) -> Generator[pb.EvaluatePoliciesResponse, None, None]:
         """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
         self.check_usable()
-        self.server_info()
+        self.check_server()
         timeout = None if timeout is None else _grpc_timeout(timeout)
+        request.min_revision = self.min_revision
         call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._metadata)
         try:
             for message in call:
@@ -296,21 +299,41 @@ class Connection:
         finally:
             call.cancel()
 
-    def server_info(self, width: int = 0) -> pb.GetServerInfoResponse:
-        """See `Client.server_info`."""
-        width = arguments.integer("width", width)
+    def check_server(self) -> None:
+        """Asks the server for its versions, at the first call."""
         if self._info is None:
-            try:
-                info: pb.GetServerInfoResponse = self.call_patiently("GetServerInfo", pb.GetServerInfoRequest())
-            except TetrionError as error:
-                raise stranger(self.address, error) from None
-            check(self.address, info, self._any_version)
-            # The server answers the same while it runs.
-            self._info = info
+            self.server_info()
+
+    def server_info(self) -> pb.GetServerInfoResponse:
+        """See `Client.server_info`."""
+        try:
+            info: pb.GetServerInfoResponse = self.call_patiently("GetServerInfo", pb.GetServerInfoRequest())
+        except TetrionError as error:
+            raise (stranger(self.address, error) if self._info is None else error) from None
+        if self._info is None:
+            check(self.address, info, self.min_revision)
+        self._info = info
+        return info
+
+    @property
+    def limits(self) -> pb.Limits:
+        """What the server allowed when it was last asked."""
+        self.check_server()
+        assert self._info is not None, "checked"
+        return self._info.limits
+
+    def catalog(self, width: int = 0) -> pb.GetCatalogResponse:
+        """See `Client.catalog`."""
         if width:
-            response: pb.GetServerInfoResponse = self.call_patiently("GetServerInfo", pb.GetServerInfoRequest(width=width))
-            return response
-        return self._info
+            return self._ask_catalog(width)
+        if self._catalog is None:
+            # The server answers the same while it runs.
+            self._catalog = self._ask_catalog(0)
+        return self._catalog
+
+    def _ask_catalog(self, width: int) -> pb.GetCatalogResponse:
+        catalog: pb.GetCatalogResponse = self.call_patiently("GetCatalog", pb.GetCatalogRequest(width=width))
+        return catalog
 
     def close(self) -> None:
         """Closes the channel; does nothing in a forked child."""

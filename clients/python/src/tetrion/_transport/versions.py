@@ -1,8 +1,8 @@
 """Which servers this package is made for.
 
-The version decides whether both sides mean the same by a message: versions with the same major number do, and while that is
-0, versions with the same minor number. The rules version decides whether equal seeds and actions give the same game. The
-package refuses a server of another version; it uses one with another rules version, and warns the caller.
+The protocol only grows, and every addition raises its revision: a server of a lower revision than this package does not know
+all of its fields, and is refused. The rules version decides whether equal seeds and actions give the same game: the package
+uses a server with another one, and warns the caller.
 """
 
 from __future__ import annotations
@@ -13,31 +13,20 @@ from tetrion._pb.messages import GetServerInfoResponse
 from tetrion.errors import ForeignServerError, IncompatibleServerError, InvalidAnswerError, TetrionError, VersionWarning
 
 VERSION = "0.1.0"
+PROTOCOL_REVISION = 1
 RULES_VERSION = "tetrion-rules-1"
 
 
-def is_compatible(ours: str, theirs: str) -> bool:
-    """Whether two versions understand each other: `1.4.0` and `1.0.2` do, `0.1.0` and `0.2.0` do not."""
-
-    def significant(version: str) -> tuple[int, int] | None:
-        parts = version.split(".")
-        if len(parts) < 2 or not (parts[0].isdecimal() and parts[1].isdecimal()):
-            return None
-        major, minor = int(parts[0]), int(parts[1])
-        return major, minor if major == 0 else 0
-
-    return significant(ours) is not None and significant(ours) == significant(theirs)
-
-
-def check(address: str, info: GetServerInfoResponse, any_version: bool) -> None:
+def check(address: str, info: GetServerInfoResponse, min_revision: int) -> None:
     """Compares the versions of a server with those that this package expects.
 
     Raises:
-        IncompatibleServerError: Its version does not fit this package.
+        IncompatibleServerError: Its revision of the protocol is lower than `min_revision`.
     """
-    if not any_version and not is_compatible(VERSION, info.server_version):
+    if info.protocol_revision < min_revision:
         raise IncompatibleServerError(
-            f"the server at {address} is Tetrion {info.server_version}, and this package is Tetrion {VERSION}",
+            f"the server at {address} is Tetrion {info.server_version} with protocol_revision {info.protocol_revision}, and "
+            f"this package, Tetrion {VERSION}, needs {min_revision}",
             code="FAILED_PRECONDITION",
         )
     if info.rules_version != RULES_VERSION:

@@ -53,7 +53,7 @@ class Watching:
     ) -> None:
         """Begins to watch; see `Client.watch`."""
         scale, palette = pictures.checked_scale("render_scale", scale), pictures.checked_palette("render_palette", palette)
-        request = pb.WatchSessionRequest(env_ids=ids(env_ids), max_frames_per_second=arguments.limit("render_fps", fps))
+        request = pb.WatchSessionRequest(envs=ids(env_ids), max_frames_per_second=arguments.limit("render_fps", fps))
         self._reader = _Reader(connection, session, request)
         self._painter = painter(self._rules, scale, palette)
         weakref.finalize(self, self._reader.stop)

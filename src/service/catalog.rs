@@ -1,0 +1,149 @@
+//! GetCatalog: what this server supports, read from the tables that the rest of the program uses.
+
+use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
+use crate::agents::{AGENTS, AgentRow, Parameter};
+use crate::engine::rules::WIDTHS;
+use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet};
+use crate::env::Role;
+use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
+use crate::wire::policies::encode_terminal_value;
+use crate::wire::rules::ResolvedRules;
+use crate::wire::search::encode_search;
+use crate::wire::{fields, pb};
+
+use super::refusal::Refusal;
+
+/// The answer of GetCatalog.
+pub(super) fn catalog(request: &pb::GetCatalogRequest) -> Result<pb::GetCatalogResponse, Refusal> {
+    let width = match u8::try_from(request.width) {
+        Ok(0) => PRESETS[0].rules.width,
+        Ok(width) if WIDTHS.contains(&width) => width,
+        _ => {
+            let (min, max) = (WIDTHS.start(), WIDTHS.end());
+            let problem = format!("is {}, expected {min} to {max}, or 0", request.width);
+            return Err(Refusal::field("width", problem));
+        }
+    };
+    Ok(pb::GetCatalogResponse {
+        rules_presets: PRESETS.iter().map(rules_preset).collect(),
+        piece_sets: PIECE_SETS.iter().map(piece_set).collect(),
+        features: FEATURES.iter().flat_map(forms).collect(),
+        feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),
+        observation_fields: fields::infos(Role::Observation),
+        info_fields: fields::infos(Role::Info),
+        controllers: CONTROLLERS.iter().map(controller).collect(),
+        agents: AGENTS.iter().map(agent).collect(),
+    })
+}
+
+fn rules_preset(preset: &crate::engine::rules::Preset) -> pb::RulesPreset {
+    let resolved = ResolvedRules { preset: preset.name, rules: preset.rules };
+    pb::RulesPreset {
+        name: preset.name.to_owned(),
+        source: preset.source.to_owned(),
+        rules: Some(pb::Rules::from(&resolved)),
+    }
+}
+
+fn piece_set(row: &NamedPieceSet) -> pb::PieceSet {
+    let set = PieceSet::named(row.name).expect("a row of the table");
+    pb::PieceSet { name: row.name.to_owned(), source: row.source.to_owned(), pieces: set.drawings() }
+}
+
+/// A feature in each named form: features of playfields are measured after clearing, and with `_preclear` before.
+fn forms(feature: &Feature) -> Vec<pb::Feature> {
+    let (family, size) = match feature.measure {
+        Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => (pb::FeatureFamily::Single, 0),
+        Measure::Column(_) => (pb::FeatureFamily::Columns, 0),
+        Measure::Pair(_) => (pb::FeatureFamily::ColumnPairs, 0),
+        Measure::Seven(_) | Measure::LandingSeven(_) => (pb::FeatureFamily::Fixed, 7),
+    };
+    let form = |name: String, stage: pb::FeatureStage| pb::Feature {
+        name,
+        formula: feature.formula.to_owned(),
+        source: feature.source.to_owned(),
+        stage: stage.into(),
+        family: family.into(),
+        size,
+    };
+    let plain = feature.name.to_owned();
+    if feature.is_of_landing() {
+        return vec![form(plain, pb::FeatureStage::Landing)];
+    }
+    let preclear = format!("{plain}_preclear");
+    vec![form(plain, pb::FeatureStage::AfterClearing), form(preclear, pb::FeatureStage::BeforeClearing)]
+}
+
+fn feature_set(set: &NamedSet, width: u8) -> pb::FeatureSet {
+    pb::FeatureSet {
+        name: set.name.to_owned(),
+        version: set.version.to_string(),
+        source: set.source.to_owned(),
+        features: set.members.iter().map(|member| member.replace("[i]", "")).collect(),
+        columns: features_at(set.name, width).names(),
+    }
+}
+
+fn features_at(set: &str, width: u8) -> FeatureSet {
+    FeatureSet::named(set, width).expect("a set of the table at a width in range")
+}
+
+fn controller(controller: &Controller) -> pb::Controller {
+    let set = controller.feature_set;
+    let columns_change = features_at(set, *WIDTHS.start()).len() != features_at(set, *WIDTHS.end()).len();
+    pb::Controller {
+        name: controller.name.to_owned(),
+        feature_set: set.to_owned(),
+        feature_set_version: features_at(set, controller.width).version().to_string(),
+        weights: controller.weights.to_vec(),
+        width: if columns_change { controller.width.into() } else { 0 },
+        terminal_value: encode_terminal_value(controller.play.terminal_value).into(),
+        rules_preset: controller.preset.to_owned(),
+        source: controller.source.to_owned(),
+        results: controller.figures.iter().flat_map(results).collect(),
+        expectation: encode_search(controller.play.search).1,
+    }
+}
+
+/// A controller's published results, and results measured since.
+fn results(figure: &Figure) -> Vec<pb::ReportedResult> {
+    let cut = match figure.max_steps {
+        0 => String::new(),
+        steps => format!(", games cut after {steps} key presses"),
+    };
+    let result =
+        |mean_lines: f64, half_width: Option<f64>, num_games: u64, source: &str| pb::ReportedResult {
+            rules_preset: figure.preset.to_owned(),
+            width: figure.width.into(),
+            height: figure.height.into(),
+            mean_lines,
+            half_width,
+            num_games,
+            source: format!("{source}{cut}"),
+        };
+    let published = figure.published.map(|mean| result(mean, None, 0, "published with the weights"));
+    let measured = figure.measured.map(|measured| {
+        let half_width = measured.interval.map(|(low, high)| (high - low) / 2.0);
+        result(
+            measured.mean,
+            half_width,
+            measured.games.into(),
+            "measured by other programs of the research line",
+        )
+    });
+    published.into_iter().chain(measured).collect()
+}
+
+fn agent(row: &AgentRow) -> pb::AgentInfo {
+    let parameter = |parameter: &Parameter| pb::AgentParameter {
+        name: parameter.name().to_owned(),
+        description: parameter.description().to_owned(),
+        default_value: parameter.default_value(),
+    };
+    pb::AgentInfo {
+        name: row.name.to_owned(),
+        description: row.description.to_owned(),
+        source: row.source.to_owned(),
+        parameters: row.parameters.iter().map(parameter).collect(),
+    }
+}
