@@ -25,7 +25,7 @@ const ROOTS: [&str; 4] = [
 const AS_JSON: [&str; 18] = [
     ".tetrion.v1.Recording",
     ".tetrion.v1.RecordedOutcome",
-    ".tetrion.v1.RecordedEnd",
+    ".tetrion.v1.EpisodeEnd",
     ".tetrion.v1.InvalidActionPolicy",
     ".tetrion.v1.Drawing",
     ".tetrion.v1.Rules",

@@ -29,7 +29,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-FILES = ["tensor", "rules", "features", "position", "policy", "catalog", "server_info"]
+FILES = ["tensor", "rules", "features", "position", "seeding", "policy", "catalog", "server_info"]
 FILES += ["environment_service", "evaluation_service", "recording"]
 # Messages of rules.proto that callers may write as dictionaries, those that others contain first.
 DICTIONARIES = ["Scoring", "Garbage", "Rules"]
@@ -39,14 +39,17 @@ RECORDS += ["EvaluationStarted", "EvaluationProgress", "EvaluationSummary"]
 RENAMED = {"GetServerInfoResponse": "ServerInfo", "GetCatalogResponse": "Catalog"}
 # Messages for which Python has other types.
 TYPES = {
-    "Agent": "Policy",
     "Duration": "float",
-    "Expectation": "Search",
     "FeatureSelection": "str | tuple[str, ...]",
+    "Policy": "Policy",
     "Rules": "RulesFields",
+    "Search": "Search",
+    "Seeding": "int",
 }
-# Fields that a record lacks: the caller's own model, and what this package sets.
-OMITTED = {"EvaluationStarted": ["mlp", "n_tuple"], "SessionConfig": ["min_revision"]}
+# Fields that a record lacks, because this package sets them.
+OMITTED = {"SessionConfig": ["min_revision"]}
+# Fields of records that have another name in Python, where a seed is the only kind of seeding that a server returns.
+RENAMED_FIELDS = {"SessionConfig": {"seeding": "seed"}}
 
 
 class CustomMetadataHook(MetadataHookInterface):
@@ -180,14 +183,19 @@ def records(described: bytes) -> str:
         message, number, comments = messages[name]
         lines += ["", "", "@dataclass(frozen=True)", f"class {RENAMED.get(name, name)}:"]
         lines += [f'    """{_first_paragraph(comments[4, number])}', "", "    Attributes:"]
-        fields = [(at, field) for at, field in enumerate(message.field) if field.name not in OMITTED.get(name, ())]
-        lines += [f"        {field.name}: {_first_paragraph(comments[4, number, 2, at])}" for at, field in fields]
-        lines += ['    """', "", *(f"    {field.name}: {_record_type(field, enums)}" for _, field in fields)]
+        renamed = RENAMED_FIELDS.get(name, {})
+        numbered = [(at, field) for at, field in enumerate(message.field) if field.name not in OMITTED.get(name, ())]
+        fields = [(renamed.get(field.name, field.name), field) for _, field in numbered]
+        about = [_first_paragraph(comments[4, number, 2, at]) for at, _ in numbered]
+        lines += [f"        {field}: {text}" for (field, _), text in zip(fields, about, strict=True)]
+        lines += ['    """', "", *(f"    {called}: {_record_type(field, enums)}" for called, field in fields)]
         contained = [field.type_name.rpartition(".")[2] for _, field in fields if field.type == field.TYPE_MESSAGE]
         waiting += [kind for kind in contained if kind not in TYPES]
     table = ", ".join(f'"tetrion.v1.{name}": {RENAMED.get(name, name)}' for name in names)
+    originals = {name: {called: field for field, called in fields.items()} for name, fields in RENAMED_FIELDS.items()}
     exported = ", ".join(f'"{RENAMED.get(name, name)}"' for name in sorted(names))
-    lines += ["", "", "# By the names of their messages.", f"RECORDS: dict[str, type] = {{{table}}}", ""]
+    lines += ["", "", "# By the names of their messages.", f"RECORDS: dict[str, type] = {{{table}}}"]
+    lines += ["# Fields of messages that have another name here.", f"FIELDS: dict[str, dict[str, str]] = {originals}", ""]
     lines += [f"__all__ = [{exported}]", "", "for _kind in RECORDS.values():", '    _kind.__module__ = "tetrion.records"']
     return "\n".join(lines) + "\n"
 
@@ -234,6 +242,6 @@ def _record_type(field: Any, enums: dict[str, list[str]]) -> str:
     if field.label == field.LABEL_REPEATED:
         return f"tuple[{kind}, ...]"
     # Of what a server always sends.
-    always = is_message and (name in ("Duration", "Statistics") or name.endswith("Limits"))
+    always = is_message and (name in ("Duration", "Statistics", "Policy") or name.endswith("Limits"))
     may_lack = field.proto3_optional or field.type == field.TYPE_ENUM or (is_message and not always)
     return f"{kind} | None" if may_lack and not (is_message and name == "Rules") else kind

@@ -22,7 +22,7 @@ use tetrion::service::{
     CallPool, Clock, Environments, EvaluationCapacity, Evaluations, Kernel, ServerFacts, SessionStore,
     StoreLimits, Worlds,
 };
-use tetrion::wire::pb;
+use tetrion::wire::{pb, seeding};
 use tetrion::wire::pb::environment_service_server::EnvironmentService;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,8 @@ impl Services {
         let calls = CallPool::new(POOL.clone(), MAX_WORK);
         let mut services = Services { store, calls, session: String::new() };
         services.session = RUNTIME.block_on(async {
-            let config = pb::SessionConfig { num_envs: Some(3), seed: Some(1), ..Default::default() };
+            let seeding = Some(seeding::from_seed(1));
+            let config = pb::SessionConfig { num_envs: 3, seeding, ..Default::default() };
             let create = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
             let environments = services.environments();
             let created =

@@ -39,17 +39,14 @@ The pieces of a game: one of these names, or [your own drawings](pieces.md).
 ";
 
 const AGENTS_HEAD: &str = "\
-Agents play the games of `EvaluatePolicies` and of `tetrion evaluate`.
+Policies by name, besides the controllers below: they play the games of `EvaluatePolicies` and of `tetrion evaluate`, and score no placements.
+`monte_carlo` and `monte_carlo_coded` play 50 random games per placement, or as many as [`MonteCarlo.playouts`](../proto/tetrion/v1/policy.proto) and `--playouts` say.
 The random choices of an agent come from the seed of the episode: the n-th draw is [`word(x, 4, n)`](concepts.md#seeds).
 ";
 
-const PARAMETERS_HEAD: &str = "\
-Parameters of the agents; an agent refuses all others.
-The controllers below take `lookahead`, `expectation` and `terminal_value`; the first two exclude each other.
-";
-
 const CONTROLLERS_HEAD: &str = "\
-Named linear agents: published weights for a feature set.
+Policies by name that score placements: published weights for a feature set.
+Every controller takes a [`Search`](../proto/tetrion/v1/policy.proto) and a value of game-ending placements.
 A controller also plays under other rules and sizes than its own, unless its features depend on the width.
 ";
 
@@ -103,25 +100,9 @@ pub fn markdown() -> String {
     });
     table(&mut page, "Piece sets", PIECES_HEAD, ["piece set", "pieces", "where it comes from"], sets);
 
-    let agents = AGENTS.iter().map(|agent| {
-        let parameters = agent.parameters.iter().map(|parameter| code(parameter.name()));
-        [code(agent.name), list(parameters), agent.description.to_owned(), agent.source.to_owned()]
-    });
-    let heads = ["agent", "parameters", "how it chooses", "source"];
-    table(&mut page, "Agents", AGENTS_HEAD, heads, agents);
-
-    let mut parameters = Vec::new();
-    for &parameter in AGENTS.iter().flat_map(|agent| agent.parameters) {
-        if !parameters.contains(&parameter) {
-            parameters.push(parameter);
-        }
-    }
-    let parameters = parameters.into_iter().map(|parameter| {
-        let default = parameter.default_value();
-        let default = if default.is_empty() { "none".to_owned() } else { code(default) };
-        [code(parameter.name()), parameter.description().to_owned(), default]
-    });
-    table(&mut page, "Parameters", PARAMETERS_HEAD, ["parameter", "meaning", "default"], parameters);
+    let agents =
+        AGENTS.iter().map(|agent| [code(agent.name), agent.description.to_owned(), agent.source.to_owned()]);
+    table(&mut page, "Agents", AGENTS_HEAD, ["agent", "how it chooses", "source"], agents);
 
     let controllers = CONTROLLERS.iter().map(|controller| {
         let search = match controller.play.search {
@@ -129,7 +110,7 @@ pub fn markdown() -> String {
                 ", expectation, a next piece shown"
             }
             Search::Expectation(_) => ", expectation",
-            Search::Greedy | Search::Lookahead(_) => "",
+            Search::Greedy | Search::Lookahead { .. } => "",
         };
         let made_for =
             format!("`{}`, {} x {}{search}", controller.preset, controller.width, controller.height);

@@ -61,7 +61,7 @@ impl SearchArgs {
         let default = Expectation::default();
         let search = match self.lookahead {
             Some(0) => Some(Search::Greedy),
-            Some(pieces) => Some(Search::Lookahead(pieces)),
+            Some(pieces) => Some(Search::Lookahead { pieces }),
             None => self.expectation.then(|| {
                 Search::Expectation(Expectation {
                     pieces: self.expectation_pieces.unwrap_or(default.pieces),

@@ -7,15 +7,16 @@ use tonic::Streaming;
 
 use super::connection::ServerChannel;
 use super::error::error;
-use super::{Client, ClientError, Policies, RulesChoice};
-use crate::engine::Rules;
+use super::{Client, ClientError, Policy, RulesChoice};
+use crate::engine::{EpisodeEnd, Rules};
+use crate::recording::Recording;
+pub use crate::wire::evaluation::Estimate;
 use crate::wire::limits::{MAX_RECORDED_GAMES, MAX_RESPONSE_BYTES};
-use crate::wire::pb::evaluate_policies_request::Games;
 use crate::wire::pb::evaluate_policies_response;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use crate::wire::rules::ResolvedRules;
 use crate::wire::tensor::{self, Dim, Element};
-use crate::wire::{InField, duration, pb};
+use crate::wire::{InField, duration, pb, recording, seeding};
 
 /// How often the server reports progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -28,18 +29,23 @@ pub struct EvaluationRequest {
     /// The rules version that results must have; empty for any.
     pub rules_version: String,
     /// The policies that play.
-    pub policies: Policies,
+    pub policies: Vec<Policy>,
     /// The seeds of the games.
     pub seeds: Seeds,
     /// Pieces after which the server cuts a game; 0 for the server's limit.
     pub max_pieces: u64,
     /// Steps after which the server cuts a game (keys, if the rules have keys); 0 for the server's limit.
     pub max_steps: u64,
-    /// Trials at each height for an estimate of the length of games; 0 to play the games.
+    /// Trials at each height for estimates of the length of games; 0 to play the games.
     pub loss_trials: u32,
 }
 
 impl EvaluationRequest {
+    /// Number of policies, counting rows of weights.
+    pub(super) fn num_policies(&self) -> usize {
+        self.policies.iter().map(Policy::num_rows).sum()
+    }
+
     /// The message for a server. [`wire::evaluation::decode`](crate::wire::evaluation::decode) turns it into what a
     /// server of this version would play.
     ///
@@ -80,12 +86,12 @@ impl Seeds {
         }
     }
 
-    fn encode(&self) -> Games {
+    fn encode(&self) -> pb::Seeding {
         match self {
-            Seeds::Common { seed, count } => Games::SeedRange(pb::SeedRange { seed: *seed, count: *count }),
+            Seeds::Common { seed, count } => seeding::from_drawn(*seed, *count),
             Seeds::PerPolicy(rows) => {
-                let shape = vec![rows.len() as u32, self.games_per_policy()];
-                Games::Seeds(tensor::encode(shape, &rows.concat()))
+                self.games_per_policy();
+                seeding::from_seeds_per_policy(rows.concat())
             }
         }
     }
@@ -98,8 +104,10 @@ pub enum Event {
     Started(Box<Started>),
     /// Finished games.
     Games(Vec<GameResult>),
-    /// The actions of a recorded game: its policy, its seed, and its actions.
-    Actions(Pair, Vec<u16>),
+    /// Finished estimates.
+    Estimates(Vec<LossEstimate>),
+    /// The recording of a game, by its policy and its seed.
+    Recording(Pair, Box<Recording>),
     /// The progress so far.
     Progress(EvaluationProgress),
     /// The last message: all games have arrived.
@@ -140,8 +148,28 @@ pub struct GameResult {
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Whether a limit cut the game.
-    pub truncated: bool,
+    /// Why the game ended. Of an estimate: topped out, or none where games last longer than that.
+    pub end: Option<EpisodeEnd>,
+}
+
+impl GameResult {
+    /// Whether a limit cut the game, or the end of its sequence. Of an estimate: whether games last longer than that.
+    pub fn is_truncated(&self) -> bool {
+        !self.end.is_some_and(EpisodeEnd::is_terminated)
+    }
+}
+
+/// A finished estimate of how long games last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossEstimate {
+    /// The index of the policy that played.
+    pub policy: u32,
+    /// The index of the seed in the evaluation.
+    pub seed_index: u32,
+    /// The seed of the estimate.
+    pub seed: u64,
+    /// The numbers.
+    pub estimate: Estimate,
 }
 
 /// The progress of an evaluation.
@@ -160,10 +188,41 @@ pub struct EvaluationProgress {
 pub struct Evaluated {
     /// Description of the evaluation.
     pub started: Started,
-    /// The games of each policy, in the order of their seeds.
-    pub games: Vec<Vec<GameResult>>,
+    /// What has come of it.
+    pub outcomes: Outcomes,
     /// Pieces landed in the games, or in the trials of estimates.
     pub pieces: u64,
+}
+
+/// What has come of an evaluation: games, or estimates of how long they last.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcomes {
+    /// The games of each policy, in the order of their seeds.
+    Games(Vec<Vec<GameResult>>),
+    /// The estimates of each policy, in the order of their seeds.
+    Estimates(Vec<Vec<LossEstimate>>),
+}
+
+impl Evaluated {
+    /// Number of games or estimates.
+    pub fn num_games(&self) -> u64 {
+        let num_games = match &self.outcomes {
+            Outcomes::Games(games) => games.iter().map(Vec::len).sum::<usize>(),
+            Outcomes::Estimates(estimates) => estimates.iter().map(Vec::len).sum(),
+        };
+        num_games as u64
+    }
+
+    /// The games of a policy.
+    ///
+    /// # Panics
+    /// If there is no such policy, or games were not played but estimated.
+    pub fn games(&self, policy: usize) -> &[GameResult] {
+        match &self.outcomes {
+            Outcomes::Games(games) => &games[policy],
+            Outcomes::Estimates(_) => panic!("no games were played"),
+        }
+    }
 }
 
 /// Indices of the policy and the seed of a game.
@@ -181,9 +240,9 @@ impl Client {
         self.servers[0].evaluate(request, None, false).await
     }
 
-    /// Lets a server play some games again and returns their actions, in the order of the pairs, with the games. It
-    /// uses the first server that is not lost. A game may be cut earlier than without recording: see
-    /// `Limits.max_recorded_steps`.
+    /// Lets a server play some games again and returns their recordings, in the order of the pairs. It uses the first
+    /// server that is not lost. A game may be cut earlier than without recording: see
+    /// `EvaluationLimits.max_recorded_steps`.
     ///
     /// # Errors
     /// If the server refuses, does not answer, or does not record.
@@ -194,7 +253,7 @@ impl Client {
         &self,
         request: &EvaluationRequest,
         pairs: &[Pair],
-    ) -> Result<Vec<(GameResult, Vec<u16>)>, ClientError> {
+    ) -> Result<Vec<Recording>, ClientError> {
         let (last, others) = self.servers.split_last().expect("a client has a server");
         for server in others {
             match server.record(request, pairs).await {
@@ -232,8 +291,12 @@ impl Events {
         Ok(Some(match message.event {
             Some(Message::Started(started)) => Event::Started(Box::new(decode_started(started)?)),
             Some(Message::Results(results)) => Event::Games(decode_games(&results)?),
-            Some(Message::Actions(actions)) => {
-                Event::Actions((actions.policy_index, actions.seed_index), decode_actions(&actions.actions)?)
+            Some(Message::Estimates(estimates)) => Event::Estimates(decode_estimates(&estimates)?),
+            Some(Message::Recording(message)) => {
+                let recording = message.recording.unwrap_or_default();
+                let recording = recording::decode(&recording).in_field("recording");
+                let recording = recording.map_err(|error| ClientError::Answer(error.to_string()))?;
+                Event::Recording((message.policy_index, message.seed_index), Box::new(recording))
             }
             Some(Message::Progress(progress)) => Event::Progress(EvaluationProgress {
                 games: progress.games_done,
@@ -254,14 +317,14 @@ impl ServerChannel {
         &self,
         request: &EvaluationRequest,
         pairs: Option<&[Pair]>,
-        record: bool,
+        include_recordings: bool,
     ) -> Result<Events, ClientError> {
         let mut client = EvaluationServiceClient::new(self.channel.clone())
             .max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
         let answer = client
             .evaluate_policies(self.request(pb::EvaluatePoliciesRequest {
                 min_revision: self.min_revision,
-                ..encode(request, pairs, record)
+                ..encode(request, pairs, include_recordings)
             }))
             .await;
         let stream = answer.map_err(|status| self.error(&status))?.into_inner();
@@ -272,45 +335,45 @@ impl ServerChannel {
         &self,
         request: &EvaluationRequest,
         pairs: &[Pair],
-    ) -> Result<Vec<(GameResult, Vec<u16>)>, ClientError> {
-        let (mut games, mut actions) = (BTreeMap::new(), BTreeMap::new());
+    ) -> Result<Vec<Recording>, ClientError> {
+        let mut recordings = BTreeMap::new();
         for pairs in pairs.chunks(MAX_RECORDED_GAMES as usize) {
             let mut events = self.evaluate(request, Some(pairs), true).await?;
             while let Some(event) = events.next().await? {
-                match event {
-                    Event::Games(some) => {
-                        games.extend(some.into_iter().map(|game| ((game.policy, game.seed_index), game)));
-                    }
-                    Event::Actions(pair, done) => drop(actions.insert(pair, done)),
-                    Event::Started(_) | Event::Progress(_) | Event::Done => {}
+                if let Event::Recording(pair, recording) = event {
+                    recordings.insert(pair, *recording);
                 }
             }
         }
-        let recorded = |pair: &Pair| Some((games.get(pair).copied()?, actions.get(pair).cloned()?));
-        let missing = || ClientError::Answer("it has no actions of a game that was recorded".to_owned());
-        pairs.iter().map(|pair| recorded(pair).ok_or_else(missing)).collect()
+        let missing = || ClientError::Answer("it has no recording of a game".to_owned());
+        pairs.iter().map(|pair| recordings.remove(pair).ok_or_else(missing)).collect()
     }
 }
 
-fn encode(request: &EvaluationRequest, pairs: Option<&[Pair]>, record: bool) -> pb::EvaluatePoliciesRequest {
+fn encode(
+    request: &EvaluationRequest,
+    pairs: Option<&[Pair]>,
+    include_recordings: bool,
+) -> pb::EvaluatePoliciesRequest {
     let pairs = pairs.map(|pairs| {
-        let numbers: Vec<u32> = pairs.iter().flat_map(|&(policy, seed)| [policy, seed]).collect();
+        let numbers: Vec<i32> =
+            pairs.iter().flat_map(|&(policy, seed)| [policy as i32, seed as i32]).collect();
         tensor::encode(vec![pairs.len() as u32, 2], &numbers)
     });
-    let (weights, agents) = request.policies.encode();
     pb::EvaluatePoliciesRequest {
         rules: Some((&request.rules).into()),
         rules_version: request.rules_version.clone(),
-        weights,
-        agents,
-        games: Some(request.seeds.encode()),
+        policies: request.policies.iter().map(Policy::encode).collect(),
+        seeding: Some(request.seeds.encode()),
         pairs,
         max_pieces: request.max_pieces,
         max_steps: request.max_steps,
-        loss_trials: request.loss_trials,
+        loss_estimation: (request.loss_trials > 0)
+            .then_some(pb::LossEstimation { trials: request.loss_trials }),
+        include_results: true,
         progress_interval: duration::encode(PROGRESS_INTERVAL),
         max_response_bytes: MAX_RESPONSE_BYTES,
-        record,
+        include_recordings,
         ..Default::default()
     }
 }
@@ -327,42 +390,73 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
         rules_version: started.rules_version,
         max_pieces: started.max_pieces,
         max_steps: started.max_steps,
-        loss_trials: started.loss_trials,
+        loss_trials: started.loss_estimation.map_or(0, |estimation| estimation.trials),
     })
 }
 
-fn decode_actions(actions: &[u32]) -> Result<Vec<u16>, ClientError> {
-    let wrong = || ClientError::Answer("it has an action above 65535".to_owned());
-    actions.iter().map(|&action| u16::try_from(action).map_err(|_| wrong())).collect()
+fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, ClientError> {
+    let policies = column::<i32>(&results.policy_indices, "policy_indices", Dim::Any)?;
+    let length = Dim::Exactly(policies.len() as u32);
+    let seed_indices = column::<i32>(&results.seed_indices, "seed_indices", length)?;
+    let seeds = column::<u64>(&results.seeds, "seeds", length)?;
+    let lines = column::<i64>(&results.lines, "lines", length)?;
+    let pieces = column::<i64>(&results.pieces, "pieces", length)?;
+    let steps = column::<i64>(&results.steps, "steps", length)?;
+    let scores = column::<f64>(&results.scores, "scores", length)?;
+    let ends = column::<u8>(&results.ends, "ends", length)?;
+    let wrong = |i: usize| ClientError::Answer(format!("game {i} of its results has a number that none has"));
+    let game = |i: usize| {
+        Some(GameResult {
+            policy: policies[i].try_into().ok()?,
+            seed_index: seed_indices[i].try_into().ok()?,
+            seed: seeds[i],
+            lines: lines[i].try_into().ok()?,
+            pieces: pieces[i].try_into().ok()?,
+            steps: steps[i].try_into().ok()?,
+            score: scores[i],
+            end: EpisodeEnd::with_number(ends[i])?,
+        })
+    };
+    (0..policies.len()).map(|i| game(i).ok_or_else(|| wrong(i))).collect()
 }
 
-fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, ClientError> {
-    fn column<T: Element>(tensor: &Option<pb::Tensor>, name: &str) -> Result<Vec<T>, ClientError> {
-        let array = tensor::decode_field::<T>(tensor.as_ref(), name, &[Dim::Any]);
-        array.map(|array| array.elements).map_err(|error| ClientError::Answer(error.to_string()))
-    }
-    let policies = column::<u32>(&results.policy_indices, "policy_indices")?;
-    let seed_indices = column::<u32>(&results.seed_indices, "seed_indices")?;
-    let seeds = column::<u64>(&results.seeds, "seeds")?;
-    let lines = column::<u64>(&results.lines, "lines")?;
-    let pieces = column::<u64>(&results.pieces, "pieces")?;
-    let steps = column::<u64>(&results.steps, "steps")?;
-    let scores = column::<f64>(&results.scores, "scores")?;
-    let truncated = results.truncated.as_ref().map(|tensor| tensor.data.as_ref()).unwrap_or_default();
-    let length = policies.len();
-    let lengths = [seed_indices.len(), seeds.len(), lines.len(), pieces.len(), steps.len(), scores.len()];
-    if lengths.iter().any(|other| *other != length) || truncated.len() != length {
+fn decode_estimates(estimates: &pb::EvaluationEstimates) -> Result<Vec<LossEstimate>, ClientError> {
+    let policies = column::<i32>(&estimates.policy_indices, "policy_indices", Dim::Any)?;
+    let length = Dim::Exactly(policies.len() as u32);
+    let seed_indices = column::<i32>(&estimates.seed_indices, "seed_indices", length)?;
+    let seeds = column::<u64>(&estimates.seeds, "seeds", length)?;
+    let loss_rates = column::<f64>(&estimates.loss_rates, "loss_rates", length)?;
+    let lines = column::<f64>(&estimates.lines_per_piece, "lines_per_piece", length)?;
+    let steps = column::<f64>(&estimates.steps_per_piece, "steps_per_piece", length)?;
+    let scores = column::<f64>(&estimates.score_per_piece, "score_per_piece", length)?;
+    let lasts_longer = flags(&estimates.lasts_longer, policies.len())?;
+    let wrong = |i: usize| ClientError::Answer(format!("estimate {i} has a number that none has"));
+    let estimate = |i: usize| {
+        Some(LossEstimate {
+            policy: policies[i].try_into().ok()?,
+            seed_index: seed_indices[i].try_into().ok()?,
+            seed: seeds[i],
+            estimate: Estimate {
+                loss_rate: loss_rates[i],
+                lines_per_piece: lines[i],
+                steps_per_piece: steps[i],
+                score_per_piece: scores[i],
+                lasts_longer: lasts_longer[i] != 0,
+            },
+        })
+    };
+    (0..policies.len()).map(|i| estimate(i).ok_or_else(|| wrong(i))).collect()
+}
+
+fn column<T: Element>(tensor: &Option<pb::Tensor>, name: &str, length: Dim) -> Result<Vec<T>, ClientError> {
+    let array = tensor::decode_field::<T>(tensor.as_ref(), name, &[length]);
+    array.map(|array| array.elements).map_err(|error| ClientError::Answer(error.to_string()))
+}
+
+fn flags(tensor: &Option<pb::Tensor>, length: usize) -> Result<&[u8], ClientError> {
+    let flags = tensor.as_ref().map(|tensor| tensor.data.as_ref()).unwrap_or_default();
+    if flags.len() != length {
         return Err(ClientError::Answer("its columns are of different lengths".to_owned()));
     }
-    let game = |i: usize| GameResult {
-        policy: policies[i],
-        seed_index: seed_indices[i],
-        seed: seeds[i],
-        lines: lines[i],
-        pieces: pieces[i],
-        steps: steps[i],
-        score: scores[i],
-        truncated: truncated[i] != 0,
-    };
-    Ok((0..length).map(game).collect())
+    Ok(flags)
 }

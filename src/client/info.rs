@@ -27,8 +27,8 @@ pub struct ServerInfo {
 pub struct Catalog {
     /// Every feature set, with its columns for the width in the request.
     pub feature_sets: Vec<FeatureSetInfo>,
-    /// The names of the linear controllers.
-    pub controllers: Vec<String>,
+    /// The names of the policies.
+    pub policies: Vec<String>,
     /// The rule sets, the default first.
     pub rules_presets: Vec<RulesPresetInfo>,
 }
@@ -102,12 +102,12 @@ impl ServerChannel {
         };
         let rules_preset = |preset: pb::RulesPreset| {
             let rules = preset.rules.unwrap_or_default();
-            let (width, height) = (rules.width(), rules.height());
+            let (width, height) = (rules.width, rules.height);
             RulesPresetInfo { name: preset.name, width, height }
         };
         Ok(Catalog {
             feature_sets: catalog.feature_sets.into_iter().map(feature_set).collect(),
-            controllers: catalog.controllers.into_iter().map(|controller| controller.name).collect(),
+            policies: catalog.policies.into_iter().map(|policy| policy.name).collect(),
             rules_presets: catalog.rules_presets.into_iter().map(rules_preset).collect(),
         })
     }

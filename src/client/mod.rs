@@ -26,13 +26,14 @@ mod watching;
 
 pub use crate::wire::rules::RulesChoice;
 pub use choice::{
-    Activation, Expectation, Features, Mlp, ModelShape, NTuple, NamedPolicy, Play, PlayChoice, Policies,
-    Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightedPolicies,
+    Activation, Expectation, Features, Mlp, ModelShape, MonteCarlo, NTuple, Play, PlayChoice, Policy,
+    PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
 };
 pub use connection::{ClientIdentity, ConnectOptions};
 pub use error::ClientError;
 pub use evaluation::{
-    Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, Seeds, Started,
+    Estimate, Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, LossEstimate,
+    Outcomes, Seeds, Started,
 };
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 use super::connection::{FIRST_REST, LONGEST_REST, ServerChannel};
 use super::evaluation::Pair;
 use super::{
-    Client, ClientError, Evaluated, EvaluationProgress, EvaluationRequest, Event, GameResult, Started,
+    Client, ClientError, Evaluated, EvaluationProgress, EvaluationRequest, Event, GameResult, LossEstimate,
+    Outcomes, Started,
 };
 use crate::wire::limits::MAX_GAMES;
 
@@ -38,12 +39,12 @@ impl Client {
         request: &EvaluationRequest,
         mut progress: impl FnMut(EvaluationProgress),
     ) -> Result<Evaluated, ClientError> {
-        let (num_policies, num_games) = (request.policies.len() as u32, request.seeds.games_per_policy());
+        let (num_policies, num_games) = (request.num_policies() as u32, request.seeds.games_per_policy());
         let all_games = u64::from(num_policies) * u64::from(num_games);
         if all_games > MAX_GAMES {
             // In the server's words, but without a call: the client reserves a place for every game from the start.
             let message = format!(
-                "games: make {all_games} games ({num_policies} policies, {num_games} each), expected at most {MAX_GAMES}"
+                "seeding: makes {all_games} games ({num_policies} policies, {num_games} each), expected at most {MAX_GAMES}"
             );
             return Err(ClientError::Refused { reason: "INVALID_FIELD".to_owned(), message });
         }
@@ -52,7 +53,10 @@ impl Client {
         let mut run = Run::new(self, request, pairs);
         let mut collected = Collected {
             started: None,
-            games: vec![vec![None; num_games as usize]; request.policies.len()],
+            outcomes: match request.loss_trials {
+                0 => Places::Games(places(num_policies, num_games)),
+                _ => Places::Estimates(places(num_policies, num_games)),
+            },
             done: EvaluationProgress { num_games: run.num_games, ..EvaluationProgress::default() },
             pieces_by_call: Vec::new(),
         };
@@ -94,14 +98,17 @@ impl ServerChannel {
         events: &mpsc::Sender<(usize, Event)>,
     ) -> Result<(), ClientError> {
         let num_games = u64::from(request.seeds.games_per_policy());
-        let all = missing.len() as u64 == request.policies.len() as u64 * num_games;
+        let all = missing.len() as u64 == request.num_policies() as u64 * num_games;
         let pairs: Vec<Pair> = missing.iter().copied().collect();
         let mut answer = self.evaluate(request, (!all).then_some(&pairs), false).await?;
         while let Some(event) = answer.next().await? {
-            if let Event::Games(games) = &event
-                && let Some(game) = games.iter().find(|game| !missing.remove(&(game.policy, game.seed_index)))
-            {
-                let message = format!("it holds a game that was not asked for: {game:?}");
+            let pairs: Vec<Pair> = match &event {
+                Event::Games(games) => games.iter().map(|game| (game.policy, game.seed_index)).collect(),
+                Event::Estimates(some) => some.iter().map(|one| (one.policy, one.seed_index)).collect(),
+                Event::Started(_) | Event::Recording(..) | Event::Progress(_) | Event::Done => Vec::new(),
+            };
+            if let Some((policy, seed)) = pairs.iter().find(|pair| !missing.remove(pair)) {
+                let message = format!("it holds a game that was not asked for: policy {policy}, seed {seed}");
                 return Err(ClientError::Answer(message));
             }
             if events.send((number, event)).await.is_err() {
@@ -228,10 +235,25 @@ impl<'a> Run<'a> {
 /// The games of an evaluation, as they arrive.
 struct Collected {
     started: Option<Started>,
-    games: Vec<Vec<Option<GameResult>>>,
+    outcomes: Places,
     done: EvaluationProgress,
     /// Pieces that each call has reported.
     pieces_by_call: Vec<u64>,
+}
+
+/// The places of games or estimates, by policy and seed.
+enum Places {
+    Games(Vec<Vec<Option<GameResult>>>),
+    Estimates(Vec<Vec<Option<LossEstimate>>>),
+}
+
+fn places<T: Clone>(num_policies: u32, num_games: u32) -> Vec<Vec<Option<T>>> {
+    vec![vec![None; num_games as usize]; num_policies as usize]
+}
+
+/// What is in the places, if all are filled.
+fn filled<T>(places: Vec<Vec<Option<T>>>) -> Option<Vec<Vec<T>>> {
+    places.into_iter().map(|places| places.into_iter().collect()).collect()
 }
 
 impl Collected {
@@ -246,9 +268,18 @@ impl Collected {
                 _ => self.started = Some(*started),
             },
             Event::Games(games) => {
+                let Places::Games(places) = &mut self.outcomes else { return Err(of_another_kind()) };
+                self.done.games += games.len() as u64;
                 for game in games {
-                    self.games[game.policy as usize][game.seed_index as usize] = Some(game);
-                    self.done.games += 1;
+                    places[game.policy as usize][game.seed_index as usize] = Some(game);
+                }
+                return Ok(true);
+            }
+            Event::Estimates(estimates) => {
+                let Places::Estimates(places) = &mut self.outcomes else { return Err(of_another_kind()) };
+                self.done.games += estimates.len() as u64;
+                for estimate in estimates {
+                    places[estimate.policy as usize][estimate.seed_index as usize] = Some(estimate);
                 }
                 return Ok(true);
             }
@@ -258,7 +289,7 @@ impl Collected {
                 }
                 self.pieces_by_call[call] = progress.pieces;
             }
-            Event::Actions(..) | Event::Done => {}
+            Event::Recording(..) | Event::Done => {}
         }
         Ok(false)
     }
@@ -271,13 +302,18 @@ impl Collected {
         let missing = || ClientError::Answer("games are missing".to_owned());
         let landed = self.progress().pieces;
         let started = self.started.ok_or_else(missing)?;
-        let games =
-            self.games.into_iter().map(|games| games.into_iter().collect::<Option<Vec<GameResult>>>());
-        let games: Vec<Vec<GameResult>> = games.collect::<Option<_>>().ok_or_else(missing)?;
-        let pieces = match started.loss_trials {
-            0 => games.iter().flatten().map(|game| game.pieces).sum(),
-            _ => landed,
+        let outcomes = match self.outcomes {
+            Places::Games(places) => Outcomes::Games(filled(places).ok_or_else(missing)?),
+            Places::Estimates(places) => Outcomes::Estimates(filled(places).ok_or_else(missing)?),
         };
-        Ok(Evaluated { started, games, pieces })
+        let pieces = match &outcomes {
+            Outcomes::Games(games) => games.iter().flatten().map(|game| game.pieces).sum(),
+            Outcomes::Estimates(_) => landed,
+        };
+        Ok(Evaluated { started, outcomes, pieces })
     }
+}
+
+fn of_another_kind() -> ClientError {
+    ClientError::Answer("it has games for estimates, or estimates for games".to_owned())
 }

@@ -109,10 +109,10 @@ fn decode_listed(pb::Session { name, config, sequence_number, .. }: pb::Session)
     let rules = config.rules.unwrap_or_default();
     ListedSession {
         name,
-        num_envs: config.num_envs.unwrap_or(1),
+        num_envs: config.num_envs,
         preset: rules.preset,
-        width: rules.width.unwrap_or(0),
-        height: rules.height.unwrap_or(0),
+        width: rules.width,
+        height: rules.height,
         sequence_number,
     }
 }
@@ -167,7 +167,7 @@ fn decode_started(started: pb::WatchStarted) -> Result<WatchedSession, ClientErr
     let missing = || ClientError::Answer("it has no session".to_owned());
     let session = started.session.ok_or_else(missing)?;
     let config = session.config.ok_or_else(missing)?;
-    let num_envs = config.num_envs();
+    let num_envs = config.num_envs;
     let mut rules = config.rules.ok_or_else(missing)?;
     // Every field is filled in, so any preset will do.
     rules.preset.clear();

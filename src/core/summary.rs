@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::rollout::{Evaluation, GameResult};
+use crate::rollout::{Estimate, Evaluation, GameResult, LossEstimate};
 
 /// The numbers kept of every game of an evaluation, by its place in it.
 ///
@@ -15,6 +15,7 @@ use crate::rollout::{Evaluation, GameResult};
 pub struct GameTable {
     lines: Vec<u64>,
     pieces: Vec<u64>,
+    steps: Vec<u64>,
     scores: Vec<f64>,
     truncated: Vec<bool>,
 }
@@ -26,6 +27,7 @@ impl GameTable {
         GameTable {
             lines: vec![0; games],
             pieces: vec![0; games],
+            steps: vec![0; games],
             scores: vec![0.0; games],
             truncated: vec![false; games],
         }
@@ -39,8 +41,35 @@ impl GameTable {
         let game = result.game as usize;
         self.lines[game] = result.lines;
         self.pieces[game] = result.pieces;
+        self.steps[game] = result.steps;
         self.scores[game] = result.score;
-        self.truncated[game] = result.truncated;
+        self.truncated[game] = result.is_truncated();
+    }
+}
+
+/// The estimates of an evaluation, by their places in it.
+#[derive(Clone, Debug)]
+pub struct EstimateTable(Vec<Estimate>);
+
+impl EstimateTable {
+    /// A table for `num_estimates`.
+    pub fn new(num_estimates: u64) -> EstimateTable {
+        let none = Estimate {
+            loss_rate: 0.0,
+            lines_per_piece: 0.0,
+            steps_per_piece: 0.0,
+            score_per_piece: 0.0,
+            lasts_longer: false,
+        };
+        EstimateTable(vec![none; num_estimates as usize])
+    }
+
+    /// Keeps a finished estimate.
+    ///
+    /// # Panics
+    /// If there is no such estimate.
+    pub fn record(&mut self, result: &LossEstimate) {
+        self.0[result.game as usize] = result.estimate;
     }
 }
 
@@ -96,24 +125,25 @@ impl Statistics {
         Some(Statistics { mean, spread, min, max })
     }
 
-    /// The statistics of a number over at least one estimate of how long games last, from the number and the pieces of each.
+    /// The statistics per game of a number that is known per piece, over at least one estimate of how often games are
+    /// lost: from the number per piece and the losses per piece of each estimate. For pieces the number is 1.
     ///
-    /// An estimate is the inverse of a rate of losses, and of these the rate has next to no bias. So this is the mean of numbers per
-    /// piece, over the mean rate. Its interval is that of the rate as a factor, and so never reaches 0: the factor is e^x with
+    /// The rate of an estimate has next to no bias, its inverse has. So the mean is the mean number per piece over the
+    /// mean rate. Its interval is that of the rate as a factor, and so never reaches 0: the factor is e^x with
     /// x = 1.96 standard errors of the rate over the rate, to the second order, which every language computes to the same
     /// bit.
     ///
     /// ```
     /// use tetrion_core::summary::Statistics;
     /// // A loss in 100 pieces, and one in 300: one in 150 on average.
-    /// let pieces = Statistics::of_estimates([(100.0, 100.0), (300.0, 300.0)].into_iter()).unwrap();
+    /// let pieces = Statistics::per_loss([(1.0, 1.0 / 100.0), (1.0, 1.0 / 300.0)].into_iter()).unwrap();
     /// assert_eq!(pieces.mean.round(), 150.0);
     /// ```
-    pub fn of_estimates(estimates: impl Iterator<Item = (f64, f64)> + Clone) -> Option<Statistics> {
-        let rates = Statistics::of(estimates.clone().map(|(_, pieces)| 1.0 / pieces.max(1.0)))?;
-        let a_piece = Statistics::of(estimates.clone().map(|(value, pieces)| value / pieces.max(1.0)))?;
-        let mean = a_piece.mean / rates.mean;
-        let values = Statistics::of(estimates.map(|(value, _)| value))?;
+    pub fn per_loss(estimates: impl Iterator<Item = (f64, f64)> + Clone) -> Option<Statistics> {
+        let rates = Statistics::of(estimates.clone().map(|(_, rate)| rate))?;
+        let per_piece = Statistics::of(estimates.clone().map(|(number, _)| number))?;
+        let mean = per_piece.mean / rates.mean;
+        let values = Statistics::of(estimates.map(|(number, rate)| number / rate))?;
         let spread = rates.spread.map(|Spread { std, ci95: (_, high) }| {
             let x = (high - rates.mean) / rates.mean;
             let factor = 1.0 + x + x * x / 2.0;
@@ -243,6 +273,27 @@ pub struct PolicySummary {
     pub lines: Statistics,
     /// Pieces per game.
     pub pieces: Statistics,
+    /// Steps per game.
+    pub steps: Statistics,
+    /// Points per game.
+    pub score: Statistics,
+}
+
+/// All estimates of one policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimateSummary {
+    /// The index of the policy.
+    pub policy: u32,
+    /// Number of estimates of the policy.
+    pub num_estimates: u64,
+    /// Number of estimates whose games last longer; if there are any, the means are lower bounds.
+    pub num_lasting_longer: u64,
+    /// Lines per game.
+    pub lines: Statistics,
+    /// Pieces per game.
+    pub pieces: Statistics,
+    /// Steps per game.
+    pub steps: Statistics,
     /// Points per game.
     pub score: Statistics,
 }
@@ -333,27 +384,41 @@ pub fn summarize(
     (policies, differences.unwrap_or_default())
 }
 
+/// Sums up the complete estimates of every policy that was played.
+///
+/// If the evaluation has pairs, they are in ascending order.
+pub fn summarize_estimates(evaluation: &Evaluation, table: &EstimateTable) -> Vec<EstimateSummary> {
+    let index = GameIndex { evaluation, episodes: evaluation.episodes_per_seed as usize };
+    let summary = |policy| {
+        let estimates = &table.0[index.games(policy)];
+        let per_loss = |number: fn(&Estimate) -> f64| {
+            Statistics::per_loss(estimates.iter().map(|estimate| (number(estimate), estimate.loss_rate)))
+        };
+        Some(EstimateSummary {
+            policy,
+            num_estimates: estimates.len() as u64,
+            num_lasting_longer: estimates.iter().filter(|estimate| estimate.lasts_longer).count() as u64,
+            lines: per_loss(|estimate| estimate.lines_per_piece)?,
+            pieces: per_loss(|_| 1.0)?,
+            steps: per_loss(|estimate| estimate.steps_per_piece)?,
+            score: per_loss(|estimate| estimate.score_per_piece)?,
+        })
+    };
+    (0..evaluation.policies.len() as u32).filter_map(summary).collect()
+}
+
 impl GameTable {
     fn policy(&self, index: &GameIndex<'_>, policy: u32) -> Option<PolicySummary> {
         let games = index.games(policy);
-        let pieces = &self.pieces[games.clone()];
-        let statistics = |values: &mut dyn Iterator<Item = f64>| {
-            let values: Vec<f64> = values.collect();
-            // Borrowed: statistics go over the numbers twice, and an owned list would be copied for that.
-            let values = values.iter().copied();
-            if index.evaluation.loss_trials == 0 {
-                return Statistics::of(values);
-            }
-            let pieces = pieces.iter().map(|pieces| *pieces as f64);
-            Statistics::of_estimates(values.zip(pieces))
-        };
+        let counts = |column: &[u64]| Statistics::of(column[games.clone()].iter().map(|count| *count as f64));
         Some(PolicySummary {
             policy,
             num_games: games.len() as u64,
             num_truncated: self.truncated[games.clone()].iter().filter(|cut| **cut).count() as u64,
-            lines: statistics(&mut self.lines[games.clone()].iter().map(|lines| *lines as f64))?,
-            pieces: statistics(&mut pieces.iter().map(|pieces| *pieces as f64))?,
-            score: statistics(&mut self.scores[games.clone()].iter().copied())?,
+            lines: counts(&self.lines)?,
+            pieces: counts(&self.pieces)?,
+            steps: counts(&self.steps)?,
+            score: Statistics::of(self.scores[games.clone()].iter().copied())?,
         })
     }
 

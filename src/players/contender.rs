@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::named::{agent, title, title_of_weights};
+use super::named::{agent, named_policy, title, title_of_weights};
 use super::pilot::Pilot;
 use super::player::Player;
 use crate::agents::{Controller, Play, PlayChoice};
@@ -11,6 +11,8 @@ use crate::input::UsageError;
 use crate::recording::Setup;
 use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights::{self, TrainedWeights};
+use crate::trainer::weights::WeightsError;
+use crate::wire::policies::Policy;
 
 /// A player before its game.
 #[derive(Clone, Debug)]
@@ -56,6 +58,17 @@ impl Contender {
         match self {
             Contender::Named(name) => Controller::named(name).map_or(Play::default(), |named| named.play),
             Contender::Run(run) => run.weights.play(),
+        }
+    }
+
+    /// The policy of a request.
+    ///
+    /// # Errors
+    /// A model that has no shape.
+    pub fn policy(&self, choice: PlayChoice) -> Result<Policy, WeightsError> {
+        match self {
+            Contender::Named(name) => Ok(named_policy(name, choice)),
+            Contender::Run(run) => run.weights.weights().policy(choice),
         }
     }
 

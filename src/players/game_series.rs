@@ -1,10 +1,10 @@
 //! A series of games under equal rules, numbered from 0, whose pieces follow from one seed.
 
 use crate::client::RulesChoice;
-use crate::engine::Rules;
 use crate::engine::rng::{Tag, word};
+use crate::engine::{EpisodeEnd, Rules};
 use crate::input::UsageError;
-use crate::recording::{Ending, Outcome, Pieces, Setup};
+use crate::recording::{Outcome, Pieces, Setup};
 use crate::text::numbers::count;
 use crate::trainer::rules::in_words;
 use crate::wire::rules::ResolvedRules;
@@ -60,7 +60,7 @@ impl GameSeries {
 /// Result of a game so far, as a line.
 pub fn result(name: &str, outcome: &Outcome) -> String {
     let Outcome { pieces, lines, score, end, .. } = outcome;
-    let end = end.map_or("not over".to_owned(), |end: Ending| end.to_string());
+    let end = end.map_or("not over".to_owned(), |end: EpisodeEnd| end.to_string());
     let (lines, pieces) = (count(*lines, "line"), count(*pieces, "piece"));
     let points = if *score == 1.0 { "point" } else { "points" };
     format!("{name}: {lines}, {pieces}, {score} {points}, {end}\n")

@@ -13,7 +13,7 @@ mod reasons;
 
 pub use contender::Contender;
 pub use game_series::{GameSeries, result};
-pub use named::{agent, controller, named_policy, title, title_of_weights};
+pub use named::{agent, controller, monte_carlo, title, title_of_weights};
 pub use pilot::Pilot;
 pub use player::Player;
 pub use reasons::{Reasons, Term};

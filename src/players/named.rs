@@ -1,35 +1,35 @@
 //! Agents and controllers by name: the policy that a server would play, and the name of the player.
 
-use crate::agents::{Agent, AgentRow, Controller, LinearAgent, Play, PlayChoice, Search};
+use crate::agents::{Agent, AgentRow, Controller, LinearAgent, MonteCarlo, Play, PlayChoice, Search};
 use crate::engine::Rules;
 use crate::input::UsageError;
 use crate::wire::DecodeError;
-use crate::wire::policies::NamedPolicy;
+use crate::wire::policies::Policy;
 
 /// The policy with this name. A controller plays as the caller chose; other agents do not search.
-pub fn named_policy(name: &str, choice: PlayChoice) -> NamedPolicy {
+pub fn named_policy(name: &str, choice: PlayChoice) -> Policy {
     let play = if Controller::named(name).is_ok() { choice } else { PlayChoice::default() };
-    NamedPolicy { play, ..NamedPolicy::new(name) }
+    Policy { play, ..Policy::named(name) }
+}
+
+/// The agent with this name, if it plays random games.
+pub fn monte_carlo(name: &str) -> Option<MonteCarlo> {
+    match AgentRow::named(name)?.agent {
+        Agent::MonteCarlo(agent) => Some(agent),
+        _ => None,
+    }
 }
 
 /// The agent with this name, as a server would play it, with default parameters.
 ///
 /// # Errors
-/// [`UsageError`] for an unknown name, an agent that needs weights, or rules that it cannot play.
+/// [`UsageError`] for an unknown name, or rules that it cannot play.
 pub fn agent(name: &str, choice: PlayChoice, rules: &Rules) -> Result<Agent, UsageError> {
-    let parameters = AgentRow::named(name).map_or(&[][..], |row| row.parameters);
-    let needed = parameters.iter().filter(|parameter| parameter.default_value().is_empty());
-    let needed: Vec<&str> = needed.map(|parameter| parameter.name()).collect();
-    if !needed.is_empty() {
-        let problem = format!("{name} needs {}", needed.join(" and "));
-        return Err(UsageError(format!(
-            "{problem}, expected an agent without required parameters or a controller"
-        )));
-    }
-    named_policy(name, choice).agent(rules).map_err(|error| match error {
+    let agents = named_policy(name, choice).agents(rules).map_err(|error| match error {
         DecodeError::Invalid { field, problem, .. } if field == "name" => UsageError(problem),
         error => UsageError(format!("{name}: {error}")),
-    })
+    })?;
+    Ok(agents.into_iter().next().expect("one agent for a name"))
 }
 
 /// The controller with this name, which can score single placements.
@@ -62,7 +62,7 @@ fn in_words(search: Search, own: Play) -> String {
     match search {
         Search::Greedy if own.search == Search::Greedy => String::new(),
         Search::Greedy => " (greedy)".to_owned(),
-        Search::Lookahead(pieces) => format!(" + lookahead {pieces}"),
+        Search::Lookahead { pieces } => format!(" + lookahead {pieces}"),
         Search::Expectation(_) => " + expectation".to_owned(),
     }
 }

@@ -1,16 +1,13 @@
 //! GetCatalog: what this server supports, read from the tables that the rest of the program uses.
 
-use crate::agents::controllers::{CONTROLLERS, Controller, Figure};
-use crate::agents::{AGENTS, AgentRow, Parameter};
 use crate::engine::rules::WIDTHS;
 use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet};
 use crate::env::Role;
-use crate::features::{FEATURE_SETS, FEATURES, Feature, FeatureSet, Measure, NamedSet};
-use crate::wire::policies::encode_terminal_value;
+use crate::features::{FEATURE_SETS, FEATURES, Feature, Measure, NamedSet};
 use crate::wire::rules::ResolvedRules;
-use crate::wire::search::encode_search;
 use crate::wire::{fields, pb};
 
+use super::policies::{self, features_at};
 use super::refusal::Refusal;
 
 /// The answer of GetCatalog.
@@ -31,8 +28,7 @@ pub(super) fn catalog(request: &pb::GetCatalogRequest) -> Result<pb::GetCatalogR
         feature_sets: FEATURE_SETS.iter().map(|set| feature_set(set, width)).collect(),
         observation_fields: fields::infos(Role::Observation),
         info_fields: fields::infos(Role::Info),
-        controllers: CONTROLLERS.iter().map(controller).collect(),
-        agents: AGENTS.iter().map(agent).collect(),
+        policies: policies::all(),
     })
 }
 
@@ -81,69 +77,5 @@ fn feature_set(set: &NamedSet, width: u8) -> pb::FeatureSet {
         source: set.source.to_owned(),
         features: set.members.iter().map(|member| member.replace("[i]", "")).collect(),
         columns: features_at(set.name, width).names(),
-    }
-}
-
-fn features_at(set: &str, width: u8) -> FeatureSet {
-    FeatureSet::named(set, width).expect("a set of the table at a width in range")
-}
-
-fn controller(controller: &Controller) -> pb::Controller {
-    let set = controller.feature_set;
-    let columns_change = features_at(set, *WIDTHS.start()).len() != features_at(set, *WIDTHS.end()).len();
-    pb::Controller {
-        name: controller.name.to_owned(),
-        feature_set: set.to_owned(),
-        feature_set_version: features_at(set, controller.width).version().to_string(),
-        weights: controller.weights.to_vec(),
-        width: if columns_change { controller.width.into() } else { 0 },
-        terminal_value: encode_terminal_value(controller.play.terminal_value).into(),
-        rules_preset: controller.preset.to_owned(),
-        source: controller.source.to_owned(),
-        results: controller.figures.iter().flat_map(results).collect(),
-        expectation: encode_search(controller.play.search).1,
-    }
-}
-
-/// A controller's published results, and results measured since.
-fn results(figure: &Figure) -> Vec<pb::ReportedResult> {
-    let cut = match figure.max_steps {
-        0 => String::new(),
-        steps => format!(", games cut after {steps} key presses"),
-    };
-    let result =
-        |mean_lines: f64, half_width: Option<f64>, num_games: u64, source: &str| pb::ReportedResult {
-            rules_preset: figure.preset.to_owned(),
-            width: figure.width.into(),
-            height: figure.height.into(),
-            mean_lines,
-            half_width,
-            num_games,
-            source: format!("{source}{cut}"),
-        };
-    let published = figure.published.map(|mean| result(mean, None, 0, "published with the weights"));
-    let measured = figure.measured.map(|measured| {
-        let half_width = measured.interval.map(|(low, high)| (high - low) / 2.0);
-        result(
-            measured.mean,
-            half_width,
-            measured.games.into(),
-            "measured by other programs of the research line",
-        )
-    });
-    published.into_iter().chain(measured).collect()
-}
-
-fn agent(row: &AgentRow) -> pb::AgentInfo {
-    let parameter = |parameter: &Parameter| pb::AgentParameter {
-        name: parameter.name().to_owned(),
-        description: parameter.description().to_owned(),
-        default_value: parameter.default_value(),
-    };
-    pb::AgentInfo {
-        name: row.name.to_owned(),
-        description: row.description.to_owned(),
-        source: row.source.to_owned(),
-        parameters: row.parameters.iter().map(parameter).collect(),
     }
 }

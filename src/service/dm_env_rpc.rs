@@ -174,9 +174,9 @@ impl WorldStream {
     async fn reset(&self, request: &pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
         let world = self.joined()?;
         let pieces = world.call(|state: &mut SessionState| Ok(state.batch().config().rules.pieces)).await?;
-        let dealt = settings::decode_reset(&request.settings, &pieces)?;
+        let seeding = settings::decode_reset(&request.settings, &pieces)?;
         let reset =
-            |state: &mut SessionState| state.reset_world(dealt).map(|()| specs::encode(state.batch()));
+            |state: &mut SessionState| state.reset_world(seeding).map(|()| specs::encode(state.batch()));
         let specs = world.call(reset).await?;
         Ok(pb::ResetResponse { specs: Some(specs) })
     }
@@ -184,8 +184,8 @@ impl WorldStream {
     async fn reset_world(&self, request: &pb::ResetWorldRequest) -> Result<pb::ResetWorldResponse, Refusal> {
         let (world, _) = self.world(&request.world_name)?;
         let pieces = world.call(|state| Ok(state.batch().config().rules.pieces)).await?;
-        let dealt = settings::decode_reset(&request.settings, &pieces)?;
-        world.call(|state| state.cut_world(dealt)).await?;
+        let seeding = settings::decode_reset(&request.settings, &pieces)?;
+        world.call(|state| state.cut_world(seeding)).await?;
         Ok(pb::ResetWorldResponse {})
     }
 

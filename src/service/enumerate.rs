@@ -15,13 +15,16 @@ use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
 use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::tensor::Dim;
-use crate::wire::{DecodeError, InField, features, pb, positions, tensor};
+use crate::wire::{DecodeError, InField, features, fields, pb, positions, tensor};
 
 use super::answers::{Answers, Room};
 use super::calls::{CallLane, SLICE};
 use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
+
+/// Most bytes of the digits of placements.
+const DIGITS_BYTES: u64 = 128;
 
 /// Positions, and the caller's options for their placements.
 #[derive(Debug)]
@@ -210,7 +213,8 @@ impl Question {
             + names_bytes
             + 17 * TENSOR_OVERHEAD
             + 4 * u64::from(keys)
-            + 2 * ANSWER_OVERHEAD;
+            + 2 * ANSWER_OVERHEAD
+            + DIGITS_BYTES;
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(rest) / row_bytes;
         let rows = self.num_rows()?;
@@ -230,7 +234,7 @@ impl Question {
         let boards = |data| tensor::cell_rows(self.rules.width, self.rules.height, rows, data);
         let set = self.features.as_ref();
         pb::EnumeratePlacementsResponse {
-            row_offsets: Some(tensor::encode(vec![num_positions + 1], &columns.row_offsets)),
+            row_offsets: Some(tensor::encode_offsets(&columns.row_offsets)),
             actions: Some(tensor::encode(vec![rows], &columns.actions)),
             placements: Some(tensor::encode(vec![rows], &columns.placements)),
             features: set.map(|set| matrix(rows, set, &columns.features)),
@@ -250,8 +254,9 @@ impl Question {
             spins: (self.rules.spin_labels() > 1).then(|| tensor::encode(vec![rows], &columns.spins)),
             attacks: self.rules.keeps_chain().then(|| tensor::encode(vec![rows], &columns.attacks)),
             holds: self.rules.hold.then(|| tensor::encode_bools(vec![rows], &columns.holds)),
-            key_offsets: keys.then(|| tensor::encode(vec![rows + 1], &columns.key_offsets)),
+            key_offsets: keys.then(|| tensor::encode_offsets(&columns.key_offsets)),
             keys: keys.then(|| tensor::encode(vec![columns.keys.len() as u32], &columns.keys)),
+            placement_digits: fields::bare_digits(self.rules.placement_digits()),
         }
     }
 }

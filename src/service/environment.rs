@@ -27,6 +27,7 @@ use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
+use super::policies;
 use super::refusal::Refusal;
 use super::session_state::{SessionState, cost_of_new, cost_of_sequences};
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
@@ -88,7 +89,7 @@ impl Desk {
         check_name("request_id", &request.request_id)?;
         let ttl = decode_ttl(request.ttl.as_ref())?;
         let message = request.config.as_ref();
-        let reading = cost_of_sequences(message.map_or(&[], |message| &message.piece_sequences));
+        let reading = cost_of_sequences(message.and_then(|message| message.seeding.as_ref()));
         let (owner, limits) = (self.caller.clone(), self.limits);
         let decode = move || {
             let defaults = pb::SessionConfig::default();
@@ -124,7 +125,7 @@ impl Desk {
     async fn reset(&self, request: pb::ResetRequest) -> Result<pb::ResetResponse, Refusal> {
         let session = self.session(&request.session)?;
         let work = session.costs().of_step(envs::decode(request.envs.as_ref()))
-            + cost_of_sequences(&request.piece_sequences);
+            + cost_of_sequences(request.seeding.as_ref());
         let answers = self.answers.clone();
         session.call_on(&self.lane, work, move |state| state.reset(&request, &answers)).await
     }
@@ -251,6 +252,14 @@ impl EnvironmentService for Environments {
     ) -> Result<Response<pb::GetCatalogResponse>, Status> {
         let (desk, request) = self.desk(request);
         desk.respond(catalog::catalog(&request)?)
+    }
+
+    async fn get_policy(
+        &self,
+        request: Request<pb::GetPolicyRequest>,
+    ) -> Result<Response<pb::GetPolicyResponse>, Status> {
+        let (desk, request) = self.desk(request);
+        desk.respond(policies::get(&request.name)?)
     }
 
     async fn create_session(

@@ -23,7 +23,9 @@ use tonic::{Request, Response, Status};
 
 use crate::features::kernel::Kernel;
 use crate::pool::{Lane, Party, Pool};
-use crate::wire::evaluation::{EvaluationRequest, decode, encode_actions, encode_results};
+use crate::wire::evaluation::{
+    EvaluationRequest, decode, encode_estimates, encode_recording, encode_results,
+};
 use crate::wire::footprint::evaluation_bytes;
 use crate::wire::limits::{DEFAULT_MAX_EVALUATIONS_PER_CALLER, DEFAULT_MAX_UNREAD, MAX_REQUEST_BYTES};
 use crate::wire::pb;
@@ -36,7 +38,7 @@ use super::budget::{Budget, Parts, Share, Spent};
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::CallPool;
 use super::context::CallContext;
-use super::games::{Keep, RunningGames};
+use super::games::{Keep, RunningGames, Unread};
 use super::places::{Capacity, Full, Places};
 use super::refusal::{Refusal, Scope};
 
@@ -249,16 +251,16 @@ async fn evaluate(
         baseline,
         parallelism,
         progress_interval,
-        omit_results,
-        record,
+        include_results,
+        include_recordings,
         ..
     } = request;
     send(sender, || Event::Started(started)).await?;
     let start = Instant::now();
-    let keep = match (omit_results, record) {
-        (true, _) => Keep::Sums,
-        (false, true) => Keep::Actions,
-        (false, false) => Keep::Results,
+    let keep = match (include_results, include_recordings) {
+        (false, _) => Keep::Sums,
+        (true, true) => Keep::Recordings,
+        (true, false) => Keep::Results,
     };
     let games = RunningGames::begin(lane, evaluation, room, parallelism, keep);
     // `None` for a time beyond the clock's range.
@@ -268,11 +270,20 @@ async fn evaluate(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let ended = games.ended();
-        for results in games.take_unread().chunks(max_results) {
-            send(sender, || Event::Results(encode_results(results))).await?;
+        match games.take_unread() {
+            Unread::Games(results) => {
+                for results in results.chunks(max_results) {
+                    send(sender, || Event::Results(encode_results(results))).await?;
+                }
+            }
+            Unread::Estimates(estimates) => {
+                for estimates in estimates.chunks(max_results) {
+                    send(sender, || Event::Estimates(encode_estimates(estimates))).await?;
+                }
+            }
         }
-        while let Some((result, actions)) = games.take_recorded() {
-            send(sender, || Event::Actions(encode_actions(&result, &actions))).await?;
+        while let Some((result, record)) = games.take_recorded() {
+            send(sender, || Event::Recording(encode_recording(games.evaluation(), &result, record))).await?;
         }
         if ended {
             break;

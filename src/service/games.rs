@@ -10,9 +10,9 @@ use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
 use crate::pool::Lane;
-use crate::rollout::{self, Actions, Counters, Evaluation, Finished, GameResult, Next};
-use crate::summary::{GameTable, summarize};
-use crate::wire::evaluation::encode_summary;
+use crate::rollout::{self, Counters, Evaluation, GameRecord, GameResult, LossEstimate, Next, Outcome};
+use crate::summary::{EstimateTable, GameTable, summarize, summarize_estimates};
+use crate::wire::evaluation::{encode_estimate_summary, encode_summary};
 use crate::wire::limits::MAX_UNREAD_GAMES;
 use crate::wire::{duration, pb};
 
@@ -22,15 +22,16 @@ use super::refusal::Refusal;
 
 /// Games that are enough for a `results` message at once: 64 KiB.
 const WORTH_SENDING: usize = 1150;
+
 /// What is kept of finished games for the caller, besides their sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Nothing.
     Sums,
-    /// The result of each game.
+    /// The result of each game, or each estimate.
     Results,
-    /// The result and the actions of each game.
-    Actions,
+    /// The result and the record of each game.
+    Recordings,
 }
 
 /// Games in progress, which stop when this value is dropped.
@@ -54,23 +55,54 @@ struct Shared {
 }
 
 struct Inbox {
-    table: GameTable,
+    outcomes: Outcomes,
     games_done: u64,
     /// Games and pieces that the metrics have counted.
     counted: (u64, u64),
-    unread: Vec<GameResult>,
-    /// Finished games with their actions.
-    recorded: Vec<(GameResult, Actions)>,
+    /// Finished games with their records.
+    recorded: Vec<(GameResult, GameRecord)>,
     /// Starters of games that wait until the task has taken the unread ones.
     waiting: Vec<Next>,
     /// Whether all games are over.
     ended: bool,
 }
 
+/// What has come of the games: numbers for the summary, and what the task has not taken yet.
+enum Outcomes {
+    Games(GameTable, Vec<GameResult>),
+    Estimates(EstimateTable, Vec<LossEstimate>),
+}
+
+impl Outcomes {
+    fn new(evaluation: &Evaluation) -> Outcomes {
+        let num_games = evaluation.num_games();
+        match evaluation.loss_trials {
+            0 => Outcomes::Games(GameTable::new(num_games), Vec::new()),
+            _ => Outcomes::Estimates(EstimateTable::new(num_games), Vec::new()),
+        }
+    }
+
+    fn num_unread(&self) -> usize {
+        match self {
+            Outcomes::Games(_, unread) => unread.len(),
+            Outcomes::Estimates(_, unread) => unread.len(),
+        }
+    }
+}
+
+/// Finished games or estimates that the task has taken.
+#[derive(Debug)]
+pub enum Unread {
+    /// Games.
+    Games(Vec<GameResult>),
+    /// Estimates.
+    Estimates(Vec<LossEstimate>),
+}
+
 impl std::fmt::Debug for Inbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Inbox { games_done, unread, waiting, ended, .. } = self;
-        let (unread, waiting) = (unread.len(), waiting.len());
+        let Inbox { games_done, outcomes, waiting, ended, .. } = self;
+        let (unread, waiting) = (outcomes.num_unread(), waiting.len());
         write!(
             f,
             "Inbox {{ games_done: {games_done}, unread: {unread}, waiting: {waiting}, ended: {ended} }}"
@@ -84,17 +116,28 @@ impl Shared {
     }
 
     /// Stores a finished game. The next game starts at once, or when the task has taken the unread ones.
-    fn put(&self, (result, actions): Finished, next: Next, keep: Keep) {
+    fn put(&self, outcome: Outcome, next: Next, keep: Keep) {
         let mut inbox = self.inbox();
-        inbox.table.record(&result);
         inbox.games_done += 1;
-        if keep != Keep::Sums {
-            inbox.unread.push(result);
+        match (outcome, &mut inbox.outcomes) {
+            (Outcome::Game(result, record), Outcomes::Games(table, unread)) => {
+                table.record(&result);
+                if keep != Keep::Sums {
+                    unread.push(result);
+                }
+                if let (Keep::Recordings, Some(record)) = (keep, record) {
+                    inbox.recorded.push((result, *record));
+                }
+            }
+            (Outcome::Estimate(estimate), Outcomes::Estimates(table, unread)) => {
+                table.record(&estimate);
+                if keep != Keep::Sums {
+                    unread.push(estimate);
+                }
+            }
+            _ => unreachable!("an evaluation has games or estimates"),
         }
-        if let (Keep::Actions, Some(actions)) = (keep, actions) {
-            inbox.recorded.push((result, actions));
-        }
-        let unread = inbox.unread.len();
+        let unread = inbox.outcomes.num_unread();
         if unread >= MAX_UNREAD_GAMES {
             inbox.waiting.push(next);
         } else {
@@ -130,10 +173,9 @@ impl RunningGames {
         let evaluation = Arc::new(evaluation);
         let num_games = evaluation.num_games();
         let inbox = Inbox {
-            table: GameTable::new(num_games),
+            outcomes: Outcomes::new(&evaluation),
             games_done: 0,
             counted: (0, 0),
-            unread: Vec::new(),
             recorded: Vec::new(),
             waiting: Vec::new(),
             ended: false,
@@ -142,14 +184,15 @@ impl RunningGames {
         let (stop, progress) = (Arc::<AtomicBool>::default(), Arc::<Counters>::default());
         let end = EndOfGames(shared.clone());
         let (stopped, counted) = (stop.clone(), progress.clone());
-        if keep == Keep::Actions {
-            let sink = move |finished, next| end.0.put(finished, next, keep);
-            rollout::spawn_recorded(lane, evaluation.clone(), parallelism, stopped, counted, sink);
-        } else {
-            let sink = move |result, next| end.0.put((result, None), next, keep);
-            rollout::spawn(lane, evaluation.clone(), parallelism, stopped, counted, sink);
-        }
+        let record = keep == Keep::Recordings;
+        let sink = move |outcome, next| end.0.put(outcome, next, keep);
+        rollout::spawn_outcomes(lane, evaluation.clone(), parallelism, stopped, counted, record, sink);
         RunningGames { evaluation, shared, stop, progress, num_games }
+    }
+
+    /// The evaluation.
+    pub fn evaluation(&self) -> &Evaluation {
+        &self.evaluation
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -177,9 +220,12 @@ impl RunningGames {
     }
 
     /// Takes the finished games, and starts the games that waited for that.
-    pub fn take_unread(&self) -> Vec<GameResult> {
+    pub fn take_unread(&self) -> Unread {
         let mut inbox = self.inbox();
-        let unread = std::mem::take(&mut inbox.unread);
+        let unread = match &mut inbox.outcomes {
+            Outcomes::Games(_, unread) => Unread::Games(std::mem::take(unread)),
+            Outcomes::Estimates(_, unread) => Unread::Estimates(std::mem::take(unread)),
+        };
         let waiting = std::mem::take(&mut inbox.waiting);
         drop(inbox);
         for next in waiting {
@@ -189,7 +235,7 @@ impl RunningGames {
     }
 
     /// Takes one finished game with its actions.
-    pub fn take_recorded(&self) -> Option<(GameResult, Actions)> {
+    pub fn take_recorded(&self) -> Option<(GameResult, GameRecord)> {
         self.inbox().recorded.pop()
     }
 
@@ -230,9 +276,17 @@ impl RunningGames {
         let (sender, summary) = oneshot::channel();
         let (evaluation, shared) = (self.evaluation.clone(), self.shared.clone());
         lane.spawn(move || {
-            let table = std::mem::replace(&mut shared.inbox().table, GameTable::new(0));
-            let (policies, differences) = summarize(&evaluation, &table, baseline);
-            let _ = sender.send(encode_summary(&policies, &differences));
+            let none = Outcomes::Games(GameTable::new(0), Vec::new());
+            let outcomes = std::mem::replace(&mut shared.inbox().outcomes, none);
+            let _ = sender.send(match outcomes {
+                Outcomes::Games(table, _) => {
+                    let (policies, differences) = summarize(&evaluation, &table, baseline);
+                    encode_summary(&policies, &differences)
+                }
+                Outcomes::Estimates(table, _) => {
+                    encode_estimate_summary(&summarize_estimates(&evaluation, &table))
+                }
+            });
         });
         summary.await.map_err(|_| failed())
     }

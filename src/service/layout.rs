@@ -2,7 +2,7 @@
 
 use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch};
 use crate::wire::pb;
-use crate::wire::session::SessionConfig;
+use crate::wire::session::{MaskFormat, SessionConfig};
 use crate::wire::tensor::{self, element_size};
 
 /// Most bytes of a tensor besides its data: tags and lengths, the element type, and the sizes of four dimensions.
@@ -30,7 +30,7 @@ struct Part {
 pub(super) struct Layout {
     observations: Vec<Part>,
     infos: Vec<Part>,
-    action_mask: Option<Part>,
+    action_mask: Option<(MaskFormat, Part)>,
 }
 
 impl Layout {
@@ -44,13 +44,16 @@ impl Layout {
         Layout {
             observations: config.observations.iter().map(part).collect(),
             infos: config.infos.iter().map(part).collect(),
-            action_mask: config.action_mask.then(|| part(&Field::ActionMask)),
+            action_mask: config
+                .action_mask
+                .map(|format| (format, mask_part(format, part(&Field::ActionMask)))),
         }
     }
 
     /// Rough time to fill an answer's tensors, in nanoseconds per environment.
     pub fn nanoseconds(&self, config: &EnvConfig) -> u64 {
-        let parts = self.observations.iter().chain(&self.infos).chain(&self.action_mask);
+        let mask = self.action_mask.iter().map(|(_, part)| part);
+        let parts = self.observations.iter().chain(&self.infos).chain(mask);
         let part = |part: &Part| {
             let features = config.features.as_ref().filter(|_| part.field == Field::Features);
             let measured = features.map_or(0, |set| set.nanoseconds(config.rules.height));
@@ -76,7 +79,14 @@ impl Layout {
     }
 
     pub fn action_mask(&self, batch: &EnvBatch, env_ids: Option<&[u32]>) -> Option<pb::Tensor> {
-        self.action_mask.as_ref().map(|part| part.tensor(batch, env_ids))
+        let (format, part) = self.action_mask.as_ref()?;
+        Some(match format {
+            MaskFormat::Bytes => part.tensor(batch, env_ids),
+            MaskFormat::Bits => {
+                let rows = env_ids.map_or(batch.config().num_envs as usize, <[u32]>::len);
+                part.filled(rows, |data| batch.observe_mask_bits(env_ids, data))
+            }
+        })
     }
 
     /// The last states of the episodes that ended, if any did.
@@ -108,7 +118,7 @@ impl Layout {
         let seen = || self.observations.iter().chain(&self.infos);
         let seen_bytes: u64 = seen().map(|part| part.row_bytes as u64).sum();
         let seen_overhead = seen().count() as u64 * TENSOR_OVERHEAD;
-        let mask_bytes = self.action_mask.as_ref().map_or(0, |part| part.row_bytes as u64);
+        let mask_bytes = self.action_mask.as_ref().map_or(0, |(_, part)| part.row_bytes as u64);
         // A reward of four bytes and two flags.
         let mut row_bytes = seen_bytes + mask_bytes + 6;
         let mut overhead = seen_overhead + 4 * TENSOR_OVERHEAD + ANSWER_OVERHEAD;
@@ -118,6 +128,17 @@ impl Layout {
             overhead += seen_overhead;
         }
         (row_bytes, overhead)
+    }
+}
+
+/// The tensor of masks in this form, from the one of bytes.
+fn mask_part(format: MaskFormat, bytes: Part) -> Part {
+    match format {
+        MaskFormat::Bytes => bytes,
+        MaskFormat::Bits => {
+            let row_bytes = bytes.row_bytes.div_ceil(8);
+            Part { dtype: pb::DataType::Uint8, shape: vec![row_bytes as u32], row_bytes, ..bytes }
+        }
     }
 }
 

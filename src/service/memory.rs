@@ -9,7 +9,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::engine::Piece;
-use crate::env::EnvBatch;
+use crate::env::{EnvBatch, Seeding};
 use crate::wire::session::SessionConfig;
 
 use super::budget::{Budget, Share, Spent};
@@ -64,6 +64,16 @@ impl Memory {
         self.share.grow_to(self.share.amount() + bytes).map_err(|spent| no_room(field, bytes, spent))?;
         alike.push(sequence.clone());
         Ok(sequence.clone())
+    }
+
+    /// Makes the session's copies of the sequences of a seeding from this field; see [`Memory::share`].
+    pub fn share_all(&mut self, field: &'static str, seeding: &mut Seeding) -> Result<(), Refusal> {
+        if let Seeding::Sequences(sequences) = seeding {
+            for sequence in sequences {
+                *sequence = self.share(field, sequence)?;
+            }
+        }
+        Ok(())
     }
 
     /// Releases the sequences that nothing else uses.

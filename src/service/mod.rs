@@ -45,6 +45,7 @@ mod enumerate;
 mod layout;
 mod memory;
 mod places;
+mod policies;
 mod sequence;
 mod session_state;
 mod watched;

@@ -298,10 +298,7 @@ impl From<CreateError> for Refusal {
             CreateError::Rules(error) => DecodeError::from(error).into(),
             CreateError::NoEnvironments => Refusal::field("num_envs", error.to_string()),
             CreateError::FeatureWidth { .. } => Refusal::field("features", error.to_string()),
-            CreateError::WrongLength(error) => error.into(),
-            CreateError::EmptySequence(i) => {
-                Refusal::field(format!("piece_sequences[{i}]"), error.to_string())
-            }
+            CreateError::Seeding(error) => Refusal::field("seeding", error.to_string()),
         }
     }
 }
@@ -310,10 +307,7 @@ impl From<ResetError> for Refusal {
     fn from(error: ResetError) -> Refusal {
         match error {
             ResetError::EnvIds(error) => error.into(),
-            ResetError::WrongLength(error) => error.into(),
-            ResetError::EmptySequence(i) => {
-                Refusal::field(format!("piece_sequences[{i}]"), error.to_string())
-            }
+            ResetError::Seeding(error) => Refusal::field("seeding", error.to_string()),
         }
     }
 }
@@ -335,7 +329,7 @@ impl From<RestoreError> for Refusal {
             RestoreError::WrongLength(_) => Refusal::field("positions", text),
             RestoreError::OtherRules { .. } => DecodeError::RulesMismatch(text).into(),
             RestoreError::Position { row, error } => {
-                let field = format!("positions.drawings[{row}]");
+                let field = format!("positions.drawings.drawings[{row}]");
                 DecodeError::invalid(Fault::Position, field, error.to_string()).into()
             }
         }

@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use prost::{Message, Name};
 
-use crate::env::{EnvBatch, Episodes, Restored, Seeding, StepOutcome};
+use crate::env::{EnvBatch, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
 use crate::render::{self, View};
 use crate::wire::dm_env_rpc;
-use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::positions::Positions;
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, Dim};
-use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, sequences};
+use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, seeding};
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
@@ -80,8 +79,8 @@ pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
 }
 
 /// Rough time to read explicit pieces.
-pub(super) fn cost_of_sequences(sequences: &[String]) -> Duration {
-    Duration::from_nanos(sequences.iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
+pub(super) fn cost_of_sequences(seeding: Option<&pb::Seeding>) -> Duration {
+    Duration::from_nanos(seeding::letters(seeding).iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
 }
 
 /// The part of a session that calls change.
@@ -113,11 +112,7 @@ impl SessionState {
         memory: &Arc<Budget>,
     ) -> Result<SessionState, Refusal> {
         let mut memory = Memory::new(memory, &config)?;
-        if let Seeding::Sequences(sequences) = &mut seeding {
-            for sequence in sequences {
-                *sequence = memory.share("config.piece_sequences", sequence)?;
-            }
-        }
+        memory.share_all("config.seeding.piece_sequences", &mut seeding)?;
         let batch = EnvBatch::new(config.env.clone(), &seeding)?;
         SessionState::of(&config, batch, Sequence::default(), memory)
     }
@@ -154,6 +149,7 @@ impl SessionState {
         pb::Session {
             observation_specs: self.layout.observation_specs(&self.batch),
             action_spec: Some(fields::action_spec(rules)),
+            action_digits: fields::digits(rules.action_digits()),
             info_specs: self.layout.info_specs(&self.batch),
             feature_columns: self.features().map(features::encode_columns),
             ..summary
@@ -194,23 +190,13 @@ impl SessionState {
         let answer = self.change(request, number, env_ids, answers, |parts, next| {
             let Parts { batch, layout, memory, watched } = parts;
             let rows = num_rows(batch, env_ids);
-            match (request.seeds.as_slice(), request.piece_sequences.as_slice()) {
-                ([], []) => batch.reset(env_ids, Episodes::Next)?,
-                (seeds, []) => batch.reset(env_ids, Episodes::Seeds(seeds))?,
-                ([], letters) => {
-                    let mut decoded = sequences::decode(&batch.config().rules.pieces, letters, rows)?;
-                    for sequence in &mut decoded {
-                        *sequence = memory.share("piece_sequences", sequence)?;
-                    }
-                    batch.reset(env_ids, Episodes::Sequences(&decoded))?;
-                }
-                _ => {
-                    return Err(Refusal::field(
-                        "piece_sequences",
-                        "is given together with seeds, expected one of the two",
-                    ));
-                }
+            let pieces = &batch.config().rules.pieces;
+            let decode = |message| seeding::decode(message, rows, pieces).in_field("seeding");
+            let mut seeding = request.seeding.as_ref().map(decode).transpose()?;
+            if let Some(seeding) = &mut seeding {
+                memory.share_all("seeding.piece_sequences", seeding)?;
             }
+            batch.reset(env_ids, seeding.as_ref())?;
             watched.follow_change(batch);
             Ok(pb::ResetResponse {
                 observations: layout.observations(batch, env_ids),
@@ -324,7 +310,7 @@ impl SessionState {
             if let Positions::States(states) = &mut positions {
                 for state in states {
                     if let Some(sequence) = state.sequence() {
-                        let copy = memory.share("positions.states", sequence)?;
+                        let copy = memory.share("positions.snapshots.states", sequence)?;
                         state.share_sequence(copy);
                     }
                 }
@@ -362,26 +348,26 @@ impl SessionState {
     }
 
     /// Resets a world for its agent.
-    pub fn reset_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
-        self.move_world(dealt, World::reset)
+    pub fn reset_world(&mut self, seeding: Option<Seeding>) -> Result<(), Refusal> {
+        self.move_world(seeding, World::reset)
     }
 
     /// Ends the episode of a world, whether or not an agent has joined.
-    pub fn cut_world(&mut self, dealt: Option<Dealt>) -> Result<(), Refusal> {
-        self.move_world(dealt, World::cut)
+    pub fn cut_world(&mut self, seeding: Option<Seeding>) -> Result<(), Refusal> {
+        self.move_world(seeding, World::cut)
     }
 
     fn move_world(
         &mut self,
-        mut dealt: Option<Dealt>,
-        moves: fn(&mut World, Option<Dealt>),
+        mut seeding: Option<Seeding>,
+        moves: fn(&mut World, Option<Seeding>),
     ) -> Result<(), Refusal> {
         let SessionState { sequence, world, memory, .. } = self;
-        if let Some(Dealt::Pieces(pieces)) = &mut dealt {
-            *pieces = memory.share("pieces", pieces)?;
+        if let Some(seeding) = &mut seeding {
+            memory.share_all("pieces", seeding)?;
         }
         let moved = sequence.run(0, &(), |_| {
-            moves(world, dealt);
+            moves(world, seeding);
             Ok(())
         });
         memory.settle();

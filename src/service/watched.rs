@@ -8,6 +8,7 @@
 
 use std::sync::{Arc, Weak};
 
+use crate::engine::EpisodeEnd;
 use crate::env::{
     AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, LandedPiece, StepOutcome,
 };
@@ -178,9 +179,8 @@ impl WatchedEnv {
 
     /// Notes an episode that has ended, if it still shows.
     fn note_end(&mut self, batch: &EnvBatch) {
-        let terminated = self.phase == EpisodePhase::Terminated;
-        if terminated || self.phase == EpisodePhase::Truncated {
-            self.note(self.episode, batch.statistics(self.env_id), terminated);
+        if let Some(end) = self.phase.end() {
+            self.note(self.episode, batch.statistics(self.env_id), end);
         }
     }
 
@@ -194,15 +194,14 @@ impl WatchedEnv {
             env_ids.iter().position(|listed| *listed == env_id).map(|row| row as u32)
         });
         let Some(row) = row else { return };
-        if let Some(statistics) = outcome.finals.statistics(row) {
-            self.note(self.episode, statistics, outcome.terminated[row as usize]);
+        if let Some((statistics, end)) = outcome.finals.ended(row) {
+            self.note(self.episode, statistics, end);
         }
     }
 
-    fn note(&mut self, episode: EpisodeIndex, statistics: EpisodeStatistics, terminated: bool) {
+    fn note(&mut self, episode: EpisodeIndex, statistics: EpisodeStatistics, end: EpisodeEnd) {
         let EpisodeStatistics { lines, pieces, steps, episode_return } = statistics;
-        let episode = episode.index;
-        self.last_episode =
-            Some(pb::WatchedEpisode { episode, lines, pieces, steps, episode_return, terminated });
+        let (episode, end) = (episode.index, pb::EpisodeEnd::from(Some(end)).into());
+        self.last_episode = Some(pb::WatchedEpisode { episode, lines, pieces, steps, episode_return, end });
     }
 }

@@ -5,10 +5,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::env::{EnvBatch, Episodes, StepOutcome};
+use crate::env::{EnvBatch, Seeding, StepOutcome};
 use crate::wire::dm_env_rpc::pb;
 use crate::wire::dm_env_rpc::pb::EnvironmentStateType as StateType;
-use crate::wire::dm_env_rpc::settings::Dealt;
 use crate::wire::dm_env_rpc::specs::{Observation, decode_action, decode_wanted};
 use crate::wire::dm_env_rpc::tensor;
 
@@ -19,7 +18,7 @@ use super::refusal::Refusal;
 pub(super) struct World {
     phase: Phase,
     /// What the next episode deals, if a reset specified it.
-    dealt: Option<Dealt>,
+    seeding: Option<Seeding>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,14 +34,14 @@ enum Phase {
 
 impl World {
     /// Resets the world for its agent.
-    pub fn reset(&mut self, dealt: Option<Dealt>) {
-        *self = World { phase: Phase::Between, dealt };
+    pub fn reset(&mut self, seeding: Option<Seeding>) {
+        *self = World { phase: Phase::Between, seeding };
     }
 
     /// Ends the episode from outside: an agent in the middle of it learns that from its next step.
-    pub fn cut(&mut self, dealt: Option<Dealt>) {
+    pub fn cut(&mut self, seeding: Option<Seeding>) {
         let phase = if self.phase == Phase::Between { Phase::Between } else { Phase::Cut };
-        *self = World { phase, dealt };
+        *self = World { phase, seeding };
     }
 
     /// Steps, or begins an episode. A refused step changes nothing.
@@ -55,14 +54,8 @@ impl World {
         let mut reward = 0.0;
         let state = match self.phase {
             Phase::Between => {
-                match &self.dealt {
-                    None => batch.reset(None, Episodes::Next)?,
-                    Some(Dealt::Seed(seed)) => batch.reset(None, Episodes::Seeds(&[*seed]))?,
-                    Some(Dealt::Pieces(pieces)) => {
-                        batch.reset(None, Episodes::Sequences(std::slice::from_ref(pieces)))?;
-                    }
-                }
-                self.dealt = None;
+                batch.reset(None, self.seeding.as_ref())?;
+                self.seeding = None;
                 StateType::Running
             }
             Phase::Cut => StateType::Interrupted,

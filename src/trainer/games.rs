@@ -1,13 +1,11 @@
 //! Games of an evaluation, as recordings.
 //!
-//! A game is known by its seed, so the server plays the chosen ones again and says what was done. Here they are replayed, and
-//! must come to the same.
+//! A game is known by its seed, so the server plays the chosen ones again and records them. They must come to the same.
 
 use std::collections::BTreeSet;
 
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult};
-use crate::engine::Rules;
-use crate::recording::{ActionRefused, Outcome, Pieces, Recorder, Recording, RecordingError, Setup};
+use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
+use crate::recording::{Outcome, Recording};
 use crate::wire::limits::MAX_RECORDED_STEPS;
 
 /// Why a game cannot be recorded.
@@ -26,17 +24,6 @@ pub enum RecordError {
     /// The server does not play it again.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The rules are none that can be recorded.
-    #[error(transparent)]
-    Recording(#[from] RecordingError),
-    /// An action that the game does not have.
-    #[error("{origin} is not the game that the server played: {error}")]
-    Action {
-        /// Which game.
-        origin: String,
-        /// Why.
-        error: ActionRefused,
-    },
     /// The game ends otherwise when it is played again.
     #[error(
         "{origin} has {} lines and {} pieces when it is played again, expected {} and {}",
@@ -65,7 +52,7 @@ pub async fn best_game(
     evaluated: &Evaluated,
     name: &str,
 ) -> Result<Recording, RecordError> {
-    let games = &evaluated.games[0];
+    let games = evaluated.games(0);
     let most = games.iter().map(|game| game.lines).max().unwrap_or(0);
     let best = games.iter().filter(|game| game.lines == most).min_by_key(|game| game.pieces);
     let best: Vec<u32> = best.map(|game| game.seed_index).into_iter().collect();
@@ -84,7 +71,7 @@ pub async fn recorded(
     name: &str,
     indices: &[u32],
 ) -> Result<Vec<Recording>, RecordError> {
-    let games = &evaluated.games[0];
+    let games = evaluated.games(0);
     let too_long = |index: &&u32| games[**index as usize].steps > MAX_RECORDED_STEPS;
     if let Some(&index) = indices.iter().find(too_long) {
         return Err(RecordError::TooLong { index, steps: games[index as usize].steps });
@@ -94,31 +81,17 @@ pub async fn recorded(
     let played = client.record(request, &pairs).await?;
     let recording = |index: &u32| {
         let at = pairs.binary_search(&(0, *index)).expect("it was asked for");
-        let (_, actions) = &played[at];
         let game = &games[*index as usize];
         let origin = format!("game {index} of {} with seed {}", games.len(), game.seed);
-        replayed(&evaluated.started.rules, game, actions, (name, &origin))
+        let recording = Recording { player: name.to_owned(), origin, ..played[at].clone() };
+        let Outcome { pieces, lines, .. } = recording.outcome;
+        let (found, expected) = ((lines, pieces), (game.lines, game.pieces));
+        let origin = recording.origin.clone();
+        if found == expected {
+            Ok(recording)
+        } else {
+            Err(RecordError::Different { origin, found, expected })
+        }
     };
     indices.iter().map(recording).collect()
-}
-
-/// Plays a game as the server says that it went.
-fn replayed(
-    rules: &Rules,
-    game: &GameResult,
-    actions: &[u16],
-    (player, origin): (&str, &str),
-) -> Result<Recording, RecordError> {
-    let mut recorder = Recorder::new(Setup::new(*rules, Pieces::Seed(game.seed)))?;
-    for &action in actions {
-        let played = recorder.play(action);
-        played.map_err(|error| RecordError::Action { origin: origin.to_owned(), error })?;
-    }
-    let recording = recorder.recording(player, origin);
-    let Outcome { pieces, lines, .. } = recording.outcome;
-    if (lines, pieces, actions.len() as u64) != (game.lines, game.pieces, game.steps) {
-        let (found, expected) = ((lines, pieces), (game.lines, game.pieces));
-        return Err(RecordError::Different { origin: origin.to_owned(), found, expected });
-    }
-    Ok(recording)
 }

@@ -407,7 +407,7 @@ impl Learning {
         EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
-            policies: self.settings.policies(vec![row], self.model.as_deref().cloned()),
+            policies: vec![self.settings.policy(vec![row], self.model.as_deref().cloned())],
             seeds: Seeds::Common {
                 seed: self.settings.games_seed(purpose),
                 count: self.settings.num_games(purpose),

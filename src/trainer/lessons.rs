@@ -81,8 +81,8 @@ pub async fn check(settings: &Settings<Lessons>, client: &Client) -> Result<(), 
     let model = settings.optimizer.shape()?;
     let num_features = settings.feature_names.len();
     let parameters = model.as_ref().map_or(0, |model| model.num_parameters(num_features));
-    let policies = settings.policies(vec![vec![0.0; num_features + parameters]], model);
-    let rules = settings.check_with(client, policies).await?.rules;
+    let policy = settings.policy(vec![vec![0.0; num_features + parameters]], model);
+    let rules = settings.check_with(client, policy).await?.rules;
     let wrong = |setting: &str, value: &str, expected: &str| {
         Err(UsageError(format!("{setting}: {value}, expected {expected} to learn from every step")).into())
     };

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Evaluated, GameResult};
+use super::unit::Unit;
+use crate::client::{Estimate, Evaluated, GameResult, LossEstimate, Outcomes};
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 
 /// The result of one of them.
@@ -14,15 +15,17 @@ pub struct Score {
     pub lines: Statistics,
     /// Pieces a game.
     pub pieces: Statistics,
+    /// Steps a game.
+    pub steps: Statistics,
     /// Points a game, as the rules score them.
     pub points: Statistics,
     /// Lines a piece; none without a piece.
     pub lines_per_piece: Option<PerPiece>,
     /// Points a piece.
     pub points_per_piece: Option<PerPiece>,
-    /// Games.
+    /// Games, or estimates.
     pub games: u64,
-    /// Games that a limit cut; the mean is a lower bound if there are any.
+    /// Games that a limit cut, or estimates whose games last longer; the mean is a lower bound if there are any.
     pub truncated: u64,
     /// Whether the games were not played, but the numbers of each estimated.
     pub is_estimate: bool,
@@ -32,48 +35,79 @@ pub struct Score {
     pub pieces_per_second: f64,
 }
 
-/// The statistics of a number over the games of a policy, or over the estimates of how long they last.
+/// The statistics of what is scored by, over the games or the estimates of each policy.
 ///
 /// # Panics
-/// If there is no such policy.
-pub fn statistics(
-    evaluated: &Evaluated,
-    policy: usize,
-    number: impl Fn(&GameResult) -> f64 + Copy,
-) -> Statistics {
-    let games = evaluated.games[policy].iter();
-    let statistics = match evaluated.started.loss_trials {
-        0 => Statistics::of(games.map(number)),
-        _ => Statistics::of_estimates(games.map(|game| (number(game), game.pieces as f64))),
-    };
-    statistics.expect("at least one game")
+/// If a policy has none.
+pub fn statistics(evaluated: &Evaluated, unit: Unit) -> Vec<Statistics> {
+    match &evaluated.outcomes {
+        Outcomes::Games(games) => games.iter().map(|games| of_games(games, |game| unit.of(game))).collect(),
+        Outcomes::Estimates(estimates) => {
+            estimates.iter().map(|some| of_estimates(some, |estimate| unit.per_piece(estimate))).collect()
+        }
+    }
+}
+
+fn of_games(games: &[GameResult], number: impl Fn(&GameResult) -> f64) -> Statistics {
+    Statistics::of(games.iter().map(&number)).expect("at least one game")
+}
+
+/// The statistics per game of a number per piece.
+fn of_estimates(estimates: &[LossEstimate], number: impl Fn(&Estimate) -> f64) -> Statistics {
+    let numbers =
+        estimates.iter().map(|LossEstimate { estimate, .. }| (number(estimate), estimate.loss_rate));
+    Statistics::per_loss(numbers).expect("at least one estimate")
 }
 
 impl Score {
-    /// Sums up the games of the first policy.
+    /// Sums up the games or estimates of the first policy.
     pub fn of(name: &str, evaluated: &Evaluated, seconds: f64) -> Score {
-        let games = &evaluated.games[0];
-        let of_games = |number: fn(&GameResult) -> f64| statistics(evaluated, 0, number);
-        let is_estimate = evaluated.started.loss_trials > 0;
+        let score = match &evaluated.outcomes {
+            Outcomes::Games(games) => Score::of_games(name, &games[0]),
+            Outcomes::Estimates(estimates) => Score::of_estimates(name, &estimates[0]),
+        };
+        let pieces_per_second = evaluated.pieces as f64 / seconds;
+        Score { pieces_played: evaluated.pieces, pieces_per_second, ..score }
+    }
+
+    fn of_games(name: &str, games: &[GameResult]) -> Score {
         let per_piece = |number: fn(&GameResult) -> f64| {
-            PerPiece::of(games.iter().map(|game| match is_estimate {
-                // Estimates are of about as many pieces each, however long their games last.
-                true => (number(game) / game.pieces.max(1) as f64, 1.0),
-                false => (number(game), game.pieces as f64),
-            }))
+            PerPiece::of(games.iter().map(|game| (number(game), game.pieces as f64)))
         };
         Score {
             name: name.to_owned(),
-            lines: of_games(|game| game.lines as f64),
-            pieces: of_games(|game| game.pieces as f64),
-            points: of_games(|game| game.score),
+            lines: of_games(games, |game| game.lines as f64),
+            pieces: of_games(games, |game| game.pieces as f64),
+            steps: of_games(games, |game| game.steps as f64),
+            points: of_games(games, |game| game.score),
             lines_per_piece: per_piece(|game| game.lines as f64),
             points_per_piece: per_piece(|game| game.score),
             games: games.len() as u64,
-            truncated: games.iter().filter(|game| game.truncated).count() as u64,
-            is_estimate,
-            pieces_played: evaluated.pieces,
-            pieces_per_second: evaluated.pieces as f64 / seconds,
+            truncated: games.iter().filter(|game| game.is_truncated()).count() as u64,
+            is_estimate: false,
+            pieces_played: 0,
+            pieces_per_second: 0.0,
+        }
+    }
+
+    fn of_estimates(name: &str, estimates: &[LossEstimate]) -> Score {
+        // Estimates are of about as many pieces each, however long their games last.
+        let per_piece = |number: fn(&Estimate) -> f64| {
+            PerPiece::of(estimates.iter().map(|one| (number(&one.estimate), 1.0)))
+        };
+        Score {
+            name: name.to_owned(),
+            lines: of_estimates(estimates, |estimate| estimate.lines_per_piece),
+            pieces: of_estimates(estimates, |_| 1.0),
+            steps: of_estimates(estimates, |estimate| estimate.steps_per_piece),
+            points: of_estimates(estimates, |estimate| estimate.score_per_piece),
+            lines_per_piece: per_piece(|estimate| estimate.lines_per_piece),
+            points_per_piece: per_piece(|estimate| estimate.score_per_piece),
+            games: estimates.len() as u64,
+            truncated: estimates.iter().filter(|one| one.estimate.lasts_longer).count() as u64,
+            is_estimate: true,
+            pieces_played: 0,
+            pieces_per_second: 0.0,
         }
     }
 
@@ -101,13 +135,17 @@ impl Score {
             }
             None => rate(Some(self.lines.mean), self.lines.spread.map(|spread| ends(spread.ci95))),
         };
+        let (games, cut) = match self.is_estimate {
+            true => ("num_estimates", "num_lasting_longer"),
+            false => ("num_games", "num_truncated"),
+        };
         json!({
             "name": self.name,
-            "num_games": self.games,
-            "num_truncated": self.truncated,
-            "estimated": self.is_estimate,
+            games: self.games,
+            cut: self.truncated,
             "lines": statistics_to_json(&self.lines),
             "pieces": statistics_to_json(&self.pieces),
+            "steps": statistics_to_json(&self.steps),
             "score": statistics_to_json(&self.points),
             "lines_per_piece": per_piece(self.lines_per_piece),
             "score_per_piece": per_piece(self.points_per_piece),

@@ -220,7 +220,7 @@ impl Search {
         EvaluationRequest {
             rules: self.settings.rules_choice(),
             rules_version: self.settings.rules_version.clone(),
-            policies: self.settings.policies(candidates.to_vec(), None),
+            policies: vec![self.settings.policy(candidates.to_vec(), None)],
             seeds: self.settings.seeds(purpose, candidates.len()),
             max_pieces: self.settings.max_pieces,
             max_steps: self.settings.max_steps,
@@ -261,15 +261,13 @@ fn choices(records: &[Record]) -> Vec<Vec<f64>> {
 }
 
 fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
-    *games += evaluated.games.iter().map(|games| games.len() as u64).sum::<u64>();
+    *games += evaluated.num_games();
     *pieces += evaluated.pieces;
 }
 
 /// The scores of the candidates, added up in the order of the seeds.
 fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
-    (0..evaluated.games.len())
-        .map(|policy| statistics(evaluated, policy, |game| unit.of(game)).mean)
-        .collect()
+    statistics(evaluated, unit).iter().map(|statistics| statistics.mean).collect()
 }
 
 fn mean_of_best(mut scores: Vec<f64>, count: usize) -> f64 {

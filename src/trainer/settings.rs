@@ -8,10 +8,10 @@ use super::model::ModelNote;
 use super::rules::RulesNote;
 use super::rules::{read_changes, write_changes};
 use super::unit::Unit;
-use super::weights::{FeatureSetNote, ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights};
+use super::weights::{ScoreNote, SeedsNote, WEIGHTS_FORMAT, Weights, features};
 use crate::client::{
-    Client, EvaluationRequest, ModelShape, Play, Policies, RulesChoice, Search, Seeds, Started,
-    TerminalValue, WeightedPolicies,
+    Client, EvaluationRequest, ModelShape, Play, Policy, PolicyKind, RulesChoice, Search, Seeds, Started,
+    TerminalValue, WeightRows,
 };
 use crate::engine::Changes;
 use crate::engine::rng::{Tag, word};
@@ -62,9 +62,9 @@ pub struct Settings<M = Config> {
     /// Rows of the playfield.
     pub height: u32,
     /// The feature set; empty for a list of the caller's own.
-    pub features: String,
+    pub feature_set: String,
     /// Version of the feature set; empty for a list of the caller's own.
-    pub features_version: String,
+    pub feature_set_version: String,
     /// One name a weight.
     pub feature_names: Vec<String>,
     /// How candidates use the next pieces.
@@ -126,7 +126,7 @@ impl<M> Settings<M> {
     ///
     /// # Errors
     /// The server's refusal, or numbers beyond its limits.
-    pub async fn check_with(&self, client: &Client, policies: Policies) -> Result<Started, TrainError> {
+    pub async fn check_with(&self, client: &Client, policy: Policy) -> Result<Started, TrainError> {
         let limits = client.server_info().await?.limits;
         at_most("check_games", self.check_games.into(), limits.max_games)?;
         at_most("final_games", self.final_games.into(), limits.max_games)?;
@@ -135,7 +135,7 @@ impl<M> Settings<M> {
         let request = EvaluationRequest {
             rules: self.rules_choice(),
             rules_version: self.rules_version.clone(),
-            policies,
+            policies: vec![policy],
             seeds: Seeds::Common { seed: self.seed, count: 1 },
             max_pieces: self.max_pieces,
             max_steps: 1,
@@ -209,14 +209,9 @@ impl<M> Settings<M> {
         }
     }
 
-    /// The feature set, as `weights.json` notes it.
-    fn feature_set(&self) -> FeatureSetNote {
-        FeatureSetNote { name: self.features.clone(), version: self.features_version.clone() }
-    }
-
     /// What the features are called, for people and for folders.
     pub fn features_title(&self) -> &str {
-        if self.features.is_empty() { "custom" } else { &self.features }
+        if self.feature_set.is_empty() { "custom" } else { &self.feature_set }
     }
 
     /// The rules, as a request names them.
@@ -227,10 +222,10 @@ impl<M> Settings<M> {
     }
 
     /// The controllers with these weights, and this model beside them if there is one.
-    pub fn policies(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policies {
-        let features = self.feature_set().features(&self.feature_names);
+    pub fn policy(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policy {
+        let features = features(&self.feature_set, &self.feature_set_version, &self.feature_names);
         let play = Play { terminal_value: self.terminal_value, search: self.search };
-        Policies::Weighted(WeightedPolicies { features, rows, model, play })
+        Policy { kind: PolicyKind::Weights(WeightRows { features, rows, model }), play: play.into() }
     }
 
     /// `weights.json` for these weights, this model and their score in games for a purpose.
@@ -244,7 +239,8 @@ impl<M> Settings<M> {
     ) -> Weights {
         Weights {
             format: WEIGHTS_FORMAT,
-            feature_set: self.feature_set(),
+            feature_set: self.feature_set.clone(),
+            feature_set_version: self.feature_set_version.clone(),
             feature_names: self.feature_names.clone(),
             weights: weights.to_vec(),
             model,
@@ -281,7 +277,7 @@ impl Settings {
         let choice = games(NUM_CHOICES as u64, self.num_games(Purpose::Choice));
         at_most("games of the last choice (6 times final_games)", choice, limits.max_games)?;
         let row = vec![0.0; self.feature_names.len()];
-        self.check_with(client, self.policies(vec![row], None)).await.map(drop)
+        self.check_with(client, self.policy(vec![row], None)).await.map(drop)
     }
 
     /// Candidates of a second look.

@@ -119,8 +119,8 @@ impl TrainedWeights {
     /// [`UsageError`] if it cannot play under these rules.
     pub fn agent(&self, rules: &Rules, choice: PlayChoice) -> Result<Agent, UsageError> {
         let wrong = |error: String| UsageError(format!("{}: {error}", self.file().display()));
-        let policies = self.weights.policies(choice).map_err(|error| wrong(error.to_string()))?;
-        let agents = policies.agents(rules).map_err(|error| wrong(error.to_string()))?;
+        let policy = self.weights.policy(choice).map_err(|error| wrong(error.to_string()))?;
+        let agents = policy.agents(rules).map_err(|error| wrong(error.to_string()))?;
         Ok(agents.into_iter().next().expect("one agent per row"))
     }
 

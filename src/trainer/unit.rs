@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::GameResult;
+use crate::client::{Estimate, GameResult};
 
 /// What a game is scored by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,14 @@ impl Unit {
         match self {
             Unit::Lines => game.lines as f64,
             Unit::Points => game.score,
+        }
+    }
+
+    /// The score per piece of an estimate.
+    pub fn per_piece(self, estimate: &Estimate) -> f64 {
+        match self {
+            Unit::Lines => estimate.lines_per_piece,
+            Unit::Points => estimate.score_per_piece,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::ModelNote;
 use super::rules::RulesNote;
-use crate::client::{Features, Play, PlayChoice, Search, TerminalValue, WeightedPolicies};
+use crate::client::{Features, Play, PlayChoice, Policy, PolicyKind, Search, TerminalValue, WeightRows};
 use crate::input::{UsageError, read_utf8};
 use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
@@ -27,8 +27,10 @@ const MAX_FILE_BYTES: u64 = 64 * MAX_MODEL_PARAMETERS as u64;
 pub struct Weights {
     /// [`WEIGHTS_FORMAT`].
     pub format: u32,
-    /// What the weights belong to.
-    pub feature_set: FeatureSetNote,
+    /// The feature set that the weights belong to, as the server lists it; empty for a list of the caller's own.
+    pub feature_set: String,
+    /// Changes whenever the meaning, the order or the number of its columns changes; empty for a list of the caller's own.
+    pub feature_set_version: String,
     /// One name a weight, in the order of the weights.
     pub feature_names: Vec<String>,
     /// Signed and finite, at most 1e300 in size.
@@ -50,16 +52,6 @@ pub struct Weights {
     /// Score of the weights; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreNote>,
-}
-
-/// A feature set by name and version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FeatureSetNote {
-    /// As the server lists it; empty for a list of the caller's own.
-    pub name: String,
-    /// Changes whenever the meaning, the order or the number of its columns changes; empty for a list of the caller's own.
-    pub version: String,
 }
 
 /// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
@@ -123,13 +115,11 @@ pub enum WeightsError {
     Model(String),
 }
 
-impl FeatureSetNote {
-    /// The features as a request names them: the set, or these features if there is none.
-    pub fn features(&self, names: &[String]) -> Features {
-        match self.name.as_str() {
-            "" => Features::List(names.to_vec()),
-            name => Features::Set { name: name.to_owned(), version: self.version.clone() },
-        }
+/// The features as a request names them: the set, or these features if there is none.
+pub(super) fn features(set: &str, version: &str, names: &[String]) -> Features {
+    match set {
+        "" => Features::List(names.to_vec()),
+        name => Features::Set { name: name.to_owned(), version: version.to_owned() },
     }
 }
 
@@ -235,14 +225,11 @@ impl Weights {
     ///
     /// # Errors
     /// A model that has no shape.
-    pub fn policies(&self, choice: PlayChoice) -> Result<WeightedPolicies, WeightsError> {
+    pub fn policy(&self, choice: PlayChoice) -> Result<Policy, WeightsError> {
         let model = self.model.as_ref().map(ModelNote::shape).transpose().map_err(WeightsError::Model)?;
-        Ok(WeightedPolicies {
-            features: self.feature_set.features(&self.feature_names),
-            rows: vec![self.row()],
-            model,
-            play: choice.or(self.play()),
-        })
+        let features = features(&self.feature_set, &self.feature_set_version, &self.feature_names);
+        let weights = WeightRows { features, rows: vec![self.row()], model };
+        Ok(Policy { kind: PolicyKind::Weights(weights), play: choice.or(self.play()).into() })
     }
 
     /// The numbers of a row of a matrix: the weights, then the parameters of the model.

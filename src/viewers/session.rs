@@ -174,7 +174,7 @@ impl SessionViewer {
                 env.episode,
                 count(lines, "line"),
                 count(pieces, "piece"),
-                match phase(env) {
+                match phase(env).as_str() {
                     "" => String::new(),
                     phase => format!(", {phase}"),
                 }
@@ -188,12 +188,11 @@ impl SessionViewer {
 }
 
 /// Phase of an episode in words; empty while it runs.
-fn phase(env: &WatchedEnv) -> &'static str {
+fn phase(env: &WatchedEnv) -> String {
     match env.phase {
-        EpisodePhase::NotStarted => "not begun",
-        EpisodePhase::Running => "",
-        EpisodePhase::Terminated => "terminated",
-        EpisodePhase::Truncated => "truncated",
+        EpisodePhase::NotStarted => "not begun".to_owned(),
+        EpisodePhase::Running => String::new(),
+        EpisodePhase::Ended(end) => end.to_string(),
     }
 }
 
@@ -211,7 +210,7 @@ impl Program for SessionViewer {
         let names: Vec<String> = envs.iter().map(|env| format!("env {}", env.env_id)).collect();
         let notes: Vec<String> = envs
             .iter()
-            .map(|env| match phase(env) {
+            .map(|env| match phase(env).as_str() {
                 "" => format!("episode {}", env.episode),
                 phase => phase.to_owned(),
             })

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use prost::{Message, length_delimiter_len};
 
-use crate::engine::rng::{Tag, word};
-use crate::engine::{PieceSet, RULES_VERSION, Rules};
+use crate::engine::{EpisodeEnd, Game, RULES_VERSION, Rules};
 use crate::features::kernel::Kernel;
-use crate::rollout::{Actions, Deal, Evaluation, GameResult};
-use crate::summary::{PairedDifference, PolicySummary, Statistics};
+use crate::recording::{Outcome, Pieces, Recording, Setup};
+pub use crate::rollout::Estimate;
+use crate::rollout::{Actions, Deal, Evaluation, GameRecord, GameResult, LossEstimate};
+use crate::summary::{EstimateSummary, PairedDifference, PolicySummary, Statistics};
 
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{
@@ -16,12 +17,11 @@ use super::limits::{
     MAX_RECORDED_BYTES, MAX_RECORDED_GAMES, MAX_STEPS, MIN_LOSS_TRIALS, MIN_PROGRESS_INTERVAL, check_name,
 };
 use super::pb;
-use super::pb::evaluate_policies_request::Games;
 use super::policies::Policies;
 use super::rules::ResolvedRules;
 use super::session::response_bytes;
 use super::tensor::{self, Dim};
-use super::{duration, features, models, revision, sequences};
+use super::{duration, recording, revision, seeding};
 
 /// A decoded request for an evaluation.
 #[derive(Clone, Debug)]
@@ -36,10 +36,10 @@ pub struct EvaluationRequest {
     pub parallelism: usize,
     /// How often to report progress; `None` for only at the end.
     pub progress_interval: Option<Duration>,
-    /// Whether the answer leaves out single games.
-    pub omit_results: bool,
-    /// Whether the answer has the actions of each game.
-    pub record: bool,
+    /// Whether the answer has single games, or estimates.
+    pub include_results: bool,
+    /// Whether the answer has a recording of each game.
+    pub include_recordings: bool,
     /// The largest message in bytes that the client can take.
     pub max_response_bytes: u32,
 }
@@ -47,7 +47,12 @@ pub struct EvaluationRequest {
 /// Most bytes of a message besides its counted parts: the frame around it, and the lengths in it.
 const MESSAGE_OVERHEAD: usize = 512;
 
-/// Bytes of a game in `results`: five counters of eight bytes, three indices of four, and a flag.
+/// Most bytes of a recording besides its actions, its landings and its explicit pieces: the rules with their pieces, and the
+/// final playfield.
+const RECORDING_OVERHEAD: usize = 8 << 10;
+
+/// Bytes of a game in `results`, or of an estimate in `estimates`: five numbers of eight bytes, three indices of four,
+/// and a flag.
 const RESULT_BYTES: usize = 5 * 8 + 3 * 4 + 1;
 
 impl EvaluationRequest {
@@ -56,22 +61,22 @@ impl EvaluationRequest {
     /// Two messages grow with the policies: `started`, whose size is known, and the summary, whose size is computed as if
     /// none of its numbers were 0.
     pub fn policies_that_fit(&self) -> Option<u32> {
-        let EvaluationRequest { evaluation, started, baseline, omit_results, max_response_bytes, .. } = self;
+        let EvaluationRequest { evaluation, started, baseline, include_results, max_response_bytes, .. } =
+            self;
         let room = (*max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD);
-        let agents: Vec<usize> = started.agents.iter().map(item_bytes).collect();
-        let mut bytes = started.encoded_len() - agents.iter().sum::<usize>();
-        let started_fits = if bytes > room {
-            0
-        } else {
-            let fits = |agent: &&usize| {
-                bytes += **agent;
-                bytes <= room
-            };
-            evaluation.policies.len() - agents.len() + agents.iter().take_while(fits).count()
-        };
+        let entries: Vec<usize> = started.policies.iter().map(item_bytes).collect();
+        let mut bytes = started.encoded_len() - entries.iter().sum::<usize>();
+        let mut started_fits = 0;
+        for (entry, entry_bytes) in started.policies.iter().zip(entries) {
+            bytes += entry_bytes;
+            if bytes > room {
+                break;
+            }
+            started_fits += entry.num_rows as usize;
+        }
         let has_spread = evaluation.deal.len() as u64 * u64::from(evaluation.episodes_per_seed) > 1;
         let summary_fits = room / summary_bytes(baseline.is_some(), has_spread);
-        let results_fit = if *omit_results || self.results_a_message() > 0 { usize::MAX } else { 0 };
+        let results_fit = if !*include_results || self.results_a_message() > 0 { usize::MAX } else { 0 };
         let fit = started_fits.min(summary_fits).min(results_fit);
         (fit < evaluation.policies.len()).then_some(fit as u32)
     }
@@ -97,9 +102,10 @@ pub fn decode(
         None => ResolvedRules::default(),
     };
     let rules = resolved.rules;
-    let policies = Policies::decode(request, &rules)?;
+    let policies = Policies::decode(&request.policies, &rules)?;
     let num_policies = policies.all.len() as u32;
-    let deal = decode_games(request, num_policies, &rules.pieces)?;
+    let seeding = request.seeding.as_ref().ok_or_else(|| DecodeError::missing("seeding"))?;
+    let deal = seeding::decode_deal(seeding, num_policies, &rules.pieces).in_field("seeding")?;
     let num_seeds = deal.len() as u32;
     let episodes_per_seed = request.episodes_per_seed.max(1);
     if matches!(deal, Deal::Sequences(_)) && episodes_per_seed > 1 {
@@ -112,9 +118,9 @@ pub fn decode(
     let num_games = num_pairs.saturating_mul(episodes_per_seed.into());
     if num_games > MAX_GAMES {
         let problem = format!(
-            "make {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
+            "makes {num_games} games ({num_pairs} of policy and seed, {episodes_per_seed} each), expected at most {MAX_GAMES}"
         );
-        return Err(DecodeError::field("games", problem));
+        return Err(DecodeError::field("seeding", problem));
     }
     if !rules.end_games() && request.max_pieces == 0 && request.max_steps == 0 {
         let problem = "is 0, expected at least 1: no game ends under top_out sink";
@@ -122,19 +128,26 @@ pub fn decode(
     }
     let max_pieces = limit("max_pieces", request.max_pieces, MAX_PIECES)?;
     let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
-    if request.loss_trials > 0 {
-        check_loss_trials(request, &rules, &deal)?;
+    let loss_trials = match &request.loss_estimation {
+        Some(estimation) => {
+            check_estimation(estimation, request.include_recordings, &rules, &deal)
+                .in_field("loss_estimation")?;
+            estimation.trials
+        }
+        None => 0,
+    };
+    if request.include_recordings {
+        check_recordings(request, num_games)?;
     }
-    if request.record {
-        check_record(request, num_games)?;
-    }
-    let most_steps = if request.record { recorded_steps(&rules, max_response_bytes) } else { MAX_STEPS };
+    let most_steps = match request.include_recordings {
+        true => recorded_steps(&rules, &deal, max_response_bytes),
+        false => MAX_STEPS,
+    };
     let max_steps = limit("max_steps", request.max_steps, most_steps)?;
     // Estimates of two policies have no pieces in common.
-    let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && request.loss_trials == 0;
+    let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && loss_trials == 0;
     let baseline =
         decode_baseline(request.baseline, num_policies)?.filter(|_| shared_seeds && num_policies > 1);
-    let (mlp, n_tuple) = policies.model.as_deref().map_or((None, None), models::encode);
     let started = pb::EvaluationStarted {
         rules: Some(pb::Rules::from(&resolved)),
         rules_version: RULES_VERSION.to_owned(),
@@ -144,13 +157,9 @@ pub fn decode(
         num_games,
         max_pieces,
         max_steps,
-        feature_columns: policies.features.as_ref().map(features::encode_columns),
-        agents: policies.named,
-        terminal_value: policies.terminal_value.into(),
+        policies: policies.entries,
         baseline,
-        mlp,
-        n_tuple,
-        loss_trials: request.loss_trials,
+        loss_estimation: request.loss_estimation,
     };
     Ok(EvaluationRequest {
         evaluation: Evaluation {
@@ -161,76 +170,98 @@ pub fn decode(
             pairs,
             max_pieces,
             max_steps,
-            loss_trials: request.loss_trials,
+            loss_trials,
             kernel,
         },
         started,
         baseline,
         parallelism: request.max_parallelism as usize,
         progress_interval: decode_progress_interval(request.progress_interval.as_ref())?,
-        omit_results: request.omit_results,
-        record: request.record,
+        include_results: request.include_results,
+        include_recordings: request.include_recordings,
         max_response_bytes,
     })
 }
 
-/// Checks that the actions of so many games can be kept.
-fn check_record(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result<(), DecodeError> {
-    if request.omit_results {
-        return Err(DecodeError::field("record", "is set together with omit_results, expected one of them"));
+/// Checks that so many games can be recorded.
+fn check_recordings(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result<(), DecodeError> {
+    if !request.include_results {
+        let problem = "is true without include_results, expected both";
+        return Err(DecodeError::field("include_recordings", problem));
     }
     if num_games > MAX_RECORDED_GAMES.into() {
-        let problem = format!("make {num_games} games, expected at most {MAX_RECORDED_GAMES} with record");
-        return Err(DecodeError::field("games", problem));
+        let problem =
+            format!("makes {num_games} games, expected at most {MAX_RECORDED_GAMES} with include_recordings");
+        return Err(DecodeError::field("seeding", problem));
     }
     Ok(())
 }
 
 /// Checks that the length of these games can be estimated.
-fn check_loss_trials(
-    request: &pb::EvaluatePoliciesRequest,
+fn check_estimation(
+    &pb::LossEstimation { trials }: &pb::LossEstimation,
+    include_recordings: bool,
     rules: &Rules,
     deal: &Deal,
 ) -> Result<(), DecodeError> {
-    let wrong = |problem: String| Err(DecodeError::field("loss_trials", problem));
-    let trials = request.loss_trials;
     if !(MIN_LOSS_TRIALS..=MAX_LOSS_TRIALS).contains(&trials) {
-        return wrong(format!("is {trials}, expected 0 or {MIN_LOSS_TRIALS} to {MAX_LOSS_TRIALS}"));
+        let problem = format!("is {trials}, expected {MIN_LOSS_TRIALS} to {MAX_LOSS_TRIALS}");
+        return Err(DecodeError::field("trials", problem));
     }
-    if request.record {
-        return wrong(format!("is {trials}, expected 0 with record: an estimate plays no game"));
+    let excluded = |with: &str| Err(DecodeError::field("", format!("is given with {with}")));
+    if include_recordings {
+        return excluded("include_recordings, expected one of the two: an estimate plays no game");
     }
     if matches!(deal, Deal::Sequences(_)) {
-        return wrong(format!("is {trials}, expected 0 with piece_sequences: trials draw separate pieces"));
+        return excluded("piece_sequences, expected seeds: trials draw separate pieces");
     }
     if rules.preview > 0 {
         let shown = rules.preview;
-        return wrong(format!(
-            "is {trials}, expected 0 with a preview of {shown}: trials do not deal the shown pieces"
-        ));
+        return excluded(&format!("a preview of {shown}, expected 0: trials do not deal the shown pieces"));
     }
     if !rules.end_games() {
-        return wrong(format!("is {trials}, expected 0 under top_out sink: no game is lost"));
+        return excluded("top_out sink, under which no game is lost; expected another top_out");
     }
     Ok(())
 }
 
-/// Steps of the longest game whose actions fit into one message, one byte per seven bits of an action, and into the
-/// memory for recordings.
-fn recorded_steps(rules: &Rules, max_response_bytes: u32) -> u64 {
-    let room = (max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD).max(1);
+/// Steps of the longest game that fits into one message, with one byte per seven bits of an action and one per landing,
+/// and whose actions fit into the memory for recordings.
+fn recorded_steps(rules: &Rules, deal: &Deal, max_response_bytes: u32) -> u64 {
+    let letters = match deal {
+        Deal::Sequences(sequences) => sequences.iter().map(|pieces| pieces.len()).max().unwrap_or(0),
+        Deal::Common(_) | Deal::PerSlot { .. } => 0,
+    };
+    let room = (max_response_bytes as usize).saturating_sub(RECORDING_OVERHEAD + letters).max(1);
     let bits = (rules.num_actions() - 1).max(1).ilog2() + 1;
     let kept = MAX_RECORDED_BYTES / Actions::bytes_each(rules) as u64;
-    kept.min(room as u64 / u64::from(bits.div_ceil(7)))
+    kept.min((room as u64 / u64::from(bits.div_ceil(7) + 1)).max(1))
 }
 
-/// The actions of a finished game, as a message.
-pub fn encode_actions(result: &GameResult, actions: &Actions) -> pb::EvaluationActions {
-    pb::EvaluationActions {
+/// The recording of a finished game, as a message.
+pub fn encode_recording(
+    evaluation: &Evaluation,
+    result: &GameResult,
+    GameRecord { actions, landing_lines, game }: GameRecord,
+) -> pb::EvaluationRecording {
+    let pieces = match &evaluation.deal {
+        Deal::Sequences(sequences) => Pieces::Sequence(sequences[result.seed_index as usize].clone()),
+        Deal::Common(_) | Deal::PerSlot { .. } => Pieces::Seed(result.seed),
+    };
+    let Game { playfield, lines, pieces: num_pieces, score, end, .. } = game;
+    let recording = Recording {
+        setup: Setup::new(evaluation.rules, pieces),
+        player: String::new(),
+        origin: String::new(),
+        actions: actions.iter().collect(),
+        landing_lines,
+        outcome: Outcome { pieces: num_pieces, lines, score, end, playfield },
+    };
+    pb::EvaluationRecording {
         policy_index: result.policy,
         seed_index: result.seed_index,
         episode_index: result.episode,
-        actions: actions.iter().map(u32::from).collect(),
+        recording: Some(recording::encode(&recording)),
     }
 }
 
@@ -240,7 +271,7 @@ fn item_bytes(message: &impl Message) -> usize {
     1 + length_delimiter_len(bytes) + bytes
 }
 
-/// Most bytes of a policy in the summary.
+/// Most bytes of a policy in the summary. Estimates have as many statistics as games.
 pub(super) fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
     let spread = has_spread.then_some(1.0);
     let statistics = || {
@@ -251,9 +282,9 @@ pub(super) fn summary_bytes(is_compared: bool, has_spread: bool) -> usize {
         policy_index: MAX_POLICIES,
         num_games: MAX_GAMES,
         num_truncated: MAX_GAMES,
-        lower_bound: true,
         lines: statistics(),
         pieces: statistics(),
+        steps: statistics(),
         score: statistics(),
     };
     let difference = pb::PairedDifference {
@@ -307,39 +338,6 @@ fn decode_progress_interval(
     Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
 }
 
-fn decode_games(
-    request: &pb::EvaluatePoliciesRequest,
-    num_policies: u32,
-    pieces: &PieceSet,
-) -> Result<Deal, DecodeError> {
-    let deal = match &request.games {
-        None => return Err(DecodeError::missing("games")),
-        Some(Games::Seeds(seeds)) => decode_seeds(seeds, num_policies).in_field("seeds")?,
-        Some(Games::SeedRange(pb::SeedRange { seed, count })) => {
-            if *count == 0 || u64::from(*count) > MAX_GAMES {
-                let problem = format!("is {count}, expected 1 to {MAX_GAMES}");
-                return Err(DecodeError::field("seed_range.count", problem));
-            }
-            Deal::Common((0..u64::from(*count)).map(|j| word(*seed, Tag::Game, j)).collect())
-        }
-        Some(Games::PieceSequences(pb::PieceSequences { sequences })) => Deal::Sequences(
-            sequences::decode_list(pieces, "sequences", sequences).in_field("piece_sequences")?,
-        ),
-    };
-    Ok(deal)
-}
-
-fn decode_seeds(seeds: &pb::Tensor, num_policies: u32) -> Result<Deal, DecodeError> {
-    let none = || DecodeError::invalid(Fault::Tensor, "", "has no seeds, expected at least one");
-    if seeds.shape.len() < 2 {
-        let seeds = tensor::decode::<u64>(seeds, &[Dim::Any])?.elements;
-        return if seeds.is_empty() { Err(none()) } else { Ok(Deal::Common(seeds)) };
-    }
-    let matrix = tensor::decode::<u64>(seeds, &[Dim::Exactly(num_policies), Dim::Any])?;
-    let columns = matrix.shape[1] as usize;
-    if columns == 0 { Err(none()) } else { Ok(Deal::PerSlot { seeds: matrix.elements, columns }) }
-}
-
 /// Reads the pairs to play, into ascending order.
 fn decode_pairs(
     pairs: Option<&pb::Tensor>,
@@ -348,13 +346,15 @@ fn decode_pairs(
 ) -> Result<Option<Vec<(u32, u32)>>, DecodeError> {
     let Some(pairs) = pairs else { return Ok(None) };
     let wrong = |problem: String| DecodeError::invalid(Fault::Tensor, "pairs", problem);
-    let numbers = tensor::decode::<u32>(pairs, &[Dim::Any, Dim::Exactly(2)]).in_field("pairs")?.elements;
-    let mut pairs: Vec<(u32, u32)> = numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-    if pairs.is_empty() {
+    let numbers = tensor::decode::<i32>(pairs, &[Dim::Any, Dim::Exactly(2)]).in_field("pairs")?.elements;
+    if numbers.is_empty() {
         return Err(wrong("has no rows, expected at least one".to_owned()));
     }
+    // A negative index is out of range as well: its bits are those of a large number.
+    let mut pairs: Vec<(u32, u32)> =
+        numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32)).collect();
     if let Some(row) = pairs.iter().position(|pair| pair.0 >= num_policies || pair.1 >= num_seeds) {
-        let (policy, seed) = pairs[row];
+        let [policy, seed] = [numbers[2 * row], numbers[2 * row + 1]];
         let problem = format!(
             "row {row} is [{policy}, {seed}], expected a policy below {num_policies} and a seed below {num_seeds}"
         );
@@ -369,33 +369,57 @@ fn decode_pairs(
 
 /// Finished games as a message, in the order given.
 pub fn encode_results(results: &[GameResult]) -> pb::EvaluationResults {
-    fn column<T: tensor::Element>(
-        results: &[GameResult],
-        value: impl Fn(&GameResult) -> T,
-    ) -> Option<pb::Tensor> {
-        let values: Vec<T> = results.iter().map(value).collect();
-        Some(tensor::encode(vec![values.len() as u32], &values))
-    }
-    let truncated: Vec<bool> = results.iter().map(|result| result.truncated).collect();
     pb::EvaluationResults {
-        policy_indices: column(results, |result| result.policy),
-        seed_indices: column(results, |result| result.seed_index),
-        episode_indices: column(results, |result| result.episode),
+        policy_indices: column(results, |result| result.policy as i32),
+        seed_indices: column(results, |result| result.seed_index as i32),
+        episode_indices: column(results, |result| result.episode as i32),
         seeds: column(results, |result| result.seed),
-        lines: column(results, |result| result.lines),
-        pieces: column(results, |result| result.pieces),
-        steps: column(results, |result| result.steps),
+        lines: column(results, |result| result.lines as i64),
+        pieces: column(results, |result| result.pieces as i64),
+        steps: column(results, |result| result.steps as i64),
         scores: column(results, |result| result.score),
-        truncated: Some(tensor::encode_bools(vec![truncated.len() as u32], &truncated)),
+        ends: column(results, |result| EpisodeEnd::number(result.end)),
     }
 }
 
-/// The last message of an answer.
+/// Finished estimates as a message, in the order given.
+pub fn encode_estimates(estimates: &[LossEstimate]) -> pb::EvaluationEstimates {
+    pb::EvaluationEstimates {
+        policy_indices: column(estimates, |result| result.policy as i32),
+        seed_indices: column(estimates, |result| result.seed_index as i32),
+        episode_indices: column(estimates, |result| result.episode as i32),
+        seeds: column(estimates, |result| result.seed),
+        loss_rates: column(estimates, |result| result.estimate.loss_rate),
+        lines_per_piece: column(estimates, |result| result.estimate.lines_per_piece),
+        steps_per_piece: column(estimates, |result| result.estimate.steps_per_piece),
+        score_per_piece: column(estimates, |result| result.estimate.score_per_piece),
+        lasts_longer: flags(estimates, |result| result.estimate.lasts_longer),
+    }
+}
+
+fn column<R, T: tensor::Element>(results: &[R], value: impl Fn(&R) -> T) -> Option<pb::Tensor> {
+    let values: Vec<T> = results.iter().map(value).collect();
+    Some(tensor::encode(vec![values.len() as u32], &values))
+}
+
+fn flags<R>(results: &[R], flag: impl Fn(&R) -> bool) -> Option<pb::Tensor> {
+    let flags: Vec<bool> = results.iter().map(flag).collect();
+    Some(tensor::encode_bools(vec![flags.len() as u32], &flags))
+}
+
+/// The last message of an answer about games.
 pub fn encode_summary(policies: &[PolicySummary], differences: &[PairedDifference]) -> pb::EvaluationSummary {
     pb::EvaluationSummary {
         policies: policies.iter().map(pb::PolicySummary::from).collect(),
         paired_differences: differences.iter().map(pb::PairedDifference::from).collect(),
+        estimates: Vec::new(),
     }
+}
+
+/// The last message of an answer about estimates.
+pub fn encode_estimate_summary(estimates: &[EstimateSummary]) -> pb::EvaluationSummary {
+    let estimates = estimates.iter().map(pb::EstimateSummary::from).collect();
+    pb::EvaluationSummary { estimates, ..Default::default() }
 }
 
 impl From<&PolicySummary> for pb::PolicySummary {
@@ -404,9 +428,23 @@ impl From<&PolicySummary> for pb::PolicySummary {
             policy_index: summary.policy,
             num_games: summary.num_games,
             num_truncated: summary.num_truncated,
-            lower_bound: summary.num_truncated > 0,
             lines: Some(summary.lines.into()),
             pieces: Some(summary.pieces.into()),
+            steps: Some(summary.steps.into()),
+            score: Some(summary.score.into()),
+        }
+    }
+}
+
+impl From<&EstimateSummary> for pb::EstimateSummary {
+    fn from(summary: &EstimateSummary) -> pb::EstimateSummary {
+        pb::EstimateSummary {
+            policy_index: summary.policy,
+            num_estimates: summary.num_estimates,
+            num_lasting_longer: summary.num_lasting_longer,
+            lines: Some(summary.lines.into()),
+            pieces: Some(summary.pieces.into()),
+            steps: Some(summary.steps.into()),
             score: Some(summary.score.into()),
         }
     }

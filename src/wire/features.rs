@@ -8,6 +8,7 @@ use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUM
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
+use super::pb::feature_selection::Kind;
 
 /// Features selected by a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,14 +34,14 @@ impl Features {
         Features::List(names.map(str::to_owned).collect())
     }
 
-    /// The features under some rules; `None` for an empty selection.
+    /// The features under some rules.
     ///
     /// # Errors
     /// [`DecodeError`] with the fields of `FeatureSelection`.
-    pub fn resolve(&self, rules: &Rules) -> Result<Option<FeatureSet>, DecodeError> {
+    pub fn resolve(&self, rules: &Rules) -> Result<FeatureSet, DecodeError> {
         match self {
-            Features::Set { name, version } => select(name, version, &[], rules),
-            Features::List(names) => select("", "", names, rules),
+            Features::Set { name, version } => named_set(name, version, rules),
+            Features::List(names) => listed_set(names, rules),
         }
     }
 
@@ -48,9 +49,9 @@ impl Features {
     pub fn encode(&self) -> pb::FeatureSelection {
         match self.clone() {
             Features::Set { name, version } => {
-                pb::FeatureSelection { feature_set: name, feature_set_version: version, features: Vec::new() }
+                pb::FeatureSelection { kind: Some(Kind::FeatureSet(name)), feature_set_version: version }
             }
-            Features::List(features) => pb::FeatureSelection { features, ..Default::default() },
+            Features::List(names) => from_names(names),
         }
     }
 }
@@ -63,89 +64,82 @@ pub fn decode(
     selection: Option<&pb::FeatureSelection>,
     rules: &Rules,
 ) -> Result<Option<FeatureSet>, DecodeError> {
-    let Some(pb::FeatureSelection { feature_set, features, feature_set_version }) = selection else {
+    let Some(pb::FeatureSelection { kind, feature_set_version: version }) = selection else {
         return Ok(None);
     };
-    select(feature_set, feature_set_version, features, rules)
-}
-
-/// The features of a named set, or of a list; `None` if both are empty.
-fn select(
-    set: &str,
-    version: &str,
-    features: &[String],
-    rules: &Rules,
-) -> Result<Option<FeatureSet>, DecodeError> {
-    let Some((field, set)) = select_at(set, version, features, rules.width)? else { return Ok(None) };
-    set.check_pieces(&rules.pieces).map_err(|error| DecodeError::field(field, error.to_string()))?;
-    Ok(Some(set))
-}
-
-/// The features for tetrominoes at a width, with the field that names them.
-fn select_at(
-    set: &str,
-    version: &str,
-    features: &[String],
-    width: u8,
-) -> Result<Option<(&'static str, FeatureSet)>, DecodeError> {
-    check_name("feature_set", set)?;
-    check_name("feature_set_version", version)?;
-    match (set, features) {
-        ("", []) if version.is_empty() => Ok(None),
-        ("", []) => Err(DecodeError::field("feature_set_version", "is given without a set")),
-        ("", features) => {
-            if !version.is_empty() {
-                return Err(DecodeError::field(
-                    "feature_set_version",
-                    "belongs to a set, and a list is given",
-                ));
-            }
-            decode_list(features, width).map(|set| Some(("features", set)))
+    match kind {
+        Some(Kind::FeatureSet(name)) => named_set(name, version, rules).map(Some),
+        _ if !version.is_empty() => {
+            let problem = "is given without a feature_set, to which it belongs";
+            Err(DecodeError::field("feature_set_version", problem))
         }
-        (set, []) => {
-            let set = FeatureSet::named(set, width).map_err(|error| {
-                DecodeError::invalid(Fault::UnknownName, "feature_set", error.to_string())
-            })?;
-            let expected = set.version().to_string();
-            if !version.is_empty() && version != expected {
-                return Err(DecodeError::FeatureSetMismatch { expected, got: version.to_owned() });
-            }
-            Ok(Some(("feature_set", set)))
-        }
-        _ => {
-            Err(DecodeError::field("features", "is given together with feature_set, expected one of the two"))
-        }
+        Some(Kind::Names(pb::FeatureNames { names })) => listed_set(names, rules).map(Some),
+        None => Err(DecodeError::field("", "has no kind, expected feature_set or names")),
     }
+}
+
+fn named_set(name: &str, version: &str, rules: &Rules) -> Result<FeatureSet, DecodeError> {
+    check_name("feature_set", name)?;
+    check_name("feature_set_version", version)?;
+    let set = FeatureSet::named(name, rules.width)
+        .map_err(|error| DecodeError::invalid(Fault::UnknownName, "feature_set", error.to_string()))?;
+    let expected = set.version().to_string();
+    if !version.is_empty() && version != expected {
+        return Err(DecodeError::FeatureSetMismatch { expected, got: version.to_owned() });
+    }
+    set.check_pieces(&rules.pieces).map_err(|error| DecodeError::field("feature_set", error.to_string()))?;
+    Ok(set)
+}
+
+fn listed_set(names: &[String], rules: &Rules) -> Result<FeatureSet, DecodeError> {
+    let set = decode_list(names, rules.width)?;
+    set.check_pieces(&rules.pieces).map_err(|error| DecodeError::field("names.names", error.to_string()))?;
+    Ok(set)
+}
+
+/// The message of a set by its name.
+pub fn from_set(name: &str) -> pb::FeatureSelection {
+    let kind = Some(Kind::FeatureSet(name.to_owned()));
+    pb::FeatureSelection { kind, feature_set_version: String::new() }
+}
+
+/// The message of a list of features.
+pub fn from_names(names: Vec<String>) -> pb::FeatureSelection {
+    let kind = Some(Kind::Names(pb::FeatureNames { names }));
+    pb::FeatureSelection { kind, feature_set_version: String::new() }
 }
 
 /// A selection that decodes to this set.
 pub fn encode(set: &FeatureSet) -> pb::FeatureSelection {
     if is_named(set) {
-        let (feature_set, feature_set_version) = (set.name().to_owned(), set.version().to_string());
-        pb::FeatureSelection { feature_set, features: vec![], feature_set_version }
+        pb::FeatureSelection { feature_set_version: set.version().to_string(), ..from_set(set.name()) }
     } else {
-        pb::FeatureSelection { features: set.names(), ..Default::default() }
+        from_names(set.names())
     }
 }
 
 /// Names of the columns of a feature tensor.
 pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
-    let pb::FeatureSelection { feature_set, feature_set_version, .. } = encode(set);
-    pb::FeatureColumns { feature_set, feature_set_version, names: set.names() }
+    let (name, version) =
+        if is_named(set) { (set.name().to_owned(), set.version().to_string()) } else { Default::default() };
+    pb::FeatureColumns { feature_set: name, feature_set_version: version, names: set.names() }
 }
 
 /// The set of a list, in which the bare name of a family stands for all its members.
 ///
 /// # Errors
-/// [`DecodeError`] with the field `features`.
+/// [`DecodeError`] with the path `names.names`.
 pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
     // Counted before the families are expanded; the set itself counts again afterwards.
+    if names.is_empty() {
+        return Err(DecodeError::field("names.names", "is empty, expected at least one feature"));
+    }
     if names.len() > MAX_COLUMNS {
-        return Err(DecodeError::field("features", FeatureError::TooMany(names.len()).to_string()));
+        return Err(DecodeError::field("names.names", FeatureError::TooMany(names.len()).to_string()));
     }
     let mut columns: Vec<String> = Vec::with_capacity(names.len());
     for (i, name) in names.iter().enumerate() {
-        check_name(&format!("features[{i}]"), name)?;
+        check_name(&format!("names.names[{i}]"), name)?;
         match family(name, width) {
             Some(members) => columns.extend(members),
             None => columns.push(name.clone()),
@@ -156,7 +150,7 @@ pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeErro
             FeatureError::UnknownFeature(_) => Fault::UnknownName,
             _ => Fault::Field,
         };
-        DecodeError::invalid(fault, "features", error.to_string())
+        DecodeError::invalid(fault, "names.names", error.to_string())
     })
 }
 

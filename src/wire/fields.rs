@@ -1,6 +1,6 @@
 //! Fields of environments: their names, their types and the specs that clients get.
 
-use crate::engine::{ActionModel, Rules};
+use crate::engine::{ActionDigit, ActionModel, Rules};
 use crate::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Kind, Role};
 use crate::names;
 use crate::render::Format;
@@ -46,20 +46,13 @@ pub fn encode(fields: &[Field]) -> Vec<String> {
 
 /// Spec of the only action of an environment.
 pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
-    let mut description = match rules.action_model {
-        ActionModel::Placement => "orientation * width + column of the leftmost cell".to_owned(),
+    let description = match rules.action_model {
+        ActionModel::Placement => "a placement, as its digits say".to_owned(),
         ActionModel::Keypress => {
             let keys = rules.keys().iter().map(|key| format!("{} {}", *key as u8, key.name()));
             keys.collect::<Vec<_>>().join(", ")
         }
     };
-    if rules.action_model == ActionModel::Placement && rules.names_spots() {
-        let (rows, labels) = (rules.spot_rows(), rules.spin_labels());
-        description = format!("(({description}) * {rows} + row of the lowest cell) * {labels} + spin");
-    }
-    if rules.hold && rules.action_model == ActionModel::Placement {
-        description = format!("{description}; {} more to hold the current piece", rules.num_placements());
-    }
     pb::TensorSpec {
         name: "action".to_owned(),
         dtype: pb::DataType::Int32.into(),
@@ -69,6 +62,26 @@ pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
         description,
         kind: pb::TensorKind::Category.into(),
     }
+}
+
+/// Digits of actions or placements.
+pub fn digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
+    let digit = |ActionDigit { name, size, description }| pb::ActionDigit {
+        name: name.to_owned(),
+        size,
+        description: description.to_owned(),
+    };
+    digits.into_iter().map(digit).collect()
+}
+
+/// Digits without their descriptions, for answers that come often.
+pub fn bare_digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
+    let digit = |ActionDigit { name, size, .. }| pb::ActionDigit {
+        name: name.to_owned(),
+        size,
+        description: String::new(),
+    };
+    digits.into_iter().map(digit).collect()
 }
 
 impl From<&FieldSpec> for pb::TensorSpec {
@@ -114,6 +127,7 @@ impl From<DataType> for pb::DataType {
             DataType::Uint16 => pb::DataType::Uint16,
             DataType::Int32 => pb::DataType::Int32,
             DataType::Uint32 => pb::DataType::Uint32,
+            DataType::Int64 => pb::DataType::Int64,
             DataType::Uint64 => pb::DataType::Uint64,
             DataType::Float32 => pb::DataType::Float32,
             DataType::Float64 => pb::DataType::Float64,

@@ -18,7 +18,9 @@ use super::limits::{
     MAX_REQUEST_SEQUENCE_PIECES, MAX_UNREAD_GAMES,
 };
 use super::pb;
-use super::pb::evaluate_policies_request::Games;
+use super::pb::feature_selection;
+use super::pb::policy::Kind as PolicyKind;
+use super::pb::seeding::Kind;
 use super::tensor::element_size;
 
 /// Bytes of any evaluation: its task, its channels, its counters, and the games in progress.
@@ -28,12 +30,12 @@ const EVALUATION: u64 = 64 << 10;
 const BLOCK: u64 = 16;
 
 /// Bytes of a policy besides its features: itself and its echo, with their lists and names.
-const POLICY: u64 = (size_of::<Agent>() + size_of::<pb::Agent>()) as u64 + 24 * BLOCK;
+const POLICY: u64 = (size_of::<Agent>() + size_of::<pb::EvaluatedPolicy>()) as u64 + 24 * BLOCK;
 
 /// Bytes of a feature of a policy: its weight, as used by the features' functions and by the kernels.
 const FEATURE: u64 = 144;
 
-/// Bytes of a feature of a single agent: the measure, and its name in the echo. Rows share these.
+/// Bytes of a feature of an entry: the measure, and its name in the echo. Rows share these.
 const OWN_FEATURE: u64 = 112;
 
 /// Bytes of a parameter of a model: the parameter itself, and its original while the policies are built.
@@ -43,11 +45,10 @@ const PARAMETER: u64 = 4 + 8;
 const TUPLE: u64 = 256;
 const POSITION: u64 = 16;
 
-/// Bytes of a game in the table of games.
-const GAME: u64 = 25;
+/// Bytes of a game in the table of games, or of an estimate in theirs.
+const GAME: u64 = 40;
 
-/// Bytes of a game while its policy is summed up, and of its partner among the games of the baseline.
-const SUMMED_GAME: u64 = 8;
+/// Bytes of a game and its partner among the games of the baseline, while the two policies are compared.
 const PAIRED_GAME: u64 = 2 * 16;
 
 /// Bytes of a written sequence besides its letters: a list of sequences has at most twice its length.
@@ -58,52 +59,51 @@ const SEQUENCE: u64 = 2 * size_of::<Arc<[Piece]>>() as u64 + 2 * BLOCK;
 pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usize) -> u64 {
     let threads = num_threads as u64;
     // Beyond the bounds on requests, the request is refused when it is read.
-    let rows = request.weights.as_ref().map_or(0, num_rows).min(MAX_POLICIES.into());
-    let agents = request.agents.iter().take(MAX_POLICIES as usize);
-    let policies = rows + agents.len() as u64;
-    let (seeds, deal) = deal(request);
+    let entries = || request.policies.iter().take(MAX_POLICIES as usize);
+    let policies = entries().map(num_rows).fold(0, u64::saturating_add).min(MAX_POLICIES.into());
+    let (seeds, deal) = deal(request, policies);
     let pairs = request.pairs.as_ref().map_or(0, |pairs| (num_values(pairs) / 2).min(MAX_GAMES));
     let episodes = u64::from(request.episodes_per_seed.max(1));
     let played = if request.pairs.is_some() { pairs } else { policies.saturating_mul(seeds) };
     let games = played.saturating_mul(episodes).min(MAX_GAMES);
     let of_a_policy = seeds.saturating_mul(episodes).min(games);
-    let unread = if request.omit_results { 0 } else { games.min(MAX_UNREAD_GAMES as u64 + threads) };
+    let unread = if request.include_results { games.min(MAX_UNREAD_GAMES as u64 + threads) } else { 0 };
     // On each thread, and twice as many at the end.
     let under_way = (2 * threads).min(games);
     EVALUATION
-        + rows_bytes(request, rows)
-        + agents.map(agent_bytes).sum::<u64>()
+        + policies * POLICY
+        + entries().map(entry_bytes).sum::<u64>()
         + policies * summary_bytes_of_a_policy()
         + deal
         // As numbers, and as pairs.
         + pairs * 2 * size_of::<(u32, u32)>() as u64
         + games * GAME
-        + of_a_policy * (SUMMED_GAME + if policies > 1 { PAIRED_GAME } else { 0 })
+        + if policies > 1 { of_a_policy * PAIRED_GAME } else { 0 }
         // A list has twice its length at most. One waits for the reader while the next one fills.
         + unread * 4 * size_of::<GameResult>() as u64
         + under_way * trials_bytes(request)
         + recorded_bytes(request, games)
 }
 
-/// Bytes of the rows of the matrix.
-fn rows_bytes(request: &pb::EvaluatePoliciesRequest, rows: u64) -> u64 {
-    let Some(matrix) = &request.weights else { return 0 };
-    let values = matrix.weights.as_ref().map_or(0, num_values);
-    let features = values.min(rows * most_features(matrix.features.as_ref()));
-    rows * POLICY + features * FEATURE + values * PARAMETER + tuples_bytes(matrix.n_tuple.as_ref())
-}
-
-/// Bytes of an agent, and of its echo as a message and as bytes.
-fn agent_bytes(agent: &pb::Agent) -> u64 {
-    let named = Controller::named(&agent.name).map_or(0, |controller| controller.weights.len());
-    let values = (agent.weights.len() + named) as u64;
-    let texts = [&agent.name, &agent.label].map(|text| 2 * text.len() as u64);
-    POLICY
-        + values.min(MAX_FEATURES.into()) * (FEATURE + OWN_FEATURE)
-        // The echo repeats them.
-        + values * (PARAMETER + 2 * size_of::<f64>() as u64)
-        + tuples_bytes(agent.n_tuple.as_ref())
-        + texts.iter().sum::<u64>()
+/// Bytes of an entry besides its policies: its weights, and its echo as a message and as bytes.
+fn entry_bytes(policy: &pb::Policy) -> u64 {
+    let of_kind = match &policy.kind {
+        None | Some(PolicyKind::MonteCarlo(_)) => 0,
+        Some(PolicyKind::Name(name)) => {
+            let features = Controller::named(name).map_or(0, |controller| controller.weights.len() as u64);
+            features * (FEATURE + OWN_FEATURE) + 2 * name.len() as u64
+        }
+        Some(PolicyKind::Weights(weights)) => {
+            let values = weights.weights.as_ref().map_or(0, num_values);
+            let rows = num_rows(policy).max(1);
+            let of_a_row = most_features(weights.features.as_ref()).min(values / rows);
+            rows.saturating_mul(of_a_row) * FEATURE
+                + of_a_row * OWN_FEATURE
+                + values * PARAMETER
+                + tuples_bytes(weights.n_tuple.as_ref())
+        }
+    };
+    POLICY + of_kind + 2 * policy.label.len() as u64
 }
 
 fn tuples_bytes(n_tuple: Option<&pb::NTuple>) -> u64 {
@@ -120,22 +120,18 @@ fn summary_bytes_of_a_policy() -> u64 {
 }
 
 /// Seeds or sequences per policy, and bytes of all of them.
-fn deal(request: &pb::EvaluatePoliciesRequest) -> (u64, u64) {
-    match &request.games {
-        None => (0, 0),
-        Some(Games::Seeds(seeds)) => {
-            let all = num_values(seeds).min(MAX_GAMES);
-            let each = match seeds.shape[..] {
-                [_, columns] => u64::from(columns).min(all),
-                _ => all,
-            };
-            (each, all * size_of::<u64>() as u64)
+fn deal(request: &pb::EvaluatePoliciesRequest, policies: u64) -> (u64, u64) {
+    match request.seeding.as_ref().and_then(|seeding| seeding.kind.as_ref()) {
+        None | Some(Kind::Seed(_)) => (0, 0),
+        Some(Kind::Seeds(pb::Seeds { seeds, per_policy })) => {
+            let all = (seeds.len() as u64).min(MAX_GAMES);
+            (if *per_policy { all.div_ceil(policies.max(1)) } else { all }, all * size_of::<u64>() as u64)
         }
-        Some(Games::SeedRange(range)) => {
-            let all = u64::from(range.count).min(MAX_GAMES);
+        Some(Kind::Drawn(drawn)) => {
+            let all = u64::from(drawn.count).min(MAX_GAMES);
             (all, all * size_of::<u64>() as u64)
         }
-        Some(Games::PieceSequences(list)) => {
+        Some(Kind::PieceSequences(list)) => {
             let letters: u64 = list.sequences.iter().map(|letters| letters.len() as u64).sum();
             // None is empty.
             let letters = letters.min(MAX_REQUEST_SEQUENCE_PIECES.into());
@@ -147,45 +143,57 @@ fn deal(request: &pb::EvaluatePoliciesRequest) -> (u64, u64) {
 
 /// Bytes of an estimate of the length of games: two positions per trial.
 fn trials_bytes(request: &pb::EvaluatePoliciesRequest) -> u64 {
-    u64::from(request.loss_trials.min(MAX_LOSS_TRIALS)) * 2 * size_of::<Option<Episode>>() as u64
+    let trials = request.loss_estimation.map_or(0, |estimation| estimation.trials);
+    u64::from(trials.min(MAX_LOSS_TRIALS)) * 2 * size_of::<Option<Episode>>() as u64
 }
 
-/// Bytes of the actions of recorded games, in lists of at most twice their length, and of one game's actions as a
-/// message.
+/// Bytes of the actions and landings of recorded games, in lists of at most twice their length, and of one game's recording as
+/// a message.
 fn recorded_bytes(request: &pb::EvaluatePoliciesRequest, games: u64) -> u64 {
-    if !request.record {
+    if !request.include_recordings {
         return 0;
     }
     let steps =
         if request.max_steps == 0 { MAX_RECORDED_BYTES } else { request.max_steps.min(MAX_RECORDED_BYTES) };
-    // An action has two bytes at most, in the message a number, and then up to three bytes.
-    let kept = (2 * steps).min(MAX_RECORDED_BYTES);
-    games.min(MAX_RECORDED_GAMES.into()) * 2 * kept + steps * (size_of::<u32>() as u64 + 3)
+    // An action has two bytes at most, as a number two and in the message four, and then up to three. A landing has one.
+    let kept = (2 * steps).min(MAX_RECORDED_BYTES) + steps;
+    let numbers = (size_of::<u16>() + size_of::<u32>()) as u64;
+    games.min(MAX_RECORDED_GAMES.into()) * 2 * kept + steps * (numbers + 3 + 2)
 }
 
 /// Most features that a selection may have.
 fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
-    let Some(pb::FeatureSelection { feature_set, .. }) = selection else { return 0 };
+    let kind = selection.and_then(|selection| selection.kind.as_ref());
     // A list may name families; a set has the most features at the largest width.
-    let named = FeatureSet::named(feature_set, *WIDTHS.end()).map(|set| set.len() as u64);
-    named.unwrap_or(MAX_FEATURES.into())
+    match kind {
+        None => 0,
+        Some(feature_selection::Kind::FeatureSet(set)) => {
+            FeatureSet::named(set, *WIDTHS.end()).map_or(MAX_FEATURES.into(), |set| set.len() as u64)
+        }
+        Some(feature_selection::Kind::Names(_)) => MAX_FEATURES.into(),
+    }
 }
 
-/// Number of rows of the weights; the largest possible number if the tensor has no shape.
-fn num_rows(matrix: &pb::WeightMatrix) -> u64 {
-    let Some(weights) = &matrix.weights else { return 0 };
+/// Number of policies of an entry: the rows of its weights, the largest possible number if the tensor has no shape.
+fn num_rows(policy: &pb::Policy) -> u64 {
+    let Some(PolicyKind::Weights(pb::Weights { weights: Some(weights), features, .. })) = &policy.kind else {
+        return 1;
+    };
     let values = num_values(weights);
-    let rows = match (&weights.shape[..], &matrix.features) {
-        ([rows, ..], _) => u64::from(*rows),
-        ([], Some(features)) if features.feature_set.is_empty() => {
-            values / (features.features.len() as u64).max(1)
+    let rows = match weights.shape[..] {
+        [rows, _, ..] => u64::from(rows),
+        [_] => 1,
+        [] => {
+            let least = match features.as_ref().and_then(|features| features.kind.as_ref()) {
+                None => return 1,
+                // A set has the fewest features at the least width.
+                Some(feature_selection::Kind::FeatureSet(set)) => {
+                    FeatureSet::named(set, *WIDTHS.start()).map_or(1, |set| set.len() as u64)
+                }
+                Some(feature_selection::Kind::Names(list)) => list.names.len() as u64,
+            };
+            values / least.max(1)
         }
-        // A set has the fewest features at the least width.
-        ([], Some(features)) => {
-            let set = FeatureSet::named(&features.feature_set, *WIDTHS.start());
-            values / set.map_or(1, |set| set.len() as u64)
-        }
-        ([], None) => 0,
     };
     rows.min(values)
 }

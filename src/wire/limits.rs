@@ -191,8 +191,8 @@ pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
 /// How long a connection stays open without a call: longer than the default lease. Clients reconnect by themselves.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// Games with recorded actions in one evaluation: [`MAX_RECORDED_BYTES`] each, 16 MiB in total, which the server
-/// keeps until the caller has read them.
+/// Recorded games of one evaluation: [`MAX_RECORDED_BYTES`] of actions and as much of landings each, 32 MiB in total, which
+/// the server keeps until the caller has read them.
 pub const MAX_RECORDED_GAMES: u32 = 16;
 
 /// Fewest trials at each height of an estimate of the length of games. Fewer would say nothing about rare losses.
@@ -202,7 +202,7 @@ pub const MIN_LOSS_TRIALS: u32 = 16;
 /// bytes per trial: about [`MAX_RECORDED_BYTES`] for each estimate in progress.
 pub const MAX_LOSS_TRIALS: u32 = 1024;
 
-/// Bytes kept per recorded game.
+/// Bytes of actions kept per recorded game.
 pub const MAX_RECORDED_BYTES: u64 = 1 << 20;
 
 /// Steps of a recorded game in one message of the answer, one byte each. With more than 256 actions a step takes two

@@ -7,6 +7,7 @@
 //! `proto/tetrion/v1/environment_service.proto`.
 
 pub mod codec;
+mod episode_end;
 pub mod error;
 pub mod limits;
 
@@ -24,7 +25,7 @@ pub mod recording;
 pub mod revision;
 pub mod rules;
 pub mod search;
-pub mod sequences;
+pub mod seeding;
 pub mod session;
 pub mod tensor;
 pub mod watching;

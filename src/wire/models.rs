@@ -11,8 +11,7 @@ use super::limits::{
 };
 use super::pb;
 
-/// Reads the model of a matrix or of an agent with this many features: a network, tables, or a network that reads
-/// tables.
+/// Reads the model of weights with this many features: a network, tables, or a network that reads tables.
 pub(super) fn decode(
     mlp: Option<&pb::Mlp>,
     n_tuple: Option<&pb::NTuple>,
@@ -31,6 +30,21 @@ pub(super) fn decode(
         }
     };
     Ok(Some(Arc::new(shape)))
+}
+
+/// Checks that a model over this many features can be played under these rules.
+///
+/// # Errors
+/// [`DecodeError`] with the fields `mlp` and `n_tuple`.
+pub(super) fn check(shape: &ModelShape, num_features: usize, rules: &Rules) -> Result<(), DecodeError> {
+    if let Some(tables) = shape.tables() {
+        check_tuples(tables.tuples(), rules).in_field("n_tuple")?;
+    }
+    if let ModelShape::Mlp(mlp) = shape {
+        check_hidden(&mlp.hidden).in_field("mlp")?;
+        check_size(mlp, num_features).in_field("n_tuple")?;
+    }
+    Ok(())
 }
 
 /// Refuses tables of vectors that have too many numbers in total. Entries and units are each too few for their
@@ -63,18 +77,23 @@ pub fn encode(shape: &ModelShape) -> (Option<pb::Mlp>, Option<pb::NTuple>) {
     }
 }
 
-fn decode_mlp(message: &pb::Mlp) -> Result<Mlp, DecodeError> {
-    let layers = message.hidden.len();
+fn check_hidden(hidden: &[u32]) -> Result<(), DecodeError> {
+    let layers = hidden.len();
     if layers == 0 || layers > MAX_HIDDEN_LAYERS as usize {
         let problem = format!("has {layers} layers, expected 1 to {MAX_HIDDEN_LAYERS}");
         return Err(DecodeError::field("hidden", problem));
     }
-    for (layer, units) in message.hidden.iter().enumerate() {
+    for (layer, units) in hidden.iter().enumerate() {
         if !(1..=MAX_HIDDEN_UNITS).contains(units) {
             let problem = format!("is {units}, expected 1 to {MAX_HIDDEN_UNITS} units");
             return Err(DecodeError::field(format!("hidden[{layer}]"), problem));
         }
     }
+    Ok(())
+}
+
+fn decode_mlp(message: &pb::Mlp) -> Result<Mlp, DecodeError> {
+    check_hidden(&message.hidden)?;
     let activation = match pb::Activation::try_from(message.activation) {
         Ok(pb::Activation::Unspecified) => Activation::default(),
         Ok(pb::Activation::Relu) => Activation::Relu,
@@ -98,13 +117,38 @@ fn encode_activation(activation: Activation) -> pb::Activation {
 }
 
 fn decode_n_tuple(message: &pb::NTuple, rules: &Rules) -> Result<NTuple, DecodeError> {
-    let count = message.tuples.len();
+    check_count(message.tuples.len())?;
+    let decode = |(i, tuple)| decode_tuple(tuple).in_item("tuples", i);
+    let tuples = message.tuples.iter().enumerate().map(decode).collect::<Result<Vec<_>, _>>()?;
+    check_tuples(&tuples, rules)?;
+    Ok(NTuple::new(tuples))
+}
+
+fn decode_tuple(message: &pb::TuplePattern) -> Result<TuplePattern, DecodeError> {
+    let kind = match pb::TupleKind::try_from(message.kind) {
+        Ok(pb::TupleKind::Unspecified) => return Err(DecodeError::missing("kind")),
+        Ok(pb::TupleKind::Steps) => TupleKind::Steps,
+        Ok(pb::TupleKind::Heights) => TupleKind::Heights,
+        Ok(pb::TupleKind::Cells) => TupleKind::Cells,
+        Err(_) => return Err(DecodeError::without_a_meaning("kind", message.kind)),
+    };
+    let pb::TuplePattern { positions, clip, shares, .. } = message.clone();
+    Ok(TuplePattern { kind, positions, clip, shares })
+}
+
+fn check_count(count: usize) -> Result<(), DecodeError> {
     if count == 0 || count > MAX_TUPLES as usize {
         return Err(DecodeError::field("tuples", format!("has {count} tuples, expected 1 to {MAX_TUPLES}")));
     }
-    let (mut tuples, mut entries) = (Vec::with_capacity(count), 0u64);
-    for (i, tuple) in message.tuples.iter().enumerate() {
-        let tuple = decode_tuple(tuple, &tuples, rules).in_item("tuples", i)?;
+    Ok(())
+}
+
+/// Checks tuples one after the other, and the size of their tables.
+fn check_tuples(tuples: &[TuplePattern], rules: &Rules) -> Result<(), DecodeError> {
+    check_count(tuples.len())?;
+    let mut entries = 0u64;
+    for (i, tuple) in tuples.iter().enumerate() {
+        check_tuple(tuple, &tuples[..i], rules).in_item("tuples", i)?;
         if tuple.shares.is_none() {
             entries = entries.saturating_add(tuple.num_entries());
         }
@@ -114,25 +158,18 @@ fn decode_n_tuple(message: &pb::NTuple, rules: &Rules) -> Result<NTuple, DecodeE
             );
             return Err(DecodeError::field("tuples", problem));
         }
-        tuples.push(tuple);
     }
-    Ok(NTuple::new(tuples))
+    Ok(())
 }
 
-fn decode_tuple(
-    message: &pb::TuplePattern,
-    earlier: &[TuplePattern],
-    rules: &Rules,
-) -> Result<TuplePattern, DecodeError> {
+fn check_tuple(tuple: &TuplePattern, earlier: &[TuplePattern], rules: &Rules) -> Result<(), DecodeError> {
     let (width, height) = (u32::from(rules.width), u32::from(rules.height));
-    let (kind, places, clips) = match pb::TupleKind::try_from(message.kind) {
-        Ok(pb::TupleKind::Unspecified) => return Err(DecodeError::missing("kind")),
-        Ok(pb::TupleKind::Steps) => (TupleKind::Steps, width - 1, 1..=height),
-        Ok(pb::TupleKind::Heights) => (TupleKind::Heights, width, 1..=height),
-        Ok(pb::TupleKind::Cells) => (TupleKind::Cells, width * height, 0..=0),
-        Err(_) => return Err(DecodeError::without_a_meaning("kind", message.kind)),
+    let TuplePattern { kind, positions, clip, shares } = tuple;
+    let (places, clips) = match kind {
+        TupleKind::Steps => (width - 1, 1..=height),
+        TupleKind::Heights => (width, 1..=height),
+        TupleKind::Cells => (width * height, 0..=0),
     };
-    let positions = &message.positions;
     if positions.is_empty() || positions.len() > MAX_TUPLE_POSITIONS as usize {
         let problem = format!("has {} positions, expected 1 to {MAX_TUPLE_POSITIONS}", positions.len());
         return Err(DecodeError::field("positions", problem));
@@ -146,31 +183,25 @@ fn decode_tuple(
             return wrong(format!("is {position} again, expected each position once"));
         }
     }
-    if !clips.contains(&message.clip) {
+    if !clips.contains(clip) {
         let problem = match kind {
-            TupleKind::Cells => format!("is {}, expected none: cells are not cut off", message.clip),
-            _ => format!("is {}, expected 1 to {height}, the height of the playfield", message.clip),
+            TupleKind::Cells => format!("is {clip}, expected none: cells are not cut off"),
+            _ => format!("is {clip}, expected 1 to {height}, the height of the playfield"),
         };
         return Err(DecodeError::field("clip", problem));
     }
-    let tuple =
-        TuplePattern { kind, positions: positions.clone(), clip: message.clip, shares: message.shares };
-    if let Some(shares) = message.shares {
-        let wrong = |problem| Err(DecodeError::field("shares", problem));
-        match earlier.get(shares as usize) {
-            None => return wrong(format!("is {shares}, expected an earlier tuple: below {}", earlier.len())),
-            Some(other) if other.shares.is_some() => {
-                return wrong(format!("is {shares}, expected a tuple with its own table"));
-            }
-            Some(other) if !other.has_shape_of(&tuple) => {
-                return wrong(format!(
-                    "is {shares}, expected a tuple of the same kind, clip and number of positions"
-                ));
-            }
-            Some(_) => {}
+    let Some(shares) = *shares else { return Ok(()) };
+    let wrong = |problem| Err(DecodeError::field("shares", problem));
+    match earlier.get(shares as usize) {
+        None => wrong(format!("is {shares}, expected an earlier tuple: below {}", earlier.len())),
+        Some(other) if other.shares.is_some() => {
+            wrong(format!("is {shares}, expected a tuple with its own table"))
         }
+        Some(other) if !other.has_shape_of(tuple) => {
+            wrong(format!("is {shares}, expected a tuple of the same kind, clip and number of positions"))
+        }
+        Some(_) => Ok(()),
     }
-    Ok(tuple)
 }
 
 fn encode_n_tuple(n_tuple: &NTuple) -> pb::NTuple {

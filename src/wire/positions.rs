@@ -9,6 +9,7 @@ use crate::placements::bytes_per_cell_row;
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{MAX_POSITIONS, MAX_SEQUENCE_PIECES, MAX_STATE_BYTES};
 use super::pb;
+use super::pb::positions::Kind;
 use super::rules::ResolvedRules;
 use super::tensor::{self, Array, Dim};
 
@@ -23,16 +24,20 @@ pub enum Positions {
 
 /// Rough time of [`decode`], in nanoseconds of one core.
 pub fn nanoseconds(message: &pb::Positions) -> u64 {
-    let pb::Positions { states, drawings, packed, .. } = message;
     let bytes = |tensor: &Option<pb::Tensor>| {
         tensor.as_ref().map_or(0, |tensor| (tensor.data.len() + 8 * tensor.values.len()) as u64)
     };
-    // A byte of a state may be a piece of a sequence.
-    let states: u64 = states.iter().map(|state| 1_000 + 2 * state.len() as u64).sum();
-    let drawings: u64 = drawings.iter().map(|drawing| 300 + 100 * drawing.rows.len() as u64).sum();
-    states
-        + drawings
-        + packed.as_ref().map_or(0, |packed| 2 * bytes(&packed.boards) + 20 * bytes(&packed.pieces))
+    match &message.kind {
+        None => 0,
+        // A byte of a state may be a piece of a sequence.
+        Some(Kind::Snapshots(pb::Snapshots { states })) => {
+            states.iter().map(|state| 1_000 + 2 * state.len() as u64).sum()
+        }
+        Some(Kind::Drawings(pb::Drawings { drawings })) => {
+            drawings.iter().map(|drawing| 300 + 100 * drawing.rows.len() as u64).sum()
+        }
+        Some(Kind::Packed(packed)) => 2 * bytes(&packed.boards) + 20 * bytes(&packed.pieces),
+    }
 }
 
 /// Reads positions and their rules: the rules of the session if the positions are for one, else the rules in the
@@ -53,14 +58,14 @@ pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules
         ));
     }
     let known = session.copied().or(named);
-    let pb::Positions { states, drawings, packed, .. } = message;
-    match (states.as_slice(), drawings.as_slice(), packed) {
-        ([], [], None) => {
-            Err(DecodeError::field("", "has no positions, expected states, drawings or packed"))
-        }
-        (states @ [_, ..], [], None) => {
-            check_count("states", states.len())?;
-            let states = decode_states(states)?;
+    match &message.kind {
+        None => Err(DecodeError::field("", "has no kind, expected snapshots, drawings or packed")),
+        Some(Kind::Snapshots(pb::Snapshots { states })) => {
+            let decode = || {
+                check_count("states", states.len())?;
+                decode_states(states)
+            };
+            let states = decode().in_field("snapshots")?;
             let rules = known.unwrap_or(*states[0].rules());
             if let Some(i) = states.iter().position(|state| *state.rules() != rules) {
                 return Err(DecodeError::RulesMismatch(format!(
@@ -69,22 +74,42 @@ pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules
             }
             Ok((rules, Positions::States(states)))
         }
-        ([], drawings @ [_, ..], None) => {
-            check_count("drawings", drawings.len())?;
+        Some(Kind::Drawings(pb::Drawings { drawings })) => {
             let rules = known.unwrap_or_default();
-            let decode = |(i, drawing)| decode_drawing(drawing, &rules).in_item("drawings", i);
-            let drawn: Result<_, _> = drawings.iter().enumerate().map(decode).collect();
-            Ok((rules, Positions::Drawn(drawn?)))
+            let decode = || {
+                check_count("drawings", drawings.len())?;
+                let decode = |(i, drawing)| decode_drawing(drawing, &rules).in_item("drawings", i);
+                drawings.iter().enumerate().map(decode).collect::<Result<_, _>>()
+            };
+            let drawn = decode().in_field("drawings")?;
+            Ok((rules, Positions::Drawn(drawn)))
         }
-        ([], [], Some(packed)) => {
+        Some(Kind::Packed(packed)) => {
             let rules = known.unwrap_or_default();
             Ok((rules, Positions::Drawn(decode_packed(packed, &rules).in_field("packed")?)))
         }
-        _ => Err(DecodeError::field("", "has more than one of states, drawings and packed")),
     }
 }
 
+/// The message of snapshots.
+pub fn from_snapshots(states: Vec<Bytes>) -> pb::Positions {
+    pb::Positions { rules: None, kind: Some(Kind::Snapshots(pb::Snapshots { states })) }
+}
+
+/// The message of drawings.
+pub fn from_drawings(drawings: Vec<pb::Drawing>) -> pb::Positions {
+    pb::Positions { rules: None, kind: Some(Kind::Drawings(pb::Drawings { drawings })) }
+}
+
+/// The message of packed playfields.
+pub fn from_packed(packed: pb::PackedPositions) -> pb::Positions {
+    pb::Positions { rules: None, kind: Some(Kind::Packed(packed)) }
+}
+
 fn check_count(list: &str, count: usize) -> Result<(), DecodeError> {
+    if count == 0 {
+        return Err(DecodeError::missing(list));
+    }
     if count > MAX_POSITIONS as usize {
         return Err(DecodeError::field(
             list,

@@ -6,10 +6,11 @@
 
 use prost::{Message, Name};
 
-use crate::engine::{Playfield, RULES_VERSION, Rules};
-use crate::recording::{Ending, Outcome, Pieces, Recording, Setup};
+use crate::engine::{EpisodeEnd, Playfield, RULES_VERSION, Rules};
+use crate::recording::{Outcome, Pieces, Recording, Setup};
 
 use super::codec;
+use super::episode_end;
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{MAX_DECODED_BYTES, MAX_RECORDING_BYTES, MAX_RECORDING_TEXT, check_name};
 use super::pb;
@@ -97,7 +98,7 @@ pub fn encode(recording: &Recording) -> pb::Recording {
             pieces: outcome.pieces,
             lines: outcome.lines,
             score: outcome.score,
-            end: encode_end(outcome.end).into(),
+            end: pb::EpisodeEnd::from(outcome.end).into(),
             rows: drawn_rows(&outcome.playfield),
         }),
         player: player.clone(),
@@ -188,21 +189,15 @@ fn decode_outcome(message: &pb::RecordedOutcome, rules: &Rules) -> Result<Outcom
     Ok(Outcome { pieces: *pieces, lines: *lines, score: *score, end: decode_end(*end)?, playfield })
 }
 
-fn decode_end(number: i32) -> Result<Option<Ending>, DecodeError> {
-    match pb::RecordedEnd::try_from(number) {
-        Ok(pb::RecordedEnd::Unspecified) => Ok(None),
-        Ok(pb::RecordedEnd::ToppedOut) => Ok(Some(Ending::ToppedOut)),
-        Ok(pb::RecordedEnd::OutOfPieces) => Ok(Some(Ending::OutOfPieces)),
-        Ok(pb::RecordedEnd::InvalidAction) => Ok(Some(Ending::InvalidAction)),
-        Err(_) => Err(DecodeError::without_a_meaning("end", number)),
-    }
-}
-
-fn encode_end(end: Option<Ending>) -> pb::RecordedEnd {
+/// Reads how a game ended.
+fn decode_end(number: i32) -> Result<Option<EpisodeEnd>, DecodeError> {
+    let end = episode_end::decode(number)?;
     match end {
-        None => pb::RecordedEnd::Unspecified,
-        Some(Ending::ToppedOut) => pb::RecordedEnd::ToppedOut,
-        Some(Ending::OutOfPieces) => pb::RecordedEnd::OutOfPieces,
-        Some(Ending::InvalidAction) => pb::RecordedEnd::InvalidAction,
+        Some(EpisodeEnd::StepLimit | EpisodeEnd::PieceLimit) => {
+            let name = pb::EpisodeEnd::from(end).as_str_name();
+            let problem = format!("is {name}, expected EPISODE_END_NOT_ENDED: a replay knows no limits");
+            Err(DecodeError::field("end", problem))
+        }
+        _ => Ok(end),
     }
 }

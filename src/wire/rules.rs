@@ -137,8 +137,8 @@ impl TryFrom<&pb::Rules> for RulesChoice {
             ("attack_table", attack_table),
         ];
         let values = [
-            ("width", width.map(Count)),
-            ("height", height.map(Count)),
+            ("width", nonzero(*width)),
+            ("height", nonzero(*height)),
             ("rows_above", rows_above.map(Count)),
             ("preview", preview.map(Count)),
             (
@@ -149,8 +149,8 @@ impl TryFrom<&pb::Rules> for RulesChoice {
             ("scoring.piece", piece.map(Number)),
             ("scoring.lines", line_points(lines)?),
             ("scoring.game_end", game_end.map(Number)),
-            ("fall_delay", fall_delay.map(Count)),
-            ("lock_delay", lock_delay.map(Count)),
+            ("fall_delay", nonzero(*fall_delay)),
+            ("lock_delay", nonzero(*lock_delay)),
             ("lock_resets", lock_resets.map(Count)),
             ("garbage.lines_per_piece", lines_per_piece.map(Number)),
             ("garbage.hole_move_chance", hole_move_chance.map(Number)),
@@ -159,8 +159,8 @@ impl TryFrom<&pb::Rules> for RulesChoice {
         ];
         let mut choice = RulesChoice::preset(preset);
         for (name, number) in choices {
-            if let Some(number) = *number {
-                choice.changes.set(name, value_of(name, number)?)?;
+            if *number != 0 {
+                choice.changes.set(name, value_of(name, *number)?)?;
             }
         }
         for (name, value) in values {
@@ -183,9 +183,12 @@ impl TryFrom<&pb::Rules> for ResolvedRules {
 impl From<&RulesChoice> for pb::Rules {
     fn from(RulesChoice { preset, changes }: &RulesChoice) -> pb::Rules {
         let (count, number) = (|name| changes.count(name), |name| changes.number(name));
+        let given = |name| count(name).unwrap_or_default();
         let choice = |name| match changes.get(name) {
-            Some(FieldValue::Choice(value)) => RulesField::named(name)?.number_of(value).map(i32::from),
-            _ => None,
+            Some(FieldValue::Choice(value)) => {
+                RulesField::named(name).and_then(|field| field.number_of(value)).map_or(0, i32::from)
+            }
+            _ => 0,
         };
         let scoring = pb::Scoring {
             piece: number("scoring.piece"),
@@ -202,8 +205,8 @@ impl From<&RulesChoice> for pb::Rules {
         };
         pb::Rules {
             preset: preset.clone(),
-            width: count("width"),
-            height: count("height"),
+            width: given("width"),
+            height: given("height"),
             randomizer: choice("randomizer"),
             action_model: choice("action_model"),
             top_out: choice("top_out"),
@@ -221,8 +224,8 @@ impl From<&RulesChoice> for pb::Rules {
             },
             clear_points: choice("clear_points"),
             attack_table: choice("attack_table"),
-            fall_delay: count("fall_delay"),
-            lock_delay: count("lock_delay"),
+            fall_delay: given("fall_delay"),
+            lock_delay: given("lock_delay"),
             lock_resets: count("lock_resets"),
             garbage: (garbage != pb::Garbage::default()).then_some(garbage),
             spawn_row: count("spawn_row"),
@@ -268,14 +271,19 @@ fn line_points(points: &[f64]) -> Result<Option<FieldValue>, DecodeError> {
     Ok(Some(FieldValue::Numbers(points)))
 }
 
-/// The value of a choice with this number; zero and unknown numbers are refused.
+/// A count that is set.
+fn nonzero(count: u32) -> Option<FieldValue> {
+    (count > 0).then_some(FieldValue::Count(count))
+}
+
+/// The value of a choice with this number; unknown numbers are refused.
 fn value_of(field: &'static str, number: i32) -> Result<FieldValue, DecodeError> {
     let values = match RulesField::named(field).map(|field| field.kind) {
         Some(FieldKind::Choice { values, .. }) => values,
         _ => &[],
     };
     let value = values.iter().find(|value| i32::from(value.number) == number);
-    let value = value.ok_or_else(|| DecodeError::field(field, "is unspecified or unknown"))?;
+    let value = value.ok_or_else(|| DecodeError::field(field, format!("is {number}, which is unknown")))?;
     Ok(FieldValue::Choice(value.name))
 }
 

@@ -1,4 +1,4 @@
-//! The search of a controller, as fields of a message.
+//! How far a policy looks ahead, as a message.
 
 pub use crate::agents::{Expectation, Search, Terms};
 use crate::engine::Rules;
@@ -6,55 +6,53 @@ use crate::engine::Rules;
 use super::error::{DecodeError, InField};
 use super::limits::MAX_LOOKAHEAD;
 use super::pb;
+use super::pb::search::Method;
 
-/// Reads a search and fills in defaults; `None` if the caller chose none. A `lookahead` above 0 excludes an expectation.
-pub(super) fn decode_search(
-    lookahead: Option<u32>,
-    expectation: Option<&pb::Expectation>,
-    rules: &Rules,
-) -> Result<Option<Search>, DecodeError> {
-    let search = match (lookahead, expectation) {
-        (Some(lookahead @ 1..), Some(_)) => {
-            let problem = format!("is given with a lookahead of {lookahead}, expected one of the two");
-            return Err(DecodeError::field("expectation", problem));
+/// Reads a search, checks it and fills in defaults.
+pub(super) fn decode(message: &pb::Search, rules: &Rules) -> Result<Search, DecodeError> {
+    let search = match &message.method {
+        None => {
+            let problem = "has no method, expected greedy, lookahead or expectation";
+            return Err(DecodeError::field("", problem));
         }
-        (_, Some(message)) => Search::Expectation(decode(message).in_field("expectation")?),
-        (Some(0), None) => Search::Greedy,
-        (Some(pieces), None) => Search::Lookahead(pieces),
-        (None, None) => return Ok(None),
+        Some(Method::Greedy(pb::Greedy {})) => Search::Greedy,
+        Some(Method::Lookahead(pb::Lookahead { pieces })) => Search::Lookahead { pieces: *pieces },
+        Some(Method::Expectation(message)) => {
+            Search::Expectation(decode_expectation(message).in_field("expectation")?)
+        }
     };
     check(&search, rules)?;
-    Ok(Some(search))
+    Ok(search)
 }
 
-/// The fields `lookahead` and `expectation` of a search.
-pub fn encode_search(search: Search) -> (u32, Option<pb::Expectation>) {
-    match search {
-        Search::Greedy => (0, None),
-        Search::Lookahead(pieces) => (pieces, None),
-        Search::Expectation(expectation) => (0, Some(encode(&expectation))),
+/// A search with every field.
+pub fn encode(search: Search) -> pb::Search {
+    pb::Search {
+        method: Some(match search {
+            Search::Greedy => Method::Greedy(pb::Greedy {}),
+            Search::Lookahead { pieces } => Method::Lookahead(pb::Lookahead { pieces }),
+            Search::Expectation(expectation) => Method::Expectation(encode_expectation(&expectation)),
+        }),
     }
 }
 
 /// Checks the numbers of a search, and that the rules show the pieces that it needs.
 ///
 /// # Errors
-/// [`DecodeError`] with the field `lookahead`, or a field of `expectation`.
+/// [`DecodeError`] with the fields of `Search`.
 pub fn check(search: &Search, rules: &Rules) -> Result<(), DecodeError> {
     match search {
         Search::Greedy => Ok(()),
-        Search::Lookahead(pieces) => check_lookahead(*pieces, rules),
+        Search::Lookahead { pieces } => check_lookahead(*pieces, rules).in_field("lookahead"),
         Search::Expectation(expectation) => check_expectation(expectation, rules).in_field("expectation"),
     }
 }
 
 fn check_lookahead(pieces: u32, rules: &Rules) -> Result<(), DecodeError> {
-    let wrong = |problem: String| Err(DecodeError::field("lookahead", problem));
-    if pieces > MAX_LOOKAHEAD {
-        return wrong(format!("is {pieces}, expected at most {MAX_LOOKAHEAD}"));
-    }
+    check_range("pieces", pieces, 1, MAX_LOOKAHEAD)?;
     if pieces > rules.preview.into() {
-        return wrong(format!("is {pieces}, expected at most the {} next pieces shown", rules.preview));
+        let problem = format!("is {pieces}, expected at most the {} next pieces shown", rules.preview);
+        return Err(DecodeError::field("pieces", problem));
     }
     Ok(())
 }
@@ -77,7 +75,7 @@ fn check_expectation(expectation: &Expectation, rules: &Rules) -> Result<(), Dec
 }
 
 /// Reads an expectation and fills in defaults. Only what does not fit the fields is refused.
-fn decode(message: &pb::Expectation) -> Result<Expectation, DecodeError> {
+fn decode_expectation(message: &pb::Expectation) -> Result<Expectation, DecodeError> {
     let default = Expectation::default();
     let pieces = message.pieces.unwrap_or(default.pieces.into());
     check_range("pieces", pieces, 1, Expectation::MAX_PIECES.into())?;
@@ -100,8 +98,7 @@ fn decode(message: &pb::Expectation) -> Result<Expectation, DecodeError> {
     })
 }
 
-/// An expectation with every field.
-pub fn encode(expectation: &Expectation) -> pb::Expectation {
+fn encode_expectation(expectation: &Expectation) -> pb::Expectation {
     let Expectation { pieces, placements, lost_piece, discount, terms, caution } = *expectation;
     let terms = match terms {
         Terms::Landing => pb::ExpectationTerms::Landing,

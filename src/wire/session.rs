@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::engine::PieceSet;
 use crate::engine::rules::check_points;
 use crate::env::{EnvConfig, Field, Role, Seeding};
 
@@ -11,7 +10,7 @@ pub use crate::env::{AutoresetMode, InvalidActionPolicy};
 use super::error::{DecodeError, InField};
 use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
 use super::rules::ResolvedRules;
-use super::{duration, features, fields, pb, revision, sequences};
+use super::{duration, features, fields, pb, revision, seeding};
 
 /// A session's configuration with every default filled in.
 #[derive(Clone, Debug)]
@@ -26,10 +25,19 @@ pub struct SessionConfig {
     pub infos: Vec<Field>,
     /// The session seed; `None` if the environments have their own seeds or explicit pieces.
     pub seed: Option<u64>,
-    /// Whether answers include an action mask.
-    pub action_mask: bool,
+    /// The form of the action masks in answers; `None` for no masks.
+    pub action_mask: Option<MaskFormat>,
     /// The largest answer in bytes that the client accepts.
     pub max_response_bytes: u32,
+}
+
+/// A form of action masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskFormat {
+    /// One byte per action.
+    Bytes,
+    /// One bit per action.
+    Bits,
 }
 
 /// Reads a configuration; calls `draw_seed` if the request has no seed.
@@ -43,9 +51,9 @@ pub fn decode(
     draw_seed: impl FnOnce() -> u64,
 ) -> Result<(SessionConfig, Seeding), DecodeError> {
     revision::check(message.min_revision)?;
-    let num_envs = message.num_envs.unwrap_or(1);
-    if !(1..=MAX_ENVS_PER_SESSION).contains(&num_envs) {
-        let problem = format!("is {num_envs}, expected 1 to {MAX_ENVS_PER_SESSION}");
+    let num_envs = message.num_envs.max(1);
+    if num_envs > MAX_ENVS_PER_SESSION {
+        let problem = format!("is {num_envs}, expected at most {MAX_ENVS_PER_SESSION}");
         return Err(DecodeError::field("num_envs", problem));
     }
     let ResolvedRules { preset, rules } = match &message.rules {
@@ -72,12 +80,15 @@ pub fn decode(
     }
     let infos = fields::decode(&message.info_fields, "info_fields", Role::Info, &env)?;
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
-    let seeding = decode_seeding(message, num_envs, &rules.pieces, draw_seed)?;
+    let seeding = match &message.seeding {
+        Some(message) => seeding::decode(message, num_envs, &rules.pieces).in_field("seeding")?,
+        None => Seeding::Session(draw_seed()),
+    };
     let seed = match seeding {
         Seeding::Session(seed) => Some(seed),
         Seeding::Environments(_) | Seeding::Sequences(_) => None,
     };
-    let action_mask = message.action_mask;
+    let action_mask = decode_mask_format(message.action_mask_format)?;
     let config = SessionConfig { preset, env, observations, infos, seed, action_mask, max_response_bytes };
     Ok((config, seeding))
 }
@@ -87,7 +98,7 @@ impl From<&SessionConfig> for pb::SessionConfig {
         let EnvConfig { rules, num_envs, autoreset_mode, invalid_action_policy, max_episode_steps, features } =
             &config.env;
         pb::SessionConfig {
-            num_envs: Some(*num_envs),
+            num_envs: *num_envs,
             rules: Some((&ResolvedRules { preset: config.preset, rules: *rules }).into()),
             observation_fields: fields::encode(&config.observations),
             info_fields: fields::encode(&config.infos),
@@ -95,11 +106,9 @@ impl From<&SessionConfig> for pb::SessionConfig {
             autoreset_mode: pb::AutoresetMode::from(*autoreset_mode).into(),
             invalid_action_policy: pb::InvalidActionPolicy::from(*invalid_action_policy).into(),
             invalid_action_reward: invalid_action_reward(*invalid_action_policy),
-            seed: config.seed,
-            env_seeds: vec![],
-            piece_sequences: vec![],
+            seeding: config.seed.map(seeding::from_seed),
             max_episode_steps: *max_episode_steps,
-            action_mask: config.action_mask,
+            action_mask_format: encode_mask_format(config.action_mask).into(),
             max_response_bytes: config.max_response_bytes,
             min_revision: 0,
         }
@@ -137,29 +146,21 @@ pub fn decode_ttl(ttl: Option<&prost_types::Duration>) -> Result<Duration, Decod
     }
 }
 
-fn decode_seeding(
-    message: &pb::SessionConfig,
-    num_envs: u32,
-    pieces: &PieceSet,
-    draw_seed: impl FnOnce() -> u64,
-) -> Result<Seeding, DecodeError> {
-    let pb::SessionConfig { seed, env_seeds, piece_sequences, .. } = message;
-    let given = [seed.is_some(), !env_seeds.is_empty(), !piece_sequences.is_empty()];
-    if given.into_iter().filter(|&given| given).count() > 1 {
-        let problem = "more than one of seed, env_seeds and piece_sequences is given";
-        return Err(DecodeError::field("seed", problem));
+fn decode_mask_format(format: i32) -> Result<Option<MaskFormat>, DecodeError> {
+    match pb::ActionMaskFormat::try_from(format) {
+        Ok(pb::ActionMaskFormat::Unspecified | pb::ActionMaskFormat::None) => Ok(None),
+        Ok(pb::ActionMaskFormat::Bytes) => Ok(Some(MaskFormat::Bytes)),
+        Ok(pb::ActionMaskFormat::Bits) => Ok(Some(MaskFormat::Bits)),
+        Err(_) => Err(DecodeError::field("action_mask_format", format!("is {format}, which is unknown"))),
     }
-    if !env_seeds.is_empty() {
-        if env_seeds.len() != num_envs as usize {
-            let problem = format!("has {} seeds for {num_envs} environments", env_seeds.len());
-            return Err(DecodeError::field("env_seeds", problem));
-        }
-        return Ok(Seeding::Environments(env_seeds.clone()));
+}
+
+fn encode_mask_format(format: Option<MaskFormat>) -> pb::ActionMaskFormat {
+    match format {
+        None => pb::ActionMaskFormat::None,
+        Some(MaskFormat::Bytes) => pb::ActionMaskFormat::Bytes,
+        Some(MaskFormat::Bits) => pb::ActionMaskFormat::Bits,
     }
-    if !piece_sequences.is_empty() {
-        return Ok(Seeding::Sequences(sequences::decode(pieces, piece_sequences, num_envs)?));
-    }
-    Ok(Seeding::Session(seed.unwrap_or_else(draw_seed)))
 }
 
 fn decode_autoreset_mode(mode: i32) -> Result<AutoresetMode, DecodeError> {

@@ -58,6 +58,7 @@ integer!(u8, Uint8);
 integer!(i8, Int8);
 integer!(u16, Uint16);
 integer!(i32, Int32);
+integer!(i64, Int64);
 integer!(u32, Uint32);
 integer!(u64, Uint64);
 
@@ -117,6 +118,12 @@ pub fn encode<T: Element>(shape: Vec<u32>, elements: &[T]) -> pb::Tensor {
     from_bytes(T::DTYPE, shape, data)
 }
 
+/// Writes offsets as a tensor of `int32`.
+pub fn encode_offsets(offsets: &[u32]) -> pb::Tensor {
+    let data = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    from_bytes(pb::DataType::Int32, vec![offsets.len() as u32], data)
+}
+
 /// Writes booleans as a tensor.
 pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
     from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
@@ -146,9 +153,9 @@ pub const fn element_size(dtype: pb::DataType) -> usize {
     match dtype {
         pb::DataType::Unspecified => 0,
         pb::DataType::Uint8 | pb::DataType::Int8 | pb::DataType::Bool => 1,
-        pb::DataType::Uint16 => 2,
+        pb::DataType::Int16 | pb::DataType::Uint16 | pb::DataType::Float16 | pb::DataType::Bfloat16 => 2,
         pb::DataType::Int32 | pb::DataType::Uint32 | pb::DataType::Float32 => 4,
-        pb::DataType::Uint64 | pb::DataType::Float64 => 8,
+        pb::DataType::Int64 | pb::DataType::Uint64 | pb::DataType::Float64 => 8,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::engine::{Incoming, PieceSet, Rules};
 use crate::env::EnvBatch;
 use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining, risen};
 
+use super::episode_end;
 use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use super::{envs, pb};
@@ -102,7 +103,7 @@ pub fn encode_env(
     let letters = &rules.pieces;
     pb::WatchedEnv {
         env_id,
-        phase: encode_phase(phase).into(),
+        end: encode_phase(phase).into(),
         episode: batch.episode(env_id).index,
         seed: batch.episode_seed(env_id),
         lines: statistics.lines,
@@ -121,12 +122,11 @@ pub fn encode_env(
     }
 }
 
-fn encode_phase(phase: EpisodePhase) -> pb::EpisodePhase {
+fn encode_phase(phase: EpisodePhase) -> pb::EpisodeEnd {
     match phase {
-        EpisodePhase::NotStarted => pb::EpisodePhase::NotStarted,
-        EpisodePhase::Running => pb::EpisodePhase::Running,
-        EpisodePhase::Terminated => pb::EpisodePhase::Terminated,
-        EpisodePhase::Truncated => pb::EpisodePhase::Truncated,
+        EpisodePhase::NotStarted => pb::EpisodeEnd::Unspecified,
+        EpisodePhase::Running => pb::EpisodeEnd::NotEnded,
+        EpisodePhase::Ended(end) => Some(end).into(),
     }
 }
 
@@ -147,12 +147,10 @@ fn encode_pairs(cells: &[(u8, u8)]) -> Vec<u32> {
 /// # Errors
 /// The first field that no server of this protocol would send.
 pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, DecodeError> {
-    let phase = match env.phase() {
-        pb::EpisodePhase::Unspecified => return Err(DecodeError::missing("phase")),
-        pb::EpisodePhase::NotStarted => EpisodePhase::NotStarted,
-        pb::EpisodePhase::Running => EpisodePhase::Running,
-        pb::EpisodePhase::Terminated => EpisodePhase::Terminated,
-        pb::EpisodePhase::Truncated => EpisodePhase::Truncated,
+    let phase = if env.end == pb::EpisodeEnd::Unspecified as i32 {
+        EpisodePhase::NotStarted
+    } else {
+        episode_end::decode(env.end)?.map_or(EpisodePhase::Running, EpisodePhase::Ended)
     };
     let letters = |field: &str, letters: &str| {
         rules.pieces.parse_sequence(letters).map_err(|error| DecodeError::field(field, error.to_string()))

@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use tonic::Streaming;
 
 use super::remote::{Remote, RemoteError, config, create_session, step_requests};
-use crate::wire::pb;
-use crate::wire::pb::evaluate_policies_request::Games;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use crate::wire::policies::Policy;
+use crate::wire::{pb, seeding};
 
 /// Number of sessions that are stepped in turn, so that a call does not wait for the previous one.
 const NUM_SESSIONS: usize = 16;
@@ -45,8 +45,8 @@ impl Remote {
         let mut running = Vec::new();
         for seed in 0..number as u64 {
             let request = pb::EvaluatePoliciesRequest {
-                agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
-                games: Some(Games::SeedRange(pb::SeedRange { seed, count: 1000 })),
+                policies: vec![Policy::named("bcts").encode()],
+                seeding: Some(seeding::from_drawn(seed, 1000)),
                 ..Default::default()
             };
             let answer = EvaluationServiceClient::new(self.channel.clone()).evaluate_policies(request).await;

@@ -15,6 +15,7 @@ pub struct MaskedSession {
     remote: Remote,
     client: EnvironmentServiceClient<Channel>,
     name: String,
+    num_actions: usize,
     mask: pb::Tensor,
     actions: Vec<i32>,
     drawn: u64,
@@ -27,18 +28,29 @@ impl Remote {
     /// # Errors
     /// If the server refuses the session.
     pub fn masked_session(&self, num_envs: u32) -> Result<MaskedSession, RemoteError> {
-        let rules = pb::Rules { preset: "guideline".to_owned(), height: Some(24), ..Default::default() };
-        let config = pb::SessionConfig { rules: Some(rules), action_mask: true, ..config(num_envs, false) };
+        let rules = pb::Rules { preset: "guideline".to_owned(), height: 24, ..Default::default() };
+        let action_mask_format = pb::ActionMaskFormat::Bits.into();
+        let config = pb::SessionConfig { rules: Some(rules), action_mask_format, ..config(num_envs, false) };
         let mut client = self.client();
-        let (name, mask) = self.runtime.block_on(async {
+        let (name, num_actions, mask) = self.runtime.block_on(async {
             let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
             let session = client.create_session(request).await?.into_inner().session;
-            let name = session.ok_or(RemoteError::Answer("session"))?.name;
+            let session = session.ok_or(RemoteError::Answer("session"))?;
+            let spec = session.action_spec.ok_or(RemoteError::Answer("action"))?;
+            let (name, num_actions) = (session.name, spec.high() as usize + 1);
             let request = pb::ResetRequest { session: name.clone(), ..Default::default() };
             let mask = client.reset(request).await?.into_inner().action_mask;
-            Ok::<_, RemoteError>((name, mask.ok_or(RemoteError::Answer("mask"))?))
+            Ok::<_, RemoteError>((name, num_actions, mask.ok_or(RemoteError::Answer("mask"))?))
         })?;
-        Ok(MaskedSession { remote: self.clone(), client, name, mask, actions: Vec::new(), drawn: 0 })
+        Ok(MaskedSession {
+            remote: self.clone(),
+            client,
+            name,
+            num_actions,
+            mask,
+            actions: Vec::new(),
+            drawn: 0,
+        })
     }
 }
 
@@ -48,14 +60,13 @@ impl MaskedSession {
     /// # Errors
     /// If the server does not answer.
     pub fn step(&mut self) -> Result<u64, RemoteError> {
-        let num_actions = self.mask.shape.last().copied().unwrap_or(0) as usize;
+        let num_actions = self.num_actions;
         self.actions.clear();
-        for mask in self.mask.data.chunks_exact(num_actions) {
+        for mask in self.mask.data.chunks_exact(num_actions.div_ceil(8)) {
             self.drawn += 1;
             let from = below(mix(self.drawn), num_actions as u64) as usize;
-            let (before, behind) = mask.split_at(from);
-            let exists = |mask: &[u8]| mask.iter().position(|exists| *exists == 1);
-            let action = exists(behind).map(|action| from + action).or_else(|| exists(before));
+            let exists = |action: &usize| mask[action / 8] >> (action % 8) & 1 == 1;
+            let action = (from..num_actions).chain(0..from).find(exists);
             self.actions.push(action.ok_or(RemoteError::Answer("action"))? as i32);
         }
         let num_envs = self.actions.len() as u32;

@@ -11,15 +11,16 @@ use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
 use crate::exercises::evaluations::{Games, SEED};
+use crate::wire::features::Features;
 use crate::wire::limits::MAX_RESPONSE_BYTES;
-use crate::wire::pb;
 use crate::wire::pb::enumerate_placements_request::Source;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::pb::evaluate_policies_request::Games as Seeds;
 use crate::wire::pb::evaluate_policies_response::Event;
 use crate::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use crate::wire::pb::step_stream_request::Request as Asked;
+use crate::wire::policies::{PlayChoice, Policy, PolicyKind, WeightRows};
 use crate::wire::tensor::{self, Dim};
+use crate::wire::{pb, seeding};
 
 /// Windows as large as the server's.
 const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);
@@ -99,16 +100,16 @@ impl Remote {
     /// # Errors
     /// If the server refuses, or the connection breaks.
     pub fn evaluate(&self, games: &Games) -> Result<u64, RemoteError> {
-        let selection = pb::FeatureSelection { feature_set: games.set.to_owned(), ..Default::default() };
-        let weights = pb::WeightMatrix {
-            features: Some(selection),
-            weights: Some(tensor::encode(vec![1, games.weights.len() as u32], games.weights)),
-            ..Default::default()
+        let (features, rows) = (Features::parse(games.set), vec![games.weights.to_vec()]);
+        let policy = Policy {
+            kind: PolicyKind::Weights(WeightRows { features, rows, model: None }),
+            play: PlayChoice::default(),
         };
         let request = pb::EvaluatePoliciesRequest {
-            weights: Some(weights),
-            games: Some(Seeds::SeedRange(pb::SeedRange { seed: SEED, count: games.num_games })),
+            policies: vec![policy.encode()],
+            seeding: Some(seeding::from_drawn(SEED, games.num_games)),
             max_pieces: games.max_pieces,
+            include_results: true,
             ..Default::default()
         };
         self.runtime.block_on(async {
@@ -117,9 +118,9 @@ impl Remote {
             let mut pieces = 0;
             while let Some(message) = messages.message().await? {
                 if let Some(Event::Results(results)) = message.event {
-                    let column = tensor::decode_field::<u64>(results.pieces.as_ref(), "pieces", &[Dim::Any]);
+                    let column = tensor::decode_field::<i64>(results.pieces.as_ref(), "pieces", &[Dim::Any]);
                     let column = column.map_err(|_| RemoteError::Answer("pieces"))?;
-                    pieces += column.elements.iter().sum::<u64>();
+                    pieces += column.elements.iter().sum::<i64>() as u64;
                 }
             }
             Ok(pieces)
@@ -133,12 +134,13 @@ pub fn config(num_envs: u32, everything: bool) -> pb::SessionConfig {
     if everything {
         fields.push("board".to_owned());
     }
+    let mask_format = if everything { pb::ActionMaskFormat::Bytes } else { pb::ActionMaskFormat::None };
     pb::SessionConfig {
-        num_envs: Some(num_envs),
-        seed: Some(1),
+        num_envs,
+        seeding: Some(seeding::from_seed(1)),
         autoreset_mode: pb::AutoresetMode::SameStep.into(),
         observation_fields: fields,
-        action_mask: everything,
+        action_mask_format: mask_format.into(),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     }
@@ -172,10 +174,9 @@ pub(super) async fn enumerate_placements(
     set: &str,
 ) -> Result<u64, RemoteError> {
     let envs = pb::SessionEnvs { session: session.to_owned(), ..Default::default() };
-    let features = pb::FeatureSelection { feature_set: set.to_owned(), ..Default::default() };
     let request = pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
-        features: Some(features),
+        features: Some(Features::parse(set).encode()),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     };

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use prost::Message;
 use tetrion::wire::limits::{MAX_RESPONSE_BYTES, STREAM_QUEUE};
-use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::wire::pb::step_stream_request::Request as InStream;
+use tetrion::wire::{pb, seeding};
 
 use crate::arena::Arena;
 use crate::bystander::{connect, session};
@@ -22,8 +22,8 @@ use crate::messages::{CATALOG, EVALUATE, PLACEMENTS, REFLECTION, STREAM, WATCH, 
 async fn large(arena: &Arena) -> Result<(String, pb::EnumeratePlacementsRequest)> {
     let channel = connect(arena.address).await?;
     let config = pb::SessionConfig {
-        num_envs: Some(32_768),
-        seed: Some(1),
+        num_envs: 32_768,
+        seeding: Some(seeding::from_seed(1)),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     };
@@ -165,7 +165,8 @@ pub async fn of_watches(arena: &Arena) -> Result<()> {
     let channel = connect(arena.address).await?;
     let mut names = Vec::new();
     for seed in 0..32 {
-        let config = pb::SessionConfig { num_envs: Some(64), seed: Some(seed), ..Default::default() };
+        let config =
+            pb::SessionConfig { num_envs: 64, seeding: Some(seeding::from_seed(seed)), ..Default::default() };
         names.push(session(&channel, config).await?);
     }
     for _ in 0..8 {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::tensor;
+use tetrion::wire::{pb, seeding};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -105,7 +105,8 @@ impl Bystander {
     /// Connects, and begins to step.
     pub async fn start(address: SocketAddr, encrypted: bool) -> Result<Bystander> {
         let channel = connect_for(address, encrypted, DEADLINE).await?;
-        let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(1), ..Default::default() };
+        let config =
+            pb::SessionConfig { num_envs: ENVS, seeding: Some(seeding::from_seed(1)), ..Default::default() };
         let session = session(&channel, config).await?;
         let seen = Arc::new(Mutex::new(Seen::default()));
         let stepping = tokio::spawn(keep_stepping(channel, session, seen.clone()));

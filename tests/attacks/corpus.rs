@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
 use tetrion::engine::{PRESETS, Playfield, Randomizer, Rules, Tetromino};
-use tetrion::env::{EnvBatch, EnvConfig, Episodes, Seeding, StartPosition};
+use tetrion::env::{EnvBatch, EnvConfig, Seeding, StartPosition};
 use tetrion::recording::{Pieces, Recorder, Recording, Setup};
 use tetrion::wire::{pb, recording, tensor};
 
@@ -83,7 +83,7 @@ fn states() -> Result<Vec<Vec<u8>>> {
     let mut states = Vec::new();
     for rules in kinds {
         let mut batch = EnvBatch::new(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Session(1))?;
-        batch.reset(None, Episodes::Next)?;
+        batch.reset(None, None)?;
         for action in [0, 1, 2] {
             batch.step(&[action], None)?;
         }

@@ -8,9 +8,10 @@ use anyhow::{Context, Result, ensure};
 use prost::Message;
 use tetrion::wire::footprint::evaluation_bytes;
 use tetrion::wire::limits::{MAX_POLICIES, MAX_REQUEST_SEQUENCE_PIECES, MAX_RESPONSE_BYTES};
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::pb::policy::Kind;
+use tetrion::wire::policies::Policy;
 use tetrion::wire::tensor;
+use tetrion::wire::{features, pb, seeding};
 
 use crate::arena::Arena;
 use crate::bystander::metric;
@@ -44,20 +45,21 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).expect("memory takes every write")
 }
 
-fn agents(name: &str, count: usize) -> Vec<pb::Agent> {
-    vec![pb::Agent { name: name.to_owned(), ..Default::default() }; count]
+fn named(name: &str, count: usize) -> Vec<pb::Policy> {
+    vec![Policy::named(name).encode(); count]
 }
 
-fn seeds(count: u32) -> Option<Games> {
-    Some(Games::SeedRange(pb::SeedRange { seed: 1, count }))
+fn seeds(count: u32) -> Option<pb::Seeding> {
+    Some(seeding::from_drawn(1, count))
 }
 
 /// Written sequences of one letter.
 fn sequences(count: usize) -> pb::EvaluatePoliciesRequest {
     let sequences = vec!["I".to_owned(); count];
     pb::EvaluatePoliciesRequest {
-        agents: agents("dummy", 1),
-        games: Some(Games::PieceSequences(pb::PieceSequences { sequences })),
+        policies: named("dummy", 1),
+        seeding: Some(seeding::from_sequences(sequences)),
+        include_results: true,
         ..Default::default()
     }
 }
@@ -65,10 +67,9 @@ fn sequences(count: usize) -> pb::EvaluatePoliciesRequest {
 /// A million games of one piece, of which only the sums are wanted.
 fn table() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
-        agents: agents("dummy", 1),
-        games: seeds(1 << 20),
+        policies: named("dummy", 1),
+        seeding: seeds(1 << 20),
         max_pieces: 1,
-        omit_results: true,
         ..Default::default()
     }
 }
@@ -81,12 +82,16 @@ fn matrix(rows: u32) -> pb::EvaluatePoliciesRequest {
 fn weights(set: &str, columns: u32, rows: u32, games: u32) -> pb::EvaluatePoliciesRequest {
     let values = vec![-0.25; (rows * columns) as usize];
     pb::EvaluatePoliciesRequest {
-        weights: Some(pb::WeightMatrix {
-            features: Some(pb::FeatureSelection { feature_set: set.to_owned(), ..Default::default() }),
-            weights: Some(tensor::encode(vec![rows, columns], &values)),
+        policies: vec![pb::Policy {
+            kind: Some(Kind::Weights(pb::Weights {
+                features: Some(features::from_set(set)),
+                weights: Some(tensor::encode(vec![rows, columns], &values)),
+                ..Default::default()
+            })),
             ..Default::default()
-        }),
-        games: seeds(games),
+        }],
+        seeding: seeds(games),
+        include_results: true,
         max_pieces: 1,
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
@@ -98,7 +103,7 @@ fn networks(rows: u32) -> pb::EvaluatePoliciesRequest {
     let hidden = vec![32, 16];
     let columns = 8 + (8 * 32 + 32) + (32 * 16 + 16) + 16 + 1;
     let mut request = weights("bcts8", columns, rows, 1);
-    if let Some(matrix) = &mut request.weights {
+    if let Some(Kind::Weights(matrix)) = &mut request.policies[0].kind {
         matrix.mlp = Some(pb::Mlp { hidden, ..Default::default() });
     }
     request
@@ -106,8 +111,10 @@ fn networks(rows: u32) -> pb::EvaluatePoliciesRequest {
 
 /// The kinds of evaluations whose estimates are compared.
 fn kinds() -> Vec<(&'static str, pb::EvaluatePoliciesRequest)> {
-    let record =
-        |request: pb::EvaluatePoliciesRequest| pb::EvaluatePoliciesRequest { record: true, ..request };
+    let record = |request: pb::EvaluatePoliciesRequest| pb::EvaluatePoliciesRequest {
+        include_recordings: true,
+        ..request
+    };
     vec![
         ("100 policies x 1,000 games", weights("bcts8", 8, 100, 1000)),
         ("1 policy x 1,048,576 games", table()),
@@ -115,15 +122,16 @@ fn kinds() -> Vec<(&'static str, pb::EvaluatePoliciesRequest)> {
         ("16,384 rows of 8 weights", matrix(MAX_POLICIES)),
         ("4,096 rows of 65 weights", {
             let mut request = weights("bertsekas", 65, 4096, 1);
-            request.rules = Some(pb::Rules { width: Some(32), ..Default::default() });
+            request.rules = Some(pb::Rules { width: 32, ..Default::default() });
             request
         }),
         (
-            "16,384 agents named bcts",
+            "16,384 policies named bcts",
             pb::EvaluatePoliciesRequest {
-                agents: agents("bcts", MAX_POLICIES as usize),
-                games: seeds(1),
+                policies: named("bcts", MAX_POLICIES as usize),
+                seeding: seeds(1),
                 max_pieces: 1,
+                include_results: true,
                 max_response_bytes: MAX_RESPONSE_BYTES,
                 ..Default::default()
             },
@@ -132,8 +140,9 @@ fn kinds() -> Vec<(&'static str, pb::EvaluatePoliciesRequest)> {
         (
             "16 recorded games",
             record(pb::EvaluatePoliciesRequest {
-                agents: agents("bcts", 1),
-                games: seeds(16),
+                policies: named("bcts", 1),
+                seeding: seeds(16),
+                include_results: true,
                 max_steps: 500_000,
                 max_response_bytes: MAX_RESPONSE_BYTES,
                 ..Default::default()

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::wire::pb::step_stream_request::Request as InStream;
+use tetrion::wire::{features, pb, seeding};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
@@ -160,7 +160,11 @@ pub async fn channels(address: SocketAddr) -> Result<Vec<Channel>> {
 }
 
 async fn make(channel: &Channel, number: usize) -> Result<String, Status> {
-    let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(number as u64), ..Default::default() };
+    let config = pb::SessionConfig {
+        num_envs: ENVS,
+        seeding: Some(seeding::from_seed(number as u64)),
+        ..Default::default()
+    };
     session(channel, config).await
 }
 
@@ -168,7 +172,7 @@ pub fn placements(session: &str) -> pb::EnumeratePlacementsRequest {
     let envs = pb::SessionEnvs { session: session.to_owned(), envs: None };
     pb::EnumeratePlacementsRequest {
         source: Some(Source::SessionEnvs(envs)),
-        features: Some(pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() }),
+        features: Some(features::from_set("bcts8")),
         ..Default::default()
     }
 }

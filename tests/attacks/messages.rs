@@ -6,16 +6,18 @@ use prost::Message;
 use tetrion::wire::dm_env_rpc::pb as dm;
 use tetrion::wire::envs;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
-use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::pb::policy::Kind;
 use tetrion::wire::pb::step_stream_request::Request as InStream;
+use tetrion::wire::policies::Policy;
 use tetrion::wire::tensor;
+use tetrion::wire::{features, pb, positions, seeding};
 
 use crate::bystander::step;
 
 pub const INFO: &str = "/tetrion.v1.EnvironmentService/GetServerInfo";
 pub const CATALOG: &str = "/tetrion.v1.EnvironmentService/GetCatalog";
+pub const POLICY: &str = "/tetrion.v1.EnvironmentService/GetPolicy";
 pub const CREATE: &str = "/tetrion.v1.EnvironmentService/CreateSession";
 pub const RESET: &str = "/tetrion.v1.EnvironmentService/Reset";
 pub const RESTORE: &str = "/tetrion.v1.EnvironmentService/RestoreState";
@@ -49,9 +51,9 @@ fn make_caves(num_positions: u32) -> Vec<u8> {
         queues: None,
         held: None,
     };
-    let rules = Some(pb::Rules { width: Some(WIDE.0), height: Some(WIDE.1), ..Default::default() });
+    let rules = Some(pb::Rules { width: WIDE.0, height: WIDE.1, ..Default::default() });
     let request = pb::EnumeratePlacementsRequest {
-        source: Some(Source::Positions(pb::Positions { rules, packed: Some(packed), ..Default::default() })),
+        source: Some(Source::Positions(pb::Positions { rules, ..positions::from_packed(packed) })),
         features: Some(selection(&["holes_enclosed"])),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
@@ -61,15 +63,16 @@ fn make_caves(num_positions: u32) -> Vec<u8> {
 
 fn selection(features: &[&str]) -> pb::FeatureSelection {
     let features = features.iter().map(|&name| name.to_owned()).collect();
-    pb::FeatureSelection { features, ..Default::default() }
+    features::from_names(features)
 }
 
 /// Games that go on until they are stopped, with progress as often as may be.
 pub fn endless() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
-        agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1000 })),
+        policies: vec![Policy::named("bcts").encode()],
+        seeding: Some(seeding::from_drawn(1, 1000)),
         progress_interval: Some(prost_types::Duration { seconds: 0, nanos: 1 }),
+        include_results: true,
         ..Default::default()
     }
 }
@@ -77,15 +80,21 @@ pub fn endless() -> pb::EvaluatePoliciesRequest {
 /// Games that are over soon.
 fn short() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
-        weights: Some(pb::WeightMatrix {
-            features: Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() }),
-            weights: Some(tensor::encode(vec![1, 4], &[-0.5, 0.8, -0.2, -0.2])),
-            ..Default::default()
-        }),
-        agents: vec![pb::Agent { name: "random".to_owned(), ..Default::default() }],
-        games: Some(Games::Seeds(tensor::encode(vec![2], &[3_u64, 1]))),
+        policies: vec![
+            pb::Policy {
+                kind: Some(Kind::Weights(pb::Weights {
+                    features: Some(features::from_set("height4")),
+                    weights: Some(tensor::encode(vec![1, 4], &[-0.5, 0.8, -0.2, -0.2])),
+                    ..Default::default()
+                })),
+                ..Default::default()
+            },
+            Policy::named("random").encode(),
+        ],
+        seeding: Some(seeding::from_seeds(vec![3, 1])),
         max_pieces: 20,
         baseline: Some(0),
+        include_results: true,
         ..Default::default()
     }
 }
@@ -111,22 +120,22 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         held: None,
     };
     let positions = [
-        pb::Positions { states: vec![state.to_vec().into(); env_ids.len()], ..Default::default() },
-        pb::Positions { drawings: vec![drawing; env_ids.len()], ..Default::default() },
-        pb::Positions { packed: Some(packed), ..Default::default() },
+        positions::from_snapshots(vec![state.to_vec().into(); env_ids.len()]),
+        positions::from_drawings(vec![drawing; env_ids.len()]),
+        positions::from_packed(packed),
     ];
     let create = pb::CreateSessionRequest {
         config: Some(pb::SessionConfig {
-            num_envs: Some(3),
+            num_envs: 3,
             rules: Some(rules()),
             observation_fields: vec!["board".to_owned(), "features".to_owned()],
             info_fields: vec!["lines".to_owned(), "seed".to_owned()],
             features: Some(selection(&["holes", "bumpiness"])),
             autoreset_mode: pb::AutoresetMode::SameStep.into(),
             invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
-            env_seeds: vec![1, 2, 3],
+            seeding: Some(seeding::from_seeds(vec![1, 2, 3])),
             max_episode_steps: 100,
-            action_mask: true,
+            action_mask_format: pb::ActionMaskFormat::Bytes.into(),
             ..Default::default()
         }),
         ttl: Some(prost_types::Duration { seconds: 5, nanos: 0 }),
@@ -134,15 +143,15 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     };
     let reset = pb::ResetRequest {
         session: session.clone(),
-        piece_sequences: vec!["IOTZSJL".to_owned(); env_ids.len()],
         envs: envs::encode(Some(&env_ids)),
+        seeding: Some(seeding::from_sequences(vec!["IOTZSJL".to_owned(); env_ids.len()])),
         ..Default::default()
     };
     let save = pb::SaveStateRequest { session: session.clone(), envs: envs::encode(Some(&env_ids)) };
     let envs = pb::SessionEnvs { session: session.clone(), envs: envs::encode(Some(&env_ids)) };
     let enumerate = |source| pb::EnumeratePlacementsRequest {
         source: Some(source),
-        features: Some(pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() }),
+        features: Some(features::from_set("bcts8")),
         include_afterstates: true,
         include_position_features: true,
         include_anchors: true,
@@ -154,8 +163,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     let keys = pb::EnumeratePlacementsRequest {
         source: Some(Source::Positions(pb::Positions {
             rules: Some(pb::Rules { preset: "guideline".to_owned(), ..Default::default() }),
-            drawings: vec![pb::Drawing { piece: "T".to_owned(), ..Default::default() }],
-            ..Default::default()
+            ..positions::from_drawings(vec![pb::Drawing { piece: "T".to_owned(), ..Default::default() }])
         })),
         include_keys: true,
         actions: Some(tensor::encode(vec![1], &[0])),
@@ -175,6 +183,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     let mut samples = vec![
         (INFO, pb::GetServerInfoRequest {}.encode_to_vec()),
         (CATALOG, pb::GetCatalogRequest { width: 7 }.encode_to_vec()),
+        (POLICY, pb::GetPolicyRequest { name: "dt-10".into() }.encode_to_vec()),
         (CREATE, create.encode_to_vec()),
         (
             "/tetrion.v1.EnvironmentService/GetSession",
@@ -221,10 +230,10 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
 fn rules() -> pb::Rules {
     pb::Rules {
         preset: "lab".to_owned(),
-        width: Some(8),
-        height: Some(14),
-        randomizer: Some(pb::Randomizer::Bag7.into()),
-        action_model: Some(pb::ActionModel::Keypress.into()),
+        width: 8,
+        height: 14,
+        randomizer: pb::Randomizer::Bag7.into(),
+        action_model: pb::ActionModel::Keypress.into(),
         scoring: Some(pb::Scoring {
             piece: Some(1.0),
             lines: vec![1.0, 2.0, 3.0, 4.0],

@@ -11,10 +11,10 @@ use anyhow::{Context, Result};
 use prost::Message;
 use rustix::process::nice;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::wire::pb::step_stream_request::Request as InStream;
+use tetrion::wire::{pb, positions, seeding};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
@@ -152,7 +152,8 @@ pub fn program() -> Result<()> {
 /// The times of the learner's steps.
 async fn learn(address: SocketAddr) -> Result<Vec<Duration>> {
     let channel = connect(address).await?;
-    let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(1), ..Default::default() };
+    let config =
+        pb::SessionConfig { num_envs: ENVS, seeding: Some(seeding::from_seed(1)), ..Default::default() };
     let request = step(&session(&channel, config).await?, ENVS);
     let begun = Instant::now();
     let mut calls = JoinSet::new();
@@ -177,8 +178,8 @@ fn client(channel: Channel) -> EnvironmentServiceClient<Channel> {
 
 async fn make(channel: &Channel, num_envs: u32) -> Result<String> {
     let config = pb::SessionConfig {
-        num_envs: Some(num_envs),
-        seed: Some(2),
+        num_envs,
+        seeding: Some(seeding::from_seed(2)),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     };
@@ -227,7 +228,7 @@ async fn keep_restoring(channel: Channel) -> Result<()> {
     loop {
         let save = pb::SaveStateRequest { session: session.clone(), envs: None };
         let states = client.save_state(save).await?.into_inner().states;
-        let positions = Some(pb::Positions { states, ..Default::default() });
+        let positions = Some(positions::from_snapshots(states));
         let restore = pb::RestoreStateRequest { session: session.clone(), positions, ..Default::default() };
         client.restore_state(restore).await?;
     }

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
-use tetrion::wire::envs;
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::{envs, pb, positions, seeding};
 use tokio::task::JoinSet;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -125,8 +124,8 @@ async fn send_all(
 /// A session to aim at, and the snapshot of one of its environments.
 async fn target(channel: &Channel) -> Result<(String, Bytes)> {
     let config = pb::SessionConfig {
-        num_envs: Some(ENVS),
-        seed: Some(1),
+        num_envs: ENVS,
+        seeding: Some(seeding::from_seed(1)),
         invalid_action_policy: pb::InvalidActionPolicy::Ignore.into(),
         ..Default::default()
     };
@@ -177,7 +176,7 @@ pub async fn snapshots(arena: &Arena) -> Result<()> {
         let request = pb::RestoreStateRequest {
             session: name.clone(),
             envs: envs::encode(Some(&[dice.below(ENVS as usize) as u32])),
-            positions: Some(pb::Positions { states: vec![bytes.into()], ..Default::default() }),
+            positions: Some(positions::from_snapshots(vec![bytes.into()])),
             ..Default::default()
         };
         (crate::messages::RESTORE, prost::Message::encode_to_vec(&request))

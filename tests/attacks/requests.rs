@@ -9,8 +9,8 @@ use flate2::write::GzEncoder;
 use prost::Message;
 use tetrion::wire::envs;
 use tetrion::wire::limits::{MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, MAX_SEQUENCE_PIECES, STREAM_WINDOW};
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::{pb, positions, seeding};
 
 use crate::arena::Arena;
 use crate::bystander::{connect, session};
@@ -240,8 +240,8 @@ pub async fn windows(arena: &Arena, connections: usize) -> Result<()> {
 pub async fn sequences(arena: &Arena) -> Result<()> {
     let channel = connect(arena.address).await?;
     let config = pb::SessionConfig {
-        num_envs: Some(65_536),
-        seed: Some(1),
+        num_envs: 65_536,
+        seeding: Some(seeding::from_seed(1)),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     };
@@ -250,7 +250,7 @@ pub async fn sequences(arena: &Arena) -> Result<()> {
     let reset = pb::ResetRequest {
         session: name.clone(),
         envs: envs::encode(Some(&[0])),
-        piece_sequences: vec!["T".repeat(MAX_SEQUENCE_PIECES as usize)],
+        seeding: Some(seeding::from_sequences(vec!["T".repeat(MAX_SEQUENCE_PIECES as usize)])),
         ..Default::default()
     };
     client.reset(reset.clone()).await?;
@@ -266,15 +266,18 @@ pub async fn sequences(arena: &Arena) -> Result<()> {
     for first in (0..arena.times(200, 2000) as u32).step_by(10) {
         let env_ids: Vec<u32> = (first..first + 10).collect();
         let piece_sequences = vec!["TOILSJZ".repeat(MAX_SEQUENCE_PIECES as usize / 7); 10];
-        let request =
-            pb::ResetRequest { envs: envs::encode(Some(&env_ids)), piece_sequences, ..reset.clone() };
+        let request = pb::ResetRequest {
+            envs: envs::encode(Some(&env_ids)),
+            seeding: Some(seeding::from_sequences(piece_sequences)),
+            ..reset.clone()
+        };
         send(RESET, &request.encode_to_vec()).await;
     }
     for first in (2000..arena.times(26_000, 64_000) as u32).step_by(600) {
         let request = pb::RestoreStateRequest {
             session: name.clone(),
             envs: envs::encode(Some(&(first..first + 600).collect::<Vec<u32>>())),
-            positions: Some(pb::Positions { states: vec![state.clone(); 600], ..Default::default() }),
+            positions: Some(positions::from_snapshots(vec![state.clone(); 600])),
             ..Default::default()
         };
         send(RESTORE, &request.encode_to_vec()).await;
@@ -287,8 +290,8 @@ pub async fn sequences(arena: &Arena) -> Result<()> {
 /// Sessions, the largest possible, until there is no room; their memory, and that of everything they can be made to hold.
 pub async fn sessions(arena: &Arena) -> Result<()> {
     let config = pb::SessionConfig {
-        num_envs: Some(65_536),
-        rules: Some(pb::Rules { width: Some(32), height: Some(40), preview: Some(6), ..Default::default() }),
+        num_envs: 65_536,
+        rules: Some(pb::Rules { width: 32, height: 40, preview: Some(6), ..Default::default() }),
         ..Default::default()
     };
     let bytes = pb::CreateSessionRequest { config: Some(config), ..Default::default() }.encode_to_vec();

@@ -36,7 +36,7 @@ const OWN_SESSIONS: u32 = 1;
 
 pub async fn pages(arena: &Arena) -> Result<()> {
     let request = pb::CreateSessionRequest {
-        config: Some(pb::SessionConfig { num_envs: Some(1), ..Default::default() }),
+        config: Some(pb::SessionConfig { num_envs: 1, ..Default::default() }),
         ..Default::default()
     };
     let bytes = request.encode_to_vec();

@@ -6,10 +6,10 @@
 use anyhow::{Context, Result};
 use prost::Message;
 use tetrion::wire::limits::{MAX_RESPONSE_BYTES, MAX_TTL};
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluate_policies_response::Event;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
+use tetrion::wire::{pb, seeding};
 use tokio::sync::Mutex;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -94,7 +94,11 @@ impl Twins {
 
 /// How to make a session of a class.
 pub fn creation(class: usize, request_id: String) -> pb::CreateSessionRequest {
-    let config = pb::SessionConfig { num_envs: Some(ENVS), seed: Some(class as u64), ..Default::default() };
+    let config = pb::SessionConfig {
+        num_envs: ENVS,
+        seeding: Some(seeding::from_seed(class as u64)),
+        ..Default::default()
+    };
     pb::CreateSessionRequest { config: Some(config), request_id, ..Default::default() }
 }
 
@@ -110,8 +114,8 @@ pub async fn evaluate(channel: &Channel) -> Result<u64, Status> {
     let client = EvaluationServiceClient::new(channel.clone());
     let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
     let request = pb::EvaluatePoliciesRequest { max_pieces: 20_000, progress_interval: None, ..endless() };
-    let games = pb::evaluate_policies_request::Games::SeedRange(pb::SeedRange { seed: 1, count: 4 });
-    let request = pb::EvaluatePoliciesRequest { games: Some(games), ..request };
+    let seeding = Some(seeding::from_drawn(1, 4));
+    let request = pb::EvaluatePoliciesRequest { seeding, ..request };
     let mut answers = client.evaluate_policies(request).await?.into_inner();
     let mut summary = None;
     while let Some(message) = answers.message().await? {

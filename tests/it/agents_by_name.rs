@@ -1,79 +1,96 @@
-//! Agents by name, over a real connection: what they take, what comes back, and what the server refuses.
+//! Policies by name, with weights and with playouts, over a real connection: what they take, what comes back, and what the
+//! server refuses.
 
 use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{
     AGENTS, Agent, Controller, Expectation, ExpectationAgent, Kernel, KeyAgent, LookaheadAgent, MonteCarlo,
-    Parameter, Search, Terms,
+    Search, Terms,
 };
 use tetrion::engine::{Randomizer, Rules};
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 use tetrion::wire::limits::{MAX_LOOKAHEAD, MAX_PLAYOUTS};
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
-use tetrion::wire::tensor;
+use tetrion::wire::pb::policy::Kind;
+use tetrion::wire::pb::search::Method;
+use tetrion::wire::{features, pb, seeding, tensor};
 
-use crate::evaluation::{Refused, ask, start};
+use crate::evaluation::{Refused, ask, named, start};
 
-fn named(name: &str) -> pb::Agent {
-    pb::Agent { name: name.to_owned(), ..Default::default() }
-}
-
-/// Some games of these agents on a small Leiden playfield that shows two pieces.
-fn request(agents: Vec<pb::Agent>) -> pb::EvaluatePoliciesRequest {
+/// Some games of these policies on a small Leiden playfield that shows two pieces.
+fn request(policies: Vec<pb::Policy>) -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: Some(pb::Rules {
             preset: "leiden".to_owned(),
-            width: Some(8),
-            height: Some(9),
+            width: 8,
+            height: 9,
             preview: Some(2),
             ..Default::default()
         }),
-        agents,
-        games: Some(Games::Seeds(tensor::encode(vec![3], &[3u64, 1, 4]))),
+        policies,
+        seeding: Some(seeding::from_seeds(vec![3, 1, 4])),
         max_pieces: 50,
+        include_results: true,
         ..Default::default()
     }
 }
 
-fn everybody() -> Vec<pb::Agent> {
-    let features = Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() });
+fn playing(playouts: u32, as_coded: bool) -> pb::Policy {
+    let kind = Some(Kind::MonteCarlo(pb::MonteCarlo { playouts, as_coded }));
+    pb::Policy { kind, ..Default::default() }
+}
+
+/// One row of weights for a set of features.
+fn weighing(set: &str, weights: &[f64]) -> pb::Weights {
+    let weights = Some(tensor::encode(vec![weights.len() as u32], weights));
+    pb::Weights { features: Some(features::from_set(set)), weights, mlp: None, n_tuple: None }
+}
+
+fn with(weights: pb::Weights) -> pb::Policy {
+    pb::Policy { kind: Some(Kind::Weights(weights)), ..Default::default() }
+}
+
+fn looking(method: Method) -> Option<pb::Search> {
+    Some(pb::Search { method: Some(method) })
+}
+
+fn lookahead(pieces: u32) -> Option<pb::Search> {
+    looking(Method::Lookahead(pb::Lookahead { pieces }))
+}
+
+fn expecting(expectation: pb::Expectation) -> Option<pb::Search> {
+    looking(Method::Expectation(expectation))
+}
+
+fn everybody() -> Vec<pb::Policy> {
+    let few = [-0.5, 0.75, -0.25, -0.25];
     vec![
         named("dummy"),
         named("random"),
         named("random_survey"),
         named("flat_stacking"),
-        pb::Agent { playouts: Some(20), label: "twenty".to_owned(), ..named("monte_carlo") },
-        pb::Agent { playouts: Some(20), ..named("monte_carlo_coded") },
-        pb::Agent { lookahead: Some(1), ..named("yiyuan-lee") },
-        pb::Agent {
-            lookahead: Some(1),
-            features: features.clone(),
-            weights: vec![-0.510066, 0.760666, -0.35663, -0.184483],
-            ..named("linear")
+        pb::Policy { label: "twenty".to_owned(), ..playing(20, false) },
+        playing(20, true),
+        pb::Policy { search: lookahead(1), ..named("yiyuan-lee") },
+        pb::Policy {
+            search: lookahead(1),
+            ..with(weighing("height4", &[-0.510066, 0.760666, -0.35663, -0.184483]))
         },
-        pb::Agent { expectation: Some(pb::Expectation::default()), ..named("dt-10") },
-        pb::Agent {
-            features: features.clone(),
-            // 4 weights, 5 * 2 + 3 parameters.
-            weights: [&[-0.5, 0.75, -0.25, -0.25][..], &[0.125; 13]].concat(),
+        pb::Policy { search: expecting(pb::Expectation::default()), ..named("dt-10") },
+        // 4 weights, 5 * 2 + 3 parameters.
+        with(pb::Weights {
             mlp: Some(small_network()),
-            ..named("mlp")
-        },
-        pb::Agent {
-            features: features.clone(),
-            weights: [&[-0.5, 0.75, -0.25, -0.25][..], &[0.125; 27]].concat(),
+            ..weighing("height4", &[&few[..], &[0.125; 13]].concat())
+        }),
+        with(pb::Weights {
             n_tuple: Some(small_table()),
-            ..named("n_tuple")
-        },
-        pb::Agent {
-            features,
-            // The same, and rows of two behind 13 parameters.
-            weights: [&[-0.5, 0.75, -0.25, -0.25][..], &[0.125; 13 + 2 * 27]].concat(),
+            ..weighing("height4", &[&few[..], &[0.125; 27]].concat())
+        }),
+        // The same, and rows of two behind 13 parameters.
+        with(pb::Weights {
             mlp: Some(small_network()),
             n_tuple: Some(small_table()),
-            ..named("mlp")
-        },
+            ..weighing("height4", &[&few[..], &[0.125; 13 + 2 * 27]].concat())
+        }),
     ]
 }
 
@@ -133,98 +150,114 @@ async fn agents_play_the_engines_games_on_one_thread_and_on_two() {
 }
 
 #[tokio::test]
-async fn echoes_have_every_parameter_that_the_agent_takes_and_no_other() {
+async fn echoes_have_every_default_and_no_weights() {
     let (mut client, _guard) = start(1).await;
-    let agents = [everybody(), vec![named("monte_carlo"), named("dellacherie")]].concat();
-    let answer = ask(&mut client, request(agents.clone())).await.unwrap();
-    assert_eq!(answer.started.agents.len(), agents.len());
-    for (echo, asked) in answer.started.agents.iter().zip(&agents) {
-        assert_eq!((&echo.name, &echo.label), (&asked.name, &asked.label));
-        let row = AGENTS.iter().find(|row| row.name == echo.name);
-        let takes = |parameter| {
-            let of_controllers = tetrion::agents::CONTROLLER_PARAMETERS;
-            // Controllers report their weights too.
-            row.map_or(of_controllers, |row| row.parameters).contains(&parameter)
-                || row.is_none() && [Parameter::Features, Parameter::Weights].contains(&parameter)
+    let rows = tensor::encode(vec![3, 4], &[0.5f32; 12]);
+    let rows = pb::Weights { weights: Some(rows), ..weighing("height4", &[]) };
+    let asked = [everybody(), vec![named("monte_carlo"), named("dellacherie"), playing(0, true), with(rows)]]
+        .concat();
+    let answer = ask(&mut client, request(asked.clone())).await.unwrap();
+    assert_eq!((answer.started.num_policies, answer.started.policies.len()), (18, 16));
+    for (echo, asked) in answer.started.policies.iter().zip(&asked) {
+        let policy = echo.policy.as_ref().unwrap();
+        assert_eq!(policy.label, asked.label);
+        let scores_placements = match policy.kind.as_ref().unwrap() {
+            Kind::Name(name) => {
+                assert_eq!(asked.kind, Some(Kind::Name(name.clone())));
+                Controller::named(name).is_ok()
+            }
+            Kind::MonteCarlo(_) => false,
+            Kind::Weights(weights) => {
+                let Some(Kind::Weights(given)) = &asked.kind else { panic!("weights were given") };
+                let version = "1".to_owned();
+                let set =
+                    pb::FeatureSelection { feature_set_version: version, ..features::from_set("height4") };
+                assert_eq!((&weights.features, &weights.weights), (&Some(set), &None));
+                assert_eq!((&weights.mlp, &weights.n_tuple), (&given.mlp, &given.n_tuple));
+                true
+            }
         };
-        let name = &echo.name;
-        assert_eq!(echo.playouts.is_some(), takes(Parameter::Playouts), "{name}");
-        assert_eq!(echo.lookahead.is_some(), takes(Parameter::Lookahead), "{name}");
-        assert!(echo.expectation.is_none() || takes(Parameter::Expectation), "{name}");
-        assert_eq!(echo.terminal_value != 0, takes(Parameter::TerminalValue), "{name}");
-        assert_eq!(echo.features.is_some(), takes(Parameter::Features), "{name}");
-        assert_eq!(echo.weights.is_empty(), !takes(Parameter::Weights), "{name}");
-        assert_eq!(echo.mlp.is_some(), takes(Parameter::Mlp), "{name}");
-        // A network can do without tables.
-        let tables = takes(Parameter::NTuple) || takes(Parameter::MlpTables) && asked.n_tuple.is_some();
-        assert_eq!(echo.n_tuple.is_some(), tables, "{name}");
+        assert_eq!(policy.search.is_some(), scores_placements, "{policy:?}");
+        assert_eq!(policy.terminal_value != 0, scores_placements, "{policy:?}");
     }
-    assert_eq!(answer.started.agents[4].playouts, Some(20));
-    assert_eq!(answer.started.agents[12].playouts, Some(MonteCarlo::DEFAULT_PLAYOUTS));
-    assert_eq!(answer.started.agents[6].lookahead, Some(1));
-    assert_eq!(answer.started.agents[13].lookahead, Some(0));
+    let echo = |at: usize| answer.started.policies[at].policy.clone().unwrap();
+    assert_eq!(echo(4).kind, playing(20, false).kind);
+    assert_eq!(echo(14).kind, playing(MonteCarlo::DEFAULT_PLAYOUTS, true).kind);
+    assert_eq!(echo(6).search, lookahead(1));
+    assert_eq!(echo(13).search, looking(Method::Greedy(pb::Greedy {})));
+    let rows: Vec<u32> = answer.started.policies.iter().map(|echo| echo.num_rows).collect();
+    assert_eq!(rows, [[1; 15].as_slice(), &[3]].concat());
 }
 
 #[tokio::test]
-async fn a_matrix_looks_ahead_like_an_agent() {
+async fn policies_are_counted_row_by_row() {
     let (mut client, _guard) = start(2).await;
-    let weights = [[-0.510066, 0.760666, -0.35663, -0.184483]];
-    let matrix = pb::WeightMatrix {
-        features: Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() }),
-        weights: Some(tensor::encode(vec![1, 4], weights.as_flattened())),
-        lookahead: 1,
-        ..Default::default()
-    };
-    let asked = pb::EvaluatePoliciesRequest { weights: Some(matrix), ..request(everybody()[7..8].to_vec()) };
+    let lee = [-0.510066, 0.760666, -0.35663, -0.184483];
+    let reversed = lee.map(|weight| -weight);
+    let rows = tensor::encode(vec![2, 4], &[reversed, lee].concat());
+    let matrix = with(pb::Weights { weights: Some(rows), ..weighing("height4", &[]) });
+    let asked = request(vec![named("dummy"), matrix, named("yiyuan-lee")]);
     let answer = ask(&mut client, asked).await.unwrap();
-    let (row, agent) = answer.results.split_at(3);
-    let counts =
-        |games: &[GameResult]| games.iter().map(|game| (game.lines, game.pieces)).collect::<Vec<_>>();
-    assert_eq!(counts(row), counts(agent));
+    let counts = |policy: usize| -> Vec<_> {
+        answer.results[3 * policy..3 * policy + 3].iter().map(|game| (game.lines, game.pieces)).collect()
+    };
+    assert_eq!(answer.summary.policies.len(), 4);
+    assert_eq!(counts(2), counts(3), "the second row has the weights of yiyuan-lee");
+    assert_ne!(counts(1), counts(2));
 }
 
 #[tokio::test]
-async fn an_expectation_is_asked_for_in_three_ways() {
+async fn a_policy_of_getpolicy_plays_like_its_name() {
     let (mut client, _guard) = start(2).await;
-    let expectation = Some(pb::Expectation {
+    let server = crate::support::start().await;
+    for name in ["dt-10", "tetrion-10x10-expectation", "lab-uniform", "monte_carlo_coded", "random"] {
+        let request_of = pb::GetPolicyRequest { name: name.to_owned() };
+        let got = server.client().await.get_policy(request_of).await.unwrap().into_inner();
+        let policy = got.policy.unwrap();
+        assert_eq!((policy.label.as_str(), got.info.unwrap().name.as_str()), (name, name));
+        let mut asked = request(vec![named(name), policy.clone()]);
+        asked.rules = Some(pb::Rules { width: 10, ..asked.rules.unwrap() });
+        asked.max_pieces = 10;
+        let answer = ask(&mut client, asked).await.unwrap();
+        let counts = |policy: usize| -> Vec<_> {
+            answer.results[3 * policy..3 * policy + 3].iter().map(|game| (game.lines, game.pieces)).collect()
+        };
+        assert_eq!(counts(0), counts(1), "{name}");
+        let echo = answer.started.policies[1].policy.as_ref().unwrap();
+        assert_eq!((&echo.search, echo.terminal_value), (&policy.search, policy.terminal_value), "{name}");
+    }
+    let nobody = pb::GetPolicyRequest { name: "nobody".to_owned() };
+    let refusal = server.client().await.get_policy(nobody).await;
+    crate::support::refused(refusal, tonic::Code::InvalidArgument, "UNKNOWN_NAME");
+}
+
+#[tokio::test]
+async fn an_expectation_is_asked_for_by_name_and_with_weights() {
+    let (mut client, _guard) = start(2).await;
+    let expectation = pb::Expectation {
         pieces: Some(2),
         placements: Some(3),
         lost_piece: Some(-10.5),
         discount: Some(0.75),
         terms: pb::ExpectationTerms::All.into(),
         caution: Some(0.25),
-    });
-    let dt_10 = Controller::named("dt-10").unwrap();
-    let features = Some(pb::FeatureSelection { feature_set: "thiery9".to_owned(), ..Default::default() });
-    let row = pb::WeightMatrix {
-        features: features.clone(),
-        weights: Some(tensor::encode(vec![1, 9], dt_10.weights)),
-        expectation,
-        ..Default::default()
     };
-    let weights = dt_10.weights.to_vec();
-    let agents = vec![
-        pb::Agent { expectation, ..named("dt-10") },
-        pb::Agent {
-            features: features.clone(),
-            weights: weights.clone(),
-            expectation,
-            ..named("expectation")
-        },
-        pb::Agent { features, weights, ..named("expectation") },
+    let weights = with(weighing("thiery9", Controller::named("dt-10").unwrap().weights));
+    let policies = vec![
+        pb::Policy { search: expecting(expectation), ..named("dt-10") },
+        pb::Policy { search: expecting(expectation), ..weights.clone() },
+        pb::Policy { search: expecting(pb::Expectation::default()), ..weights },
     ];
-    let asked = pb::EvaluatePoliciesRequest { weights: Some(row), ..request(agents) };
-    let answer = ask(&mut client, asked).await.unwrap();
+    let answer = ask(&mut client, request(policies)).await.unwrap();
     let counts = |policy: usize| -> Vec<_> {
         let games = &answer.results[3 * policy..3 * policy + 3];
-        games.iter().map(|game| (game.lines, game.pieces, game.truncated)).collect()
+        games.iter().map(|game| (game.lines, game.pieces, game.is_truncated())).collect()
     };
-    assert_eq!((counts(0), counts(1)), (counts(1), counts(2)));
-    assert_ne!(counts(2), counts(3), "the defaults play another game");
-    let [by_name, with_weights, with_defaults] = &answer.started.agents[..] else { panic!("three agents") };
-    assert_eq!((by_name.expectation, with_weights.expectation), (expectation, expectation));
-    let defaults = with_defaults.expectation.unwrap();
-    let expected = pb::Expectation {
+    assert_eq!(counts(0), counts(1));
+    assert_ne!(counts(1), counts(2), "the defaults play another game");
+    let echo = |at: usize| answer.started.policies[at].policy.clone().unwrap().search;
+    assert_eq!((echo(0), echo(1)), (expecting(expectation), expecting(expectation)));
+    let defaults = pb::Expectation {
         pieces: Some(1),
         placements: Some(8),
         lost_piece: Some(-100.0),
@@ -232,7 +265,7 @@ async fn an_expectation_is_asked_for_in_three_ways() {
         terms: pb::ExpectationTerms::Landing.into(),
         caution: Some(0.0),
     };
-    assert_eq!(defaults, expected);
+    assert_eq!(echo(2), expecting(defaults));
 
     let evaluation = Evaluation {
         rules: Rules { width: 8, height: 9, preview: 2, ..Rules::preset("leiden").unwrap() },
@@ -262,49 +295,43 @@ async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
         let controller = Controller::named(name).unwrap();
         let Search::Expectation(own) = controller.play.search else { panic!("{name} is greedy") };
         assert_eq!(u32::from(own.pieces), pieces);
-        let with_weights = pb::Agent {
-            features: Some(pb::FeatureSelection {
-                feature_set: controller.feature_set.to_owned(),
-                ..Default::default()
-            }),
-            weights: controller.weights.to_vec(),
-            ..named("linear")
-        };
+        let with_weights = with(weighing(controller.feature_set, controller.weights));
         let placements = Some(own.placements.into());
-        let expectation = Some(pb::Expectation { pieces: Some(pieces), placements, ..Default::default() });
-        let asked = |preview, agents| {
+        let expectation = pb::Expectation { pieces: Some(pieces), placements, ..Default::default() };
+        let greedy = looking(Method::Greedy(pb::Greedy {}));
+        let asked = |preview, policies| {
             let rules = pb::Rules {
                 preset: "simplified".to_owned(),
-                width: Some(10),
-                height: Some(6),
+                width: 10,
+                height: 6,
                 preview: Some(preview),
                 ..Default::default()
             };
-            pb::EvaluatePoliciesRequest { rules: Some(rules), max_pieces: 40, ..request(agents) }
+            pb::EvaluatePoliciesRequest { rules: Some(rules), max_pieces: 40, ..request(policies) }
         };
-        let agents = vec![
+        let policies = vec![
             named(name),
-            pb::Agent { expectation, name: "expectation".to_owned(), ..with_weights.clone() },
-            pb::Agent { lookahead: Some(0), ..named(name) },
+            pb::Policy { search: expecting(expectation), ..with_weights.clone() },
+            pb::Policy { search: greedy, ..named(name) },
             with_weights,
         ];
-        let answer = ask(&mut client, asked(pieces - 1, agents)).await.unwrap();
+        let answer = ask(&mut client, asked(pieces - 1, policies)).await.unwrap();
         let games = |policy: usize| -> Vec<_> {
             let games = &answer.results[3 * policy..3 * policy + 3];
-            games.iter().map(|game| (game.lines, game.pieces, game.truncated)).collect()
+            games.iter().map(|game| (game.lines, game.pieces, game.is_truncated())).collect()
         };
         assert_eq!((games(0), games(2)), (games(1), games(3)), "{name}");
-        assert_ne!(games(0), games(2), "{name}: a lookahead of 0 is greedy");
-        let echoed: Vec<_> = answer.started.agents.iter().map(|agent| agent.expectation).collect();
-        assert_eq!((echoed[0], echoed[2]), (echoed[1], None), "{name}");
-        assert!(echoed[0].is_some(), "{name}");
+        assert_ne!(games(0), games(2), "{name} can be made greedy");
+        let echo = |at: usize| answer.started.policies[at].policy.clone().unwrap().search;
+        assert_eq!((echo(0), echo(2), echo(3)), (echo(1), greedy, greedy), "{name}");
+        assert_ne!(echo(0), greedy, "{name}");
 
         if pieces == 2 {
             let status = Refused { client: &mut client };
             let refusal = ask(status.client, asked(0, vec![named(name)])).await.unwrap_err();
             assert_eq!(
                 refusal.message(),
-                "agents[0].name: tetrion-10x10-preview needs rules that show at least 1 of the next pieces, these show 0"
+                "policies[0].name: tetrion-10x10-preview needs rules that show at least 1 of the next pieces, these show 0"
             );
         }
     }
@@ -347,40 +374,32 @@ async fn an_expectation_has_bounds() {
         (2, pb::Expectation { caution: Some(10.5), ..default }, "caution"),
         (2, pb::Expectation { caution: Some(f64::NAN), ..default }, "caution"),
     ] {
-        let asked = request(vec![pb::Agent { expectation: Some(expectation), ..named("dt-10") }]);
+        let asked = request(vec![pb::Policy { search: expecting(expectation), ..named("dt-10") }]);
         let rules = pb::Rules { preview: Some(preview), ..asked.rules.clone().unwrap() };
         let asked = pb::EvaluatePoliciesRequest { rules: Some(rules), max_pieces: 1, ..asked };
         if field.is_empty() {
             assert!(ask(refused.client, asked).await.is_ok(), "{expectation:?}");
         } else {
-            refused.check(asked, "INVALID_FIELD", &format!("agents[0].expectation.{field}")).await;
+            refused.check(asked, "INVALID_FIELD", &format!("policies[0].search.expectation.{field}")).await;
         }
     }
-    let both = pb::Agent { lookahead: Some(1), expectation: Some(default), ..named("dt-10") };
-    refused.check(request(vec![both]), "INVALID_FIELD", "agents[0].expectation").await;
-    let both = pb::WeightMatrix {
-        features: Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() }),
-        weights: Some(tensor::encode(vec![1, 4], &[0.0; 4])),
-        lookahead: 1,
-        expectation: Some(default),
-        ..Default::default()
-    };
-    let both = pb::EvaluatePoliciesRequest { weights: Some(both), ..request(Vec::new()) };
-    refused.check(both, "INVALID_FIELD", "weights.expectation").await;
+    let none = pb::Policy { search: Some(pb::Search { method: None }), ..named("dt-10") };
+    refused.check(request(vec![none]), "INVALID_FIELD", "policies[0].search").await;
 }
 
 #[tokio::test]
 async fn key_presses_are_counted_and_cut_over_the_wire() {
     let (mut client, _guard) = start(2).await;
-    let agents = vec![named("lab-uniform"), named("random_keys"), named("monte_carlo")];
+    let policies = vec![named("lab-uniform"), named("random_keys"), named("monte_carlo")];
     let lab = pb::Rules { preset: "lab".to_owned(), ..Default::default() };
     let asked = pb::EvaluatePoliciesRequest {
         rules: Some(lab),
-        agents,
+        policies,
         // The notebook's batch: a seed for each slot, its games one after the other.
-        games: Some(Games::Seeds(tensor::encode(vec![3, 1], &[42u64, 43, 44]))),
+        seeding: Some(seeding::from_seeds_per_policy(vec![42, 43, 44])),
         episodes_per_seed: 4,
         max_steps: 300,
+        include_results: true,
         ..Default::default()
     };
     let answer = ask(&mut client, asked).await.unwrap();
@@ -403,62 +422,51 @@ async fn key_presses_are_counted_and_cut_over_the_wire() {
     assert_eq!(answer.started.max_steps, 300);
     for game in &answer.results {
         assert!(game.steps > game.pieces && game.steps <= 300, "{game:?}");
-        assert_eq!(game.truncated, game.steps == 300, "{game:?}");
+        assert_eq!(game.is_truncated(), game.steps == 300, "{game:?}");
     }
     let [lab_uniform, ..] = &answer.summary.policies[..] else { panic!("a summary for each") };
-    assert!(lab_uniform.lower_bound && lab_uniform.lines.unwrap().mean > 3.0);
+    assert!(lab_uniform.num_truncated > 0 && lab_uniform.lines.unwrap().mean > 3.0);
+    let steps = answer.results[..4].iter().map(|game| game.steps as f64);
+    assert_eq!(lab_uniform.steps.unwrap().mean, steps.sum::<f64>() / 4.0);
 }
 
 #[tokio::test]
-async fn what_an_agent_does_not_take_is_refused() {
+async fn what_a_policy_does_not_take_is_refused() {
     let (mut client, _guard) = start(1).await;
     let mut refused = Refused { client: &mut client };
-    let agent = |agent: pb::Agent| request(vec![named("dummy"), agent]);
+    let second = |policy: pb::Policy| request(vec![named("dummy"), policy]);
 
-    refused.check(agent(named("nobody")), "UNKNOWN_NAME", "agents[1].name").await;
-    refused.check(agent(named("random_keys")), "INVALID_FIELD", "agents[1].name").await;
-    for playouts in [0, MAX_PLAYOUTS + 1] {
-        let r = agent(pb::Agent { playouts: Some(playouts), ..named("monte_carlo") });
-        refused.check(r, "INVALID_FIELD", "agents[1].playouts").await;
-    }
-    // Beyond what the rules show, and beyond what any agent looks at.
-    let lee = |lookahead| pb::Agent { lookahead: Some(lookahead), ..named("yiyuan-lee") };
-    let shows = |preview: u32, agent: pb::Agent| {
-        let request = request(vec![named("dummy"), agent]);
+    refused.check(request(vec![]), "INVALID_FIELD", "policies").await;
+    refused.check(second(pb::Policy::default()), "INVALID_FIELD", "policies[1]").await;
+    refused.check(second(named("")), "INVALID_FIELD", "policies[1].name").await;
+    refused.check(second(named("nobody")), "UNKNOWN_NAME", "policies[1].name").await;
+    refused.check(second(named("random_keys")), "INVALID_FIELD", "policies[1].name").await;
+    let most = playing(MAX_PLAYOUTS + 1, false);
+    refused.check(second(most), "INVALID_FIELD", "policies[1].monte_carlo.playouts").await;
+    // Beyond what the rules show, and beyond what any policy looks at.
+    let lee = |pieces| pb::Policy { search: lookahead(pieces), ..named("yiyuan-lee") };
+    let shows = |preview: u32, policy: pb::Policy| {
+        let request = second(policy);
         let rules = pb::Rules { preview: Some(preview), ..request.rules.clone().unwrap() };
         pb::EvaluatePoliciesRequest { rules: Some(rules), ..request }
     };
-    refused.check(shows(0, lee(1)), "INVALID_FIELD", "agents[1].lookahead").await;
-    refused.check(shows(1, lee(2)), "INVALID_FIELD", "agents[1].lookahead").await;
-    refused.check(shows(6, lee(MAX_LOOKAHEAD + 1)), "INVALID_FIELD", "agents[1].lookahead").await;
+    let pieces = "policies[1].search.lookahead.pieces";
+    refused.check(shows(2, lee(0)), "INVALID_FIELD", pieces).await;
+    refused.check(shows(0, lee(1)), "INVALID_FIELD", pieces).await;
+    refused.check(shows(1, lee(2)), "INVALID_FIELD", pieces).await;
+    refused.check(shows(6, lee(MAX_LOOKAHEAD + 1)), "INVALID_FIELD", pieces).await;
     let one = pb::EvaluatePoliciesRequest { max_pieces: 1, ..shows(6, lee(MAX_LOOKAHEAD)) };
     assert!(ask(refused.client, one).await.is_ok());
-    let most = pb::Agent { playouts: Some(MAX_PLAYOUTS), ..named("monte_carlo") };
-    let one = pb::EvaluatePoliciesRequest { max_pieces: 1, ..request(vec![most]) };
+    let one = pb::EvaluatePoliciesRequest { max_pieces: 1, ..request(vec![playing(MAX_PLAYOUTS, false)]) };
     assert!(ask(refused.client, one).await.is_ok());
 
-    // Every parameter, for every agent that does not take it.
-    let features = Some(pb::FeatureSelection { feature_set: "height4".to_owned(), ..Default::default() });
-    for row in AGENTS {
-        let given = [
-            (Parameter::Playouts, pb::Agent { playouts: Some(5), ..named(row.name) }),
-            (Parameter::Lookahead, pb::Agent { lookahead: Some(1), ..named(row.name) }),
-            (
-                Parameter::Expectation,
-                pb::Agent { expectation: Some(pb::Expectation::default()), ..named(row.name) },
-            ),
-            (Parameter::TerminalValue, pb::Agent { terminal_value: 1, ..named(row.name) }),
-            (Parameter::Features, pb::Agent { features: features.clone(), ..named(row.name) }),
-            (Parameter::Weights, pb::Agent { weights: vec![1.0], ..named(row.name) }),
-            (Parameter::Mlp, pb::Agent { mlp: Some(small_network()), ..named(row.name) }),
-            (Parameter::NTuple, pb::Agent { n_tuple: Some(small_table()), ..named(row.name) }),
-        ];
-        for (parameter, message) in given {
-            if row.parameters.iter().all(|taken| taken.name() != parameter.name()) {
-                let field = format!("agents[1].{}", parameter.name());
-                refused.check(agent(message), "INVALID_FIELD", &field).await;
-            }
-        }
+    // Whoever scores no placements takes no search, and no value of the end.
+    let others = AGENTS.iter().map(|row| named(row.name)).chain([playing(5, false)]);
+    for policy in others {
+        let searching = pb::Policy { search: lookahead(1), ..policy.clone() };
+        refused.check(second(searching), "INVALID_FIELD", "policies[1].search").await;
+        let avoiding = pb::Policy { terminal_value: 1, ..policy };
+        refused.check(second(avoiding), "INVALID_FIELD", "policies[1].terminal_value").await;
     }
 }
 
@@ -467,13 +475,13 @@ async fn visible_pieces_are_those_that_come() {
     // With bags, and to the end of a written sequence.
     let (mut client, _guard) = start(1).await;
     let bag7 = pb::Rules {
-        randomizer: Some(pb::Randomizer::Bag7.into()),
+        randomizer: pb::Randomizer::Bag7.into(),
         preview: Some(1),
-        width: Some(7),
-        height: Some(6),
+        width: 7,
+        height: 6,
         ..Default::default()
     };
-    let ahead = vec![pb::Agent { lookahead: Some(1), ..named("yiyuan-lee") }];
+    let ahead = vec![pb::Policy { search: lookahead(1), ..named("yiyuan-lee") }];
     let asked = pb::EvaluatePoliciesRequest { rules: Some(bag7.clone()), ..request(ahead.clone()) };
     let answer = ask(&mut client, asked).await.unwrap();
     let lee = Controller::named("yiyuan-lee").unwrap().agent(7).unwrap();
@@ -492,9 +500,9 @@ async fn visible_pieces_are_those_that_come() {
     let sequences = vec!["OIOL".to_owned()];
     let asked = pb::EvaluatePoliciesRequest {
         rules: Some(bag7),
-        games: Some(Games::PieceSequences(pb::PieceSequences { sequences })),
+        seeding: Some(seeding::from_sequences(sequences)),
         ..request(ahead)
     };
     let [game] = ask(&mut client, asked).await.unwrap().results.try_into().unwrap();
-    assert_eq!((game.pieces, game.truncated), (4, true));
+    assert_eq!((game.pieces, game.is_truncated()), (4, true));
 }

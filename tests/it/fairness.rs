@@ -14,10 +14,9 @@ use tetrion::placements::{Options, Position, enumerate, nanoseconds};
 use tetrion::server::{Server, ServerConfig, ServerError};
 use tetrion::service::EvaluationCapacity;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
-use tetrion::wire::pb;
 use tetrion::wire::pb::evaluate_policies_response::Event;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
-use tetrion::wire::tensor;
+use tetrion::wire::{features, pb, positions, seeding, tensor};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_stream::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -88,13 +87,13 @@ fn floods(num_positions: u32) -> pb::EnumeratePlacementsRequest {
         queues: None,
         held: None,
     };
-    let (width, height) = (Some(WIDE.0.into()), Some(WIDE.1.into()));
+    let (width, height) = (WIDE.0.into(), WIDE.1.into());
     let rules = Some(pb::Rules { width, height, ..Default::default() });
     let features = vec!["holes_enclosed".to_owned()];
     pb::EnumeratePlacementsRequest {
-        features: Some(pb::FeatureSelection { features, ..Default::default() }),
+        features: Some(features::from_names(features)),
         max_response_bytes: MAX_RESPONSE_BYTES,
-        ..support::enumerate(pb::Positions { rules, packed: Some(packed), ..Default::default() })
+        ..support::enumerate(pb::Positions { rules, ..positions::from_packed(packed) })
     }
 }
 
@@ -116,8 +115,9 @@ async fn another_callers_steps_go_on_while_heavy_calls_and_evaluations_run() {
     client.reset(reset(&name)).await.unwrap();
 
     let mut thinkers = Vec::new();
-    let thinker = pb::Agent { name: "monte_carlo".to_owned(), playouts: Some(1000), ..Default::default() };
-    let thinking = pb::EvaluatePoliciesRequest { agents: vec![thinker], ..endless() };
+    let kind = Some(pb::policy::Kind::MonteCarlo(pb::MonteCarlo { playouts: 1000, as_coded: false }));
+    let thinker = pb::Policy { kind, ..Default::default() };
+    let thinking = pb::EvaluatePoliciesRequest { policies: vec![thinker], ..endless() };
     let mut evaluations = served.evaluations().await;
     for _ in 0..4 {
         thinkers.push(evaluations.evaluate_policies(thinking.clone()).await.unwrap());
@@ -196,7 +196,7 @@ async fn work_in_slices_gives_the_librarys_own_answer() {
     assert!(nanoseconds(&rules, 60, Some(&set), options) > 20_000_000, "this is work of one slice");
     let own = enumerate(&rules, &positions, Some(&set), options);
     let rows = own.actions.len() as u32;
-    assert_eq!(answer.row_offsets, Some(tensor::encode(vec![61], &own.row_offsets)));
+    assert_eq!(answer.row_offsets, Some(tensor::encode_offsets(&own.row_offsets)));
     assert_eq!(answer.actions, Some(tensor::encode(vec![rows], &own.actions)));
     assert_eq!(answer.placements, Some(tensor::encode(vec![rows], &own.placements)));
     assert_eq!(answer.features, Some(tensor::encode(vec![rows, 1], &own.features)));
@@ -293,7 +293,7 @@ async fn an_answer_that_is_not_read_gives_up_its_place() {
 async fn evaluations_share_the_threads_per_caller() {
     let served = serve(ServerConfig { num_threads: 1, ..Default::default() }).await;
     let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
-    let many = pb::EvaluatePoliciesRequest { progress_interval, omit_results: true, ..endless() };
+    let many = pb::EvaluatePoliciesRequest { progress_interval, include_results: false, ..endless() };
     // The pieces of eight evaluations of one caller, as the server reports them.
     let pieces: [Arc<AtomicU64>; 8] = Default::default();
     let mut greedy = served.evaluations().await;
@@ -313,8 +313,7 @@ async fn evaluations_share_the_threads_per_caller() {
     let all = || pieces.iter().map(|pieces| pieces.load(Ordering::Relaxed)).sum::<u64>();
     let before = all();
     let one = pb::EvaluatePoliciesRequest {
-        games: Some(pb::evaluate_policies_request::Games::SeedRange(pb::SeedRange { seed: 1, count: 1 })),
-        weights: None,
+        seeding: Some(seeding::from_drawn(1, 1)),
         episodes_per_seed: 1,
         max_pieces: 400_000,
         ..endless()

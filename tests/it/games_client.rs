@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::Controller;
 use tetrion::client::{
-    Client, ClientError, ConnectOptions, EvaluationRequest, Features, Play, Policies, RulesChoice, Seeds,
-    WeightedPolicies,
+    Client, ClientError, ConnectOptions, EvaluationRequest, Features, PlayChoice, Policy, PolicyKind,
+    RulesChoice, Seeds, WeightRows,
 };
 use tetrion::server::ServerConfig;
 use tetrion::service::EvaluationCapacity;
@@ -18,12 +18,14 @@ fn request(seeds: Seeds) -> EvaluationRequest {
     EvaluationRequest {
         rules: RulesChoice::of_size(6, 8),
         rules_version: String::new(),
-        policies: Policies::Weighted(WeightedPolicies {
-            features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
-            rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
-            model: None,
-            play: Play::default(),
-        }),
+        policies: vec![Policy {
+            kind: PolicyKind::Weights(WeightRows {
+                features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
+                rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
+                model: None,
+            }),
+            play: PlayChoice::default(),
+        }],
         seeds,
         max_pieces: 2_000,
         max_steps: 0,
@@ -39,11 +41,12 @@ async fn every_policy_plays_its_own_row_of_seeds() {
     let request = request(Seeds::PerPolicy(rows.to_vec()));
     let alone = Client::connect(std::slice::from_ref(&first), ConnectOptions::default()).await.unwrap();
     let evaluated = alone.evaluate_all(&request, |_| ()).await.unwrap();
-    for (row, games) in rows.iter().zip(&evaluated.games) {
+    for (policy, row) in rows.iter().enumerate() {
+        let games = evaluated.games(policy);
         assert_eq!(games.iter().map(|game| game.seed).collect::<Vec<u64>>(), *row);
     }
     // The same player on the same seed, in another place of the row and of the request.
-    for (game, again) in evaluated.games[0].iter().zip(evaluated.games[2].iter().rev()) {
+    for (game, again) in evaluated.games(0).iter().zip(evaluated.games(2).iter().rev()) {
         assert_eq!((game.lines, game.pieces, game.score), (again.lines, again.pieces, again.score));
     }
     // Cut into calls, each asks for some of the games of all rows.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tetrion::engine::{
-    Dealer, End, Game, Hand, Placement, Rules, Spin, Tetromino, is_blocked, parse_sequence,
+    Dealer, EpisodeEnd, Game, Hand, Placement, Rules, Spin, Tetromino, is_blocked, parse_sequence,
 };
 
 const GAMES: &str = include_str!("../data/guideline_games.txt");
@@ -73,11 +73,11 @@ fn games_of_cobra_movegen_are_replayed_placement_for_placement() {
                 *seen.ends.entry(end.to_owned()).or_default() += 1;
                 match end {
                     "cut" => assert!(game.end.is_none() && game.pieces == 100, "{at}"),
-                    "locked_out" => assert_eq!(game.end, Some(End::ToppedOut), "{at}"),
+                    "locked_out" => assert_eq!(game.end, Some(EpisodeEnd::ToppedOut), "{at}"),
                     _ => {
                         assert_eq!((game.end, end), (None, "blocked"), "{at}");
                         assert_eq!(game.deal(&rules, &mut dealer), None, "{at}");
-                        assert_eq!(game.end, Some(End::ToppedOut), "{at}");
+                        assert_eq!(game.end, Some(EpisodeEnd::ToppedOut), "{at}");
                     }
                 }
                 break;

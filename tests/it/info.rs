@@ -2,18 +2,20 @@
 
 use std::time::Duration;
 
+use tetrion::agents::{AGENTS, CONTROLLERS};
 use tetrion::engine::RULES_VERSION;
 use tetrion::features::FeatureSet;
 use tetrion::server::ServerConfig;
 use tetrion::service::EvaluationCapacity;
 use tetrion::wire::limits::MAX_FEATURES;
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
-use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::pb::policy::Kind;
+use tetrion::wire::pb::search::Method;
+use tetrion::wire::{features, pb, seeding};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::evaluation::{Client, ask, connect_with};
+use crate::evaluation::{Client, ask, connect_with, named};
 use crate::support::refused;
 
 async fn catalog(channel: &Channel, width: u32) -> Result<pb::GetCatalogResponse, Status> {
@@ -146,27 +148,29 @@ async fn every_name_it_lists_is_spelled_by_one_rule() {
         .chain(catalog.features.iter().map(|feature| &feature.name))
         .chain(catalog.feature_sets.iter().map(|set| &set.name))
         .chain(catalog.observation_fields.iter().chain(&catalog.info_fields).map(|field| &field.name))
-        .chain(catalog.agents.iter().map(|agent| &agent.name))
-        .chain(catalog.agents.iter().flat_map(|agent| &agent.parameters).map(|parameter| &parameter.name))
+        .chain(catalog.policies.iter().filter(|policy| policy.search.is_none()).map(|policy| &policy.name))
         .map(String::as_str)
+        .chain(
+            catalog
+                .policies
+                .iter()
+                .flat_map(|policy| policy.parameters.iter().flat_map(|path| path.split('.'))),
+        )
         .collect();
-    let controllers: Vec<&str> =
-        catalog.controllers.iter().map(|controller| controller.name.as_str()).collect();
     let is_word = |word: &str| {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     };
     for name in &names {
         assert!(name.split('_').all(is_word), "{name}");
     }
-    for name in &controllers {
-        assert!(name.split(['_', '-']).all(is_word), "{name}");
+    for policy in &catalog.policies {
+        assert!(policy.name.split(['_', '-']).all(is_word), "{}", policy.name);
     }
-    let agents = catalog.agents.iter().map(|agent| agent.name.as_str());
-    let mut players: Vec<String> =
-        controllers.iter().copied().chain(agents).map(|name| name.replace('-', "_")).collect();
-    players.sort();
-    for pair in players.windows(2) {
-        assert_ne!(pair[0], pair[1], "two players of nearly one name");
+    let mut policies: Vec<String> =
+        catalog.policies.iter().map(|policy| policy.name.replace('-', "_")).collect();
+    policies.sort();
+    for pair in policies.windows(2) {
+        assert_ne!(pair[0], pair[1], "two policies of nearly one name");
     }
 }
 
@@ -214,34 +218,54 @@ async fn every_feature_it_names_exists_in_the_form_it_says() {
 }
 
 #[tokio::test]
-async fn every_controller_and_every_preset_can_be_played() {
+async fn every_policy_and_every_preset_can_be_played() {
     let (channel, _guard) = connect_with(ServerConfig { num_threads: 2, ..ServerConfig::default() }).await;
     let catalog = catalog(&channel, 0).await.unwrap();
-    let request = |agent: pb::Agent, rules: pb::Rules| pb::EvaluatePoliciesRequest {
+    let request = |policy: pb::Policy, rules: pb::Rules| pb::EvaluatePoliciesRequest {
         rules: Some(rules),
-        agents: vec![agent],
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1 })),
+        policies: vec![policy],
+        seeding: Some(seeding::from_drawn(1, 1)),
         max_pieces: 3,
         ..Default::default()
     };
-    for controller in &catalog.controllers {
-        let width = if controller.width == 0 { 10 } else { controller.width };
-        // A controller that weighs two pieces must see the first of them.
-        let pieces = controller.expectation.map_or(1, |own| own.pieces());
-        let rules = pb::Rules { width: Some(width), preview: Some(pieces - 1), ..Default::default() };
-        let agent = pb::Agent { name: controller.name.clone(), ..Default::default() };
-        let answer = ask(&mut Client::new(channel.clone()), request(agent, rules)).await.unwrap();
-        let [echo] = answer.started.agents.try_into().unwrap();
-        assert_eq!(echo.weights, controller.weights, "{}", controller.name);
-        assert_eq!(echo.terminal_value, controller.terminal_value, "{}", controller.name);
-        assert_eq!(echo.expectation, controller.expectation, "{}", controller.name);
-        let features = echo.features.unwrap();
+    let mut controllers = 0;
+    for listed in &catalog.policies {
+        let get = pb::GetPolicyRequest { name: listed.name.clone() };
+        let got = EnvironmentServiceClient::new(channel.clone()).get_policy(get).await.unwrap().into_inner();
+        assert_eq!(got.info.as_ref(), Some(listed));
+        assert!(!listed.description.is_empty() && !listed.source.is_empty(), "{listed:?}");
+        let policy = got.policy.unwrap();
         assert_eq!(
-            (features.feature_set, features.feature_set_version),
-            (controller.feature_set.clone(), controller.feature_set_version.clone())
+            (&policy.label, policy.search, policy.terminal_value),
+            (&listed.name, listed.search, listed.terminal_value)
         );
+        let Some(Kind::Weights(weights)) = &policy.kind else {
+            assert_eq!((listed.search, listed.feature_set.as_str()), (None, ""), "{listed:?}");
+            continue;
+        };
+        controllers += 1;
+        let width = if listed.width == 0 { 10 } else { listed.width };
+        // A controller that weighs two pieces must see the first of them.
+        let pieces = match listed.search.unwrap().method.unwrap() {
+            Method::Expectation(own) => own.pieces(),
+            _ => 1,
+        };
+        let rules = pb::Rules { width, preview: Some(pieces - 1), ..Default::default() };
+        let asked = request(named(&listed.name), rules);
+        let answer = ask(&mut Client::new(channel.clone()), asked).await.unwrap();
+        let [echo] = answer.started.policies.try_into().unwrap();
+        let echo = echo.policy.unwrap();
+        assert_eq!((echo.search, echo.terminal_value), (listed.search, listed.terminal_value), "{listed:?}");
+        let set = pb::FeatureSelection {
+            feature_set_version: listed.feature_set_version.clone(),
+            ..features::from_set(&listed.feature_set)
+        };
+        assert_eq!(weights.features, Some(set));
+        let columns = FeatureSet::named(&listed.feature_set, width as u8).unwrap().len() as u32;
+        assert_eq!(weights.weights.as_ref().unwrap().shape, [columns]);
     }
-    let bcts = pb::Agent { name: "bcts".to_owned(), ..Default::default() };
+    assert_eq!((controllers, catalog.policies.len()), (CONTROLLERS.len(), CONTROLLERS.len() + AGENTS.len()));
+    let bcts = named("bcts");
     for preset in &catalog.rules_presets {
         let config = pb::SessionConfig { rules: preset.rules.clone(), ..Default::default() };
         let create = pb::CreateSessionRequest { config: Some(config), ..Default::default() };

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel, KeyAgent};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{ActionModel, Dealer, End, Rules, Timing, TopOut};
+use tetrion::engine::{ActionModel, Dealer, EpisodeEnd, Rules, Timing, TopOut};
 use tetrion::rollout::{Bounds, Deal, Episode, Evaluation};
 
 use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield};
@@ -54,7 +54,7 @@ fn game(rules: &Rules, agent: &Agent, seed: u64, max_steps: u64) -> Counts {
     let bounds = Bounds::of_game(u64::MAX, max_steps);
     episode.play(rules, agent, Kernel::best(), bounds);
     let Episode { game, steps, .. } = episode;
-    (game.lines, game.pieces, steps, game.end == Some(End::ToppedOut))
+    (game.lines, game.pieces, steps, game.end == Some(EpisodeEnd::ToppedOut))
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn the_notebooks_means_come_out() {
         assert!((mean - known).abs() <= 3.0 * error, "{name}: {mean} +- {}", std / n.sqrt());
         for game in &games {
             assert!(
-                game.steps <= 1000 && (game.truncated || game.steps < 1000 || game.lines < 99),
+                game.steps <= 1000 && (game.is_truncated() || game.steps < 1000 || game.lines < 99),
                 "{game:?}"
             );
-            assert!(!game.truncated || game.steps == 1000, "{game:?}");
+            assert!(!game.is_truncated() || game.steps == 1000, "{game:?}");
         }
         // A key at least, and seldom more than a few, for each piece.
         let (steps, pieces) = games.iter().fold((0, 0), |(s, p), game| (s + game.steps, p + game.pieces));
@@ -193,7 +193,7 @@ fn a_player_with_time_plays_the_games_of_placements() {
                     Episode::new(rules, Dealer::seeded(rules.randomizer, seed), AgentRng::new(seed))
                         .recorded(rules);
                 episode.play(rules, &agent, Kernel::best(), Bounds::of_game(60, u64::MAX));
-                let actions = episode.take_actions().unwrap();
+                let actions = episode.take_record(rules).unwrap().actions;
                 (episode.game, actions.iter().collect::<Vec<u16>>())
             };
             let ((keys, pressed), (placements, placed)) = (played(&by_keys), played(&by_placements));

@@ -61,7 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("server", &["secret", "engine", "pool", "wire", "service"]),
-    ("client", &["secret", "engine", "wire"]),
+    ("client", &["secret", "engine", "recording", "wire"]),
     (
         "trainer",
         &[

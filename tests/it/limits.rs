@@ -5,7 +5,7 @@ use prost::Message;
 use tetrion::features::FEATURES;
 use tetrion::service::StoreLimits;
 use tetrion::wire::limits::*;
-use tetrion::wire::pb;
+use tetrion::wire::{features, pb, positions, seeding};
 use tonic::Code;
 
 use crate::support::{
@@ -42,7 +42,6 @@ async fn of_a_session() {
     };
     let most = MAX_ENVS_PER_SESSION;
     edge(&mut client, narrow(most), narrow(most + 1), "config.num_envs").await;
-    edge(&mut client, narrow(1), narrow(0), "config.num_envs").await;
     let bytes = |max_response_bytes| request(pb::SessionConfig { max_response_bytes, ..config(1, 1) });
     edge(&mut client, bytes(MAX_RESPONSE_BYTES), bytes(MAX_RESPONSE_BYTES + 1), "config.max_response_bytes")
         .await;
@@ -68,11 +67,11 @@ async fn of_rules() {
     let ruled = |rules| request(pb::SessionConfig { rules: Some(rules), ..config(1, 1) });
     let plain = pb::Rules::default;
     for (at, past) in [(4, 3), (32, 33)] {
-        let width = |width| ruled(pb::Rules { width: Some(width), ..plain() });
+        let width = |width| ruled(pb::Rules { width, ..plain() });
         edge(&mut client, width(at), width(past), "config.rules.width").await;
     }
     for (at, past) in [(4, 3), (40, 41)] {
-        let height = |height| ruled(pb::Rules { height: Some(height), ..plain() });
+        let height = |height| ruled(pb::Rules { height, ..plain() });
         edge(&mut client, height(at), height(past), "config.rules.height").await;
     }
     let preview = |preview| ruled(pb::Rules { preview: Some(preview), ..plain() });
@@ -92,18 +91,25 @@ async fn of_explicit_sequences() {
     let dealt = |lengths: Vec<usize>| {
         let num_envs = lengths.len() as u32;
         let piece_sequences = lengths.into_iter().map(|length| "I".repeat(length)).collect();
-        request(pb::SessionConfig { seed: None, piece_sequences, ..config(num_envs, 0) })
+        request(pb::SessionConfig {
+            seeding: Some(seeding::from_sequences(piece_sequences)),
+            ..config(num_envs, 0)
+        })
     };
-    edge(&mut client, dealt(vec![one]), dealt(vec![one + 1]), "config.piece_sequences[0]").await;
+    edge(&mut client, dealt(vec![one]), dealt(vec![one + 1]), "config.seeding.piece_sequences.sequences[0]")
+        .await;
     let (full, mut more) = (vec![one; all / one], vec![one; all / one]);
     more.push(1);
-    edge(&mut client, dealt(full), dealt(more), "config.piece_sequences").await;
+    edge(&mut client, dealt(full), dealt(more), "config.seeding.piece_sequences.sequences").await;
     // The same in a reset.
     let name = create(&mut client, config(1, 1)).await.name;
-    let with = |length| pb::ResetRequest { piece_sequences: vec!["I".repeat(length)], ..reset(&name) };
+    let with = |length| pb::ResetRequest {
+        seeding: Some(seeding::from_sequences(vec!["I".repeat(length)])),
+        ..reset(&name)
+    };
     client.reset(with(one)).await.expect("a sequence at the limit");
     let reported = refused(client.reset(with(one + 1)).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(reported.fields(), ["piece_sequences[0]"]);
+    assert_eq!(reported.fields(), ["seeding.piece_sequences.sequences[0]"]);
     // The longest sequence makes the largest snapshot, which can be restored.
     let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
     assert!(
@@ -111,7 +117,7 @@ async fn of_explicit_sequences() {
         "{} bytes",
         states[0].len()
     );
-    let sent = |states| restore(&name, pb::Positions { states, ..Default::default() });
+    let sent = |states| restore(&name, positions::from_snapshots(states));
     client.restore_state(sent(states.clone())).await.expect("the largest snapshot");
     // One piece more, in a snapshot written by hand.
     let mut longer = states[0][..states[0].len() - 8].to_vec();
@@ -122,11 +128,11 @@ async fn of_explicit_sequences() {
     assert!(longer.len() <= MAX_STATE_BYTES as usize);
     let longer = client.restore_state(sent(vec![longer.into()])).await;
     let reported = refused(longer, Code::InvalidArgument, "INVALID_STATE");
-    assert_eq!(reported.fields(), ["positions.states[0]"]);
+    assert_eq!(reported.fields(), ["positions.snapshots.states[0]"]);
     let oversized = Bytes::from(vec![0; MAX_STATE_BYTES as usize + 1]);
     let reported =
         refused(client.restore_state(sent(vec![oversized])).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(reported.fields(), ["positions.states[0]"]);
+    assert_eq!(reported.fields(), ["positions.snapshots.states[0]"]);
 }
 
 #[tokio::test]
@@ -134,8 +140,8 @@ async fn of_a_feature_selection() {
     let server = start().await;
     let mut client = server.client().await;
     let selected = |features| {
-        let features = Some(pb::FeatureSelection { features, ..Default::default() });
-        let rules = Some(pb::Rules { width: Some(32), ..Default::default() });
+        let features = Some(features::from_names(features));
+        let rules = Some(pb::Rules { width: 32, ..Default::default() });
         request(pb::SessionConfig { features, rules, ..config(1, 1) })
     };
     // Every feature, at the widest playfield.
@@ -143,7 +149,7 @@ async fn of_a_feature_selection() {
     let of_playfield = FEATURES.iter().filter(|feature| !feature.is_of_landing());
     all.extend(of_playfield.map(|feature| format!("{}_preclear", feature.name)));
     let past = vec!["holes".to_owned(); MAX_FEATURES as usize + 1];
-    edge(&mut client, selected(all), selected(past), "config.features.features").await;
+    edge(&mut client, selected(all), selected(past), "config.features.names.names").await;
 }
 
 #[tokio::test]
@@ -152,7 +158,7 @@ async fn of_positions() {
     let mut client = server.client().await;
     let drawn = |count| {
         let drawings = vec![drawing(&[], "O"); count];
-        let positions = pb::Positions { drawings, ..Default::default() };
+        let positions = positions::from_drawings(drawings);
         pb::EnumeratePlacementsRequest { max_response_bytes: 32 << 20, ..enumerate(positions) }
     };
     let most = MAX_POSITIONS as usize;
@@ -161,7 +167,7 @@ async fn of_positions() {
     assert_eq!(answer.row_offsets.unwrap().shape, [MAX_POSITIONS + 1]);
     let reported =
         refused(client.enumerate_placements(drawn(most + 1)).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(reported.fields(), ["positions.drawings"]);
+    assert_eq!(reported.fields(), ["positions.drawings.drawings"]);
 }
 
 #[tokio::test]
@@ -204,9 +210,9 @@ async fn of_an_answer_to_a_step() {
             let wanted = |num_envs| pb::SessionConfig {
                 autoreset_mode: mode.into(),
                 max_response_bytes,
-                action_mask: true,
+                action_mask_format: pb::ActionMaskFormat::Bytes.into(),
                 max_episode_steps: 1,
-                features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
+                features: Some(features::from_set("bcts8")),
                 ..config(num_envs, 1)
             };
             let past = client.create_session(request(wanted(60_000))).await;
@@ -233,9 +239,9 @@ async fn of_an_answer_with_placements() {
     let server = start().await;
     let mut client = server.client().await;
     let ask = |max_response_bytes| {
-        let positions = pb::Positions { drawings: vec![drawing(&[], "T"); 50], ..Default::default() };
+        let positions = positions::from_drawings(vec![drawing(&[], "T"); 50]);
         pb::EnumeratePlacementsRequest {
-            features: Some(pb::FeatureSelection { feature_set: "bertsekas".into(), ..Default::default() }),
+            features: Some(features::from_set("bertsekas")),
             include_afterstates: true,
             include_position_features: true,
             max_response_bytes,
@@ -285,13 +291,13 @@ async fn of_the_keys_of_a_placement() {
     let ask = |piece: &str, held: &str, max_response_bytes| {
         let rules = pb::Rules {
             preset: "guideline".to_owned(),
-            height: Some(20),
+            height: 20,
             rows_above: Some(0),
-            top_out: Some(pb::TopOut::SpawnBlocked.into()),
+            top_out: pb::TopOut::SpawnBlocked.into(),
             ..Default::default()
         };
         let drawings = vec![pb::Drawing { held: held.to_owned(), ..drawing(&rows, piece) }];
-        let positions = pb::Positions { rules: Some(rules), drawings, ..Default::default() };
+        let positions = pb::Positions { rules: Some(rules), ..positions::from_drawings(drawings) };
         pb::EnumeratePlacementsRequest { include_keys: true, max_response_bytes, ..enumerate(positions) }
     };
     let lengths = |answer: &pb::EnumeratePlacementsResponse| -> Vec<u32> {
@@ -324,7 +330,7 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     let server = start().await;
     let mut client = server.client().await;
     let sequence = "IOTZSJL".repeat(14_000);
-    let dealt = pb::SessionConfig { seed: None, piece_sequences: vec![sequence], ..config(60, 0) };
+    let dealt = pb::SessionConfig { seeding: Some(seeding::from_sequences(vec![sequence])), ..config(60, 0) };
     let name = create(&mut client, dealt).await.name;
     client.reset(reset(&name)).await.unwrap();
     let reported = refused(client.save_state(save(&name)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
@@ -355,8 +361,8 @@ async fn of_a_page_of_sessions() {
     let of_playfield = FEATURES.iter().filter(|feature| !feature.is_of_landing());
     let features = all.chain(of_playfield.map(|feature| format!("{}_preclear", feature.name))).collect();
     let config = pb::SessionConfig {
-        features: Some(pb::FeatureSelection { features, ..Default::default() }),
-        rules: Some(pb::Rules { width: Some(32), ..Default::default() }),
+        features: Some(features::from_names(features)),
+        rules: Some(pb::Rules { width: 32, ..Default::default() }),
         ..config(1, 1)
     };
     for _ in 0..1_000 {

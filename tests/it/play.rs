@@ -220,7 +220,7 @@ fn what_cannot_be_played_is_refused() {
     check(&[], "error: this needs a terminal, but stdin is not one");
     check(&["--rules", "chess"], "no preset is called \"chess\"");
     check(&["--hint", "random"], "no controller is called \"random\"");
-    check(&["--against", "bcst"], "no agent or controller is called \"bcst\"");
+    check(&["--against", "bcst"], "no policy is called \"bcst\"");
     check(&["--lookahead", "0"], "--against");
     check(&["--expectation"], "--against");
     check(&["--speed", "101"], "expected a number from 0 to 100");

@@ -12,8 +12,8 @@ use prost::Message;
 use tetrion::wire::limits::{
     MAX_DECODED_BYTES, MAX_ENVS_PER_SESSION, MAX_REQUEST_SEQUENCE_PIECES, MAX_SMALL_REQUEST_BYTES,
 };
-use tetrion::wire::pb;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::{pb, seeding};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -312,12 +312,12 @@ async fn calls_without_bulk_take_small_messages() {
 #[tokio::test]
 async fn a_message_of_many_small_parts_is_too_large() {
     let (address, _guard) = start().await;
-    let drawings = b"\x12\x02\x1a\0".repeat(4 << 20); // positions.drawings, 16 MiB
+    let drawings = b"\x12\x04\x1a\x02\x0a\0".repeat(4 << 20); // positions.drawings.drawings, 24 MiB
     let method = "/tetrion.v1.EnvironmentService/EnumeratePlacements";
     let got = send(&connect(&address).await, method, vec![drawings.into()]).await;
     let refusal = refused(got, Code::ResourceExhausted, "REQUEST_TOO_LARGE");
     assert_eq!(refusal.metadata("max_bytes"), MAX_DECODED_BYTES.to_string());
-    assert!(refusal.message.starts_with("the message of 16777216 bytes would take "), "{}", refusal.message);
+    assert!(refusal.message.starts_with("the message of 25165824 bytes would take "), "{}", refusal.message);
 }
 
 #[tokio::test]
@@ -328,7 +328,7 @@ async fn all_environments_of_the_largest_session_are_reset_in_a_small_message() 
     let reset = pb::ResetRequest {
         session: "sessions/none".to_owned(),
         envs: only(0..MAX_ENVS_PER_SESSION),
-        piece_sequences: vec!["T".repeat(per_env); MAX_ENVS_PER_SESSION as usize],
+        seeding: Some(seeding::from_sequences(vec!["T".repeat(per_env); MAX_ENVS_PER_SESSION as usize])),
         ..Default::default()
     };
     assert!(reset.encoded_len() <= MAX_SMALL_REQUEST_BYTES as usize);

@@ -1,5 +1,5 @@
-//! Games of evaluations are recorded: the actions that the server sends lead to the results that it reported, and the program
-//! writes, replays and exports them.
+//! Games of evaluations are recorded: the recordings that the server sends lead to the results that it reported, and the
+//! program writes, replays and exports them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,71 +7,68 @@ use std::process::Output;
 
 use serde_json::Value;
 use tetrion::engine::{ActionModel, AttackTable, Garbage, RULES_VERSION, Rules, Timing};
-use tetrion::recording::{Outcome, Pieces, Recorder, Replay, Setup};
+use tetrion::recording::{Outcome, Pieces, Recorder, Recording, Replay, Setup};
 use tetrion::wire::limits::{MAX_RECORDED_GAMES, MAX_RECORDED_STEPS};
-use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::pb::evaluate_policies_response::Event;
+use tetrion::wire::pb::policy::Kind;
 use tetrion::wire::rules::ResolvedRules;
-use tetrion::wire::{pb, tensor};
+use tetrion::wire::search::{self, Expectation, Search};
+use tetrion::wire::{pb, recording, seeding};
 use tonic::Code;
 
 use crate::evaluate::tetrion;
-use crate::evaluation::{Client, request, rows, start};
+use crate::evaluation::{Client, named, request, rows, start};
 use crate::support::refused;
 
 type Request = pb::EvaluatePoliciesRequest;
 
-/// The games of a request, and their actions.
-async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Vec<u16>)> {
+/// The games of a request, and their recordings.
+async fn recorded(client: &mut Client, request: Request) -> Vec<(tetrion::rollout::GameResult, Recording)> {
     let mut stream = client.evaluate_policies(request).await.unwrap().into_inner();
-    let (mut results, mut actions) = (Vec::new(), Vec::new());
+    let (mut results, mut recordings) = (Vec::new(), Vec::new());
     while let Some(message) = stream.message().await.unwrap() {
         match message.event.unwrap() {
             Event::Results(columns) => results.extend(rows(&columns)),
-            Event::Actions(done) => actions.push(done),
-            Event::Started(_) | Event::Progress(_) | Event::Summary(_) => {}
+            Event::Recording(game) => recordings.push(game),
+            Event::Started(_) | Event::Estimates(_) | Event::Progress(_) | Event::Summary(_) => {}
         }
     }
-    assert_eq!(results.len(), actions.len());
+    assert_eq!(results.len(), recordings.len());
     results.sort_by_key(|result| (result.policy, result.seed_index, result.episode));
-    actions.sort_by_key(|done| (done.policy_index, done.seed_index, done.episode_index));
-    for (result, done) in results.iter().zip(&actions) {
-        let of_actions = (done.policy_index, done.seed_index, done.episode_index);
-        assert_eq!((result.policy, result.seed_index, result.episode), of_actions);
+    recordings.sort_by_key(|game| (game.policy_index, game.seed_index, game.episode_index));
+    for (result, game) in results.iter().zip(&recordings) {
+        let of_recording = (game.policy_index, game.seed_index, game.episode_index);
+        assert_eq!((result.policy, result.seed_index, result.episode), of_recording);
     }
-    results
-        .into_iter()
-        .zip(actions)
-        .map(|(result, done)| (result, done.actions.iter().map(|&action| action as u16).collect()))
-        .collect()
+    let decode = |game: pb::EvaluationRecording| recording::decode(&game.recording.unwrap()).unwrap();
+    results.into_iter().zip(recordings).map(|(result, game)| (result, decode(game))).collect()
 }
 
-fn agents(names: &[&str]) -> Vec<pb::Agent> {
-    let agent = |name: &&str| pb::Agent { name: (*name).to_owned(), ..Default::default() };
-    names.iter().map(agent).collect()
+fn policies(names: &[&str]) -> Vec<pb::Policy> {
+    names.iter().map(|name| named(name)).collect()
+}
+
+fn looking(search: Search) -> Option<pb::Search> {
+    Some(search::encode(search))
 }
 
 #[tokio::test]
-async fn actions_lead_to_the_results() {
+async fn recordings_are_of_the_games_that_were_played() {
     let (mut client, _guard) = start(2).await;
-    let seeds = || Some(Games::Seeds(tensor::encode(vec![2], &[3u64, 9])));
     let ruled = |rules: Rules, names: &[&str]| Request {
         rules: Some((&ResolvedRules::from(rules)).into()),
-        agents: agents(names),
-        games: seeds(),
-        record: true,
+        policies: policies(names),
+        seeding: Some(seeding::from_seeds(vec![3, 9])),
+        include_results: true,
+        include_recordings: true,
         ..Default::default()
     };
-    let placements = ["bcts", "random", "expectation", "dellacherie", "dummy"];
+    let placements = ["bcts", "random", "bcts", "dellacherie", "dummy"];
     let mut requests = vec![];
     for preset in ["simplified", "survey", "genetic", "leiden"] {
         let rules = Rules { width: 7, height: 8, preview: 1, ..Rules::preset(preset).unwrap() };
         let mut request = ruled(rules, &placements);
-        request.agents[2] = pb::Agent {
-            name: "bcts".to_owned(),
-            expectation: Some(pb::Expectation::default()),
-            ..Default::default()
-        };
+        request.policies[2].search = looking(Search::Expectation(Expectation::DEFAULT));
         requests.push((rules, Request { max_pieces: 500, ..request }));
     }
     let keys = Rules { width: 7, height: 9, ..Rules::preset("lab").unwrap() };
@@ -80,8 +77,9 @@ async fn actions_lead_to_the_results() {
     let modern =
         Rules { width: 6, height: 14, rows_above: 4, preview: 2, ..Rules::preset("guideline").unwrap() };
     let mut request = ruled(modern, &["bcts", "random", "dellacherie", "bcts", "bcts"]);
-    request.agents[3].lookahead = Some(1);
-    request.agents[4].expectation = Some(pb::Expectation { placements: Some(4), ..Default::default() });
+    request.policies[3].search = looking(Search::Lookahead { pieces: 1 });
+    let four = Expectation { placements: 4, ..Expectation::DEFAULT };
+    request.policies[4].search = looking(Search::Expectation(four));
     requests.push((modern, Request { max_pieces: 40, ..request }));
     // Large enough for the widest words, and low enough for the shortest ones.
     let wide = Rules::simplified(20, 32);
@@ -91,9 +89,10 @@ async fn actions_lead_to_the_results() {
     for preset in ["survey", "genetic"] {
         let rules = Rules { preview: 1, garbage: garbage(1), ..Rules::preset(preset).unwrap() };
         let mut request = ruled(rules, &["bcts", "random", "bcts", "bcts", "monte_carlo", "dellacherie"]);
-        request.agents[2].lookahead = Some(1);
-        request.agents[3].expectation = Some(pb::Expectation::default());
-        request.agents[4].playouts = Some(2);
+        request.policies[2].search = looking(Search::Lookahead { pieces: 1 });
+        request.policies[3].search = looking(Search::Expectation(Expectation::DEFAULT));
+        let twice = pb::MonteCarlo { playouts: 2, as_coded: false };
+        request.policies[4].kind = Some(Kind::MonteCarlo(twice));
         requests.push((rules, Request { max_pieces: 60, ..request }));
     }
     let rules = Rules { garbage: garbage(0), attack_table: AttackTable::Jstris, ..Rules::simplified(6, 12) };
@@ -102,7 +101,7 @@ async fn actions_lead_to_the_results() {
     requests.push((rules, Request { max_steps: 900, ..ruled(rules, &["random_keys", "bcts"]) }));
     let rules = Rules { garbage: garbage(2), ..modern };
     let mut request = ruled(rules, &["bcts", "random", "tetrion-guideline", "bcts"]);
-    request.agents[3].lookahead = Some(1);
+    request.policies[3].search = looking(Search::Lookahead { pieces: 1 });
     requests.push((rules, Request { max_pieces: 60, ..request }));
     let rules = Rules {
         action_model: ActionModel::Keypress,
@@ -112,19 +111,21 @@ async fn actions_lead_to_the_results() {
     requests.push((rules, Request { max_steps: 600, ..ruled(rules, &["random_keys", "bcts"]) }));
     let mut pieces = 0;
     for (rules, request) in requests {
-        let unrecorded = crate::evaluation::ask(&mut client, Request { record: false, ..request.clone() });
+        let unrecorded =
+            crate::evaluation::ask(&mut client, Request { include_recordings: false, ..request.clone() });
         let unrecorded = unrecorded.await.unwrap().results;
-        for (n, (result, actions)) in recorded(&mut client, request).await.into_iter().enumerate() {
+        for (n, (result, recording)) in recorded(&mut client, request).await.into_iter().enumerate() {
             assert_eq!(result, tetrion::rollout::GameResult { game: result.game, ..unrecorded[n] });
             let setup = Setup::new(rules, Pieces::Seed(result.seed));
             let mut recorder = Recorder::new(setup).unwrap();
-            actions.iter().for_each(|&action| assert!(recorder.play(action).is_ok(), "{result:?}"));
+            recording.actions.iter().for_each(|&action| assert!(recorder.play(action).is_ok(), "{result:?}"));
+            assert_eq!(recording, recorder.recording("", ""), "{result:?}");
             let Outcome { lines, score, end, .. } = recorder.course().outcome();
             assert_eq!(
-                (lines, recorder.course().outcome().pieces, actions.len() as u64),
+                (lines, recorder.course().outcome().pieces, recording.actions.len() as u64),
                 (result.lines, result.pieces, result.steps)
             );
-            assert_eq!((score, end.is_none()), (result.score, result.truncated), "{result:?}");
+            assert_eq!((score, end.is_none()), (result.score, result.is_truncated()), "{result:?}");
             pieces += result.pieces;
         }
     }
@@ -134,23 +135,21 @@ async fn actions_lead_to_the_results() {
 #[tokio::test]
 async fn more_than_can_be_kept_is_refused() {
     let (mut client, _guard) = start(1).await;
-    let seeds = |count| Some(Games::SeedRange(pb::SeedRange { seed: 1, count }));
     let recording = |count| Request {
-        agents: agents(&["random"]),
-        weights: None,
-        games: seeds(count),
+        policies: policies(&["random"]),
+        seeding: Some(seeding::from_drawn(1, count)),
         episodes_per_seed: 1,
-        record: true,
+        include_recordings: true,
         ..request()
     };
     assert_eq!(recorded(&mut client, recording(MAX_RECORDED_GAMES)).await.len(), MAX_RECORDED_GAMES as usize);
     let longest = Request { max_steps: MAX_RECORDED_STEPS, ..recording(1) };
     assert_eq!(recorded(&mut client, longest.clone()).await.len(), 1);
     for (request, field) in [
-        (recording(MAX_RECORDED_GAMES + 1), "games"),
+        (recording(MAX_RECORDED_GAMES + 1), "seeding"),
         (Request { max_steps: MAX_RECORDED_STEPS + 1, ..recording(1) }, "max_steps"),
         (Request { max_response_bytes: 1 << 20, ..longest }, "max_steps"),
-        (Request { omit_results: true, ..recording(1) }, "record"),
+        (Request { include_results: false, ..recording(1) }, "include_recordings"),
     ] {
         let error = refused(client.evaluate_policies(request).await, Code::InvalidArgument, "INVALID_FIELD");
         assert_eq!(error.fields(), [field]);

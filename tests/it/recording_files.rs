@@ -1,8 +1,8 @@
 //! Recordings as files: either form comes back as it was, and what is wrong in one is named.
 
 use prost::Message;
-use tetrion::engine::{Rules, parse_sequence};
-use tetrion::recording::{Ending, Pieces, Recorder, Recording, Replay, Setup};
+use tetrion::engine::{EpisodeEnd, Rules, parse_sequence};
+use tetrion::recording::{Pieces, Recorder, Recording, Replay, Setup};
 use tetrion::wire::limits::{MAX_RECORDING_BYTES, MAX_RECORDING_TEXT};
 use tetrion::wire::pb;
 use tetrion::wire::recording::{encode, read, to_bytes, to_json};
@@ -32,13 +32,13 @@ fn a_file_written_by_hand_is_replayed() {
         "pieceSequence": "OO I",
         "actions": [0, 2, 0],
         "landingLines": "AAIA",
-        "outcome": {"pieces": "3", "lines": 2, "score": 2, "end": "RECORDED_END_OUT_OF_PIECES", "rows": ["#...", "#...", "#...", "#..."]},
+        "outcome": {"pieces": "3", "lines": 2, "score": 2, "end": "EPISODE_END_OUT_OF_PIECES", "rows": ["#...", "#...", "#...", "#..."]},
         "player": "Ada"
     }"##;
     let recording = read(file.as_bytes()).unwrap();
     assert_eq!((&recording.actions[..], &recording.landing_lines[..]), (&[0, 2, 0][..], &[0, 2, 0][..]));
     assert_eq!(recording.setup.pieces, Pieces::Sequence(parse_sequence("OOI").unwrap().into()));
-    assert_eq!(recording.outcome.end, Some(Ending::OutOfPieces));
+    assert_eq!(recording.outcome.end, Some(EpisodeEnd::OutOfPieces));
     assert_eq!(Replay::new(recording).unwrap().difference(), None);
 }
 
@@ -82,7 +82,7 @@ fn what_is_wrong_in_a_message_is_named() {
         "rules_version: is \"other\", expected \"tetrion-rules-1\": other rules may make another game",
     );
     check(|message| message.rules = None, "rules: is required");
-    let width = |message: &mut pb::Recording| message.rules.as_mut().unwrap().width = Some(40);
+    let width = |message: &mut pb::Recording| message.rules.as_mut().unwrap().width = 40;
     check(width, "rules.width: width is 40, expected 4 to 32");
     check(|message| message.pieces = None, "pieces: is required");
     check(
@@ -103,6 +103,14 @@ fn what_is_wrong_in_a_message_is_named() {
     );
     check(|message| message.actions = vec![0, 70_000], "actions[1]: is 70000, expected at most 65535");
     check(|message| message.outcome = None, "outcome: is required");
+    let end = |end: pb::EpisodeEnd| {
+        move |message: &mut pb::Recording| message.outcome.as_mut().unwrap().end = end.into()
+    };
+    check(end(pb::EpisodeEnd::Unspecified), "outcome.end: is required");
+    check(
+        end(pb::EpisodeEnd::StepLimit),
+        "outcome.end: is EPISODE_END_STEP_LIMIT, expected EPISODE_END_NOT_ENDED: a replay knows no limits",
+    );
     check(
         |message| message.outcome.as_mut().unwrap().rows = vec!["#".to_owned()],
         "outcome.rows: row 0 from the top of the drawing is 1 cells wide, expected 4",

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tetrion::agents::{Agent, AgentRng, Controller, Kernel, LinearAgent, TerminalValue};
 use tetrion::engine::{
-    Column, Dealer, End, Game, Playfield, Randomizer, Rules, Scoring, TopOut, episode_seed, is_blocked,
-    parse_sequence,
+    Column, Dealer, EpisodeEnd, Game, Playfield, Randomizer, Rules, Scoring, TopOut, episode_seed,
+    is_blocked, parse_sequence,
 };
 use tetrion::features::FeatureSet;
 use tetrion::pool::{Party, Pool};
@@ -60,7 +60,7 @@ fn run(threads: usize, parallelism: usize, evaluation: Evaluation) -> Vec<GameRe
 fn results_do_not_depend_on_threads_parallelism_or_kernel() {
     let alone = run(1, 1, evaluation(Kernel::Portable));
     assert_eq!(alone.len(), 70);
-    assert!(alone.iter().any(|r| r.truncated) && alone.iter().any(|r| !r.truncated));
+    assert!(alone.iter().any(|r| r.is_truncated()) && alone.iter().any(|r| !r.is_truncated()));
     for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         for (threads, parallelism) in [(1, 0), (2, 0), (8, 0), (8, 3)] {
             assert_eq!(run(threads, parallelism, evaluation(kernel)), alone, "{kernel:?}, {threads} threads");
@@ -96,7 +96,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
         for _ in 0..slice {
             let piece = dealer.deal().unwrap();
             if is_blocked(rules, &playfield, piece) {
-                (end, score) = (Some(End::ToppedOut), score + rules.scoring.game_end);
+                (end, score) = (Some(EpisodeEnd::ToppedOut), score + rules.scoring.game_end);
                 break;
             }
             let placement = agent.choose_plainly(rules, &playfield, piece).placement;
@@ -106,7 +106,7 @@ fn check_episode(rules: &Rules, agent: &LinearAgent, seed: u64, max_pieces: u64)
             (pieces, lines) = (pieces + 1, lines + u64::from(landed.lines));
             score += rules.reward(landed.lines, landed.losses());
             if landed.terminal {
-                end = Some(End::ToppedOut);
+                end = Some(EpisodeEnd::ToppedOut);
                 break;
             }
         }
@@ -192,7 +192,7 @@ fn a_written_sequence_ends_the_game_as_truncated() {
         },
     );
     for result in results {
-        assert_eq!((result.pieces, result.lines, result.truncated, result.seed), (4, 2, true, 0));
+        assert_eq!((result.pieces, result.lines, result.is_truncated(), result.seed), (4, 2, true, 0));
     }
 }
 
@@ -357,7 +357,7 @@ fn games_played_by_mdptetris_are_replayed_to_the_last_line() {
         let bounds = Bounds::of_game(pieces, u64::MAX);
         episode.play(&rules, &Agent::Linear(agent), Kernel::best(), bounds);
         let over = match end {
-            "over" => Some(End::ToppedOut),
+            "over" => Some(EpisodeEnd::ToppedOut),
             _ => None,
         };
         assert_eq!(

@@ -15,7 +15,7 @@ use tetrion::trainer::run_folder::{
     CHECKPOINT, CONFIG, CURVE, GENERATIONS, Resumed, RunFolder, RunFolderError, TIMING, WEIGHTS,
     read_generations, write_atomically,
 };
-use tetrion::trainer::weights::{FeatureSetNote, ScoreNote, SeedsNote, Weights};
+use tetrion::trainer::weights::{ScoreNote, SeedsNote, Weights};
 
 use crate::cem::{advance, toy};
 
@@ -304,7 +304,8 @@ fn files_are_replaced_whole() {
 pub fn bcts_like() -> Weights {
     Weights {
         format: 1,
-        feature_set: FeatureSetNote { name: "pair".into(), version: "1".into() },
+        feature_set: "pair".into(),
+        feature_set_version: "1".into(),
         feature_names: vec!["holes".into(), "landing_height".into()],
         weights: vec![-0.1 - 0.2, 5e-324],
         model: None,

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tetrion::client::session::{
-    AutoresetMode, InvalidActionPolicy, Picture, PlacementList, PlacementsRequest, Session, SessionRequest,
-    Start,
+    AutoresetMode, InvalidActionPolicy, Picture, PlacementList, PlacementsRequest, Seeding, Session,
+    SessionRequest,
 };
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion::engine::Key;
@@ -29,10 +29,36 @@ fn request() -> SessionRequest {
     SessionRequest {
         rules: RulesChoice::of_size(8, 8),
         num_envs: 3,
-        seed: Some(5),
+        seeding: Some(Seeding::Seed(5)),
         action_mask: true,
         features: Some(Features::Set { name: "bcts8".into(), version: String::new() }),
         ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn actions_are_read_and_written_by_their_digits() {
+    let (address, _guard) = start().await;
+    let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
+    let modern = SessionRequest { rules: RulesChoice::preset("guideline"), ..Default::default() };
+    for (request, names) in [
+        (request(), vec!["orientation", "column"]),
+        (modern, vec!["hold", "orientation", "column", "row", "spin"]),
+    ] {
+        let session = client.create_session(&request).await.unwrap();
+        let found: Vec<&str> = session.action_digits().iter().map(|digit| digit.name.as_str()).collect();
+        assert_eq!(found, names);
+        for action in 0..session.num_actions() {
+            let digits = session.decode_action(action).unwrap();
+            assert_eq!(session.encode_action(&digits), Some(action));
+        }
+        assert_eq!(session.decode_action(session.num_actions()), None);
+        let sizes: Vec<u32> = session.action_digits().iter().map(|digit| digit.size).collect();
+        assert_eq!(session.encode_action(&sizes), None);
+        assert_eq!(session.encode_action(&sizes[1..]), None);
+        if names.len() == 2 {
+            assert_eq!(session.decode_action(19), Some(vec![2, 3]));
+        }
     }
 }
 
@@ -47,7 +73,7 @@ async fn an_action_that_does_not_exist_is_reported() {
         let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
         let request = SessionRequest { invalid_action_policy, infos, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
-        session.reset(None, Start::Pieces(vec!["OIT".to_owned()])).await.unwrap();
+        session.reset(None, Some(&Seeding::PieceSequences(vec!["OIT".to_owned()]))).await.unwrap();
         // An O has one orientation.
         let stepped = session.step(&[0, 8, 0], None).await.unwrap();
         assert_eq!(stepped.terminated, [false, terminated, false]);
@@ -56,7 +82,7 @@ async fn an_action_that_does_not_exist_is_reported() {
         assert_eq!(infos.names().len(), 3);
         assert_eq!(infos.column::<i8>("landing_row").unwrap().elements, [0, -1, 0]);
         assert_eq!(infos.flags("invalid_action").unwrap(), [false, true, false]);
-        assert_eq!(infos.column::<u64>("invalid_actions").unwrap().elements, [0, 1, 0]);
+        assert_eq!(infos.column::<i64>("invalid_actions").unwrap().elements, [0, 1, 0]);
         assert!(infos.flags("invalid_actions").is_err(), "another type");
         assert!(infos.flags("valid_action").is_err(), "another name");
     }
@@ -71,8 +97,8 @@ async fn placements_of_positions_are_those_of_a_session() {
         let observations = ["board_bits", "current"].map(str::to_owned).to_vec();
         let request = SessionRequest { rules: rules.clone(), observations, ..request() };
         let mut session = client.create_session(&request).await.unwrap();
-        let pieces = Start::Pieces(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
-        session.reset(None, pieces).await.unwrap();
+        let pieces = Seeding::PieceSequences(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
+        session.reset(None, Some(&pieces)).await.unwrap();
         let seen = session.step(&[1, 2, 0], None).await.unwrap().seen.observations;
         let rows: Vec<u32> = match width {
             8 => seen.column::<u16>("board_bits").unwrap().elements.into_iter().map(u32::from).collect(),
@@ -93,7 +119,7 @@ async fn placements_come_with_keys() {
     let rules = RulesChoice::preset("guideline");
     let request = SessionRequest { rules, num_envs: 1, features: None, ..request() };
     let mut session = client.create_session(&request).await.unwrap();
-    session.reset(None, Start::Pieces(vec!["OITSZJ".to_owned()])).await.unwrap();
+    session.reset(None, Some(&Seeding::PieceSequences(vec!["OITSZJ".to_owned()]))).await.unwrap();
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
         list.keys_of(row).into_iter().map(Key::name).collect()
     };
@@ -121,7 +147,7 @@ async fn a_session_from_creation_to_deletion() {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();
     assert_eq!((session.num_envs(), session.num_actions()), (3, 32));
-    let seen = session.reset(None, Start::Next).await.unwrap();
+    let seen = session.reset(None, None).await.unwrap();
     let board = seen.observations.column::<u8>("board").unwrap();
     assert_eq!((board.shape, board.elements.iter().max()), (vec![3, 8, 8], Some(&0)));
     assert_eq!(seen.action_mask.len(), 3 * 32);
@@ -158,7 +184,7 @@ async fn a_session_from_creation_to_deletion() {
 
     let saved = session.save(None).await.unwrap();
     let stepped = session.step(&first, None).await.unwrap();
-    assert_eq!(stepped.seen.infos.column::<u64>("pieces").unwrap().elements, [1, 1, 1]);
+    assert_eq!(stepped.seen.infos.column::<i64>("pieces").unwrap().elements, [1, 1, 1]);
     assert_eq!(
         (stepped.rewards.len(), stepped.terminated, stepped.truncated),
         (3, vec![false; 3], vec![false; 3])
@@ -178,7 +204,7 @@ async fn a_session_from_creation_to_deletion() {
         matches!(&refused, ClientError::Refused { reason, .. } if reason == "ACTION_OUT_OF_RANGE"),
         "{refused:?}"
     );
-    let seen = session.reset(Some(&[1]), Start::Pieces(vec!["OI".into()])).await.unwrap();
+    let seen = session.reset(Some(&[1]), Some(&Seeding::PieceSequences(vec!["OI".into()]))).await.unwrap();
     assert_eq!(seen.observations.column::<i8>("current").unwrap().elements, [1]);
     session.renew().await.unwrap();
     let name = session.name().to_owned();
@@ -193,8 +219,8 @@ async fn a_stream_gives_what_single_steps_give() {
     let request = SessionRequest { autoreset_mode: AutoresetMode::SameStep, ..request() };
     let (mut one, mut other) =
         (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
-    one.reset(None, Start::Seeds(vec![1, 2, 3])).await.unwrap();
-    other.reset(None, Start::Seeds(vec![1, 2, 3])).await.unwrap();
+    one.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
+    other.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
     // Each in its own column of the first placement that always exists in the open, until it no longer does.
     let mut stream = one.stream().await.unwrap();
     for _ in 0..20 {
@@ -250,7 +276,7 @@ async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notif
 async fn begun(address: String) -> Session {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
     let mut session = client.create_session(&SessionRequest { num_envs: 1, ..request() }).await.unwrap();
-    session.reset(None, Start::Next).await.unwrap();
+    session.reset(None, None).await.unwrap();
     session
 }
 
@@ -268,7 +294,7 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
         let (disturbed, expected) =
             (session.step(&[action], None).await.unwrap(), undisturbed.step(&[action], None).await.unwrap());
         let length = |stepped: &tetrion::client::session::Stepped| {
-            stepped.seen.infos.column::<u64>("steps").unwrap().elements
+            stepped.seen.infos.column::<i64>("steps").unwrap().elements
         };
         assert_eq!(length(&disturbed), length(&expected), "step {i}");
     }
@@ -315,7 +341,7 @@ async fn patience_ends() {
     let options = ConnectOptions { patience: Duration::from_millis(300), ..ConnectOptions::default() };
     let client = Client::connect(&[address], options).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();
-    session.reset(None, Start::Next).await.unwrap();
+    session.reset(None, None).await.unwrap();
     drop(guard);
     let lost = session.step(&[0; 3], None).await.unwrap_err();
     assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");

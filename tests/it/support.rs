@@ -11,9 +11,9 @@ use tetrion::service::{
     CallPool, Caller, CallerLimits, Clock, Environments, ServerFacts, SessionStore, StoreLimits, Worlds,
 };
 use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_RESPONSE_BYTES};
-use tetrion::wire::pb;
 use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
+use tetrion::wire::{pb, seeding};
 use tonic::metadata::MetadataValue;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::server::TcpIncoming;
@@ -178,7 +178,7 @@ pub fn refused<T: std::fmt::Debug>(got: Result<T, Status>, code: Code, reason: &
 
 /// A session configuration from the fields that matter.
 pub fn config(num_envs: u32, seed: u64) -> pb::SessionConfig {
-    pb::SessionConfig { num_envs: Some(num_envs), seed: Some(seed), ..Default::default() }
+    pb::SessionConfig { num_envs, seeding: Some(seeding::from_seed(seed)), ..Default::default() }
 }
 
 /// Makes a session.
@@ -214,9 +214,11 @@ pub fn numbers(tensor: &pb::Tensor) -> Vec<f64> {
         Uint16 => read::<u16>(data, f64::from),
         Int32 => read::<i32>(data, f64::from),
         Uint32 => read::<u32>(data, f64::from),
+        Int64 => read::<i64>(data, |number| number as f64),
         Uint64 => read::<u64>(data, |number| number as f64),
         Float32 => read::<f32>(data, f64::from),
         Float64 => read::<f64>(data, |number| number),
+        Int16 | Float16 | Bfloat16 => panic!("no field has the type {:?}", tensor.dtype()),
         Unspecified => panic!("a tensor without an element type"),
     };
     assert_eq!(tensor.shape.iter().product::<u32>() as usize, numbers.len(), "{:?}", tensor.shape);

@@ -220,7 +220,7 @@ fn what_a_terminal_would_obey_is_not_on_the_screen() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join("mine\u{202e}\u{9b}2J\u{1b}]0;title\u{7}.json");
     let mut weights = bcts_like();
-    (weights.feature_set.name, weights.feature_set.version) = (String::new(), String::new());
+    (weights.feature_set, weights.feature_set_version) = (String::new(), String::new());
     std::fs::write(&path, weights.to_json()).unwrap();
     let (written, code) = typed(&format!("watch '{}' --paused", path.display()), &[], "paused", "q");
     std::fs::remove_file(&path).unwrap();

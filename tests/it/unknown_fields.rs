@@ -8,7 +8,7 @@ use tetrion::server::ServerConfig;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
 use tetrion::wire::revision::PROTOCOL_REVISION;
-use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
+use tetrion::wire::{FILE_DESCRIPTOR_SET, pb, positions};
 use tonic::{Code, Status};
 
 use crate::evaluation::connect_with;
@@ -66,7 +66,7 @@ async fn every_call_refuses_a_field_that_its_request_does_not_have() {
             num_methods += 1;
         }
     }
-    assert_eq!(num_methods, 15);
+    assert_eq!(num_methods, 16);
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn a_field_is_found_at_any_depth_and_nothing_has_happened() {
 async fn a_field_is_found_behind_megabytes() {
     let (channel, _guard) = connect_with(ServerConfig::default()).await;
     let states = vec![Bytes::from(vec![7; 60_000]); 300];
-    let positions = Some(pb::Positions { states, ..Default::default() });
+    let positions = Some(positions::from_snapshots(states));
     let request = pb::RestoreStateRequest { positions, ..Default::default() };
     let bytes = [request.encode_to_vec(), b"\xc0\x3e\x01".to_vec()].concat();
     let method = "/tetrion.v1.EnvironmentService/RestoreState";

@@ -9,7 +9,7 @@ use tetrion::features::kernel::Kernel;
 use tetrion::pool::{Party, Pool};
 use tetrion::rollout::{Deal, Evaluation};
 use tetrion::service::budget::Budget;
-use tetrion::service::games::{Keep, RunningGames};
+use tetrion::service::games::{Keep, RunningGames, Unread};
 use tetrion::wire::limits::MAX_UNREAD_GAMES;
 
 /// Fifty thousand games of one piece.
@@ -57,7 +57,8 @@ fn no_games_begin_while_too_many_lie_unread() {
         while games.num_waiting() < 2 && !games.ended() {
             std::thread::yield_now();
         }
-        let unread = games.take_unread().len();
+        let Unread::Games(unread) = games.take_unread() else { panic!("games are played") };
+        let unread = unread.len();
         assert!(unread <= MAX_UNREAD_GAMES + 1, "{unread} games are unread");
         read += unread;
     }

@@ -103,7 +103,7 @@ fn games_are_those_of_evaluations() {
     check(own.name, &small, Agent::linear(weights(), own.play.search), rules);
     check(own.name, &[&small[..], &["--lookahead", "0"]].concat(), Agent::Linear(weights()), rules);
     let shown = Rules { preview: 1, ..rules };
-    let ahead = Agent::linear(linear("lab-uniform"), Search::Lookahead(1));
+    let ahead = Agent::linear(linear("lab-uniform"), Search::Lookahead { pieces: 1 });
     check("lab-uniform", &[&small[..], &["--lookahead", "1"]].concat(), ahead, shown);
     check("random", &small, Agent::Random, rules);
     let monte_carlo = Agent::MonteCarlo(tetrion::agents::MonteCarlo::new(50));
@@ -278,15 +278,14 @@ fn what_cannot_be_watched_is_refused() {
     }
     check(&["dt-10"], "error: this needs a terminal, but stdin is not one");
     check(&[], "NAME");
-    check(&["dt-11"], "no agent or controller is called \"dt-11\"");
+    check(&["dt-11"], "no policy is called \"dt-11\"");
     check(&["random"; 17], "17 players, expected at most 16");
-    check(&["linear"], "linear needs features and weights");
     check(&["random_keys"], "random_keys presses keys: the rules have placements");
     check(&["bdu", "--width", "12"], "it plays width 10 only");
     check(&["dt-10", "--height", "41"], "invalid value '41' for '--height <N>': expected 4 to 40");
     check(&["dt-10", "--speed", "0"], "expected 1 to 1000000");
-    check(&["dt-10", "--lookahead", "3"], "dt-10: lookahead: is 3, expected at most 2");
-    check(&["dt-10", "--lookahead", "1", "--preview", "0"], "dt-10: lookahead: is 1");
+    check(&["dt-10", "--lookahead", "3"], "dt-10: search.lookahead.pieces: is 3, expected 1 to 2");
+    check(&["dt-10", "--lookahead", "1", "--preview", "0"], "dt-10: search.lookahead.pieces: is 1");
     check(&["dt-10", "--palette", "red"], "colour-blind");
 }
 
@@ -419,7 +418,7 @@ fn folders_that_are_no_runs_are_refused() {
     check(
         &run,
         &["--width", "8"],
-        "weights.json: weights: 21 weights were given, expected one for each of 17 features",
+        "weights.json: weights.weights: 21 weights were given, expected one for each of 17 features",
     );
     check(&run.join(CONFIG), &[], "config.toml: it is not a file of weights");
     check(&run, &["--session", "sessions/1"], "cannot be used with");

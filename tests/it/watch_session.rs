@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratatui::crossterm::event::KeyCode;
-use tetrion::client::session::{Session, SessionRequest, Start};
+use tetrion::client::session::{Seeding, Session, SessionRequest};
 use tetrion::client::{Client, ClientError, ConnectOptions, RulesChoice, WatchedFrame, WatchedSession};
 use tetrion::viewers::{FrameHistory, Link, Palette, Program, SessionViewer};
 use tokio_util::sync::DropGuard;
@@ -29,7 +29,8 @@ impl Learner {
         let (address, guard) = start().await;
         let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
         let rules = RulesChoice::of_size(width, height).with("preview", preview).unwrap();
-        let request = SessionRequest { rules, num_envs, seed: Some(5), ..Default::default() };
+        let request =
+            SessionRequest { rules, num_envs, seeding: Some(Seeding::Seed(5)), ..Default::default() };
         let session = client.create_session(&request).await.unwrap();
         Learner { client, session, _guard: guard }
     }
@@ -56,7 +57,7 @@ async fn a_session_is_drawn_as_a_game_is() {
     let (not_begun, _) = viewer((session, frame));
     assert!(screen(&not_begun, 40, 16).contains("+--------+ not begun\nlive, call 0, "));
 
-    learner.session.reset(None, Start::Pieces(vec!["OISZT".to_owned()])).await.unwrap();
+    learner.session.reset(None, Some(&Seeding::PieceSequences(vec!["OISZT".to_owned()]))).await.unwrap();
     let mut watching = learner.client.watch_session(learner.session.name(), Some(&[0])).await.unwrap();
     assert_eq!(watching.next().await.unwrap().sequence_number, 1);
     learner.session.step(&[0], None).await.unwrap();
@@ -89,7 +90,7 @@ space pause  left/right frame  q quit
 async fn a_viewer_goes_back_and_on_again() {
     let mut learner = Learner::new(1, (6, 20), 0).await;
     let (mut viewer, kept) = viewer(learner.frame().await);
-    learner.session.reset(None, Start::Next).await.unwrap();
+    learner.session.reset(None, None).await.unwrap();
     for second in 1..=5 {
         if second > 1 {
             learner.session.step(&[0], None).await.unwrap();
@@ -146,7 +147,7 @@ async fn a_viewer_goes_back_and_on_again() {
 async fn only_the_newest_frames_are_kept() {
     let mut learner = Learner::new(2, (4, 20), 0).await;
     let (session, first) = learner.frame().await;
-    learner.session.reset(None, Start::Next).await.unwrap();
+    learner.session.reset(None, None).await.unwrap();
     // Room for some three frames.
     let mut kept = FrameHistory::within(first, 2_200);
     for second in 1..=6 {
@@ -224,9 +225,9 @@ async fn the_call_ends_with_the_reason() {
 async fn learner(server: &Process) -> Session {
     let address = server.address.to_string();
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let request = SessionRequest { num_envs: 3, seed: Some(5), ..Default::default() };
+    let request = SessionRequest { num_envs: 3, seeding: Some(Seeding::Seed(5)), ..Default::default() };
     let mut session = client.create_session(&request).await.unwrap();
-    session.reset(None, Start::Next).await.unwrap();
+    session.reset(None, None).await.unwrap();
     session
 }
 

@@ -5,7 +5,7 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FileDescriptorSet};
 use tetrion::wire::codec;
 use tetrion::wire::dm_env_rpc::pb as dm;
-use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
+use tetrion::wire::{FILE_DESCRIPTOR_SET, pb, positions};
 
 fn weight<M: Message + Name>(message: &M) -> u64 {
     codec::weight(&M::full_name(), &message.encode_to_vec()).expect("a message of ours")
@@ -13,18 +13,18 @@ fn weight<M: Message + Name>(message: &M) -> u64 {
 
 #[test]
 fn a_message_weighs_what_it_takes() {
-    let agents = |count| pb::EvaluatePoliciesRequest {
-        agents: vec![pb::Agent::default(); count],
+    let policies = |count| pb::EvaluatePoliciesRequest {
+        policies: vec![pb::Policy::default(); count],
         ..Default::default()
     };
-    let agent = size_of::<pb::Agent>() as u64;
-    assert_eq!(weight(&agents(0)), 0);
-    let each = weight(&agents(1000)) / 1000;
-    assert!((agent..=2 * agent).contains(&each), "{each} bytes for an agent, who takes {agent}");
+    let policy = size_of::<pb::Policy>() as u64;
+    assert_eq!(weight(&policies(0)), 0);
+    let each = weight(&policies(1000)) / 1000;
+    assert!((policy..=2 * policy).contains(&each), "{each} bytes for a policy that takes {policy}");
 
     // Inside of messages, and texts with what is in them.
     let drawing = pb::Drawing { rows: vec!["#.#.".to_owned(); 10], ..Default::default() };
-    let positions = pb::Positions { drawings: vec![drawing; 100], ..Default::default() };
+    let positions = positions::from_drawings(vec![drawing; 100]);
     let request = pb::EnumeratePlacementsRequest {
         source: Some(pb::enumerate_placements_request::Source::Positions(positions)),
         ..Default::default()
@@ -38,9 +38,8 @@ fn a_message_weighs_what_it_takes() {
     assert_eq!(weight(&pb::StepRequest { actions: Some(tensor), ..Default::default() }), 0);
     let envs = Some(pb::EnvIds { ids: vec![1; 10_000] });
     assert_eq!(weight(&pb::StepRequest { envs, ..Default::default() }), 40_000);
-    let weights = vec![0.5; 10_000];
-    let agent = pb::Agent { weights, ..Default::default() };
-    assert_eq!(weight(&agent), 80_000);
+    let seeds = pb::Seeds { seeds: vec![7; 10_000], per_policy: false };
+    assert_eq!(weight(&seeds), 80_000);
     // A short text takes a block of the allocator.
     let request = pb::PieceSequences { sequences: vec!["I".to_owned(); 1000] };
     assert!((48_000..60_000).contains(&weight(&request)), "{} bytes", weight(&request));

@@ -5,8 +5,7 @@ use tetrion::engine::{PRESETS, Rules};
 use tetrion::features::{FEATURE_SETS, FeatureSet};
 use tetrion::wire::rules::ResolvedRules;
 use tetrion::wire::tensor::{Dim, decode, encode};
-use tetrion::wire::{DecodeError, Fault, InField, pb};
-use tetrion::wire::{features, limits};
+use tetrion::wire::{DecodeError, Fault, InField, features, limits, pb};
 
 fn data(dtype: pb::DataType, shape: &[u32], data: &'static [u8]) -> pb::Tensor {
     pb::Tensor { dtype: dtype.into(), shape: shape.to_vec(), data: Bytes::from_static(data), values: vec![] }
@@ -127,9 +126,9 @@ fn rules_come_back_as_they_went() {
 fn a_preset_can_be_changed_field_by_field() {
     let message = pb::Rules {
         preset: "survey".into(),
-        width: Some(6),
-        height: Some(40),
-        randomizer: Some(pb::Randomizer::Uniform.into()),
+        width: 6,
+        height: 40,
+        randomizer: pb::Randomizer::Uniform.into(),
         scoring: Some(pb::Scoring { lines: vec![1.0, 3.0, 5.0, 8.0], ..Default::default() }),
         preview: Some(0),
         ..Default::default()
@@ -151,16 +150,16 @@ fn rules_out_of_bounds_are_refused_by_name() {
     }
     check(|r| r.preset = "modern".into(), Fault::UnknownName, "config.rules.preset", "simplified");
     check(|r| r.preset = "x".repeat(129), Fault::Field, "config.rules.preset", "129 bytes");
-    check(|r| r.width = Some(3), Fault::Field, "config.rules.width", "4 to 32");
-    check(|r| r.width = Some(33), Fault::Field, "config.rules.width", "33");
-    check(|r| r.width = Some(256 + 10), Fault::Field, "config.rules.width", "266");
-    check(|r| r.height = Some(41), Fault::Field, "config.rules.height", "4 to 40");
+    check(|r| r.width = 3, Fault::Field, "config.rules.width", "4 to 32");
+    check(|r| r.width = 33, Fault::Field, "config.rules.width", "33");
+    check(|r| r.width = 256 + 10, Fault::Field, "config.rules.width", "266");
+    check(|r| r.height = 41, Fault::Field, "config.rules.height", "4 to 40");
     check(|r| r.preview = Some(7), Fault::Field, "config.rules.preview", "0 to 6");
-    check(|r| r.randomizer = Some(0), Fault::Field, "config.rules.randomizer", "unspecified");
-    check(|r| r.top_out = Some(99), Fault::Field, "config.rules.top_out", "unknown");
-    check(|r| r.reach = Some(0), Fault::Field, "config.rules.reach", "unspecified");
-    check(|r| r.orientation_table = Some(0), Fault::Field, "config.rules.orientation_table", "unspecified");
-    check(|r| r.action_model = Some(-1), Fault::Field, "config.rules.action_model", "unspecified");
+    check(|r| r.randomizer = 9, Fault::Field, "config.rules.randomizer", "is 9");
+    check(|r| r.top_out = 99, Fault::Field, "config.rules.top_out", "unknown");
+    check(|r| r.reach = 4, Fault::Field, "config.rules.reach", "is 4");
+    check(|r| r.orientation_table = 99, Fault::Field, "config.rules.orientation_table", "unknown");
+    check(|r| r.action_model = -1, Fault::Field, "config.rules.action_model", "is -1");
     let scored = |scoring: pb::Scoring| move |r: &mut pb::Rules| r.scoring = Some(scoring);
     let lines = pb::Scoring { lines: vec![1.0; 3], ..Default::default() };
     check(scored(lines), Fault::Field, "config.rules.scoring.lines", "3 numbers");
@@ -168,21 +167,17 @@ fn rules_out_of_bounds_are_refused_by_name() {
     check(scored(lines), Fault::Field, "config.rules.scoring.lines", "NaN");
     let piece = pb::Scoring { piece: Some(1.1e15), ..Default::default() };
     check(scored(piece), Fault::Field, "config.rules.scoring.piece", "1e15");
-    let key_presses = |r: &mut pb::Rules| r.action_model = Some(pb::ActionModel::Keypress.into());
+    let key_presses = |r: &mut pb::Rules| r.action_model = pb::ActionModel::Keypress.into();
     check(key_presses, Fault::Rules, "config.rules", "sideways");
 }
 
 fn list(names: &[&str]) -> pb::FeatureSelection {
     let features = names.iter().map(|&name| name.to_owned()).collect();
-    pb::FeatureSelection { features, ..Default::default() }
+    features::from_names(features)
 }
 
 fn set(name: &str, version: &str) -> pb::FeatureSelection {
-    pb::FeatureSelection {
-        feature_set: name.into(),
-        feature_set_version: version.into(),
-        ..Default::default()
-    }
+    pb::FeatureSelection { feature_set_version: version.into(), ..features::from_set(name) }
 }
 
 #[test]
@@ -194,9 +189,6 @@ fn selections_come_back_as_they_went() {
         assert_eq!(features::encode(&decoded), set(row.name, &row.version.to_string()));
         let columns = features::encode_columns(&decoded);
         assert_eq!((columns.feature_set.as_str(), columns.names), (row.name, decoded.names()));
-        // A list of the same columns is the same numbers under no name.
-        let listed = features::decode(Some(&list(&[])), &Rules::simplified(7, 20)).unwrap();
-        assert!(listed.is_none(), "an empty selection is none");
     }
     let own =
         features::decode(Some(&list(&["holes_preclear", "column_height[3]"])), &Rules::simplified(7, 20))
@@ -233,18 +225,20 @@ fn selections_that_mean_nothing_are_refused() {
         check_refused(got, fault, field, part);
     }
     check(set("bcts9", ""), Fault::UnknownName, "features.feature_set", "bcts8");
-    check(list(&["holes", "hole"]), Fault::UnknownName, "features.features", "\"hole\"");
-    check(list(&["holes", "holes"]), Fault::Field, "features.features", "twice");
-    check(list(&["column_height", "column_height[3]"]), Fault::Field, "features.features", "twice");
-    check(list(&["column_height[10]"]), Fault::Field, "features.features", "0 to 9");
-    check(list(&["landing_height_preclear"]), Fault::Field, "features.features", "_preclear");
-    check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.features", "257");
-    check(list(&[&"x".repeat(129)]), Fault::Field, "features.features[0]", "129 bytes");
-    let both = pb::FeatureSelection { features: vec!["holes".into()], ..set("bcts8", "") };
-    check(both, Fault::Field, "features.features", "together with feature_set");
-    check(set("", "1"), Fault::Field, "features.feature_set_version", "without a set");
-    let versioned = pb::FeatureSelection { feature_set_version: "1".into(), ..list(&["holes"]) };
-    check(versioned, Fault::Field, "features.feature_set_version", "list");
+    check(list(&["holes", "hole"]), Fault::UnknownName, "features.names.names", "\"hole\"");
+    check(list(&["holes", "holes"]), Fault::Field, "features.names.names", "twice");
+    check(list(&["column_height", "column_height[3]"]), Fault::Field, "features.names.names", "twice");
+    check(list(&["column_height[10]"]), Fault::Field, "features.names.names", "0 to 9");
+    check(list(&["landing_height_preclear"]), Fault::Field, "features.names.names", "_preclear");
+    check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.names.names", "257");
+    check(list(&[&"x".repeat(129)]), Fault::Field, "features.names.names[0]", "129 bytes");
+    check(list(&[]), Fault::Field, "features.names.names", "is empty");
+    check(pb::FeatureSelection::default(), Fault::Field, "features", "feature_set or names");
+    check(set("", ""), Fault::UnknownName, "features.feature_set", "\"\"");
+    for selection in [list(&["holes"]), pb::FeatureSelection::default()] {
+        let versioned = pb::FeatureSelection { feature_set_version: "1".into(), ..selection };
+        check(versioned, Fault::Field, "features.feature_set_version", "without a feature_set");
+    }
     assert_eq!(
         features::decode(Some(&set("bcts8", "0")), &Rules::simplified(10, 20)).unwrap_err(),
         DecodeError::FeatureSetMismatch { expected: "1".into(), got: "0".into() }

@@ -152,7 +152,10 @@ def measure_echo(bench: Bench, address: str, program: Path) -> None:
     with grpc.insecure_channel(address) as channel:
         stub = EnvironmentServiceStub(channel)
         config = pb.SessionConfig(
-            num_envs=1, seed=1, autoreset_mode=pb.AUTORESET_MODE_SAME_STEP, observation_fields=["board_bits", "current"]
+            num_envs=1,
+            seeding=pb.Seeding(seed=1),
+            autoreset_mode=pb.AUTORESET_MODE_SAME_STEP,
+            observation_fields=["board_bits", "current"],
         )
         session = stub.CreateSession(pb.CreateSessionRequest(config=config)).session.name
         stub.Reset(pb.ResetRequest(session=session))

@@ -198,7 +198,7 @@ def main():
     curve = []
     for iteration in range(1, args.iterations + 1):
         learner.improve()
-        lines = measure(learner.weights, tetrion.SeedRange(seed=1000 + iteration, count=max(args.games // 20, 10)))
+        lines = measure(learner.weights, tetrion.DrawnSeeds(seed=1000 + iteration, count=max(args.games // 20, 10)))
         curve.append((iteration, time.perf_counter() - began, lines.mean, lines.ci95_low, lines.ci95_high))
         print(
             f"{iteration:3d}  {curve[-1][1]:5.0f} s  {learner.pieces / 1e6:5.1f} M pieces tried  "
@@ -207,7 +207,7 @@ def main():
         )
     learner.trials.close()
     learner.stream.close()
-    lines = measure(learner.weights, tetrion.SeedRange(seed=1, count=args.games))
+    lines = measure(learner.weights, tetrion.DrawnSeeds(seed=1, count=args.games))
     for name, weight in zip(learner.games.feature_names[:9], learner.weights / np.abs(learner.weights).max(), strict=True):
         print(f"{weight:+.3f}  {name}")
     print(

@@ -43,8 +43,8 @@ def main():
     began, curve = time.perf_counter(), []
     for generation in range(1, args.generations + 1):
         population = np.array(search.ask())
-        seeds = tetrion.SeedRange(seed=args.seed + generation, count=args.games)
-        lines = client.evaluate(weights=population, seeds=seeds, omit_results=True, **play).mean_lines
+        seeds = tetrion.DrawnSeeds(seed=args.seed + generation, count=args.games)
+        lines = client.evaluate(weights=population, seeds=seeds, include_results=False, **play).mean_lines
         search.tell(list(population), list(-np.log1p(lines)))
         curve.append((generation, time.perf_counter() - began, np.median(lines), lines.min(), lines.max()))
         print(
@@ -54,7 +54,7 @@ def main():
 
     # The mean of the distribution, not the luckiest sample, on seeds that nothing was chosen by.
     mean = search.result.xfavorite
-    seeds = tetrion.SeedRange(seed=args.seed, count=args.final_games)
+    seeds = tetrion.DrawnSeeds(seed=args.seed, count=args.final_games)
     result = client.evaluate(weights=mean, seeds=seeds, **play)
     for name, weight in zip(names, mean / np.abs(mean).max(), strict=True):
         print(f"{weight:+.3f}  {name}")

@@ -30,9 +30,9 @@ class Agent:
         """
         self.client, self.rules = client, rules
         catalog = client.catalog(rules.get("width"))
-        controller = next(item for item in catalog.controllers if item.name == controller)
-        self.features, self.weights = controller.feature_set, np.array(controller.weights)
-        self.terminal_value = controller.terminal_value
+        policy = client.get_policy(controller)
+        self.features, self.weights = policy.features, np.array(policy.weights)
+        self.terminal_value = policy.terminal_value
         # With the other weights at 0, a sum of all terms has the same bits as one of these terms alone.
         columns = next(item.columns for item in catalog.feature_sets if item.name == self.features)
         of_landings = {item.name for item in catalog.features if item.stage == "landing"}
@@ -169,7 +169,7 @@ def main():
 
     client = tetrion.Client(args.address)
     rules = {"width": 10, "height": args.height, "randomizer": args.randomizer, "preview": args.preview}
-    seeds = tetrion.SeedRange(args.seed, args.games)
+    seeds = tetrion.DrawnSeeds(args.seed, args.games)
     greedy = client.evaluate(args.controller, rules=rules, seeds=seeds, max_pieces=args.max_pieces)
     agent = Agent(client, args.controller, rules, placements=args.placements, caution=args.caution)
     began = time.perf_counter()

@@ -6,10 +6,11 @@ import grpc
 import numpy as np
 from tetrion.v1 import environment_service_pb2 as pb
 from tetrion.v1.environment_service_pb2_grpc import EnvironmentServiceStub
+from tetrion.v1.seeding_pb2 import Seeding
 from tetrion.v1.tensor_pb2 import DATA_TYPE_INT32, Tensor
 
 server = EnvironmentServiceStub(grpc.insecure_channel(sys.argv[1]))
-config = pb.SessionConfig(seed=42, action_mask=True)
+config = pb.SessionConfig(seeding=Seeding(seed=42), action_mask_format=pb.ACTION_MASK_FORMAT_BYTES)
 session = server.CreateSession(pb.CreateSessionRequest(config=config)).session
 answer = server.Reset(pb.ResetRequest(session=session.name))
 ended = False

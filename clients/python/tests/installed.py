@@ -18,6 +18,6 @@ env = gymnasium.make("tetrion/Placement-v0")
 observation, info = env.reset(seed=0)
 observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
 assert observation["board"].sum() == 4
-result = tetrion.Client().evaluate("bcts", seeds=tetrion.SeedRange(1, 10), max_pieces=1000)
+result = tetrion.Client().evaluate("bcts", seeds=tetrion.DrawnSeeds(1, 10), max_pieces=1000)
 assert result.pieces.tolist() == [1000] * 10
 subprocess.run([sys.executable, "-m", "tetrion", "--version"], check=True)

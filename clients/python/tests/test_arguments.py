@@ -32,10 +32,10 @@ def nowhere():
         ({"infos": 5}, "infos is 5, expected a list of names such as ['lines']"),
         ({"features": 5}, "features is 5, expected the name of a feature set, or a list of features"),
         ({"features": ["holes", None]}, "features[1] is None, expected a name such as 'holes'"),
-        ({"num_envs": "4"}, f"num_envs is '4', expected an integer from 0 to {2**32 - 1}"),
-        ({"num_envs": 1.5}, f"num_envs is 1.5, expected an integer from 0 to {2**32 - 1}"),
-        ({"num_envs": True}, f"num_envs is True, expected an integer from 0 to {2**32 - 1}"),
-        ({"num_envs": -1}, f"num_envs is -1, expected an integer from 0 to {2**32 - 1}"),
+        ({"num_envs": "4"}, f"num_envs is '4', expected an integer from 1 to {2**32 - 1}"),
+        ({"num_envs": 1.5}, f"num_envs is 1.5, expected an integer from 1 to {2**32 - 1}"),
+        ({"num_envs": True}, f"num_envs is True, expected an integer from 1 to {2**32 - 1}"),
+        ({"num_envs": -1}, f"num_envs is -1, expected an integer from 1 to {2**32 - 1}"),
         ({"seed": 2**64}, f"seed is {2**64}, expected an integer from 0 to {2**64 - 1}"),
         ({"seed": -1}, f"seed is -1, expected an integer from 0 to {2**64 - 1}"),
         ({"seed": "1"}, f"seed is '1', expected an integer from 0 to {2**64 - 1}"),
@@ -291,7 +291,7 @@ def test_numbers_from_files_and_from_numpy_count_everywhere(client, two):
             session.fork(two - 1, [0], reseed=two)
             assert recorder.recording(two - 1).pieces == 1
     assert client.catalog(width=two * 5).features
-    seeds = tetrion.SeedRange(two, two)
+    seeds = tetrion.DrawnSeeds(two, two)
     options = {
         "max_pieces": two * 5,
         "episodes_per_seed": two,
@@ -338,14 +338,14 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
     [
         ({}, "seeds or piece_sequences must be given"),
         ({"seeds": [1], "piece_sequences": ["I"]}, "seeds and piece_sequences are both given, expected one"),
-        ({"seeds": 5}, "seeds is 5, expected a list of seeds, a list for each policy, or SeedRange(seed, count)"),
+        ({"seeds": 5}, "seeds is 5, expected a list of seeds, a list for each policy, or DrawnSeeds(seed, count)"),
         ({"seeds": []}, "seeds is [], expected a list of seeds, "),
         ({"seeds": [[1], [2, 3]]}, "seeds is [[1], [2, 3]], expected rows of one length"),
         ({"seeds": [True, False]}, "seeds has elements of bool, expected uint64"),
-        ({"seeds": tetrion.SeedRange(2**64, 5)}, f"seeds.seed is {2**64}, expected an integer"),
-        ({"seeds": tetrion.SeedRange(1, "5")}, "seeds.count is '5', expected an integer"),
-        ({"policies": 5}, "policies is 5, expected names of controllers or agents, or Policies"),
-        ({"policies": ["bcts", 5]}, "policies[1] is 5, expected the name of a controller or an agent, or a Policy"),
+        ({"seeds": tetrion.DrawnSeeds(2**64, 5)}, f"seeds.seed is {2**64}, expected an integer"),
+        ({"seeds": tetrion.DrawnSeeds(1, "5")}, "seeds.count is '5', expected an integer"),
+        ({"policies": 5}, "policies is 5, expected names of policies, or Policies"),
+        ({"policies": ["bcts", 5]}, "policies[1] is 5, expected the name of a policy, or a Policy"),
         ({"weights": [1.0, NAN]}, "weights[1] is nan, expected a finite number"),
         ({"weights": [[1.0], [float("inf")]]}, "weights[1, 0] is inf, expected a finite number"),
         ({"weights": []}, "weights is [], expected numbers, one row of them or several of one length"),
@@ -394,19 +394,15 @@ def test_what_is_no_number_counts_nowhere(client, wrong):
         ({"episodes_per_seed": None}, "episodes_per_seed is None, expected an integer"),
         ({"baseline": -1}, "baseline is -1, expected an integer"),
         ({"max_parallelism": True}, "max_parallelism is True, expected an integer"),
-        ({"omit_results": 1}, "omit_results is 1, expected True or False"),
+        ({"include_results": 1}, "include_results is 1, expected True or False"),
         ({"progress_interval": 0 * NAN}, "progress_interval is nan, expected seconds, 0 or more"),
         ({"pairs": [0, 1]}, "pairs is [0, 1], expected rows of two: the index of a policy and of a seed"),
         ({"pairs": [[0, -1]]}, "pairs[0, 1] is -1, expected an integer"),
         (
-            {"baseline": 0, "loss_trials": 16},
-            "baseline is given with loss_trials, expected one of the two: estimates are not compared",
-        ),
-        (
             {"baseline": 0, "seeds": [[1, 2], [3, 4]]},
             "baseline is given with a list of seeds for each policy, expected common seeds",
         ),
-        ({"policies": "bcts\ud800"}, "policies[0] is 'bcts\\ud800', expected the name of a controller or an agent"),
+        ({"policies": "bcts\ud800"}, "policies[0] is 'bcts\\ud800', expected the name of a policy"),
     ],
 )
 def test_evaluations(nowhere, given, said):
@@ -419,6 +415,27 @@ def test_evaluations(nowhere, given, said):
         with pytest.raises(tetrion.InvalidArgumentError) as caught:
             ask(**given)
         assert str(caught.value).startswith(said.replace("{}", ask.__name__))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"trials": 0}, "trials is 0, expected an integer from 1 to"),
+        ({"trials": 2.5}, "trials is 2.5, expected an integer"),
+        ({"baseline": 0}, "baseline is given for estimates, which are not compared"),
+        ({"max_pieces": -1}, "max_pieces is -1, expected an integer"),
+        (
+            {"loss_trials": 9},
+            "loss_trials is not an argument of estimate, did you mean 'trials'? expected one of policies, trials",
+        ),
+    ],
+)
+def test_estimates(nowhere, given, said):
+    with tetrion.Servers(["127.0.0.1:1"]) as servers:
+        for ask in (nowhere.estimate, servers.estimate):
+            with pytest.raises(tetrion.InvalidArgumentError) as caught:
+                ask("bcts", **{"seeds": [1], "trials": 16, **given})
+            assert str(caught.value).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -573,7 +590,7 @@ def test_equivalent_arguments_work(client):
         action_mask=np.True_,
     )
     with session:
-        assert session._message.config.seed == 2**64 - 1
+        assert session._message.config.seeding.seed == 2**64 - 1
         assert session._message.config.max_episode_steps == 1000
         assert (session._message.config.rules.width, session._message.config.rules.height) == (6, 12)
         assert list(session.reset(np.arange(4)[::2] // 2).observations) == ["board", "current"]
@@ -659,12 +676,19 @@ def test_torchrl_finds_out_that_there_is_no_frameskip(client, env_id):
     ("given", "said"),
     [
         ({}, "name is not given, nor are weights, expected one of the two"),
-        ({"name": 3}, "name is 3, expected the name of a controller or an agent"),
+        ({"name": 3}, "name is 3, expected the name of a policy"),
         ({"name": "dt-10", "weights": [1.0]}, "weights are given with the name 'dt-10', expected one of the two"),
         ({"name": "dt-10", "features": "bcts8"}, "features is given with the name 'dt-10', expected weights instead of"),
         ({"name": "dt-10", "model": tetrion.Mlp([4])}, "model is given with the name 'dt-10', expected weights instead of"),
         ({"weights": [1.0]}, "features is not given, expected what the weights are for, such as 'bcts8'"),
-        ({"weights": [1.0], "features": "bcts8", "playouts": 3}, "playouts is given with weights, expected the name of an"),
+        (
+            {"weights": [1.0], "features": "bcts8", "playouts": 3},
+            "playouts is given with weights, expected one of monte_carlo",
+        ),
+        (
+            {"name": "bcts", "playouts": 3},
+            "playouts is given with the name 'bcts', expected one of monte_carlo, monte_carlo_",
+        ),
         (
             {"weights": [[1.0], [2.0]], "features": ["holes"]},
             "weights is [[1.0], [2.0]], expected one row; evaluate(weights=",
@@ -675,7 +699,7 @@ def test_torchrl_finds_out_that_there_is_no_frameskip(client, env_id):
             "terminal_value is 'avoids', did you mean 'avoid'? expected one of avoid, score",
         ),
         ({"name": "dt-10", "search": {}}, "search is {}, expected a tetrion.Search"),
-        ({"name": "monte_carlo", "playouts": -1}, "playouts is -1, expected an integer"),
+        ({"name": "monte_carlo", "playouts": 0}, "playouts is 0, expected an integer from 1 to"),
         ({"name": "dt-10", "label": 5}, "label is 5, expected a string"),
         ({"weights": [1.0], "features": ["holes"], "model": 5}, "model is 5, expected an Mlp or an NTuple"),
     ],

@@ -90,8 +90,8 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
 
 def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path):
     """A list of features, weights to start from, and candidates that weigh the pieces to come."""
-    bcts = next(known for known in client.catalog(6).controllers if known.name == "bcts")
-    (columns,) = (known.columns for known in client.catalog(6).feature_sets if known.name == bcts.feature_set)
+    bcts = client.get_policy("bcts")
+    (columns,) = (known.columns for known in client.catalog(6).feature_sets if known.name == bcts.features)
     features, start = [*columns, "height_difference[0]"], [*bcts.weights, 0.0]
     arguments = "--generations 2 --population 8 --games 2 --check-games 4 --final-games 2 --max-pieces 300 --seed 5"
     around = ["--start", "bcts", "--initial-std", "0.1", "--noise", "0", "--covariance", "full"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tetrion
-from tetrion._evaluations.summary import summarize
+from tetrion._evaluations.summary import summarize, summarize_estimates
 from tetrion._messages.records import record
 from tetrion._messages.requests import enum_value, rules_message
 
@@ -17,8 +17,7 @@ RULES = {"width": 10, "height": 6}
 
 @pytest.fixture
 def bcts(client):
-    (controller,) = [controller for controller in client.catalog().controllers if controller.name == "bcts"]
-    return controller
+    return client.get_policy("bcts")
 
 
 def test_a_call_on_no_environments_has_no_rows_and_changes_nothing(client):
@@ -83,7 +82,7 @@ def test_evaluate_weights_and_controllers_on_the_same_seeds(client, bcts):
         ["bcts", "dellacherie"],
         weights=weights,
         features="bcts8",
-        seeds=tetrion.SeedRange(seed=0, count=20),
+        seeds=tetrion.DrawnSeeds(seed=0, count=20),
         rules=RULES,
         max_pieces=100,
         on_progress=progress.append,
@@ -104,7 +103,7 @@ def test_policies_that_search(client, bcts):
     rules = {**RULES, "preview": 1}
 
     def games(policies=(), rules=RULES, **options):
-        return client.evaluate(policies, seeds=tetrion.SeedRange(0, 12), rules=rules, max_pieces=500, **options)
+        return client.evaluate(policies, seeds=tetrion.DrawnSeeds(0, 12), rules=rules, max_pieces=500, **options)
 
     def lines(rules=RULES, **options):
         return games(rules=rules, weights=bcts.weights, features="bcts8", **options).lines.tolist()
@@ -129,10 +128,10 @@ def test_policies_that_search(client, bcts):
     assert games(tetrion.Policy("bcts", search=search(lookahead=1)), rules).lines.tolist() == ahead != greedy
     assert lines(rules, search=search(pieces=2)) != lines(rules, search=search()) != searching
     for given, said in (
-        (search(pieces=2), "weights.expectation.pieces: is 2, expected at most 1"),
-        (search(placements=129), "weights.expectation.placements: is 129, expected 1 to 128"),
-        (search(lost_piece=1), "weights.expectation.lost_piece: is 1, expected -1000000 to 0"),
-        (search(discount=1.5), "weights.expectation.discount: is 1.5, expected 0 to 1"),
+        (search(pieces=2), r"policies\[0\].search.expectation.pieces: is 2, expected at most 1"),
+        (search(placements=129), r"policies\[0\].search.expectation.placements: is 129, expected 1 to 128"),
+        (search(lost_piece=1), r"policies\[0\].search.expectation.lost_piece: is 1, expected -1000000 to 0"),
+        (search(discount=1.5), r"policies\[0\].search.expectation.discount: is 1.5, expected 0 to 1"),
     ):
         with pytest.raises(tetrion.InvalidRequestError, match=said):
             lines(search=given)
@@ -147,10 +146,11 @@ def test_what_was_played_has_every_default(client, bcts):
     started = client.evaluate(policies, seeds=[1], rules=RULES, max_pieces=2).started
     assert (started.num_policies, started.num_games, started.max_pieces, started.baseline) == (3, 3, 2, 0)
     assert (started.rules["width"], started.rules["height"], started.rules["randomizer"]) == (10, 6, "uniform")
-    named, playing_out, weighted = started.agents
+    assert [entry.num_rows for entry in started.policies] == [1, 1, 1]
+    named, playing_out, weighted = (entry.policy for entry in started.policies)
     assert (named.name, named.label, named.terminal_value) == ("bcts", "the first", "avoid")
     assert (playing_out.name, playing_out.playouts) == ("monte_carlo", 2)
-    assert (weighted.name, weighted.weights, weighted.features) == ("", bcts.weights, "bcts8")
+    assert (weighted.name, weighted.weights, weighted.features) == ("", (), "bcts8")
     assert weighted.search == tetrion.Search(
         pieces=1, placements=3, lost_piece=-100.0, discount=1.0, terms="landing", caution=0.0
     )
@@ -174,7 +174,7 @@ def test_evaluate_needs_seeds_or_pieces(client):
 
 
 def test_games_come_as_they_finish(client):
-    run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 50), rules=RULES, max_pieces=200)
+    run = client.start_evaluation("bcts", seeds=tetrion.DrawnSeeds(1, 50), rules=RULES, max_pieces=200)
     assert run.num_games is None
     games = next(iter(run))
     assert 0 < len(games) <= 50 == run.num_games
@@ -184,7 +184,7 @@ def test_games_come_as_they_finish(client):
     np.testing.assert_array_equal(
         result.lines, client.evaluate("bcts", seeds=result.seeds, rules=RULES, max_pieces=200).lines
     )
-    left = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 50), rules=RULES, max_pieces=200)
+    left = client.start_evaluation("bcts", seeds=tetrion.DrawnSeeds(1, 50), rules=RULES, max_pieces=200)
     left.close()
     with pytest.raises(RuntimeError, match="closed before its end"):
         left.result()
@@ -198,7 +198,7 @@ def test_our_sums_are_the_servers(client, pairs):
             "dellacherie",
             weights=weights,
             features="bcts8",
-            seeds=tetrion.SeedRange(5, 7),
+            seeds=tetrion.DrawnSeeds(5, 7),
             rules={**RULES, "scoring": {"piece": 0.1, "lines": [1.1, 2.3, 4.7, 8.9]}},
             episodes_per_seed=3,
             max_pieces=300,
@@ -211,26 +211,34 @@ def test_our_sums_are_the_servers(client, pairs):
 
 
 def test_how_long_games_last_is_estimated(client):
-    games = {"seeds": tetrion.SeedRange(5, 8), "rules": RULES}
-    result = client.evaluate(["bcts", "dellacherie"], loss_trials=64, **games)
-    assert result.started.loss_trials == 64
-    ours = summarize(result, None, loss_trials=64)
-    assert record(ours) == result.summary
+    games = {"seeds": tetrion.DrawnSeeds(5, 8), "rules": RULES}
+    result = client.estimate(["bcts", "dellacherie"], trials=64, **games)
+    assert repr(result).startswith("<tetrion.Estimation: 16 estimates of 2 policies, mean lines ")
+    assert result.started.loss_estimation.trials == 64
+    assert record(summarize_estimates(result)) == result.summary
+    assert result.policy_indices.tolist() == [0] * 8 + [1] * 8
+    assert not result.summary.policies
     assert not result.summary.paired_differences
-    played = client.evaluate(["bcts", "dellacherie"], **{**games, "seeds": tetrion.SeedRange(5, 400)})
-    for estimated, whole in zip(result.summary.policies, played.summary.policies, strict=True):
+    assert 0 < result.loss_rates.min() <= result.loss_rates.max() < 1
+    assert (result.steps_per_piece == 1).all()
+    assert pickle.loads(pickle.dumps(result)) == result
+    played = client.evaluate(["bcts", "dellacherie"], **{**games, "seeds": tetrion.DrawnSeeds(5, 400)})
+    for estimated, whole in zip(result.summary.estimates, played.summary.policies, strict=True):
         assert 0.5 < estimated.lines.mean / whole.lines.mean < 2
         assert estimated.lines.ci95_low < estimated.lines.mean < estimated.lines.ci95_high
-    with pytest.raises(tetrion.InvalidRequestError, match="loss_trials"):
-        client.evaluate("bcts", loss_trials=3, **games)
+        assert estimated.num_estimates == 8
+    alone = client.estimate(["bcts", "dellacherie"], trials=64, include_results=False, **games)
+    assert (len(alone), alone.summary) == (0, result.summary)
+    with pytest.raises(tetrion.InvalidRequestError, match=r"loss_estimation\.trials"):
+        client.estimate("bcts", trials=3, **games)
 
 
 def test_progress_is_drawn_with_tqdm_and_without(client, capsys, monkeypatch):
     for module in (types.SimpleNamespace(tqdm=FakeBar), None):
         monkeypatch.setitem(sys.modules, "tqdm", module)
-        client.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), rules=RULES, max_pieces=100, progress=True)
+        client.evaluate("bcts", seeds=tetrion.DrawnSeeds(1, 30), rules=RULES, max_pieces=100, progress=True)
     assert capsys.readouterr().err.splitlines()[0] == "bar of 30 closed at 30"
-    client.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), rules=RULES, max_pieces=100, progress=True)
+    client.evaluate("bcts", seeds=tetrion.DrawnSeeds(1, 30), rules=RULES, max_pieces=100, progress=True)
     assert capsys.readouterr().err.startswith("30 of 30 games, 0.0 M pieces")
 
 
@@ -251,7 +259,7 @@ class FakeBar:
 
 
 def test_evaluation_can_be_left_early(client):
-    run = client.start_evaluation("bcts", seeds=tetrion.SeedRange(1, 1000), rules=RULES, max_pieces=2000)
+    run = client.start_evaluation("bcts", seeds=tetrion.DrawnSeeds(1, 1000), rules=RULES, max_pieces=2000)
     assert len(next(iter(run))) < 1000
     run.close()
     assert client.evaluate("bcts", seeds=[1], max_pieces=10).summary.policies[0].num_games == 1

@@ -194,7 +194,7 @@ def in_child(env, envs, session, client, answers):
         "session": lambda: session.step([0]),
         "server_info": client.server_info,
         "catalog": lambda: client.catalog(width=6),
-        "evaluate": lambda: client.evaluate("bcts", seeds=tetrion.SeedRange(1, 1)),
+        "evaluate": lambda: client.evaluate("bcts", seeds=tetrion.DrawnSeeds(1, 1)),
     }
     met = {}
     for name, use in uses.items():

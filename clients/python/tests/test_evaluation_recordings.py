@@ -6,7 +6,7 @@ from recorded import check_drawings, check_file, program
 
 import tetrion
 
-SMALL = {"rules": {"width": 6, "height": 8}, "seeds": tetrion.SeedRange(1, 15), "max_pieces": 200}
+SMALL = {"rules": {"width": 6, "height": 8}, "seeds": tetrion.DrawnSeeds(1, 15), "max_pieces": 200}
 
 
 def test_an_evaluation_records_the_games_worth_a_look(client, tmp_path):
@@ -58,8 +58,8 @@ def test_unknown_words_are_refused_before_anything_is_played(client, word):
 
 
 def test_what_cannot_be_recorded_is_refused(client):
-    with pytest.raises(tetrion.InvalidArgumentError, match="omit_results"):
-        client.evaluate("bcts", record="best", omit_results=True, **SMALL)
+    with pytest.raises(tetrion.InvalidArgumentError, match="include_results"):
+        client.evaluate("bcts", record="best", include_results=False, **SMALL)
     with pytest.raises(tetrion.InvalidArgumentError, match="seeds of 17 episodes"):
         client.evaluate("random", record="best", rules={"width": 4, "height": 4}, seeds=[1], episodes_per_seed=17)
 

@@ -110,7 +110,7 @@ def test_the_expectation_makes_the_servers_choices(client, monkeypatch, controll
     import expectation
 
     policy = tetrion.Policy(controller, search=tetrion.Search(**fields))
-    server = client.evaluate(policy, rules=rules, seeds=tetrion.SeedRange(1, 64), max_pieces=max_pieces)
+    server = client.evaluate(policy, rules=rules, seeds=tetrion.DrawnSeeds(1, 64), max_pieces=max_pieces)
     ours = expectation.Agent(client, controller, rules, **fields)
     lines, pieces = expectation.play(ours, server.seeds.tolist(), max_pieces)
     # Most of them whole games, which end where their choices lead them: after another choice they would end elsewhere.

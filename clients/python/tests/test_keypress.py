@@ -67,8 +67,8 @@ def test_the_modern_game_has_ten_keys_and_time(client):
     observation, _, _, _, info = env.step(DROP)
     assert (info["pieces"], info["action_mask"][HOLD], observation["board"].sum()) == (1, 1, 4)
     env.close()
-    with pytest.raises(tetrion.InvalidRequestError, match=r"fall_delay is 0, expected 1 to 255"):
-        tetrion.KeypressEnv(address=client, rules={"preset": "guideline", "fall_delay": 0})
+    with pytest.raises(tetrion.InvalidRequestError, match=r"fall_delay is 256, expected 1 to 255"):
+        tetrion.KeypressEnv(address=client, rules={"preset": "guideline", "fall_delay": 256})
 
 
 def test_a_modern_game_is_recorded_with_its_colours(client):
@@ -146,7 +146,7 @@ def test_held_out_games_are_the_raw_clients(client):
 
 def test_the_next_key_towards_a_placement(client):
     """A player that thinks in placements presses the keys that the client returns, and gets the placement."""
-    (bcts,) = [controller for controller in client.catalog().controllers if controller.name == "bcts"]
+    bcts = client.get_policy("bcts")
     env = tetrion.KeypressEnv(address=client, features="bcts8")
     _, info = env.reset(seed=5)
     for _ in range(40):

@@ -219,7 +219,7 @@ def test_evaluations_ask_for_what_is_missing(mortal):
     request = {
         "weights": np.array([[-1.0, -1.0, -1.0, -4.0], [-1.0, -2.0, -1.0, -3.0]]),
         "features": ["landing_height", "row_transitions", "column_transitions", "holes"],
-        "seeds": tetrion.SeedRange(1, 200),
+        "seeds": tetrion.DrawnSeeds(1, 200),
         # Half a second of games, which come in more than a dozen lists: each of three kills finds some that are missing.
         "rules": {"width": 10, "height": 10},
         "episodes_per_seed": 2,
@@ -249,7 +249,7 @@ def test_evaluations_ask_for_what_is_missing(mortal):
 
 
 def test_a_sum_alone_is_played_again(mortal):
-    request = {"seeds": tetrion.SeedRange(1, 300), "rules": {"width": 8, "height": 8}, "omit_results": True}
+    request = {"seeds": tetrion.DrawnSeeds(1, 300), "rules": {"width": 8, "height": 8}, "include_results": False}
     with tetrion.Client(mortal) as client:
         undisturbed = client.evaluate("dellacherie", **request)
         killer = threading.Timer(0.05, kill, [mortal])

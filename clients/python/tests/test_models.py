@@ -77,7 +77,7 @@ def play(client, seeds, max_pieces, choose):
 def test_numpy_makes_the_servers_choices(client, model, scale, terminal_value):
     (row,) = rows_of(model, scale)
     options = {"weights": row, "features": FEATURES, "model": model, "terminal_value": terminal_value}
-    server = client.evaluate(**options, rules=RULES, seeds=tetrion.SeedRange(1, 48), max_pieces=60)
+    server = client.evaluate(**options, rules=RULES, seeds=tetrion.DrawnSeeds(1, 48), max_pieces=60)
 
     def choose(found):
         return found.best_rows(found.scores(row, model, terminal_value=terminal_value))
@@ -92,21 +92,20 @@ def test_numpy_makes_the_servers_choices(client, model, scale, terminal_value):
 def test_a_policy_plays_as_its_row(client):
     for model in (tetrion.Mlp([4, 3]), TABLES, tetrion.Mlp([4, 3], tables=TABLES)):
         rows = rows_of(model, 1.0, 2)
-        played = {"seeds": tetrion.SeedRange(1, 16), "rules": RULES, "max_pieces": 200}
+        played = {"seeds": tetrion.DrawnSeeds(1, 16), "rules": RULES, "max_pieces": 200}
         for search in (None, tetrion.Search(placements=2)):
             policy = tetrion.Policy(weights=rows[1], features=FEATURES, model=model, search=search)
             options = {"weights": rows, "features": FEATURES, "model": model, "search": search}
             both = client.evaluate(policy, **options, **played).lines.reshape(3, 16)
             assert both[1].tolist() == both[2].tolist() != both[0].tolist()
-        (echo,) = client.evaluate(policy, **played).started.agents
-        assert (echo.model, echo.weights, echo.features) == (model, policy.weights, tuple(FEATURES))
+        (echo,) = client.evaluate(policy, **played).started.policies
+        assert (echo.policy.model, echo.policy.weights, echo.policy.features) == (model, (), tuple(FEATURES))
 
 
 def test_a_network_of_zeros_plays_as_the_controller(client):
-    bcts = next(controller for controller in client.catalog().controllers if controller.name == "bcts")
-    row = [*bcts.weights, *[0.0] * tetrion.Mlp([32]).num_parameters(8)]
+    row = [*client.get_policy("bcts").weights, *[0.0] * tetrion.Mlp([32]).num_parameters(8)]
     options = {"weights": row, "features": "bcts8", "model": tetrion.Mlp([32])}
-    games = client.evaluate("bcts", **options, seeds=tetrion.SeedRange(1, 8), max_pieces=500).lines.reshape(2, 8)
+    games = client.evaluate("bcts", **options, seeds=tetrion.DrawnSeeds(1, 8), max_pieces=500).lines.reshape(2, 8)
     assert games[0].tolist() == games[1].tolist()
 
 

@@ -115,11 +115,6 @@ def test_evaluations_of_other_pieces_are_recorded(client: tetrion.Client, tmp_pa
     assert (dealt.piece_sequence, dealt.check()) == ("MDXLO" * 4, None)
 
 
-def test_estimates_are_not_recorded(client: tetrion.Client) -> None:
-    with pytest.raises(tetrion.InvalidArgumentError, match="record is given with loss_trials, expected one of the two"):
-        client.evaluate("bcts", seeds=[1], record="best", loss_trials=10)
-
-
 def test_pictures_are_of_tetrominoes(client: tetrion.Client) -> None:
     with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
         PlacementEnv(address=client, rules=RULES, render_mode="rgb_array")

@@ -55,7 +55,7 @@ def test_every_preset_in_every_autoreset_mode(client, tmp_path, preset, autorese
 def test_narrow_playfields_whose_rows_go_all_the_time(client, tmp_path, preset, width):
     """Two placements of a T can leave the same playfield; the colours tell them apart."""
     rules = {"preset": preset, "width": width, "height": 9, "preview": 1}
-    seeds = tetrion.SeedRange(2, 6)
+    seeds = tetrion.DrawnSeeds(2, 6)
     result = client.evaluate("dt-10", rules=rules, seeds=seeds, max_pieces=150, record="all=6")
     assert result.lines.sum() > 30
     for recording in result.recordings:

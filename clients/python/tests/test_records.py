@@ -27,12 +27,14 @@ def test_the_server_as_data(client):
     assert (fields["board"], fields["current"]) == (("uint8", ("height", "width")), ("int8", ()))
     stages = {feature.name: feature.stage for feature in catalog.features}
     assert (stages["landing_height"], stages["holes"]) == ("landing", "after_clearing")
-    controllers = {controller.name: controller for controller in catalog.controllers}
-    assert controllers["bcts"].expectation is None
-    assert controllers["bcts"].terminal_value == "avoid"
-    searching = controllers["tetrion-10x10-expectation"].expectation
+    policies = {policy.name: policy for policy in catalog.policies}
+    assert policies["bcts"].search == tetrion.Search(lookahead=0)
+    assert (policies["bcts"].terminal_value, policies["bcts"].feature_set) == ("avoid", "bcts8")
+    searching = policies["tetrion-10x10-expectation"].search
     assert isinstance(searching, tetrion.Search)
     assert searching.lookahead is None
+    assert (policies["random"].search, policies["random"].terminal_value) == (None, None)
+    assert policies["monte_carlo"].parameters == ("monte_carlo.playouts",)
     for facts in (info, catalog):
         assert pickle.loads(pickle.dumps(facts)) == facts
         assert b"tetrion._" not in pickle.dumps(facts)
@@ -49,7 +51,9 @@ def test_a_session_as_data(client):
     fields = {"observations": ["current", "features"], "infos": ["lines"], "features": ["holes", "max_height"]}
     with client.create_session(3, seed=7, max_episode_steps=10, **fields) as session:
         config = session.config
-        assert (config.num_envs, config.seed, config.max_episode_steps, config.action_mask) == (3, 7, 10, True)
+        assert (config.num_envs, config.seed, config.max_episode_steps, config.action_mask_format) == (3, 7, 10, "bits")
+        with client.create_session(3, env_seeds=[1, 2, 3]) as seeded:
+            assert seeded.config.seed is None
         assert config.observation_fields == ("current", "features")
         assert config.features == ("holes", "max_height")
         assert (config.autoreset_mode, config.invalid_action_policy) == ("next_step", "reject")

@@ -45,7 +45,7 @@ GROUPS = [(key, list(group)) for key, group in groupby(GAMES, key=lambda game: g
 
 @pytest.fixture
 def controllers(client):
-    return {controller.name: controller for controller in client.catalog().controllers}
+    return {name: client.get_policy(name) for name in {game.controller for game in GAMES}}
 
 
 def checksum(actions, width):
@@ -60,7 +60,7 @@ def checksum(actions, width):
 def choose(client, observations, rules, controller):
     """The greedy placements in the playfields observed."""
     packed = tetrion.Packed(observations["board_bits"], observations["current"])
-    placements = client.enumerate_placements(packed, rules=rules, features=controller.feature_set)
+    placements = client.enumerate_placements(packed, rules=rules, features=controller.features)
     return placements.actions[placements.best_rows(placements.scores(controller.weights))]
 
 

@@ -37,7 +37,7 @@ def connect(servers, three):
 
 
 def games(**options):
-    return {"policies": ["dt-20", "bcts", "dellacherie"], "seeds": tetrion.SeedRange(1, 40), "rules": RULES, **options}
+    return {"policies": ["dt-20", "bcts", "dellacherie"], "seeds": tetrion.DrawnSeeds(1, 40), "rules": RULES, **options}
 
 
 def assert_same(ours, theirs):
@@ -66,7 +66,7 @@ def test_evaluations_are_played_by_all(client, three):
         {"seeds": [[1, 2], [3, 4], [5, 6]]},
         {"seeds": [1, 2, 3], "episodes_per_seed": 2, "pairs": [[2, 2], [0, 1], [1, 1]], "baseline": 1},
         {"seeds": None, "piece_sequences": ["OOIJ", "SZLT" * 5]},
-        {"omit_results": True},
+        {"include_results": False},
     ],
     ids=lambda request: ",".join(request),
 )
@@ -74,6 +74,13 @@ def test_every_kind_of_evaluation(client, three, request_):
     request = games(max_pieces=300, **{**request_})
     with tetrion.Servers(three) as servers:
         assert_same(servers.evaluate(**request), client.evaluate(**request))
+
+
+def test_estimates_are_made_by_all(client, three):
+    for include_results in (True, False):
+        request = {**games(), "rules": {"height": 6}, "trials": 16, "include_results": include_results}
+        with tetrion.Servers(three) as servers:
+            assert_same(servers.estimate(**request), client.estimate(**request))
 
 
 def test_an_evaluation_loses_a_server(client, three):
@@ -182,5 +189,5 @@ def test_leaving_an_evaluation_ends_its_games(three):
     with tetrion.Servers(three) as servers:
         # Few of these games ever end, so the evaluation would take a very long time.
         with pytest.raises(EnoughError):
-            servers.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), progress_interval=0.05, on_progress=on_progress)
+            servers.evaluate("bcts", seeds=tetrion.DrawnSeeds(1, 30), progress_interval=0.05, on_progress=on_progress)
         assert servers.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]

@@ -56,7 +56,7 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
         assert (watching.name, watching.num_envs, watching.env_ids, watching.render_fps) == (session.name, 3, (2, 0), 60)
         assert watching.rules == session.rules
         first = next(watching)
-        assert [env.phase for env in first.envs] == ["not_started"] * 2
+        assert [(env.has_begun, env.end) for env in first.envs] == [(False, None)] * 2
         assert [env.caption for env in first.envs] == ["env 2: not started", "env 0: not started"]
         assert (first.envs[0].scene.cells == -1).all()
         recorder = tetrion.Recorder(session)
@@ -69,13 +69,13 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
             frame = frame_after(watching, session.sequence_number)
             for env in frame.envs:
                 check_scene(env.scene, recorder.recording(env.env_id).replay().scene())
-                assert env.phase == ("running" if env.env_id in playing else "terminated")
-                assert (env.last_episode is None) == (env.phase == "running")
+                assert (env.has_begun, env.end) == (True, None if env.env_id in playing else "topped_out")
+                assert (env.last_episode is None) == (env.end is None)
             lines = max(lines, *(env.scene.lines for env in frame.envs))
         over = frame.envs[1]
-        assert (over.phase, over.caption) == ("terminated", "env 0: episode 0 over")
+        assert (over.end, over.caption) == ("topped_out", "env 0: episode 0 over")
         assert over.last_episode.pieces == over.scene.pieces == recorder.recording(0).pieces
-        assert (over.last_episode.episode, over.last_episode.terminated) == (0, True)
+        assert (over.last_episode.episode, over.last_episode.end) == (0, "topped_out")
         assert lines > 0
 
 
@@ -115,7 +115,7 @@ def test_a_slow_caller_gets_the_newest_state(client):
         frame = next(watching)
         assert frame.sequence_number == 302
         assert frame.envs[0].episode > 3
-        assert frame.envs[0].last_episode.episode == frame.envs[0].episode - 1 + (frame.envs[0].phase != "running")
+        assert frame.envs[0].last_episode.episode == frame.envs[0].episode - 1 + (frame.envs[0].end is not None)
         assert watching.next(0.0) is None
 
 
@@ -154,7 +154,7 @@ def test_an_environment_whose_learner_has_a_client_of_its_own(client, server):
     with client.watch(envs, [4]) as watching:
         envs.reset(seed=3)
         frame = frame_after(watching, 1)
-        assert [(env.env_id, env.seed, env.phase) for env in frame.envs] == [(4, 7, "running")]
+        assert [(env.env_id, env.seed, env.end) for env in frame.envs] == [(4, 7, None)]
         envs.close()
         assert list(watching) == []
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tetrion
+from tetrion._evaluations.games import joined, part_from
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import environment_service_pb2_grpc, evaluation_service_pb2_grpc
 from tetrion._pb import messages as pb
@@ -156,10 +157,10 @@ def test_answers_of_other_sizes(liar, deceived):
     many.shape[:] = [2**31, 2**31]
     for name, value, said in (
         ("rewards", short, "rewards is float32 (1,), expected float32 (2,)"),
-        ("rewards", many, "rewards has the type 7, the shape [2147483648, 2147483648] and 8 bytes"),
+        ("rewards", many, "rewards has the type 11, the shape [2147483648, 2147483648] and 8 bytes"),
         ("terminated", short, "terminated is float32 (1,), expected bool (2,)"),
         ("truncated", pb.StepResponse().truncated, "truncated has the type 0, the shape [] and 0 bytes"),
-        ("action_mask", from_numpy(np.ones((2, 3), bool)), "action_mask is bool (2, 3), expected bool (2, 40)"),
+        ("action_mask", from_numpy(np.ones((2, 3), bool)), "action_mask is bool (2, 3), expected uint8 (2, 5)"),
     ):
         told(said, session.step, [0, 0], Step=change(name, value))
         told(said, stream.step, [0, 0], step=change(name, value))
@@ -197,10 +198,10 @@ def test_answers_of_other_sizes(liar, deceived):
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        ("row_offsets", np.array([0], np.uint32), "row_offsets have the shape (1,), expected 2 that ascend from 0 to 17"),
+        ("row_offsets", np.array([0], np.int32), "row_offsets have the shape (1,), expected 2 that ascend from 0 to 17"),
         (
             "row_offsets",
-            np.array([0, 2**31], np.uint32),
+            np.array([0, -1], np.int32),
             "row_offsets have the shape (2,), expected 2 that ascend from 0 to 17",
         ),
         ("lines", np.zeros(2**10, np.uint8), "lines has the shape (1024,), expected 17 rows"),
@@ -221,7 +222,7 @@ def message_of(games):
 
 def results(which):
     """A lie about the results: only those of the chosen rows are sent."""
-    return lambda message: [message_of(tetrion.Games._from_message(message).rows(which))]
+    return lambda message: [message_of(part_from(message, tetrion.Games).rows(which))]
 
 
 @pytest.mark.parametrize(
@@ -231,17 +232,18 @@ def results(which):
         ("started", change("num_seeds", 2**32 - 1), "the evaluation has 4294967295 seeds, expected 3"),
         ("started", change("num_games", 7), "the evaluation has 7 games, expected 6"),
         ("started", lambda started: [], "did not begin with a description"),
-        ("results", change("policy_indices", from_numpy(np.full(6, 2, np.uint32))), "not asked for: policy 2, seed"),
-        ("results", change("seed_indices", from_numpy(np.full(6, 3, np.uint32))), "not asked for: policy 0, seed 3"),
+        ("results", change("policy_indices", from_numpy(np.full(6, 2, np.int32))), "not asked for: policy 2, seed"),
+        ("results", change("seed_indices", from_numpy(np.full(6, 3, np.int32))), "not asked for: policy 0, seed 3"),
         (
             "results",
-            change("episode_indices", from_numpy(np.ones(6, np.uint32))),
+            change("episode_indices", from_numpy(np.ones(6, np.int32))),
             "not asked for: policy 0, seed 0, episode 1",
         ),
-        ("results", change("lines", from_numpy(np.zeros(5, np.uint64))), "lines is uint64 (5,), expected uint64 (6,)"),
+        ("results", change("lines", from_numpy(np.zeros(5, np.int64))), "lines is int64 (5,), expected int64 (6,)"),
         ("results", results([0, 1, 2, 3, 4, 4]), "a game of the evaluation came twice"),
         ("results", lambda results: [results, results], "a game of the evaluation came twice"),
         ("results", results([0, 1, 2, 3, 5]), "1 games of the evaluation are missing in its answer"),
+        ("results", lambda results: [{"estimates": {}}], "the evaluation sent estimates, expected results"),
         ("results", lambda results: [], "6 games of the evaluation are missing in its answer"),
         ("summary", lambda summary: [], "the evaluation ended without a summary"),
         ("summary", lambda summary: summary.policies.pop(), "is of 1 of 2 policies"),
@@ -258,8 +260,8 @@ def test_evaluations_that_nobody_asked_for(liar, deceived, event, lie, said):
     def at_once(message):
         """All games in one message, however many a busy server makes of it."""
         if event == "results":
-            held_back.append(tetrion.Games._from_message(message))
-            games = tetrion.Games._joined(held_back)
+            held_back.append(part_from(message, tetrion.Games))
+            games = joined(held_back, tetrion.Games)
             if len(games) < 6:
                 return []
             message = message_of(games)
@@ -269,23 +271,23 @@ def test_evaluations_that_nobody_asked_for(liar, deceived, event, lie, said):
     liar.lies[event] = at_once
     assert said in caught(deceived.evaluate, ["bcts", "random"], **ask)
     if event == "summary" and said != "the evaluation ended without a summary":
-        assert said in caught(deceived.evaluate, ["bcts", "random"], **ask, omit_results=True)
+        assert said in caught(deceived.evaluate, ["bcts", "random"], **ask, include_results=False)
 
 
 def test_games_that_were_not_among_the_pairs(liar, deceived):
-    liar.lies["results"] = change("seed_indices", from_numpy(np.array([1], np.uint32)))
+    liar.lies["results"] = change("seed_indices", from_numpy(np.array([1], np.int32)))
     said = caught(deceived.evaluate, "bcts", seeds=[1, 2, 3], max_pieces=20, pairs=[[0, 2]])
     assert "not asked for: policy 0, seed 1, episode 0" in said
 
 
-def test_recorded_actions_of_other_games(liar, deceived):
+def test_recordings_of_other_games(liar, deceived):
     ask = {"seeds": [1, 2], "max_pieces": 20, "record": "best"}
     for lie, said in (
-        (lambda actions: [], "are 0, expected 20"),
-        (change("policy_index", 5), "are 0, expected 20"),
-        (lambda actions: actions.actions.pop(), "are 19, expected 20"),
+        (lambda game: [], "is missing"),
+        (change("policy_index", 5), "is missing"),
+        (lambda game: game.recording.actions.pop(), "20, 19) lines, pieces and steps when played again"),
     ):
-        liar.lies["actions"] = lambda actions, lie=lie: told if isinstance(told := lie(actions), list) else None
+        liar.lies["recording"] = lambda game, lie=lie: told if isinstance(told := lie(game), list) else None
         assert said in caught(deceived.evaluate, "bcts", **ask)
 
 

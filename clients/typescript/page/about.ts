@@ -1,6 +1,6 @@
 // The view "Server": facts about this server, and how programs call it.
 
-import type { App, View } from "./app.js";
+import { type App, type View, controllersOf } from "./app.js";
 import { grouped, h, scroll } from "./dom.js";
 import { sizeInWords } from "./rules.js";
 import { Snippets } from "./snippets.js";
@@ -16,8 +16,8 @@ export class About implements View {
     const limits = info.limits!.sessions!;
     const presets = catalog.rulesPresets.map(({ name, rules, source }) =>
       h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text size" }, rules && sizeInWords(rules)), h("td", { class: "text" }, source)));
-    const controllers = catalog.controllers.map(({ name, featureSet, weights, source }) =>
-      h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, `${featureSet}, ${weights.length}`), h("td", { class: "text" }, source)));
+    const controllers = controllersOf(catalog).map(({ name, featureSet, source }) =>
+      h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "text" }, featureSet), h("td", { class: "text" }, source)));
     const table = (name: string, heads: string[], rows: HTMLElement[]) =>
       scroll(name, h("table", { class: "prose" }, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, ...rows)));
     this.root.append(

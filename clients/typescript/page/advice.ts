@@ -1,7 +1,7 @@
 // Hints: the placement that a controller would choose, and its reasons.
 
 import { type Placements, type Session, keysOf } from "../src/index.js";
-import type { Controller } from "../src/protocol.js";
+import type { PolicyInfo } from "../src/protocol.js";
 import type { App, Weighing } from "./app.js";
 import { field, h, scroll, select, short } from "./dom.js";
 import { wayOf, weigh } from "./outlook.js";
@@ -29,7 +29,7 @@ export class Advice {
   }
 
   /** Offers these controllers, and keeps the chosen one if it is among them. Calls `change` when the user chooses another. */
-  offer(controllers: readonly Controller[], change: () => void): void {
+  offer(controllers: readonly PolicyInfo[], change: () => void): void {
     this.name = controllers.find(({ name }) => name === this.name)?.name ?? controllers[0]!.name;
     this.weighing = undefined;
     const choice = select(controllers.map(({ name }) => [name, name] as const), this.name, (name) => {

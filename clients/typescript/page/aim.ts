@@ -23,12 +23,12 @@ export interface Place {
 }
 
 /** The placements of an environment in an answer that includes cells. */
-export function placesOf(rules: Rules, placements: Placements, env = 0): Place[] {
+export function placesOf(placements: Placements, env = 0): Place[] {
   const [first, end] = [placements.rowOffsets[env]!, placements.rowOffsets[env + 1]!];
   return Array.from({ length: end - first }, (_, offset): Place => {
     const at = first + offset;
     const cells = cellsOf(placements, at);
-    return { ...placementOf(rules, placements.placements[at]!), at, row: Math.min(...cells.map(([row]) => row)), cells };
+    return { ...placementOf(placements, at), at, row: Math.min(...cells.map(([row]) => row)), cells };
   });
 }
 

@@ -3,9 +3,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 
 import type { Client, Session, SessionOptions } from "../src/index.js";
-import { TetrionError } from "../src/index.js";
+import { TetrionError, elementsOf } from "../src/index.js";
 import type { Choices } from "./address.js";
-import { type Controller, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetCatalogResponse, type GetServerInfoResponse } from "../src/protocol.js";
+import { DataType, DeleteSessionRequestSchema, EnvironmentService, type Expectation, type ExpectationTerms, type Feature, FeatureStage, type GetCatalogResponse, type GetPolicyResponse, type GetServerInfoResponse, type PolicyInfo } from "../src/protocol.js";
 
 /** A linear controller at some width: its features and their weights. */
 export interface Weighing {
@@ -56,6 +56,7 @@ const TTL = 60;
 /** The server and the state that all views share. */
 export class App {
   private readonly catalogs = new Map<number, Promise<GetCatalogResponse>>();
+  private readonly policies = new Map<string, Promise<GetPolicyResponse>>();
   /** Names of the page's open sessions. */
   readonly own = new Set<string>();
   /** Controllers with changed weights, by side of the race. The view `evaluate` offers them too. */
@@ -104,36 +105,31 @@ export class App {
   }
 
   /** Controllers that can play at this width. */
-  controllers(width: number): Controller[] {
-    return this.catalog.controllers.filter((controller) => controller.width === 0 || controller.width === width);
+  controllers(width: number): PolicyInfo[] {
+    return controllersOf(this.catalog).filter((controller) => controller.width === 0 || controller.width === width);
   }
 
   /** How a controller weighs the pieces to come; undefined if it is greedy. */
   expectation(name: string): Expecting | undefined {
-    const { expectation } = this.catalog.controllers.find((controller) => controller.name === name) ?? {};
-    return expectation && filled(expectation);
+    const method = this.catalog.policies.find((policy) => policy.name === name)?.search?.method;
+    return method?.case === "expectation" ? filled(method.value) : undefined;
   }
 
   /** A controller with its features at this width. */
   async weighing(name: string, width: number): Promise<Weighing> {
-    let asked = this.catalogs.get(width);
-    if (asked === undefined) {
-      asked = this.client.catalog({ width });
-      this.catalogs.set(width, asked);
-      asked.catch(() => this.catalogs.delete(width));
-    }
-    const { controllers, featureSets, features } = await asked;
-    const controller = controllers.find((controller) => controller.name === name);
+    const { featureSets, features } = await once(this.catalogs, width, () => this.client.catalog({ width }));
+    const { info: controller, policy } = await once(this.policies, name, () => this.client.getPolicy(name));
     const set = featureSets.find((set) => set.name === controller?.featureSet);
-    if (controller === undefined || set === undefined) {
+    if (controller === undefined || set === undefined || policy?.kind.case !== "weights") {
       throw new TypeError(`the server has no controller ${name}`);
     }
+    const original = [...elementsOf(policy.kind.value.weights, DataType.FLOAT64)];
     return {
       name,
       set: set.name,
       columns: set.columns,
-      original: controller.weights,
-      weights: [...controller.weights],
+      original,
+      weights: [...original],
       landing: ofLanding(features, set.columns),
       avoids: controller.terminalValue !== 2,
       expectation: this.expectation(name),
@@ -145,6 +141,22 @@ export class App {
   notice(problem: unknown): void {
     this.say(problem === undefined ? undefined : inWords(problem));
   }
+}
+
+/** The answer to a question that is asked only once, unless it fails. */
+function once<Key, Answer>(answers: Map<Key, Promise<Answer>>, key: Key, ask: () => Promise<Answer>): Promise<Answer> {
+  let answer = answers.get(key);
+  if (answer === undefined) {
+    answer = ask();
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+  }
+  return answer;
+}
+
+/** The policies of a server that score placements. */
+export function controllersOf(catalog: GetCatalogResponse): PolicyInfo[] {
+  return catalog.policies.filter(({ search }) => search !== undefined);
 }
 
 /** For each column, whether it is a feature of the landing. Members of a family have its name and an index, such as `clears[4]`. */

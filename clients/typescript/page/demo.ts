@@ -136,7 +136,7 @@ export class Demo {
     const boards = new Uint16Array(2 * height);
     players.forEach(({ rows }, at) => boards.set(rows, at * height));
     const packed = { boards: tensor(boards, [2, height]), pieces: tensor(Uint8Array.of(kind, kind)) };
-    const features = { features: union(players.map(({ weighing }) => weighing!)) };
+    const features = union(players.map(({ weighing }) => weighing!));
     const placements = await this.app.client.enumeratePlacements({ rules: rulesOf(this.app, chosen), packed }, { features, includeCells: true, includeAfterstates: true });
     const goOn = players.map((player, position) => player.place(placements, position, kind));
     if (goOn.includes(false)) {

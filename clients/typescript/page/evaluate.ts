@@ -1,7 +1,7 @@
 // The view "Evaluate": many games of several controllers on the same seeds, played by the server, with live results.
 
-import { type Agent, elementsOf } from "../src/index.js";
-import { ClearPoints, DataType, type EvaluationSummary } from "../src/protocol.js";
+import { type Policy, elementsOf } from "../src/index.js";
+import { ClearPoints, DataType, EpisodeEnd, type EvaluationSummary } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf } from "./address.js";
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
@@ -241,15 +241,16 @@ export class Evaluate implements View {
     }
   }
 
-  private agent({ player }: Contestant): Agent {
+  private policy({ player }: Contestant): Policy {
     const edited = this.app.edited.get(player.replace("edited:", ""));
     const { preview } = this.form.chosen;
     if (!player.startsWith("edited:") || edited === undefined) {
-      return this.lacksPreview(player, preview) ? { name: player, lookahead: 0 } : { name: player };
+      return this.lacksPreview(player, preview) ? { name: player, search: { greedy: {} } } : { name: player };
     }
-    const of = { label: player, features: edited.set, weights: [...edited.weights], terminalValue: edited.avoids ? 1 : 2 };
     const { expectation } = edited;
-    return expectation === undefined || this.lacksPreview(edited.name, preview) ? { name: "linear", ...of } : { name: "expectation", ...of, expectation };
+    const weights = { features: edited.set, weights: [...edited.weights] };
+    const search = expectation === undefined || this.lacksPreview(edited.name, preview) ? { greedy: {} } : { expectation };
+    return { label: player, weights, terminalValue: edited.avoids ? 1 : 2, search };
   }
 
   private async run(): Promise<void> {
@@ -263,7 +264,7 @@ export class Evaluate implements View {
     const seed = this.seed.value;
     const evaluation = {
       rules: { ...rulesOf(this.app, this.form.chosen), ...(measure === "lines sent" && { clearPoints: ClearPoints.ATTACK }) },
-      controllers: this.contestants.map((contestant) => this.agent(contestant)),
+      policies: this.contestants.map((contestant) => this.policy(contestant)),
       seeds: { seed, count: Number(this.games.value) },
       maxPieces: BigInt(this.limit.value),
       progressInterval: 0.2,
@@ -276,10 +277,10 @@ export class Evaluate implements View {
     try {
       for await (const event of this.app.client.evaluate(evaluation)) {
         if (event.case === "results") {
-          const policies = elementsOf(event.value.policyIndices, DataType.UINT32);
-          const numbers = measure === "lines" ? elementsOf(event.value.lines, DataType.UINT64) : elementsOf(event.value.scores, DataType.FLOAT64);
-          const truncated = elementsOf(event.value.truncated, DataType.BOOL);
-          policies.forEach((policy, at) => this.contestants[policy] && take(this.contestants[policy]!, Number(numbers[at]), truncated[at] === 1, every));
+          const policies = elementsOf(event.value.policyIndices, DataType.INT32);
+          const numbers = measure === "lines" ? elementsOf(event.value.lines, DataType.INT64) : elementsOf(event.value.scores, DataType.FLOAT64);
+          const ends = elementsOf(event.value.ends, DataType.UINT8);
+          policies.forEach((policy, at) => this.contestants[policy] && take(this.contestants[policy]!, numbers[at]!, ends[at] !== EpisodeEnd.TOPPED_OUT, every));
         } else if (event.case === "progress") {
           this.progress.value = Number(event.value.gamesDone) / Math.max(1, Number(event.value.numGames));
         } else if (event.case === "summary") {

@@ -14,7 +14,7 @@ export class Home implements View {
   private readonly demo: Demo;
 
   constructor(app: App) {
-    const known = app.controllers(10).filter(({ expectation }) => expectation === undefined).map(({ name }) => name);
+    const known = app.controllers(10).map(({ name }) => name).filter((name) => app.expectation(name) === undefined);
     const [first, second] = PLAYERS.map((name, at) => (known.includes(name) ? name : known[at] ?? known[0]!));
     this.demo = new Demo(app, [first!, second!]);
     const entry = (address: string, name: string, text: string) => h("a", { class: "card entry", href: address }, h("strong", {}, name), h("span", {}, text));

@@ -410,7 +410,7 @@ export class Play implements View {
     const opponent = select([["", "nobody"], ...controllers.map(({ name }) => [name, name] as const)], this.against, (name) => {
       this.against = name;
       this.challenge();
-      this.rival.follow(Number(this.tally.pieces));
+      this.rival.follow(this.tally.pieces);
       this.app.changed();
     });
     this.opponents.replaceChildren(field("Against", opponent, "A controller that gets the same pieces, and lands one for each of yours"));
@@ -442,7 +442,7 @@ export class Play implements View {
     if (!this.isKeypress) {
       await this.enumerate();
       const isPlaced = this.over === undefined && this.placements!.actions.length > 0;
-      this.aim = isPlaced ? new Aim(this.rules, placesOf(this.rules, this.placements!)) : undefined;
+      this.aim = isPlaced ? new Aim(this.rules, placesOf(this.placements!)) : undefined;
     }
     this.draw();
   }
@@ -516,7 +516,7 @@ export class Play implements View {
       deed = deedInWords(kind, tally, after, this.field.top === 0);
       this.tally = { ...after, deed: deed || tally.deed };
       this.pieces.go(hand);
-      this.rival.follow(Number(this.tally.pieces));
+      this.rival.follow(this.tally.pieces);
     } else if (hand.held !== this.pieces.hand.held) {
       // A piece was held, and another one is the current piece.
       this.pieces.go(hand, false);
@@ -549,11 +549,11 @@ export class Play implements View {
     const now = this.past.pop()!;
     const then = this.past.at(-1)!;
     try {
-      const restored = await this.alive((session) => session.restoreState({ states: [then.state] }));
+      const restored = await this.alive((session) => session.restoreState({ snapshots: [then.state] }));
       this.field = then.field.copy();
       this.pieces = then.pieces.copy();
       this.tally = then.tally;
-      this.rival.follow(Number(then.tally.pieces));
+      this.rival.follow(then.tally.pieces);
       this.over = undefined;
       this.placements = undefined;
       await this.look(restored);
@@ -631,7 +631,7 @@ export class Play implements View {
         throw problem;
       }
       this.session = await this.open();
-      await this.session.restoreState({ states: [last.state] });
+      await this.session.restoreState({ snapshots: [last.state] });
       return await call(this.session);
     }
   }

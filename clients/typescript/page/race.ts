@@ -100,8 +100,10 @@ export class Race implements View {
     const named = (side: string, wanted: string, other: number) => address.oneOf(side, names) ?? (names.includes(wanted) ? wanted : names[other] ?? names[0]!);
     this.lanes = [new Lane("A", named("a", "dellacherie", 0), (lane) => this.changed(lane)), new Lane("B", named("b", "bcts", 1), (lane) => this.changed(lane))];
     for (const lane of this.lanes) {
-      const { weights } = app.catalog.controllers.find(({ name }) => name === lane.name)!;
-      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, (text) => weightsOf(text, weights.length, app.info.limits!.models!.maxWeight));
+      const { featureSet } = app.catalog.policies.find(({ name }) => name === lane.name)!;
+      // Sets whose number of features depends on the width have no controllers of other widths than 10.
+      const { columns } = app.catalog.featureSets.find(({ name }) => name === featureSet)!;
+      lane.given = address.parsed(`weights_${lane.side.toLowerCase()}`, (text) => weightsOf(text, columns.length, app.info.limits!.models!.maxWeight));
     }
     const wanted = Number(address.oneOf("speed", SPEEDS.map(String)) ?? 8);
     this.speed = SPEEDS.indexOf(wanted);
@@ -392,8 +394,8 @@ export class Race implements View {
         const { rules } = this;
         // Placements that the controller did not examine have no value.
         const known = values.flatMap((value, at) => (Number.isFinite(value) || placements.terminated[first + at] === 1 ? [at] : []));
-        const shown = known.map((at) => ({ ...placementOf(rules, placements.placements[first + at]!), warmth: warm[at]! }));
-        lane.heat.show(width, rules.hold === true, shown, placementOf(rules, placements.placements[row]!));
+        const shown = known.map((at) => ({ ...placementOf(placements, first + at), warmth: warm[at]! }));
+        lane.heat.show(width, rules.hold === true, shown, placementOf(placements, row));
         lane.sliders.explain(parts(lane.controller!, placements, row));
       }
       const ghost = chosen?.cells;
@@ -429,7 +431,7 @@ export class Race implements View {
       const { description } = this.session!;
       const { rules, autoresetMode, observationFields: observations, infoFields: infos } = description.config!;
       this.session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
-      await this.session.restoreState({ states });
+      await this.session.restoreState({ snapshots: states });
     }
     this.states = this.running ? undefined : await this.session!.saveState();
   }

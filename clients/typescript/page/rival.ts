@@ -108,7 +108,7 @@ export class Rival {
 
   /** Number of landed pieces. */
   private count({ tally }: Moment): number {
-    return Number(tally.pieces);
+    return tally.pieces;
   }
 
   /** Lands pieces or goes back until it has as many as the person. */
@@ -122,7 +122,7 @@ export class Rival {
     if (match === this.match && this.count(this.now) > this.goal) {
       const kept = this.past.filter((moment) => this.count(moment) <= this.goal);
       const then = kept.at(-1) ?? this.past[0]!;
-      await this.alive((session) => session.restoreState({ states: [then.state] }));
+      await this.alive((session) => session.restoreState({ snapshots: [then.state] }));
       this.past = this.past.slice(0, this.past.indexOf(then) + 1);
       this.draw();
     }
@@ -158,7 +158,7 @@ export class Rival {
   /** Lists the placements of the current piece. */
   private look(): Promise<Placements> {
     const { columns, expectation } = this.weighing!;
-    const features = { features: [...columns] };
+    const features = [...columns];
     return this.alive((session) => session.enumeratePlacements({ features, includeCells: true, includeAfterstates: expectation !== undefined }));
   }
 
@@ -193,7 +193,7 @@ export class Rival {
         throw problem;
       }
       this.session = await this.open(this.match!.chosen);
-      await this.session.restoreState({ states: [this.now.state] });
+      await this.session.restoreState({ snapshots: [this.now.state] });
       return await call(this.session);
     }
   }

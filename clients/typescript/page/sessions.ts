@@ -2,7 +2,7 @@
 // session or renews its lease.
 
 import type { Session, WatchFrame, WatchStarted, WatchedEnv } from "../src/protocol.js";
-import { ActionModel, EpisodePhase } from "../src/protocol.js";
+import { ActionModel, EpisodeEnd } from "../src/protocol.js";
 import type { Choices, Reader } from "./address.js";
 import { type App, type View, inWords, isGone, isSilence } from "./app.js";
 import { Board, Side } from "./board.js";
@@ -307,7 +307,7 @@ export class Sessions implements View {
     const kind = numberOf(env.piece);
     const { width, height: rows } = rules;
     const height = visibleRows(rules);
-    const words = { [EpisodePhase.NOT_STARTED]: "waits", [EpisodePhase.TERMINATED]: "topped out", [EpisodePhase.TRUNCATED]: "cut" }[env.phase as number];
+    const words = env.end === EpisodeEnd.UNSPECIFIED ? "waits" : env.end === EpisodeEnd.NOT_ENDED ? undefined : EpisodeEnd[env.end]!.toLowerCase().replaceAll("_", " ");
     const isFalling = rules.actionModel === ActionModel.KEYPRESS;
     const isDrawn = env.piece !== "" && (isFalling || height < rows);
     const piece = isDrawn ? { kind, cells: isFalling ? pairs(env.pieceCells) : lifted(pairs(env.pieceCells), height) } : undefined;

@@ -5,11 +5,11 @@ import { LETTERS } from "./tetromino.js";
 
 /** The numbers of a game so far. */
 export interface Tally {
-  readonly lines: bigint;
-  readonly pieces: bigint;
+  readonly lines: number;
+  readonly pieces: number;
   readonly points: number;
   /** Lines sent; undefined if the rules count none. */
-  readonly sent: bigint | undefined;
+  readonly sent: number | undefined;
   /** Number of pieces in a row that cleared lines, up to the last one. */
   readonly combo: number;
   /** Whether the last clear was difficult: of four lines, or by a spin. */
@@ -21,7 +21,7 @@ export interface Tally {
 }
 
 /** The tally before the first piece. */
-export const NOTHING: Tally = { lines: 0n, pieces: 0n, points: 0, sent: undefined, combo: 0, backToBack: false, spin: 0, deed: "" };
+export const NOTHING: Tally = { lines: 0, pieces: 0, points: 0, sent: undefined, combo: 0, backToBack: false, spin: 0, deed: "" };
 
 /** The tally of an environment in an answer. */
 export function tallyOf({ lines, pieces, episode_return, attack, combo, back_to_back, spin }: Infos, at = 0): Tally {
@@ -60,12 +60,12 @@ export function sentInWords(sent: number): string[] {
 
 /** A landing in words: `T-spin double, 4 lines sent, back-to-back, combo 3`. Empty for an ordinary landing. */
 export function deedInWords(kind: number, before: Tally, after: Tally, isEmpty: boolean): string {
-  const lines = Number(after.lines - before.lines);
+  const lines = after.lines - before.lines;
   const name = nameOf(kind, after.spin, lines);
   if (name === "" || after.sent === undefined) {
     return "";
   }
-  const sent = sentInWords(Number(after.sent - (before.sent ?? 0n)));
+  const sent = sentInWords(after.sent - (before.sent ?? 0));
   const chained = lines > 0 && before.backToBack && after.backToBack ? ["back-to-back"] : [];
   // Players count from the second clear on.
   const combo = after.combo > 1 ? [`combo ${after.combo - 1}`] : [];

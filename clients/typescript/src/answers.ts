@@ -39,7 +39,7 @@ export function columns(specs: readonly TensorSpec[], tensors: readonly Tensor[]
 }
 
 /** Checks that offsets begin at 0, end at `end` and never descend. */
-export function ascending(name: string, offsets: Uint32Array, end: number): void {
+export function ascending(name: string, offsets: Int32Array, end: number): void {
   if (offsets[0] !== 0 || offsets.at(-1) !== end || offsets.some((offset, at) => at > 0 && offset < offsets[at - 1]!)) {
     throw unreadable(`${name} do not ascend from 0 to ${end}`);
   }

@@ -9,11 +9,13 @@ import { type Client as GeneratedClient, type Interceptor, createClient } from "
 import { agree } from "./answers.js";
 import type { CallOptions } from "./call.js";
 import { unreadable } from "./errors.js";
-import { type Evaluation, type EvaluationEvent, evaluated, gathered } from "./evaluation.js";
+import { type Estimation, type Evaluation, type EvaluationEvent, evaluated, gathered, gatheredEstimates } from "./evaluation.js";
 import {
   EnvironmentService,
   EvaluationService,
+  GetPolicyRequestSchema,
   type GetCatalogResponse,
+  type GetPolicyResponse,
   type GetServerInfoResponse,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
@@ -58,6 +60,9 @@ export interface ConnectOptions {
    */
   readonly patience?: number;
 }
+
+/** Names of the options of `evaluateAll` and `estimateAll`, except `signal` and `trials`. */
+const GATHERED_OPTIONS = EVALUATION_OPTIONS.filter((option) => option !== "includeRecordings" && option !== "lossEstimation");
 
 /** Seconds to wait for a server that went away. */
 const DEFAULT_PATIENCE = 60;
@@ -135,10 +140,17 @@ export class Client {
     return await this.repeat(() => this.environments.getServerInfo({}, call), call);
   }
 
-  /** Names that the server knows: presets, pieces, features, fields, controllers and agents. */
+  /** Names that the server knows: presets, pieces, features, fields and policies. */
   async catalog(options: CatalogOptions = {}): Promise<GetCatalogResponse> {
     const call = callOptions(options, ["width"]);
     return await this.repeat(() => this.environments.getCatalog({ width: options.width ?? 0 }, call), call);
+  }
+
+  /** A policy of the server with every default filled in: a controller with its weights. `evaluate` takes it as it is. */
+  async getPolicy(name: string, options?: CallOptions): Promise<GetPolicyResponse> {
+    const call = callOptions(options);
+    checkMessage(GetPolicyRequestSchema, { name });
+    return await this.repeat(() => this.environments.getPolicy({ name }, call), call);
   }
 
   /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{ numEnvs: 256, seed: 1n }`. */
@@ -214,13 +226,21 @@ export class Client {
   }
 
   /** Plays games and waits for all of them. */
-  async evaluateAll(options: Omit<EvaluationOptions, "record"> = {}): Promise<Evaluation> {
-    const call = callOptions(options, EVALUATION_OPTIONS.filter((option) => option !== "record"));
+  async evaluateAll(options: Omit<EvaluationOptions, "includeRecordings" | "lossEstimation"> = {}): Promise<Evaluation> {
+    const call = callOptions(options, GATHERED_OPTIONS);
     const request = evaluationRequest(options);
     return await gathered(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
   }
 
-  /** Plays games and yields events: `started`, then `results` and `progress`, then the `summary`. */
+  /** Estimates how long games last instead of playing them, with so many trials at each height, and waits for all estimates. */
+  async estimateAll(options: Omit<EvaluationOptions, "includeRecordings" | "lossEstimation"> & { readonly trials: number }): Promise<Estimation> {
+    const call = callOptions(options, ["trials", ...GATHERED_OPTIONS]);
+    const { trials } = options;
+    const request = evaluationRequest({ ...options, lossEstimation: { trials } });
+    return await gatheredEstimates(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
+  }
+
+  /** Plays games and yields events: `started`, then `results` (or `estimates`) and `progress`, then the `summary`. */
   async *evaluate(options: EvaluationOptions = {}): AsyncGenerator<EvaluationEvent> {
     const call = callOptions(options, EVALUATION_OPTIONS);
     const request = evaluationRequest(options);

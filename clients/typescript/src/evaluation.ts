@@ -1,4 +1,4 @@
-// Checks the events of an evaluation against its request: each requested game must come once, and no other game.
+// Checks the events of an evaluation against its request: each requested game, or estimate, must come once, and no other.
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 
@@ -8,10 +8,12 @@ import {
   DataType,
   type EvaluatePoliciesRequestSchema,
   type EvaluatePoliciesResponse,
-  type EvaluationActions,
+  type EvaluationEstimates,
+  type EvaluationRecording,
   type EvaluationResults,
   type EvaluationStarted,
   type EvaluationSummary,
+  type Tensor,
   TensorSchema,
 } from "./protocol.js";
 import { type Arrays, type ElementType, elements, elementsOf, zeros } from "./tensors.js";
@@ -22,64 +24,118 @@ type TensorInit = MessageInitShape<typeof TensorSchema>;
 /** A message of an evaluation. */
 export type EvaluationEvent = Exclude<EvaluatePoliciesResponse["event"], { case: undefined }>;
 
-/** Games of an evaluation, one element per game in each array. */
-export interface Games {
-  /** Index of the policy: rows of `weights` first, then `controllers`. */
-  readonly policyIndices: Uint32Array;
+/** What the games and the estimates of an evaluation have in common, one element per game in each array. */
+interface Rows {
+  /** Index of the policy, in the order of `policies`; each row of weights is one. */
+  readonly policyIndices: Int32Array;
   /** Index of the seed, or of the piece sequence. */
-  readonly seedIndices: Uint32Array;
+  readonly seedIndices: Int32Array;
   /** Episode of the seed. */
-  readonly episodeIndices: Uint32Array;
+  readonly episodeIndices: Int32Array;
   /** The episode seed, with which `reset` replays the game; 0 for piece sequences. */
   readonly seeds: BigUint64Array;
+}
+
+/** Games of an evaluation, one element per game in each array. */
+export interface Games extends Rows {
   /** Cleared lines. */
-  readonly lines: BigUint64Array;
+  readonly lines: Float64Array;
   /** Landed pieces. */
-  readonly pieces: BigUint64Array;
+  readonly pieces: Float64Array;
   /** Steps. */
-  readonly steps: BigUint64Array;
+  readonly steps: Float64Array;
   /** Points. */
   readonly scores: Float64Array;
-  /** 1 if a limit cut the game. */
-  readonly truncated: Uint8Array;
+  /** Why each game ended: a number of `EpisodeEnd`. */
+  readonly ends: Uint8Array;
+}
+
+/** Estimates of how long games last, one element per estimate in each array. */
+export interface Estimates extends Rows {
+  /** Losses per piece. */
+  readonly lossRates: Float64Array;
+  /** Cleared lines per piece. */
+  readonly linesPerPiece: Float64Array;
+  /** Steps per piece. */
+  readonly stepsPerPiece: Float64Array;
+  /** Points per piece. */
+  readonly scorePerPiece: Float64Array;
+  /** 1 if games last longer than the estimate. */
+  readonly lastsLonger: Uint8Array;
 }
 
 /** A finished evaluation. */
 export interface Evaluation {
-  /** The games in the order of policy, seed and episode. None with `omitResults`. */
+  /** The games in the order of policy, seed and episode. None without `includeResults`. */
   readonly games: Games;
   /** Means and intervals per policy, and paired differences. */
   readonly summary: EvaluationSummary;
 }
 
-const COLUMNS = {
-  policyIndices: DataType.UINT32,
-  seedIndices: DataType.UINT32,
-  episodeIndices: DataType.UINT32,
+/** A finished estimation. */
+export interface Estimation {
+  /** The estimates in the order of policy, seed and episode. None without `includeResults`. */
+  readonly estimates: Estimates;
+  /** Means and intervals per policy, in `estimates`. */
+  readonly summary: EvaluationSummary;
+}
+
+const ROWS = {
+  policyIndices: DataType.INT32,
+  seedIndices: DataType.INT32,
+  episodeIndices: DataType.INT32,
   seeds: DataType.UINT64,
-  lines: DataType.UINT64,
-  pieces: DataType.UINT64,
-  steps: DataType.UINT64,
+} as const satisfies Record<keyof Rows, ElementType>;
+
+const GAMES = {
+  ...ROWS,
+  lines: DataType.INT64,
+  pieces: DataType.INT64,
+  steps: DataType.INT64,
   scores: DataType.FLOAT64,
-  truncated: DataType.BOOL,
+  ends: DataType.UINT8,
 } as const satisfies Record<keyof Games, ElementType>;
+
+const ESTIMATES = {
+  ...ROWS,
+  lossRates: DataType.FLOAT64,
+  linesPerPiece: DataType.FLOAT64,
+  stepsPerPiece: DataType.FLOAT64,
+  scorePerPiece: DataType.FLOAT64,
+  lastsLonger: DataType.BOOL,
+} as const satisfies Record<keyof Estimates, ElementType>;
 
 /** Gathers the games and the summary from the events of an evaluation. */
 export async function gathered(events: AsyncIterable<EvaluationEvent>): Promise<Evaluation> {
-  const results: EvaluationResults[] = [];
+  const { results, summary } = await parts(events);
+  return { games: inOrder<Games>(results, GAMES), summary };
+}
+
+/** Gathers the estimates and the summary from the events of an evaluation. */
+export async function gatheredEstimates(events: AsyncIterable<EvaluationEvent>): Promise<Estimation> {
+  const { results, summary } = await parts(events);
+  return { estimates: inOrder<Estimates>(results, ESTIMATES), summary };
+}
+
+async function parts(events: AsyncIterable<EvaluationEvent>): Promise<{ results: (EvaluationResults | EvaluationEstimates)[]; summary: EvaluationSummary }> {
+  const results: (EvaluationResults | EvaluationEstimates)[] = [];
   let summary: EvaluationSummary | undefined;
   for await (const event of events) {
-    if (event.case === "results") {
+    if (event.case === "results" || event.case === "estimates") {
       results.push(event.value);
     } else if (event.case === "summary") {
       summary = event.value;
     }
   }
-  const all = Object.fromEntries(Object.entries(COLUMNS).map(([name, dtype]) => [name, joined(results.map((one) => elementsOf(one[name as keyof Games], dtype)), dtype)])) as unknown as Games;
-  const { policyIndices: policies, seedIndices: seeds, episodeIndices: episodes } = all;
+  return { results, summary: summary! }; // `evaluated` ends with a summary
+}
+
+/** The columns of some messages, in the order of policy, seed and episode. */
+function inOrder<R extends Rows>(results: readonly object[], columns: Readonly<Record<string, ElementType>>): R {
+  const all = Object.fromEntries(Object.entries(columns).map(([name, dtype]) => [name, joined(results.map((one) => elementsOf((one as Record<string, Tensor>)[name], dtype)), dtype)]));
+  const { policyIndices: policies, seedIndices: seeds, episodeIndices: episodes } = all as unknown as Rows;
   const order = policies.map((_, at) => at).sort((a, b) => policies[a]! - policies[b]! || seeds[a]! - seeds[b]! || episodes[a]! - episodes[b]!);
-  const games = Object.fromEntries(Object.entries(all).map(([name, values]: [string, Float64Array]) => [name, values.map((_, at) => values[order[at]!]!)])) as unknown as Games;
-  return { games, summary: summary! }; // `evaluated` ends with a summary
+  return Object.fromEntries(Object.entries(all).map(([name, values]) => [name, (values as Float64Array).map((_, at) => (values as Float64Array)[order[at]!]!)])) as unknown as R;
 }
 
 /** Arrays of one type, one after the other. */
@@ -106,10 +162,11 @@ export async function* evaluated(request: Request, messages: AsyncIterable<Evalu
         games = new Missing(request, event.value);
         break;
       case "results":
-        games!.take(event.value);
+      case "estimates":
+        games!.take(event);
         break;
-      case "actions":
-        games!.takeActions(event.value);
+      case "recording":
+        games!.takeRecording(event.value);
         break;
       case "summary":
         games!.finish(event.value);
@@ -127,7 +184,7 @@ export async function* evaluated(request: Request, messages: AsyncIterable<Evalu
 
 /** Bits for the missing parts of a game. */
 const RESULT = 1;
-const ACTIONS = 2;
+const RECORDING = 2;
 
 /** The missing games of an evaluation. */
 class Missing {
@@ -139,19 +196,22 @@ class Missing {
   /** Number of games per policy. */
   private readonly counts: number[];
   private left = 0;
+  /** The events that bring results. */
+  private readonly kind: "results" | "estimates";
 
   constructor(request: Request, started: EvaluationStarted) {
     this.numPolicies = started.numPolicies;
     this.numSeeds = started.numSeeds;
     this.episodes = started.episodesPerSeed;
-    const fits = within(this.numPolicies, policiesOf(request)) && within(this.numSeeds, seedsOf(request));
+    const fits = within(this.numPolicies, policiesOf(request)) && within(this.numSeeds, seedsOf(request, this.numPolicies));
     if (!fits || this.episodes !== (request.episodesPerSeed || 1)) {
       const games = `${this.numPolicies} policies, ${this.numSeeds} seeds and ${this.episodes} episodes each`;
       throw unreadable(`it is for ${games}, which were not asked for`);
     }
+    this.kind = request.lossEstimation === undefined ? "results" : "estimates";
     this.missing = new Uint8Array(this.numPolicies * this.numSeeds * this.episodes);
     this.counts = Array<number>(this.numPolicies).fill(0);
-    const expected = (request.omitResults ? 0 : RESULT) | (request.record ? ACTIONS : 0);
+    const expected = (request.includeResults ? RESULT : 0) | (request.includeRecordings ? RECORDING : 0);
     const parts = (expected & RESULT) + (expected >> 1);
     for (const [policy, seed] of this.pairs(request)) {
       const first = this.indexOf(policy, seed, 0);
@@ -161,36 +221,35 @@ class Missing {
     }
   }
 
-  /** Takes a message with finished games. */
-  take(results: EvaluationResults): void {
-    const policies = column("policy_indices", results.policyIndices, [DataType.UINT32], [ANY]);
-    const shape = [policies.length];
-    const seeds = column("seed_indices", results.seedIndices, [DataType.UINT32], shape);
-    const episodes = column("episode_indices", results.episodeIndices, [DataType.UINT32], shape);
-    column("seeds", results.seeds, [DataType.UINT64], shape);
-    column("lines", results.lines, [DataType.UINT64], shape);
-    column("pieces", results.pieces, [DataType.UINT64], shape);
-    column("steps", results.steps, [DataType.UINT64], shape);
-    column("scores", results.scores, [DataType.FLOAT64], shape);
-    column("truncated", results.truncated, [DataType.BOOL], shape);
+  /** Takes a message with finished games, or estimates. */
+  take(event: Extract<EvaluationEvent, { case: "results" | "estimates" }>): void {
+    if (event.case !== this.kind) {
+      throw unreadable(`${event.case} came, expected ${this.kind}`);
+    }
+    const columns: Readonly<Record<string, ElementType>> = event.case === "results" ? GAMES : ESTIMATES;
+    const { policyIndices: policies, seedIndices: seeds, episodeIndices: episodes } = columnsOf<Rows>(event.value, columns);
     policies.forEach((policy, at) => this.tick(RESULT, policy, seeds[at]!, episodes[at]!));
   }
 
-  /** Takes the actions of a finished game. */
-  takeActions({ policyIndex, seedIndex, episodeIndex }: EvaluationActions): void {
-    this.tick(ACTIONS, policyIndex, seedIndex, episodeIndex);
+  /** Takes the recording of a finished game. */
+  takeRecording({ policyIndex, seedIndex, episodeIndex, recording }: EvaluationRecording): void {
+    if (recording === undefined) {
+      throw unreadable("a recording is empty");
+    }
+    this.tick(RECORDING, policyIndex, seedIndex, episodeIndex);
   }
 
   /** Takes the summary. */
-  finish({ policies, pairedDifferences }: EvaluationSummary): void {
+  finish({ policies, estimates, pairedDifferences }: EvaluationSummary): void {
     if (this.left > 0) {
       throw unreadable(`${this.left} results are missing`);
     }
     const played = [...this.counts.keys()].filter((policy) => this.counts[policy]! > 0);
-    agree("policies of the summary", String(policies.map(({ policyIndex }) => policyIndex)), String(played));
-    for (const { policyIndex, numGames, lines, pieces, score } of policies) {
-      agree(`number of games of policy ${policyIndex}`, numGames, BigInt(this.counts[policyIndex]!));
-      if (lines === undefined || pieces === undefined || score === undefined) {
+    const summed = this.kind === "results" ? policies.map((policy) => ({ ...policy, count: policy.numGames })) : estimates.map((policy) => ({ ...policy, count: policy.numEstimates }));
+    agree("policies of the summary", String(summed.map(({ policyIndex }) => policyIndex)), String(played));
+    for (const { policyIndex, count, lines, pieces, steps, score } of summed) {
+      agree(`number of games of policy ${policyIndex}`, count, BigInt(this.counts[policyIndex]!));
+      if (lines === undefined || pieces === undefined || steps === undefined || score === undefined) {
         throw unreadable(`the summary of policy ${policyIndex} lacks statistics`);
       }
     }
@@ -200,7 +259,7 @@ class Missing {
   }
 
   private tick(part: number, policy: number, seed: number, episode: number): void {
-    const isGame = policy < this.numPolicies && seed < this.numSeeds && episode < this.episodes;
+    const isGame = Math.min(policy, seed, episode) >= 0 && policy < this.numPolicies && seed < this.numSeeds && episode < this.episodes;
     const index = this.indexOf(policy, seed, episode);
     if (!isGame || (this.missing[index]! & part) === 0) {
       throw unreadable(`the game of policy ${policy}, seed ${seed} and episode ${episode} was not asked for, or comes twice`);
@@ -239,28 +298,37 @@ function within(number: number, { exact, most }: Bound): boolean {
   return number <= most && (exact === undefined || number === exact);
 }
 
-function policiesOf({ agents, weights }: Request): Bound {
-  const named = agents?.length ?? 0;
-  const rows = weights?.weights;
-  const exact = rows === undefined ? 0 : rows.shape?.[0];
-  return exact === undefined ? { most: named + lengthOf(rows) } : { exact: named + exact, most: named + exact };
+function policiesOf({ policies }: Request): Bound {
+  const rows = (policies ?? []).map(({ kind }) => (kind?.case === "weights" ? rowsOf(kind.value.weights) : { exact: 1, most: 1 }));
+  const most = rows.reduce((sum, { most }) => sum + most, 0);
+  return rows.some(({ exact }) => exact === undefined) ? { most } : { exact: most, most };
 }
 
-function seedsOf({ games }: Request): Bound {
+/** Number of policies of a tensor of weights. */
+function rowsOf(weights: TensorInit | undefined): Bound {
+  const [rows, columns] = weights?.shape ?? [];
+  const exact = rows === undefined ? undefined : columns === undefined ? 1 : rows;
+  return exact === undefined ? { most: weights?.values?.length ?? 0 } : { exact, most: exact };
+}
+
+function seedsOf({ seeding }: Request, numPolicies: number): Bound {
   const exact = (count: number | undefined): Bound => ({ exact: count ?? 0, most: count ?? 0 });
-  switch (games?.case) {
-    case "seedRange":
-      return exact(games.value.count);
+  switch (seeding?.kind?.case) {
+    case "drawn":
+      return exact(seeding.kind.value.count);
     case "pieceSequences":
-      return exact(games.value.sequences?.length);
+      return exact(seeding.kind.value.sequences?.length);
     case "seeds":
-      return games.value.shape?.length ? exact(games.value.shape.at(-1)) : { most: lengthOf(games.value) };
+      return exact((seeding.kind.value.seeds?.length ?? 0) / (seeding.kind.value.perPolicy ? numPolicies : 1));
     default:
       return exact(0);
   }
 }
 
-/** Number of plain values in a tensor. */
-function lengthOf(tensor: TensorInit | undefined): number {
-  return tensor?.values?.length ?? 0;
+/** The columns of a message, each of one length. */
+function columnsOf<R>(message: object, columns: Readonly<Record<string, ElementType>>): R {
+  const { policyIndices } = message as { policyIndices?: Tensor };
+  const shape = [column("policy_indices", policyIndices, [DataType.INT32], [ANY]).length];
+  const named = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(columns).map(([name, dtype]) => [name, column(named(name), (message as Record<string, Tensor>)[name], [dtype], shape)])) as R;
 }

@@ -6,22 +6,20 @@ import type { DurationSchema } from "@bufbuild/protobuf/wkt";
 import type { CallOptions } from "./call.js";
 import { invalid } from "./errors.js";
 import {
+  ActionMaskFormat,
   type AutoresetMode,
   type CreateSessionRequestSchema,
   DataType,
   EvaluatePoliciesRequestSchema,
   type InvalidActionPolicy,
-  PieceSequencesSchema,
   PROTOCOL_REVISION,
-  SeedRangeSchema,
   SessionConfigSchema,
   type Tensor,
-  TensorSchema,
-  type TerminalValue,
-  WeightMatrixSchema,
+  type Weights as WeightsMessage,
 } from "./protocol.js";
-import type { Agent, Expectation, FeaturesLike, Mlp, NTuple, Plain, RulesLike } from "./plain.js";
-import { type NumberType, checkMessage, fieldsOf, numbersOf } from "./requests.js";
+import type { FeaturesLike, Plain, PlainPolicy, RulesLike } from "./plain.js";
+import { type NumberType, fieldsOf, numbersOf } from "./requests.js";
+import { type DrawnSeeds, type Seeding, seedingOf } from "./seeding.js";
 import { tensor } from "./tensors.js";
 
 /** Options of a new session. */
@@ -45,7 +43,7 @@ export interface SessionOptions extends CallOptions {
   /** Session seed, from which every environment gets its own seed. The server draws one by default. */
   readonly seed?: bigint | undefined;
   /** One seed per environment, instead of `seed`. */
-  readonly envSeeds?: readonly bigint[] | undefined;
+  readonly envSeeds?: readonly bigint[] | DrawnSeeds | undefined;
   /** Explicit pieces instead of seeds: a string of the letters IOTZSJL per environment, or one for all. */
   readonly pieceSequences?: readonly string[] | undefined;
   /** Truncates episodes after this many steps; 0, the default, means no limit. */
@@ -68,54 +66,41 @@ const SESSION_FIELDS = {
   autoresetMode: "autoresetMode",
   invalidActionPolicy: "invalidActionPolicy",
   invalidActionReward: "invalidActionReward",
-  seed: "seed",
-  envSeeds: "envSeeds",
-  pieceSequences: "pieceSequences",
   maxEpisodeSteps: "maxEpisodeSteps",
-  actionMask: "actionMask",
   maxResponseBytes: "maxResponseBytes",
 } as const satisfies Partial<Record<keyof SessionOptions, string>>;
 
 /** Names of the options of `createSession`, except `signal`. */
-export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "ttl"];
+export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "actionMask", "seed", "envSeeds", "pieceSequences", "ttl"];
 
 /** The request for a new session. */
-export function sessionRequest({ ttl, ...options }: SessionOptions): MessageInitShape<typeof CreateSessionRequestSchema> {
-  const config: MessageInitShape<typeof SessionConfigSchema> = fieldsOf(SessionConfigSchema, options, SESSION_FIELDS);
-  return { config: { ...config, minRevision: PROTOCOL_REVISION }, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
+export function sessionRequest({ actionMask, ttl, ...options }: SessionOptions): MessageInitShape<typeof CreateSessionRequestSchema> {
+  if (actionMask !== undefined && typeof actionMask !== "boolean") {
+    throw invalid("actionMask", `is ${JSON.stringify(actionMask)}, expected true or false`);
+  }
+  const actionMaskFormat = actionMask ? ActionMaskFormat.BITS : ActionMaskFormat.NONE;
+  const config: MessageInitShape<typeof SessionConfigSchema> = { ...fieldsOf(SessionConfigSchema, options, SESSION_FIELDS), ...seedingOf(options, "envSeeds"), actionMaskFormat, minRevision: PROTOCOL_REVISION };
+  return { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
 }
 
-/** Seeds drawn from one number: for each j below `count` the j-th one, common to all policies. */
-export interface SeedRange {
-  /** Any number of 64 bits. */
-  readonly seed: bigint;
-  /** Number of seeds. */
-  readonly count: number;
-}
+/** Weights of one policy or of several, with the features and the model that they are for. */
+export type Weights = Omit<Plain<WeightsMessage>, "weights"> & {
+  /** `[F]`, or `[P, F]` for P policies: numbers, or a tensor of float64 or float32. A model's parameters follow the weights in each row. */
+  readonly weights: readonly number[] | readonly (readonly number[])[] | Tensor;
+};
 
-/**
- * What an evaluation plays, and for how long. Either `seeds` or `pieceSequences` must be given. `features`, `terminalValue`, `lookahead`,
- * `expectation`, `mlp` and `nTuple` belong to `weights`, and are refused without it; agents have their own.
- */
+/** A policy: one of the server's by its name, or weights, or `monteCarlo`. */
+export type Policy = Omit<PlainPolicy, "weights"> & {
+  /** Weights instead of a name. */
+  readonly weights?: Weights | undefined;
+};
+
+/** What an evaluation plays, and for how long. Either `seeds` or `pieceSequences` must be given. */
 export interface EvaluationOptions extends CallOptions {
-  /** Names of controllers or agents, or agents with parameters: the policies after the rows of `weights`. */
-  readonly controllers?: readonly (string | Agent)[] | undefined;
-  /** Weights of linear controllers, `[P, F]`: a row of numbers per policy, or a float64 tensor. A model's parameters follow the weights in each row. */
-  readonly weights?: readonly (readonly number[])[] | Tensor | undefined;
-  /** Features of the first columns of `weights`. */
-  readonly features?: FeaturesLike | undefined;
-  /** Score of a placement that ends the game: `avoid` (the default) or `score`. */
-  readonly terminalValue?: Plain<TerminalValue> | undefined;
-  /** Number of next pieces that the rows of `weights` look ahead; 0 by default. */
-  readonly lookahead?: number | undefined;
-  /** How the rows of `weights` evaluate what the next pieces can reach; `{}` is the default expectation. Excludes `lookahead`. */
-  readonly expectation?: Expectation | undefined;
-  /** Network that is added to the weighted sum. */
-  readonly mlp?: Mlp | undefined;
-  /** Tables that are added to the weighted sum, or that the network reads. */
-  readonly nTuple?: NTuple | undefined;
-  /** Seeds `[S]` common to all policies, `[P, S]` with a row per policy, or a `SeedRange`. */
-  readonly seeds?: readonly bigint[] | readonly (readonly bigint[])[] | SeedRange | undefined;
+  /** Policies, each by its name or with its settings. */
+  readonly policies?: readonly (string | Policy)[] | undefined;
+  /** Seeds `[S]` common to all policies, `[P, S]` with a row per policy, or `DrawnSeeds`. */
+  readonly seeds?: readonly bigint[] | readonly (readonly bigint[])[] | DrawnSeeds | undefined;
   /** Explicit pieces instead of seeds, a string per game, common to all policies. */
   readonly pieceSequences?: readonly string[] | undefined;
   /** Rules of all games; the preset `simplified` by default. */
@@ -130,92 +115,94 @@ export interface EvaluationOptions extends CallOptions {
   readonly maxPieces?: bigint | undefined;
   /** Cuts a game after this many steps; the server's limit by default. */
   readonly maxSteps?: bigint | undefined;
-  /** Estimates how long games last, with this many trials at each height, instead of playing them. */
-  readonly lossTrials?: number | undefined;
+  /** Estimates how long games last, with so many trials at each height, instead of playing them: the events are `estimates` instead of `results`. */
+  readonly lossEstimation?: { readonly trials: number } | undefined;
   /** Policy that others are compared with; policy 0 by default. */
   readonly baseline?: number | undefined;
   /** Maximum number of threads; all by default. */
   readonly maxParallelism?: number | undefined;
   /** Seconds between progress messages; 1 by default. */
   readonly progressInterval?: number | undefined;
-  /** Whether to send the summary only. */
-  readonly omitResults?: boolean | undefined;
-  /** Whether to also send the actions of each game. */
-  readonly record?: boolean | undefined;
+  /** Whether to send the games, or the estimates; true by default. False: the summary only. */
+  readonly includeResults?: boolean | undefined;
+  /** Whether to also send a recording of each game. */
+  readonly includeRecordings?: boolean | undefined;
   /** Largest message in bytes that the server may send; 4 MiB by default. `connect` needs the same limit. */
   readonly maxResponseBytes?: number | undefined;
 }
 
 /** The field of each option that is a field of `EvaluatePoliciesRequest`. */
 const EVALUATION_FIELDS = {
-  controllers: "agents",
   rules: "rules",
   rulesVersion: "rulesVersion",
   episodesPerSeed: "episodesPerSeed",
   maxPieces: "maxPieces",
   maxSteps: "maxSteps",
-  lossTrials: "lossTrials",
+  lossEstimation: "lossEstimation",
   baseline: "baseline",
   maxParallelism: "maxParallelism",
-  omitResults: "omitResults",
-  record: "record",
+  includeResults: "includeResults",
+  includeRecordings: "includeRecordings",
   maxResponseBytes: "maxResponseBytes",
 } as const satisfies Partial<Record<keyof EvaluationOptions, string>>;
 
-/** The field of each option that is a field of `WeightMatrix`. */
-const MATRIX_FIELDS = { features: "features", terminalValue: "terminalValue", lookahead: "lookahead", expectation: "expectation", mlp: "mlp", nTuple: "nTuple" } as const;
-
 /** Names of the options of `evaluate`, except `signal`. */
-export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "weights", ...Object.keys(MATRIX_FIELDS), "seeds", "pieceSequences", "pairs", "progressInterval"];
+export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "policies", "seeds", "pieceSequences", "pairs", "progressInterval"];
 
 /** The request for an evaluation. */
 export function evaluationRequest(options: EvaluationOptions): MessageInitShape<typeof EvaluatePoliciesRequestSchema> {
-  const { controllers, weights, seeds, pieceSequences, pairs, progressInterval } = options;
-  if ((seeds === undefined) === (pieceSequences === undefined)) {
-    throw invalid("seeds", seeds === undefined ? "is absent, expected seeds or pieceSequences" : "is given with pieceSequences, expected one of the two");
-  }
-  const agents = Array.isArray(controllers) ? controllers.map((controller: unknown) => (typeof controller === "string" ? { name: controller } : controller)) : controllers;
-  const matrix: MessageInitShape<typeof WeightMatrixSchema> = fieldsOf(WeightMatrixSchema, options, MATRIX_FIELDS);
-  const [alone] = Object.keys(matrix);
-  if (weights === undefined && alone !== undefined) {
-    throw invalid(alone, `is given without weights, expected weights; an agent has its own: { name: "dt-10", ${alone}: ... }`);
-  }
+  const { policies, pairs, progressInterval } = options;
+  const given = Array.isArray(policies) ? policies.map((policy: unknown, at) => policyOf(policy, `policies[${at}]`)) : policies;
   return {
-    ...fieldsOf(EvaluatePoliciesRequestSchema, { ...options, controllers: agents }, EVALUATION_FIELDS),
-    ...(weights !== undefined && { weights: { ...matrix, weights: weightsOf(weights) } }),
-    games: seeds === undefined ? { case: "pieceSequences", value: fieldsOf(PieceSequencesSchema, { pieceSequences }, { pieceSequences: "sequences" }) } : gamesOf(seeds),
-    ...(pairs !== undefined && { pairs: matrixOf("pairs", pairs, DataType.UINT32) }),
+    ...fieldsOf(EvaluatePoliciesRequestSchema, { ...options, includeResults: options.includeResults ?? true, policies: given }, { ...EVALUATION_FIELDS, policies: "policies" }),
+    seeding: evaluationSeeding(options),
+    ...(pairs !== undefined && { pairs: matrixOf("pairs", pairs, DataType.INT32) }),
     ...(progressInterval !== undefined && { progressInterval: durationOf("progressInterval", progressInterval) }),
     minRevision: PROTOCOL_REVISION,
   };
 }
 
-type Games = NonNullable<MessageInitShape<typeof EvaluatePoliciesRequestSchema>["games"]>;
-
-function gamesOf(seeds: NonNullable<EvaluationOptions["seeds"]>): Games {
-  if (!Array.isArray(seeds)) {
-    checkMessage(SeedRangeSchema, seeds, "seeds");
-    return { case: "seedRange", value: seeds as SeedRange };
+/** Where the pieces of an evaluation come from. */
+function evaluationSeeding(options: EvaluationOptions): Seeding {
+  const { seeds } = options;
+  const perPolicy = Array.isArray(seeds) && Array.isArray(seeds[0]);
+  if (perPolicy) {
+    checkRows("seeds", seeds as bigint[][]);
   }
-  const value = Array.isArray(seeds[0]) ? matrixOf("seeds", seeds as bigint[][], DataType.UINT64) : tensor(numbersOf("seeds", seeds as bigint[], DataType.UINT64));
-  return { case: "seeds", value };
+  const { seeding } = seedingOf(perPolicy ? { ...options, seeds: seeds.flat(), perPolicy } : options, "seeds");
+  if (seeding === undefined) {
+    throw invalid("seeds", "is absent, expected seeds or pieceSequences");
+  }
+  return seeding;
 }
 
-function weightsOf(weights: NonNullable<EvaluationOptions["weights"]>): Tensor {
-  if (Array.isArray(weights)) {
-    return matrixOf("weights", weights, DataType.FLOAT64);
+/** A policy as a plain object, its weights as a tensor. */
+function policyOf(policy: unknown, path: string): unknown {
+  if (typeof policy === "string") {
+    return { name: policy };
   }
-  checkMessage(TensorSchema, weights, "weights");
-  return weights as Tensor;
+  const { weights } = (policy ?? {}) as { weights?: { weights?: unknown } | null };
+  const numbers = weights?.weights;
+  return Array.isArray(numbers) ? { ...(policy as object), weights: { ...weights, weights: weightsOf(numbers, `${path}.weights.weights`) } } : policy;
+}
+
+function weightsOf(numbers: readonly number[] | readonly (readonly number[])[], path: string): Tensor {
+  return Array.isArray(numbers[0]) ? matrixOf(path, numbers as number[][], DataType.FLOAT64) : tensor(numbersOf(path, numbers as number[], DataType.FLOAT64));
 }
 
 /** Rows of numbers as a tensor. */
-function matrixOf(path: string, rows: readonly (readonly (number | bigint)[])[], dtype: NumberType): Tensor {
+function matrixOf(path: string, rows: readonly (readonly number[])[], dtype: NumberType): Tensor {
+  const columns = checkRows(path, rows);
+  return tensor(numbersOf(path, rows.flat(), dtype), [rows.length, columns]);
+}
+
+/** Checks that all rows have the same length, which is at least 1, and returns it. */
+function checkRows(path: string, rows: readonly (readonly unknown[])[]): number {
   const columns = Array.isArray(rows) && Array.isArray(rows[0]) ? rows[0].length : 0;
   if (columns === 0 || !rows.every((row) => Array.isArray(row) && row.length === columns)) {
     throw invalid(path, "is no list of rows of equal length, expected at least one row with at least one number");
   }
-  return tensor(numbersOf(path, rows.flat(), dtype), [rows.length, columns]);
+  return columns;
 }
 
 /** Seconds as a `Duration`. */

@@ -1,19 +1,21 @@
-// Plain objects as messages: how callers write rules, features, positions and agents.
+// Plain objects as messages: how callers write rules, features, positions and policies.
 //
-// A plain object has the fields of its message. In addition a value of an enum may be its name, rules may be a preset's name, and
-// features may be the name of a set or a list. This file converts; `requests.ts` checks the result.
+// A plain object has the fields of its message, those of a oneof too: `{ name: "dt-10" }` for `{ kind: { case: "name", value: "dt-10" } }`.
+// In addition a value of an enum may be its name, rules may be a preset's name, features may be the name of a set or a list, and a
+// message that only holds a list may be the list. This file converts; `requests.ts` checks the result.
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
 import {
+  type ActionMaskFormat,
   type ActionModel,
   type Activation,
-  type Agent as AgentMessage,
   type AttackTable,
   type AutoresetMode,
   type ClearPoints,
-  type Expectation as ExpectationMessage,
+  type Drawings,
   type ExpectationTerms,
+  type FeatureNames,
   type FeatureSelection,
   FeatureSelectionSchema,
   type HalfTurns,
@@ -21,6 +23,7 @@ import {
   type Mlp as MlpMessage,
   type NTuple as NTupleMessage,
   type OrientationTable,
+  type Policy as PolicyMessage,
   type Positions as PositionsMessage,
   type Randomizer,
   type Reach,
@@ -28,6 +31,8 @@ import {
   type RotationSystem,
   type Rules as RulesMessage,
   RulesSchema,
+  type Search as SearchMessage,
+  type Snapshots,
   type SpinRule,
   type Tensor,
   type TerminalValue,
@@ -36,6 +41,7 @@ import {
 } from "./protocol.js";
 
 type Enum =
+  | typeof ActionMaskFormat
   | typeof ActionModel
   | typeof Activation
   | typeof AttackTable
@@ -63,6 +69,7 @@ type Choice<Value extends number> = `${number}` extends `${Value}` ? Value : Val
 /** A plain value for a field of a message. */
 export type Plain<Value> = Value extends RulesMessage ? string | Fields<Value>
   : Value extends FeatureSelection ? string | readonly string[] | Fields<Value>
+  : Value extends Drawings | FeatureNames | Snapshots ? Plain<Content<Value>> | Fields<Value>
   : Value extends Tensor | Uint8Array ? Value
   : Value extends readonly (infer Element)[] ? readonly Plain<Element>[]
   : Value extends object ? Fields<Value>
@@ -70,18 +77,27 @@ export type Plain<Value> = Value extends RulesMessage ? string | Fields<Value>
   : Value;
 
 /** The fields of a message, as plain values. */
-type Fields<Message> = { readonly [Name in keyof Message as Name extends `$${string}` ? never : Name]?: Plain<Message[Name]> | undefined };
+type Fields<Message> =
+  & { readonly [Name in keyof Message as Name extends `$${string}` | Oneofs<Message> ? never : Name]?: Plain<Message[Name]> | undefined }
+  & { readonly [Member in Members<Message> as Member["case"]]?: Plain<Member["value"]> | undefined };
+
+/** The names of the oneofs of a message. */
+type Oneofs<Message> = { [Name in keyof Message]-?: Message[Name] extends { readonly case: string | undefined } ? Name : never }[keyof Message];
+/** The members of the oneofs of a message. */
+type Members<Message> = Extract<Message[Oneofs<Message>], { readonly case: string; readonly value: unknown }>;
+/** The list of a message that only holds a list. */
+type Content<Message> = Extract<Message[keyof Message], readonly unknown[]>;
 
 /** Rules: the name of a preset, or fields, such as `{ preset: "lab", width: 6, randomizer: "bag7" }`. */
 export type RulesLike = Plain<RulesMessage>;
 /** Features: the name of a set, or a list, such as `["holes", "bumpiness"]`. */
 export type FeaturesLike = Plain<FeatureSelection>;
-/** Positions: snapshots, drawings or packed playfields, with their rules. */
+/** Positions: `snapshots`, `drawings` or `packed` playfields, with their rules. */
 export type Positions = Plain<PositionsMessage>;
-/** An agent with its parameters, such as `{ name: "dt-10", lookahead: 1 }`. */
-export type Agent = Plain<AgentMessage>;
-/** How a linear controller evaluates what the next pieces can reach. */
-export type Expectation = Plain<ExpectationMessage>;
+/** A policy, such as `{ name: "dt-10", search: { lookahead: { pieces: 1 } } }`. */
+export type PlainPolicy = Plain<PolicyMessage>;
+/** How far a policy looks ahead, such as `{ expectation: {} }`. */
+export type Search = Plain<SearchMessage>;
 /** The shape of a multilayer perceptron. */
 export type Mlp = Plain<MlpMessage>;
 /** The tuples of an n-tuple network. */
@@ -93,17 +109,29 @@ function plainMessage(schema: DescMessage, value: unknown): unknown {
     return { preset: value };
   }
   if (schema.typeName === FeatureSelectionSchema.typeName && (typeof value === "string" || Array.isArray(value))) {
-    return typeof value === "string" ? { featureSet: value } : { features: value };
+    return { kind: typeof value === "string" ? { case: "featureSet", value } : { case: "names", value: { names: value } } };
+  }
+  const [only, ...others] = schema.members;
+  if (Array.isArray(value) && others.length === 0 && only?.kind === "field") {
+    return { [only.localName]: fromPlain(only, value) };
   }
   // A message is its own form, and other values are not objects of fields.
   if (Object.prototype.toString.call(value) !== "[object Object]" || "$typeName" in (value as object)) {
     return value;
   }
-  const fields = Object.entries(value as object).filter(([, content]) => content !== undefined);
-  return Object.fromEntries(fields.map(([name, content]) => {
+  const message: Record<string, unknown> = {};
+  for (const [name, content] of Object.entries(value as object).filter(([, content]) => content !== undefined)) {
     const field = schema.fields.find(({ localName }) => localName === name);
-    return [name, field === undefined ? content : fromPlain(field, content)];
-  }));
+    const oneof = field?.oneof?.localName;
+    if (field === undefined || (oneof !== undefined && oneof in message)) {
+      message[name] = content; // which the check refuses
+    } else if (oneof !== undefined) {
+      message[oneof] = { case: name, value: fromPlain(field, content) };
+    } else {
+      message[name] = fromPlain(field, content);
+    }
+  }
+  return message;
 }
 
 /** The value of a field for a plain value. What cannot be converted stays as it is. */

@@ -8,6 +8,7 @@ export * from "./gen/tetrion/v1/policy_pb.js";
 export * from "./gen/tetrion/v1/position_pb.js";
 export * from "./gen/tetrion/v1/recording_pb.js";
 export * from "./gen/tetrion/v1/rules_pb.js";
+export * from "./gen/tetrion/v1/seeding_pb.js";
 export * from "./gen/tetrion/v1/server_info_pb.js";
 export * from "./gen/tetrion/v1/tensor_pb.js";
 

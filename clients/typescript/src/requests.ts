@@ -27,7 +27,7 @@ export function checkMessage(schema: DescMessage, value: unknown, path = ""): vo
     } else if (name.startsWith("$") || content === undefined) {
       continue; // protobuf's own, or left out
     } else if (member === undefined) {
-      throw invalid(joined(path, name), noField(schema, name));
+      throw invalid(joined(path, name), noField(schema, name, value));
     } else if (member.kind === "oneof") {
       checkOneof(member, content, path);
     } else {
@@ -98,16 +98,17 @@ export function int32s(path: string, values: ArrayLike<number>): Int32Array {
 }
 
 /** Element types of tensors that callers write as numbers. */
-export type NumberType = DataType.FLOAT64 | DataType.UINT32 | DataType.UINT64;
+export type NumberType = DataType.FLOAT64 | DataType.INT32;
 
 /** Converts an array of numbers for a tensor. */
-export function numbersOf<D extends NumberType>(path: string, values: readonly (number | bigint)[], dtype: D): Arrays[D] {
-  const scalar = { [DataType.FLOAT64]: ScalarType.DOUBLE, [DataType.UINT32]: ScalarType.UINT32, [DataType.UINT64]: ScalarType.UINT64 }[dtype];
+export function numbersOf<D extends NumberType>(path: string, values: readonly number[], dtype: D): Arrays[D] {
+  // INT32 is for indices, none of which is negative.
+  const scalar = { [DataType.FLOAT64]: ScalarType.DOUBLE, [DataType.INT32]: ScalarType.UINT32 }[dtype];
   // `forEach` would skip the gaps of a sparse array.
   for (let at = 0; at < values.length; at++) {
     checkScalar(scalar, values[at], `${path}[${at}]`);
   }
-  const arrays = { [DataType.FLOAT64]: () => Float64Array.from(values, Number), [DataType.UINT32]: () => Uint32Array.from(values, Number), [DataType.UINT64]: () => BigUint64Array.from(values, BigInt) };
+  const arrays = { [DataType.FLOAT64]: () => Float64Array.from(values, Number), [DataType.INT32]: () => Int32Array.from(values, Number) };
   return arrays[dtype]() as Arrays[D];
 }
 
@@ -221,10 +222,11 @@ function shown(value: unknown): string {
 }
 
 /** Error text for a name that is no field of a message. */
-function noField(schema: DescMessage, name: string): string {
+function noField(schema: DescMessage, name: string, message: object): string {
   const inOneof = schema.oneofs.find(({ fields }) => fields.some(({ localName }) => localName === name));
   if (inOneof !== undefined) {
-    return `is a case of ${inOneof.localName}, expected ${inOneof.localName}: { case: ${JSON.stringify(name)}, value: ... }`;
+    const { case: other } = (message as Record<string, { case?: string } | undefined>)[inOneof.localName] ?? {};
+    return other !== undefined ? `is given with ${other}, expected one of the two` : `is a case of ${inOneof.localName}, expected ${inOneof.localName}: { case: ${JSON.stringify(name)}, value: ... }`;
   }
   return `is no field of ${schema.name}${suggestion(name, schema.members.map(({ localName }) => localName))}`;
 }

@@ -6,13 +6,14 @@
 
 import { agree, column, columns } from "./answers.js";
 import type { CallOptions, EnvOptions } from "./call.js";
+import type { ActionDigits } from "./digits.js";
 import { TetrionError, unreadable } from "./errors.js";
 import {
+  ActionMaskFormat,
   DataType,
   type FinalBatch,
   type RenderFormat,
   RenderRequestSchema,
-  ResetRequestSchema,
   RestoreStateRequestSchema,
   type Rules,
   type Session as SessionMessage,
@@ -23,6 +24,7 @@ import { isLost } from "./patience.js";
 import { PLACEMENT_OPTIONS, type PlacementOptions, type Placements, placementsOf, placementsRequest, positionsOf } from "./placements.js";
 import type { Plain, Positions } from "./plain.js";
 import { type Call, callOptions, envIdsOf, fieldsOf, int32s } from "./requests.js";
+import { type DrawnSeeds, seedingOf } from "./seeding.js";
 import { tensor } from "./tensors.js";
 
 /**
@@ -60,31 +62,33 @@ export interface Observations {
  */
 export interface Infos {
   /** Cleared lines. */
-  readonly lines?: BigUint64Array;
+  readonly lines?: Float64Array;
   /** Landed pieces. */
-  readonly pieces?: BigUint64Array;
+  readonly pieces?: Float64Array;
   /** Steps of the episode. */
-  readonly steps?: BigUint64Array;
+  readonly steps?: Float64Array;
   /** Sum of the rewards. */
   readonly episode_return?: Float64Array;
   /** The episode seed. `reset` with this seed replays the episode. */
   readonly seed?: BigUint64Array;
+  /** Why the episode has ended, a number of `EpisodeEnd`: 1, NOT_ENDED, until then. */
+  readonly end?: Uint8Array;
   /** 1 if the last action did not exist. */
   readonly invalid_action?: Uint8Array;
   /** Number of actions that did not exist. */
-  readonly invalid_actions?: BigUint64Array;
+  readonly invalid_actions?: Float64Array;
   /** The row in which the last piece came to rest, or -1. */
   readonly landing_row?: Int8Array;
   /** Kind of spin of the last landing, under rules with spins: 0 none, 1 mini, 2 full. */
   readonly spin?: Uint8Array;
   /** Lines sent, under rules with `clear_points` or `attack_table`. */
-  readonly attack?: BigUint64Array;
+  readonly attack?: Float64Array;
   /** Number of pieces in a row that cleared lines, up to the last one, under rules with `clear_points` or `attack_table`. */
-  readonly combo?: Uint16Array;
+  readonly combo?: Int32Array;
   /** 1 if the last clear was of four lines or by a spin, under rules with `clear_points` or `attack_table`. */
   readonly back_to_back?: Uint8Array;
   /** Rows of garbage that have risen, under rules with `garbage`. */
-  readonly garbage_rows?: BigUint64Array;
+  readonly garbage_rows?: Float64Array;
 }
 
 /** Answer of `reset` and `restoreState`: the state of the environments before their next step. */
@@ -110,8 +114,8 @@ export interface Step extends FirstStep {
 /** Options of `reset`. */
 export interface ResetOptions extends EnvOptions {
   /** One seed per environment of the call; each starts episode 0 of its seed. Without seeds each environment starts its next episode. */
-  readonly seeds?: readonly bigint[] | undefined;
-  /** Explicit pieces instead of random ones: a string of the letters IOTZSJL per environment of the call, or one for all. */
+  readonly seeds?: readonly bigint[] | DrawnSeeds | undefined;
+  /** Explicit pieces instead of seeds: a string of the letters IOTZSJL per environment of the call, or one for all. */
   readonly pieceSequences?: readonly string[] | undefined;
 }
 
@@ -133,18 +137,22 @@ export abstract class EnvCalls {
   readonly rules: Rules;
   /** Number of environments: N. */
   readonly numEnvs: number;
+  /** The digits of an action, for `decodeAction` and `encodeAction`. */
+  readonly actionDigits: ActionDigits;
 
-  /** @throws TetrionError if the description lacks a field that the server fills in. */
+  /** @throws TetrionError if the description lacks a field that the server fills in, or if its digits make other actions. */
   protected constructor(
     /** The server's description of the session, with every default filled in. */
     readonly description: SessionMessage,
   ) {
     const { name, config } = description;
-    if (name === "" || config?.rules === undefined || config.numEnvs === undefined) {
+    if (name === "" || config?.rules === undefined || config.numEnvs === 0) {
       throw unreadable("it has a session without a name, rules or a number of environments");
     }
     this.rules = config.rules;
     this.numEnvs = config.numEnvs;
+    this.actionDigits = description.actionDigits;
+    agree("number of actions", this.actionDigits.reduce((product, { size }) => product * size, 1), (description.actionSpec?.high ?? -1) + 1);
   }
 
   /** Sends a request and waits for its answer. */
@@ -153,7 +161,7 @@ export abstract class EnvCalls {
   /** Starts new episodes. */
   async reset(options: ResetOptions = {}): Promise<FirstStep> {
     const call = callOptions(options, ["envIds", "seeds", "pieceSequences"]);
-    const request = { ...fieldsOf(ResetRequestSchema, options, { seeds: "seeds", pieceSequences: "pieceSequences" }), ...envIdsOf(options.envIds) };
+    const request = { ...seedingOf(options, "seeds"), ...envIdsOf(options.envIds) };
     return this.first(await this.call("reset", request, call), this.rowsOf(options));
   }
 
@@ -188,7 +196,7 @@ export abstract class EnvCalls {
   }
 
   /**
-   * Puts environments into positions: `{ states }` of `saveState`, or `{ drawings: [{ rows, piece }] }`. One position per environment
+   * Puts environments into positions: `{ snapshots }` of `saveState`, or `{ drawings: [{ rows, piece }] }`. One position per environment
    * of the call, or one for all of them.
    */
   async restoreState(positions: Positions, options: RestoreStateOptions = {}): Promise<FirstStep> {
@@ -205,9 +213,25 @@ export abstract class EnvCalls {
   private first(answer: { observations: Tensor[]; infos: Tensor[]; actionMask?: Tensor | undefined }, rows: number): FirstStep {
     const observations = this.observations(answer.observations, rows);
     const infos = this.infos(answer.infos, rows);
+    return { observations, infos, actionMask: this.mask(answer.actionMask, rows) };
+  }
+
+  /** Masks as bytes, whatever their form in answers is. */
+  private mask(mask: Tensor | undefined, rows: number): Uint8Array | undefined {
     const { config, actionSpec } = this.description;
-    const actionMask = config?.actionMask ? column("action_mask", answer.actionMask, [DataType.BOOL], [rows, (actionSpec?.high ?? -1) + 1]) : undefined;
-    return { observations, infos, actionMask };
+    const numActions = (actionSpec?.high ?? -1) + 1;
+    if (config?.actionMaskFormat !== ActionMaskFormat.BITS) {
+      return config?.actionMaskFormat === ActionMaskFormat.BYTES ? column("action_mask", mask, [DataType.BOOL], [rows, numActions]) : undefined;
+    }
+    const rowBytes = Math.ceil(numActions / 8);
+    const bits = column("action_mask", mask, [DataType.UINT8], [rows, rowBytes]);
+    const bytes = new Uint8Array(rows * numActions);
+    for (let row = 0, at = 0; row < rows; row++) {
+      for (let action = 0; action < numActions; action++, at++) {
+        bytes[at] = (bits[row * rowBytes + (action >> 3)]! >> (action & 7)) & 1;
+      }
+    }
+    return bytes;
   }
 
   private final({ rows: ended, observations, infos }: FinalBatch, rows: number): Step["final"] {

@@ -7,17 +7,22 @@ import { create } from "@bufbuild/protobuf";
 
 import { DataType, type Tensor, TensorSchema } from "./protocol.js";
 
-/** Array type of each element type. Booleans are bytes, 0 or 1; 64-bit integers are bigints. */
+/**
+ * Array type of each element type. Booleans are bytes, 0 or 1. INT64 holds counts, at most 2^53, which a number holds exactly;
+ * UINT64 holds seeds, as bigints.
+ */
 export interface Arrays {
-  [DataType.UINT8]: Uint8Array;
+  [DataType.BOOL]: Uint8Array;
   [DataType.INT8]: Int8Array;
+  [DataType.UINT8]: Uint8Array;
+  [DataType.INT16]: Int16Array;
   [DataType.UINT16]: Uint16Array;
   [DataType.INT32]: Int32Array;
   [DataType.UINT32]: Uint32Array;
+  [DataType.INT64]: Float64Array;
   [DataType.UINT64]: BigUint64Array;
   [DataType.FLOAT32]: Float32Array;
   [DataType.FLOAT64]: Float64Array;
-  [DataType.BOOL]: Uint8Array;
 }
 
 /** An element type that a tensor can have. */
@@ -26,22 +31,38 @@ export type ElementType = keyof Arrays;
 /** Any of the arrays. */
 export type TypedArray = Arrays[ElementType];
 
+/** The arrays whose bytes are those of a tensor. */
 const CONSTRUCTORS = {
-  [DataType.UINT8]: Uint8Array,
+  [DataType.BOOL]: Uint8Array,
   [DataType.INT8]: Int8Array,
+  [DataType.UINT8]: Uint8Array,
+  [DataType.INT16]: Int16Array,
   [DataType.UINT16]: Uint16Array,
   [DataType.INT32]: Int32Array,
   [DataType.UINT32]: Uint32Array,
+  [DataType.INT64]: BigInt64Array,
   [DataType.UINT64]: BigUint64Array,
   [DataType.FLOAT32]: Float32Array,
   [DataType.FLOAT64]: Float64Array,
-  [DataType.BOOL]: Uint8Array,
 } as const;
+
+/** The element type of a tensor that is made from an array. */
+const TYPES: readonly (readonly [new (length: number) => TypedArray, DataType])[] = [
+  [Uint8Array, DataType.UINT8],
+  [Int8Array, DataType.INT8],
+  [Int16Array, DataType.INT16],
+  [Uint16Array, DataType.UINT16],
+  [Int32Array, DataType.INT32],
+  [Uint32Array, DataType.UINT32],
+  [BigUint64Array, DataType.UINT64],
+  [Float32Array, DataType.FLOAT32],
+  [Float64Array, DataType.FLOAT64],
+];
 
 /**
  * The elements of a tensor of any type, row by row.
  *
- * @throws TypeError if the number of bytes does not fit the type and the shape.
+ * @throws TypeError if the number of bytes does not fit the type and the shape, or if a number cannot hold a count.
  */
 export function elements(tensor: Tensor): TypedArray {
   const constructor = CONSTRUCTORS[tensor.dtype as ElementType] as typeof CONSTRUCTORS[ElementType] | undefined;
@@ -56,7 +77,17 @@ export function elements(tensor: Tensor): TypedArray {
   }
   // Typed arrays refuse an offset that is not a multiple of the element size.
   const { buffer, byteOffset } = data.byteOffset % size === 0 ? data : new Uint8Array(data);
-  return new constructor(buffer as ArrayBuffer, byteOffset, count);
+  const array = new constructor(buffer as ArrayBuffer, byteOffset, count);
+  return array instanceof BigInt64Array ? exact(array) : array;
+}
+
+/** Counts as numbers. */
+function exact(counts: BigInt64Array): Float64Array {
+  const numbers = Float64Array.from(counts, Number);
+  if (!numbers.every((number) => Math.abs(number) <= 2 ** 53)) {
+    throw new TypeError("a tensor holds a count above 2^53");
+  }
+  return numbers;
 }
 
 /**
@@ -74,7 +105,7 @@ export function elementsOf<D extends ElementType>(tensor: Tensor | undefined, dt
 
 /** An array of zeros. */
 export function zeros<D extends ElementType>(dtype: D, length: number): Arrays[D] {
-  return new CONSTRUCTORS[dtype](length) as unknown as Arrays[D];
+  return new (dtype === DataType.INT64 ? Float64Array : CONSTRUCTORS[dtype])(length) as unknown as Arrays[D];
 }
 
 /**
@@ -83,16 +114,15 @@ export function zeros<D extends ElementType>(dtype: D, length: number): Arrays[D
  * @throws TypeError if a tensor cannot hold such an array, or if the shape has another number of elements.
  */
 export function tensor(array: TypedArray, shape: readonly number[] = [array.length]): Tensor {
-  const entry = Object.entries(CONSTRUCTORS).find(([, constructor]) => array instanceof constructor);
+  const entry = TYPES.find(([constructor]) => array instanceof constructor);
   if (entry === undefined) {
-    const known = Object.values(CONSTRUCTORS).map(({ name }) => name);
-    throw new TypeError(`the array is no typed array that a tensor can hold, expected one of ${[...new Set(known)].join(", ")}`);
+    throw new TypeError(`the array is no typed array that a tensor can hold, expected one of ${TYPES.map(([{ name }]) => name).join(", ")}`);
   }
   if (!shape.every((length) => Number.isInteger(length) && length >= 0) || countOf(shape) !== array.length) {
     throw new TypeError(`the shape is [${shape}], expected one with the ${array.length} elements of the array`);
   }
   const data = new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
-  return create(TensorSchema, { dtype: Number(entry[0]), shape: [...shape], data });
+  return create(TensorSchema, { dtype: entry[1], shape: [...shape], data });
 }
 
 function countOf(shape: readonly number[]): number {

@@ -13,6 +13,8 @@ import { createRouterTransport } from "@connectrpc/connect";
 import { type Client, type TransportFactory, TetrionError, connect, tensor } from "../src/index.js";
 import { grpc } from "../src/node.js";
 import {
+  ActionMaskFormat,
+  DataType,
   EnumeratePlacementsResponseSchema,
   EnvironmentService,
   EvaluatePoliciesResponseSchema,
@@ -63,20 +65,22 @@ function answering(environments: Record<string, unknown>, evaluation: MessageIni
 /** Two environments of 4 x 6 with 16 actions. */
 const SESSION: MessageInitShape<typeof SessionSchema> = {
   name: "sessions/1",
-  config: { numEnvs: 2, rules: { width: 4, height: 6 }, actionMask: true },
-  observationSpecs: [{ name: "current", dtype: 2, shape: [] }, { name: "heights", dtype: 1, shape: [4] }],
-  infoSpecs: [{ name: "lines", dtype: 6, shape: [] }],
-  actionSpec: { name: "action", dtype: 4, high: 15 },
+  config: { numEnvs: 2, rules: { width: 4, height: 6 }, actionMaskFormat: ActionMaskFormat.BITS },
+  observationSpecs: [{ name: "current", dtype: DataType.INT8, shape: [] }, { name: "heights", dtype: DataType.UINT8, shape: [4] }],
+  infoSpecs: [{ name: "seed", dtype: DataType.UINT64, shape: [] }],
+  actionSpec: { name: "action", dtype: DataType.INT32, high: 15 },
+  actionDigits: [{ name: "orientation", size: 4 }, { name: "column", size: 4 }],
 };
 const bytes = (...shape: number[]) => tensor(new Uint8Array(shape.reduce((a, b) => a * b, 1)), shape);
-const flags = (...shape: number[]) => ({ ...bytes(...shape), dtype: 9 });
+const flags = (...shape: number[]) => ({ ...bytes(...shape), dtype: DataType.BOOL });
 const longs = (...values: number[]) => tensor(BigUint64Array.from(values, BigInt));
-const ints = (...values: number[]) => tensor(Uint32Array.from(values));
+const ints = (...values: number[]) => tensor(Int32Array.from(values));
+const counts = (...values: number[]) => ({ ...longs(...values), dtype: DataType.INT64 });
 
 const STEP = (rows = 2): MessageInitShape<typeof StepResponseSchema> => ({
   observations: [tensor(new Int8Array(rows)), bytes(rows, 4)],
   infos: [tensor(new BigUint64Array(rows))],
-  actionMask: flags(rows, 16),
+  actionMask: bytes(rows, 2),
   rewards: tensor(new Float32Array(rows)),
   terminated: flags(rows),
   truncated: flags(rows),
@@ -95,11 +99,11 @@ test("the answer of a step has the rows and the columns of the session", async (
   await unfit(() => step({ observations: [tensor(new Int8Array(2))] }), /1 as columns, expected 2/);
   await unfit(() => step({ observations: [bytes(2), bytes(2, 4)] }), /current is UINT8/);
   await unfit(() => step({ observations: [tensor(new Int8Array(2)), bytes(2, 5)] }), /heights is UINT8 \[2,5\], expected UINT8 \[2,4\]/);
-  await unfit(() => step({ infos: [{ dtype: 6, shape: [2], data: new Uint8Array(8) }] }), /lines: a tensor of shape \[2\] has 8 bytes, expected 16/);
-  await unfit(() => step({ infos: [{ dtype: 77, shape: [2], data: new Uint8Array(8) }] }), /lines is 77 \[2\]/);
-  await unfit(() => step({ infos: [{ dtype: 6, shape: [2 ** 31, 2 ** 31, 2], data: new Uint8Array(16) }] }), /lines is UINT64/);
+  await unfit(() => step({ infos: [{ dtype: DataType.UINT64, shape: [2], data: new Uint8Array(8) }] }), /seed: a tensor of shape \[2\] has 8 bytes, expected 16/);
+  await unfit(() => step({ infos: [{ dtype: 77, shape: [2], data: new Uint8Array(8) }] }), /seed is 77 \[2\]/);
+  await unfit(() => step({ infos: [{ dtype: DataType.UINT64, shape: [2 ** 31, 2 ** 31, 2], data: new Uint8Array(16) }] }), /seed is UINT64/);
   await unfit(() => step({ actionMask: undefined }), /it has no action_mask/);
-  await unfit(() => step({ actionMask: flags(2, 40) }), /action_mask is BOOL \[2,40\]/);
+  await unfit(() => step({ actionMask: bytes(2, 5) }), /action_mask is UINT8 \[2,5\], expected UINT8 \[2,2\]/);
   await unfit(() => step({ rewards: undefined }), /it has no rewards/);
   await unfit(() => step({ terminated: bytes(2) }), /terminated is UINT8/);
   await unfit(() => step({ truncated: flags(3) }), /truncated is BOOL \[3\]/);
@@ -118,10 +122,11 @@ test("a session is the one that was asked for", async () => {
   await unfit(() => make(undefined), /no session/);
   await unfit(() => make({ ...SESSION, name: "" }), /without a name/);
   await unfit(() => make({ ...SESSION, config: {} }), /without a name, rules/);
+  await unfit(() => make({ ...SESSION, actionDigits: [{ name: "key", size: 6 }] }), /6 as number of actions, expected 16/);
   await unfit(() => make(SESSION, { numEnvs: 3 }), /2 as number of environments, expected 3/);
   await unfit(() => make(SESSION, {}), /2 as number of environments, expected 1/);
   await unfit(() => make(SESSION, { numEnvs: 2, observations: ["board"] }), /current,heights as observations, expected board/);
-  await unfit(() => make(SESSION, { numEnvs: 2, infos: ["lines", "pieces"] }), /lines as infos/);
+  await unfit(() => make(SESSION, { numEnvs: 2, infos: ["seed", "pieces"] }), /seed as infos/);
   await unfit(() => answering({ getSession: { session: SESSION } }).getSession("sessions/2"), /sessions\/1 as session, expected sessions\/2/);
   const pages = answering({ listSessions: { sessions: [SESSION], nextPageToken: "again" } });
   await unfit(async () => {
@@ -140,8 +145,8 @@ test("placements are those of the positions, with what was asked for", async () 
     return (await client.createSession({ numEnvs: 2 })).enumeratePlacements(options);
   };
   assert.deepEqual([...(await list({})).rowOffsets], [0, 1, 3]);
-  await unfit(() => list({ rowOffsets: ints(0, 3) }), /row_offsets is UINT32 \[2\], expected UINT32 \[3\]/);
-  for (const rowOffsets of [[1, 1, 3], [0, 2, 1], [0, 4, 3], [0, 1, 2 ** 32 - 1]]) {
+  await unfit(() => list({ rowOffsets: ints(0, 3) }), /row_offsets is INT32 \[2\], expected INT32 \[3\]/);
+  for (const rowOffsets of [[1, 1, 3], [0, 2, 1], [0, 4, 3], [0, -1, 3]]) {
     await unfit(() => list({ rowOffsets: ints(...rowOffsets) }), /row_offsets do not ascend from 0 to 3/);
   }
   await unfit(() => list({ rewards: tensor(new Float32Array(2)) }), /rewards is FLOAT32 \[2\]/);
@@ -154,23 +159,23 @@ test("placements are those of the positions, with what was asked for", async () 
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 9), keys: bytes(2) }, { includeKeys: true }), /key_offsets do not ascend from 0 to 2/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 1), keys: tensor(new Uint8Array([12])) }, { includeKeys: true }), /no key/);
   const drawn = answering({ enumeratePlacements: good }).enumeratePlacements({ drawings: [{ rows: [], piece: "O" }] });
-  await unfit(() => drawn, /row_offsets is UINT32 \[3\], expected UINT32 \[2\]/);
+  await unfit(() => drawn, /row_offsets is INT32 \[3\], expected INT32 \[2\]/);
 });
 
 test("an evaluation has the games that were asked for, each once, and a summary", async () => {
   type Events = MessageInitShape<typeof EvaluatePoliciesResponseSchema>[];
   const started = (of: object = {}): Events[number] => ({ event: { case: "started", value: { numPolicies: 2, numSeeds: 2, episodesPerSeed: 1, ...of } } });
   const results = (...games: [policy: number, seed: number][]): Events[number] => {
-    const zeros = longs(...games.map(() => 0));
+    const zeros = games.map(() => 0);
     const value = {
       policyIndices: ints(...games.map(([policy]) => policy)), seedIndices: ints(...games.map(([, seed]) => seed)), episodeIndices: ints(...games.map(() => 0)),
-      seeds: zeros, lines: zeros, pieces: zeros, steps: zeros, scores: tensor(new Float64Array(games.length)), truncated: flags(games.length),
+      seeds: longs(...zeros), lines: counts(...zeros), pieces: counts(...zeros), steps: counts(...zeros), scores: tensor(new Float64Array(games.length)), ends: bytes(games.length),
     };
     return { event: { case: "results", value } };
   };
-  const policy = (policyIndex: number, numGames = 2n) => ({ policyIndex, numGames, lines: {}, pieces: {}, score: {} });
+  const policy = (policyIndex: number, numGames = 2n) => ({ policyIndex, numGames, lines: {}, pieces: {}, steps: {}, score: {} });
   const summary = (...policies: object[]): Events[number] => ({ event: { case: "summary", value: { policies } } });
-  const options = { controllers: ["a", "b"], seeds: { seed: 1n, count: 2 } };
+  const options = { policies: ["a", "b"], seeds: { seed: 1n, count: 2 } };
   const run = async (events: Events, change: object = {}) => {
     let count = 0;
     for await (const _ of answering({}, events).evaluate({ ...options, ...change })) {
@@ -181,9 +186,10 @@ test("an evaluation has the games that were asked for, each once, and a summary"
   const all = results([0, 0], [0, 1], [1, 1], [1, 0]);
   const end = summary(policy(0), policy(1));
   assert.equal(await run([started(), all, end]), 3);
-  assert.equal(await run([started(), end], { omitResults: true }), 2);
-  const weights = [[0], [1]];
-  assert.equal(await run([started({ numPolicies: 4 }), summary(policy(0), policy(1), policy(2), policy(3))], { weights, omitResults: true }), 2);
+  assert.equal(await run([started(), end], { includeResults: false }), 2);
+  const weights = { features: "a", weights: [[0], [1]] };
+  const four = [started({ numPolicies: 4 }), summary(policy(0), policy(1), policy(2), policy(3))];
+  assert.equal(await run(four, { policies: [{ weights }, "a", { weights: { ...weights, weights: [0] } }], includeResults: false }), 2);
   const pairs = [[0, 1], [1, 1]];
   assert.equal(await run([started(), results([0, 1], [1, 1]), summary(policy(0, 1n), policy(1, 1n))], { pairs }), 3);
 
@@ -194,16 +200,19 @@ test("an evaluation has the games that were asked for, each once, and a summary"
   await unfit(() => run([started({ numSeeds: 4_000_000_000 })]), /4000000000 seeds/);
   await unfit(() => run([started({ episodesPerSeed: 2 })]), /2 episodes/);
   await unfit(() => run([started(), results([0, 0], [0, 0])]), /policy 0, seed 0 and episode 0 was not asked for, or comes twice/);
-  for (const game of [[2, 0], [0, 2], [2 ** 32 - 1, 0]] as [number, number][]) {
+  for (const game of [[2, 0], [0, 2], [-1, 0]] as [number, number][]) {
     await unfit(() => run([started(), results(game)]), /was not asked for/);
   }
   await unfit(() => run([started(), results([0, 0])], { pairs }), /was not asked for/);
-  await unfit(() => run([started(), all], { omitResults: true }), /was not asked for/);
-  await unfit(() => run([started(), { event: { case: "actions", value: { actions: [1] } } }]), /was not asked for/);
+  await unfit(() => run([started(), all], { includeResults: false }), /was not asked for/);
+  await unfit(() => run([started(), { event: { case: "recording", value: { recording: {} } } }]), /was not asked for/);
+  await unfit(() => run([started(), { event: { case: "recording", value: {} } }]), /a recording is empty/);
+  await unfit(() => run([started(), { event: { case: "estimates", value: {} } }]), /estimates came, expected results/);
+  await unfit(() => run([started(), all], { lossEstimation: { trials: 9 } }), /results came, expected estimates/);
   await unfit(() => run([started(), all]), /ended before the summary/);
   await unfit(() => run([]), /ended before the summary/);
   await unfit(() => run([started(), results([0, 0]), end]), /3 results are missing/);
-  await unfit(() => run([started(), all, end], { record: true }), /4 results are missing/);
+  await unfit(() => run([started(), all, end], { includeRecordings: true }), /4 results are missing/);
   await unfit(() => run([started(), all, summary(policy(0))]), /0 as policies of the summary, expected 0,1/);
   await unfit(() => run([started(), all, summary(policy(0), policy(0))]), /0,0 as policies/);
   await unfit(() => run([started(), all, summary(policy(0), policy(1, 5n))]), /5 as number of games of policy 1, expected 2/);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test, { after, before } from "node:test";
 
-import { type Client, Code, type EvaluationOptions, TetrionError, connect } from "../src/index.js";
+import { type Client, Code, type EvaluationOptions, TetrionError, connect, tensor } from "../src/index.js";
 import { grpc } from "../src/node.js";
-import { type WatchFrame, DataType, EpisodePhase, PROTOCOL_REVISION } from "../src/protocol.js";
+import { type WatchFrame, DataType, EpisodeEnd, PROTOCOL_REVISION } from "../src/protocol.js";
 import { grpcWeb } from "../src/web.js";
 import { Running } from "./support.js";
 
@@ -49,7 +49,7 @@ test("a game of seed 42 is the one that rules.proto promises", async () => {
       const step = await session.step([action, action]);
       assert.equal(step.rewards.length, 2);
       assert.deepEqual(step.observations.board!.slice(0, 200), step.observations.board!.slice(200), name);
-      assert.equal(step.infos.pieces![1], BigInt(piece + 1), name);
+      assert.equal(step.infos.pieces![1], piece + 1, name);
       ({ observations, actionMask } = step);
     }
     assert.equal(pieces, "TLZISIOJIJ", name);
@@ -72,7 +72,7 @@ test("a call on no environments has no rows and changes nothing", async () => {
     await session.step([0, 1, 2]);
     const before = await session.saveState();
     const none = { envIds: [] };
-    for (const { observations, actionMask, infos } of [await session.reset(none), await session.step([], none), await session.restoreState({ states: before.slice(0, 1) }, none)]) {
+    for (const { observations, actionMask, infos } of [await session.reset(none), await session.step([], none), await session.restoreState({ snapshots: before.slice(0, 1) }, none)]) {
       assert.deepEqual([observations.board!.length, actionMask!.length, infos.lines!.length], [0, 0, 0], name);
     }
     assert.deepEqual([await session.saveState(none), await session.render(none)], [[], []], name);
@@ -95,7 +95,7 @@ test("the types of observations and infos are the server's lists", async () => {
   const { observationFields, infoFields } = await running.client.catalog();
   const arrays: Partial<Record<DataType, string>> = {
     [DataType.UINT8]: "Uint8Array", [DataType.INT8]: "Int8Array", [DataType.UINT16]: "Uint16Array", [DataType.INT32]: "Int32Array", [DataType.UINT32]: "Uint32Array",
-    [DataType.UINT64]: "BigUint64Array", [DataType.FLOAT32]: "Float32Array", [DataType.FLOAT64]: "Float64Array", [DataType.BOOL]: "Uint8Array",
+    [DataType.INT64]: "Float64Array", [DataType.UINT64]: "BigUint64Array", [DataType.FLOAT32]: "Float32Array", [DataType.FLOAT64]: "Float64Array", [DataType.BOOL]: "Uint8Array",
   };
   for (const [name, fields] of [["Observations", observationFields], ["Infos", infoFields]] as const) {
     const body = new RegExp(`export interface ${name} \\{\n(.*?)\n\\}`, "s").exec(source)![1]!;
@@ -118,9 +118,8 @@ test("placements come with their features, cells and afterstates", async () => {
   assert.deepEqual([...rows.afterstates!.subarray(8, 11)], [0b0110, 0b0110, 0]);
   const drawn = await running.client.enumeratePlacements({ rules: { width: 4, height: 8 }, drawings: [{ rows: ["##.."], piece: "O" }] });
   assert.deepEqual([...drawn.lines], [0, 0, 1]);
-  // A selection without features is none.
-  for (const features of [{}, "", [], { featureSet: "" }, { features: [] }]) {
-    assert.equal((await session.enumeratePlacements({ features })).features, undefined);
+  for (const features of [{}, "", [], { featureSet: "" }, { names: [] }]) {
+    assert.ok((await refused(session.enumeratePlacements({ features }))).field.startsWith("features"));
   }
 });
 
@@ -129,7 +128,7 @@ test("a snapshot takes a game back", async () => {
   await session.reset();
   const states = await session.saveState();
   const first = await session.step([3]);
-  await session.restoreState({ states });
+  await session.restoreState({ snapshots: states });
   const again = await session.step([3]);
   assert.deepEqual(again.observations, first.observations);
   assert.equal((await session.render())[0]!.split("\n").length, 20);
@@ -144,8 +143,8 @@ test("an episode that ends is in `final`", async () => {
   const last = await session.step([0]);
   assert.deepEqual([...last.terminated], [1]);
   assert.deepEqual(last.final?.rows, [0]);
-  assert.equal(last.final?.infos.pieces![0], 3n);
-  assert.equal(last.infos.pieces![0], 0n);
+  assert.equal(last.final?.infos.pieces![0], 3);
+  assert.equal(last.infos.pieces![0], 0);
 });
 
 test("a session is watched until it ends", async () => {
@@ -159,7 +158,7 @@ test("a session is watched until it ends", async () => {
         } else {
           frames.push(event.value);
           const [env] = event.value.envs;
-          if (env!.phase === EpisodePhase.NOT_STARTED) {
+          if (env!.end === EpisodeEnd.UNSPECIFIED) {
             await session.reset();
           } else if (env!.pieces === 0n) {
             await session.step([0]);
@@ -182,27 +181,27 @@ test("a session is watched until it ends", async () => {
 test("an evaluation streams its results", async () => {
   for (const [name, client] of transports) {
     const seen: string[] = [];
-    let lines = 0n;
+    let lines = 0;
     let mean = 0;
-    for await (const event of client.evaluate({ rules: { height: 10 }, controllers: ["dellacherie"], seeds: { seed: 1n, count: 3 }, maxPieces: 100n })) {
+    for await (const event of client.evaluate({ rules: { height: 10 }, policies: ["dellacherie"], seeds: { seed: 1n, count: 3 }, maxPieces: 100n })) {
       seen.push(event.case);
       if (event.case === "results") {
         const { elementsOf } = await import("../src/index.js");
         const { DataType } = await import("../src/protocol.js");
-        lines += elementsOf(event.value.lines, DataType.UINT64).reduce((sum, game) => sum + game, 0n);
+        lines += elementsOf(event.value.lines, DataType.INT64).reduce((sum, game) => sum + game, 0);
       } else if (event.case === "summary") {
         mean = event.value.policies[0]!.lines!.mean;
       }
     }
     assert.equal(seen[0], "started", name);
     assert.equal(seen.at(-1), "summary", name);
-    assert.ok(Math.abs(Number(lines) / 3 - mean) < 1e-9, `${name}: ${lines} lines in 3 games, mean ${mean}`);
+    assert.ok(Math.abs(lines / 3 - mean) < 1e-9, `${name}: ${lines} lines in 3 games, mean ${mean}`);
   }
 });
 
 test("an evaluation is waited for, with its games in order and its summary", async () => {
-  const weights = [[-1, -4], [-1, 0]];
-  const options = { rules: { height: 8 }, features: ["landing_height", "holes"], weights, controllers: ["dellacherie"], seeds: [[7n, 8n], [8n, 7n], [7n, 7n]], maxPieces: 50n, episodesPerSeed: 2 };
+  const weights = { features: ["landing_height", "holes"], weights: [[-1, -4], [-1, 0]] };
+  const options = { rules: { height: 8 }, policies: [{ weights }, "dellacherie"], seeds: [[7n, 8n], [8n, 7n], [7n, 7n]], maxPieces: 50n, episodesPerSeed: 2 };
   for (const [name, client] of transports) {
     const { games, summary } = await client.evaluateAll(options);
     assert.deepEqual([...games.policyIndices], [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], name);
@@ -210,24 +209,69 @@ test("an evaluation is waited for, with its games in order and its summary", asy
     assert.deepEqual([...games.episodeIndices], [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], name);
     assert.deepEqual([games.seeds[0], games.seeds[2], games.seeds[4], games.seeds[8], games.seeds[10]], [7n, 8n, 8n, 7n, 7n], name);
     assert.deepEqual(games.lines.slice(8, 10), games.lines.slice(10, 12), "the same game twice");
-    const pieces = games.pieces.slice(0, 4).reduce((sum, one) => sum + one, 0n);
-    assert.equal(Number(pieces) / 4, summary.policies[0]!.pieces!.mean, name);
-    assert.deepEqual([...games.truncated], [...games.pieces].map((pieces) => (pieces === 50n ? 1 : 0)), name);
+    const pieces = games.pieces.slice(0, 4).reduce((sum, one) => sum + one, 0);
+    assert.equal(pieces / 4, summary.policies[0]!.pieces!.mean, name);
+    assert.deepEqual([...games.ends], [...games.pieces].map((pieces) => (pieces === 50 ? EpisodeEnd.PIECE_LIMIT : EpisodeEnd.TOPPED_OUT)), name);
     const one = await client.evaluateAll({ ...options, pairs: [[1, 1]] });
     assert.deepEqual(one.games.lines, games.lines.slice(6, 8), name);
-    const none = await client.evaluateAll({ ...options, omitResults: true });
+    const none = await client.evaluateAll({ ...options, includeResults: false });
     assert.deepEqual([none.games.lines.length, none.summary.policies.length], [0, 3], name);
-    assert.equal((await refused(client.evaluateAll({ ...options, record: true } as never))).field, "record", name);
+    assert.equal((await refused(client.evaluateAll({ ...options, includeRecordings: true } as never))).field, "includeRecordings", name);
   }
 });
 
-test("agents have their parameters, and rules their names", async () => {
+test("how long games last is estimated", async () => {
+  const options = { rules: { height: 6 }, policies: ["bcts", "dellacherie"], seeds: { seed: 1n, count: 3 }, trials: 16 };
+  for (const [name, client] of transports) {
+    const { estimates, summary } = await client.estimateAll(options);
+    assert.deepEqual([...estimates.policyIndices], [0, 0, 0, 1, 1, 1], name);
+    assert.ok(estimates.lossRates.every((rate) => rate > 0 && rate < 1), name);
+    assert.deepEqual([...estimates.stepsPerPiece], [1, 1, 1, 1, 1, 1], name);
+    const [bcts] = summary.estimates;
+    assert.deepEqual([bcts!.numEstimates, summary.policies.length, summary.estimates.length], [3n, 0, 2], name);
+    const rate = estimates.lossRates.slice(0, 3).reduce((sum, one) => sum + one, 0) / 3;
+    assert.ok(Math.abs(bcts!.pieces!.mean * rate - 1) < 1e-12, name);
+    const none = await client.estimateAll({ ...options, includeResults: false });
+    assert.deepEqual([none.estimates.lossRates.length, none.summary], [0, summary], name);
+    assert.equal((await refused(client.estimateAll({ ...options, trials: 1 }))).field, "lossEstimation.trials", name);
+    assert.equal((await refused(client.estimateAll({ ...options, trials: 1.5 }))).field, "lossEstimation.trials", name);
+  }
+});
+
+test("a policy of the server plays as it is got", async () => {
+  const rules = { height: 8 };
+  for (const name of ["dellacherie", "dt-10", "random", "monte_carlo"]) {
+    const { info, policy } = await running.client.getPolicy(name);
+    assert.equal(info!.name, name);
+    const { games } = await running.client.evaluateAll({ rules, policies: [name, policy!], seeds: [1n, 2n], maxPieces: 30n });
+    assert.deepEqual(games.lines.slice(0, 2), games.lines.slice(2), name);
+  }
+  assert.equal((await refused(running.client.getPolicy("nobody"))).reason, "UNKNOWN_NAME");
+  assert.equal((await refused(running.client.getPolicy(5 as never))).field, "name");
+});
+
+test("drawn seeds begin the environments of a session", async () => {
+  const { games } = await running.client.evaluateAll({ policies: ["random"], seeds: { seed: 9n, count: 2 }, maxPieces: 1n });
+  const session = await running.client.createSession({ numEnvs: 2, envSeeds: { seed: 9n, count: 2 } });
+  assert.deepEqual((await session.reset()).infos.seed, games.seeds);
+  assert.deepEqual((await session.reset({ seeds: { seed: 8n, count: 1 }, envIds: [1] })).infos.seed!.length, 1);
+  assert.match((await refused(session.reset({ seeds: { seed: 8n, count: 1 } }))).message, /seeding\.drawn/);
+});
+
+test("policies have their settings, and rules their names", async () => {
   const rules = { preset: "survey", height: 8, preview: 1, randomizer: "bag7" } as const;
   const lines = async (options: Partial<EvaluationOptions>) => (await running.client.evaluateAll({ rules, seeds: { seed: 1n, count: 4 }, maxPieces: 200n, ...options })).games.lines;
-  const agent = { name: "linear", features: ["landing_height", "holes"], weights: [-1, -4], terminalValue: "score" } as const;
-  assert.deepEqual(await lines({ controllers: [agent] }), await lines({ features: agent.features, weights: [agent.weights], terminalValue: "score" }));
-  const looking = { ...agent, lookahead: 1 };
-  assert.deepEqual(await lines({ controllers: [looking] }), await lines({ features: agent.features, weights: [agent.weights], terminalValue: "score", lookahead: 1 }));
+  const features = ["landing_height", "holes"];
+  const row = { weights: { features, weights: [-1, -4] }, terminalValue: "score" } as const;
+  const matrix = { weights: { features, weights: tensor(Float64Array.of(-1, -4, -1, -4), [2, 2]) }, terminalValue: "score" } as const;
+  const greedy = await lines({ policies: [row] });
+  assert.deepEqual([...(await lines({ policies: [matrix] }))], [...greedy, ...greedy]);
+  const search = { lookahead: { pieces: 1 } };
+  const looking = await lines({ policies: [{ ...row, search }] });
+  assert.notDeepEqual(looking, greedy);
+  assert.deepEqual([...(await lines({ policies: [{ ...matrix, search }] }))], [...looking, ...looking]);
+  const named = await lines({ policies: ["dt-10"] });
+  assert.deepEqual([...(await lines({ policies: ["dt-10", { name: "dt-10", search: { greedy: {} } }] }))], [...named, ...named]);
 });
 
 test("a client and its sessions end with their block", async () => {
@@ -252,7 +296,7 @@ test("a closed client ends its calls and takes no others", async () => {
     assert.equal((await watching.next()).value?.case, "frame");
     const next = refused(watching.next());
     client.close();
-    for (const error of [await next, await refused(client.serverInfo()), await refused(session.reset()), await refused(client.evaluate({ controllers: ["bcts"], seeds: [1n] }).next())]) {
+    for (const error of [await next, await refused(client.serverInfo()), await refused(session.reset()), await refused(client.evaluate({ policies: ["bcts"], seeds: [1n] }).next())]) {
       assert.equal(error.codeName, "CANCELED", error.message);
     }
     await running.client.deleteSession(session.name);
@@ -279,7 +323,7 @@ test("a refusal says code, reason and field", async () => {
 test("streams are refused like calls", async () => {
   for (const [name, client] of transports) {
     const all = async () => {
-      for await (const _ of client.evaluate({ controllers: ["nobody"], seeds: [1n] })) {
+      for await (const _ of client.evaluate({ policies: ["nobody"], seeds: [1n] })) {
         assert.fail("an event of a refused evaluation");
       }
     };

@@ -22,7 +22,6 @@ import { snippets } from "../page/snippets.js";
 import { NOTHING, deedInWords, nameOf } from "../page/tally.js";
 import { type Cell, DRAWINGS, LETTERS, turned } from "../page/tetromino.js";
 import { cellsOf } from "../page/weighing.js";
-import { placementOf } from "../src/index.js";
 import { AttackTable, AutoresetMode, ClearPoints, ExpectationTerms, HalfTurns, Randomizer, RandomizerSchema, type Rules, RulesPresetSchema, RulesSchema, ScoringSchema, SpinRule } from "../src/protocol.js";
 import { Running } from "./support.js";
 
@@ -45,7 +44,7 @@ async function rulesOf(preset: string, choice: Partial<Chosen> = {}): Promise<Ru
 
 /** The placements of a drawn position, and where they are. */
 async function drawn(rules: Rules, drawing: { rows: string[]; piece: string; queue?: string; held?: string }): Promise<Place[]> {
-  return placesOf(rules, await running.client.enumeratePlacements({ rules, drawings: [drawing] }, { includeCells: true }));
+  return placesOf(await running.client.enumeratePlacements({ rules, drawings: [drawing] }, { includeCells: true }));
 }
 
 /** Numbers that are as good as random, and the same each time. */
@@ -106,8 +105,7 @@ test("a T is turned under a roof, and counts as what is most", async () => {
   const rules = await rulesOf("guideline");
   const places = await drawn(rules, { rows: ["...#......", "#...######", "##.#######"], piece: "T", held: "I" });
   const aim = new Aim(rules, places);
-  const at = () => placementOf(rules, actionOf(aim.place));
-  const actionOf = ({ orientation, column, row, spin, hold }: Place) => (((orientation * 10 + column) * 24 + row) * 3 + spin) + (hold ? 2880 : 0);
+  const at = () => (({ orientation, column, row, spin, hold }: Place) => ({ orientation, column, row, spin, hold }))(aim.place);
   assert.deepEqual(at(), { orientation: 0, column: 3, row: 3, spin: 0, hold: false });
   aim.turn(1);
   aim.turn(1);
@@ -197,7 +195,7 @@ test("keys never lead to where there is no placement, up to the end of a game", 
     for (let piece = 0; piece < 60; piece++) {
       const found = await session.enumeratePlacements({ includeCells: true });
       const actions = envSeeds.map((seed, env) => {
-        const places = placesOf(rules, found, env);
+        const places = placesOf(found, env);
         if (places.length === 0) {
           return 0; // the game is over, and another one begins
         }
@@ -256,11 +254,11 @@ test("controllers choose as they do in an evaluation, whatever they hold and wei
     const config = { ...asked, rules: { ...asked.rules, ...(randomizer !== undefined && { randomizer }) } };
     const weighing = name === "own" ? own() : await app.weighing(name, 10);
     const { columns, weights, expectation } = weighing;
-    const agent = name === "own" ? { name: "expectation", features: columns, weights, expectation: expectation! } : { name };
+    const policy = name === "own" ? { weights: { features: columns, weights }, search: { expectation: expectation! } } : { name };
     for (const seed of [5n, 6n]) {
       let expected: readonly number[] = [];
-      for await (const event of running.client.evaluate({ rules: config.rules, controllers: [agent], seeds: [seed], maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), record: true })) {
-        expected = event.case === "actions" ? event.value.actions : expected;
+      for await (const event of running.client.evaluate({ rules: config.rules, policies: [policy], seeds: [seed], maxPieces: BigInt(pieces), maxSteps: BigInt(pieces), includeRecordings: true })) {
+        expected = event.case === "recording" ? event.value.recording!.actions : expected;
       }
       assert.ok(expected.length > 5, `${name} ${preset}: ${expected.length} actions`);
       const session = await running.client.createSession({ ...config, envSeeds: [seed], autoresetMode: AutoresetMode.DISABLED });
@@ -361,22 +359,22 @@ test("every other field of the rules is read from text, and written back as it w
 });
 
 test("a landing in words", () => {
-  const [before, after] = [{ ...NOTHING, sent: 2n }, { ...NOTHING, sent: 2n }];
+  const [before, after] = [{ ...NOTHING, sent: 2 }, { ...NOTHING, sent: 2 }];
   const [T, S] = [LETTERS.indexOf("T"), LETTERS.indexOf("S")];
   for (const [words, kind, was, is, isEmpty] of [
     ["", T, {}, {}, false],
-    ["Single", T, {}, { lines: 1n, combo: 1 }, false],
-    ["Double, 1 line sent", T, {}, { lines: 2n, sent: 3n, combo: 1 }, false],
-    ["Tetris, 4 lines sent", T, {}, { lines: 4n, sent: 6n, combo: 1, backToBack: true }, false],
+    ["Single", T, {}, { lines: 1, combo: 1 }, false],
+    ["Double, 1 line sent", T, {}, { lines: 2, sent: 3, combo: 1 }, false],
+    ["Tetris, 4 lines sent", T, {}, { lines: 4, sent: 6, combo: 1, backToBack: true }, false],
     ["T-spin", T, {}, { spin: 2 }, false],
-    ["Mini T-spin single, back-to-back", T, { backToBack: true }, { lines: 1n, spin: 1, combo: 1, backToBack: true }, false],
-    ["T-spin double, 6 lines sent, back-to-back, combo 3", T, { backToBack: true, combo: 3 }, { lines: 2n, spin: 2, sent: 8n, combo: 4, backToBack: true }, false],
-    ["S-spin triple", S, { backToBack: false }, { lines: 3n, spin: 2, combo: 1, backToBack: true }, false],
-    ["Triple, perfect clear, 10 lines sent, combo 1", T, { combo: 1, backToBack: true }, { lines: 3n, sent: 12n, combo: 2 }, true],
+    ["Mini T-spin single, back-to-back", T, { backToBack: true }, { lines: 1, spin: 1, combo: 1, backToBack: true }, false],
+    ["T-spin double, 6 lines sent, back-to-back, combo 3", T, { backToBack: true, combo: 3 }, { lines: 2, spin: 2, sent: 8, combo: 4, backToBack: true }, false],
+    ["S-spin triple", S, { backToBack: false }, { lines: 3, spin: 2, combo: 1, backToBack: true }, false],
+    ["Triple, perfect clear, 10 lines sent, combo 1", T, { combo: 1, backToBack: true }, { lines: 3, sent: 12, combo: 2 }, true],
   ] as const) {
     assert.equal(deedInWords(kind, { ...before, ...was }, { ...after, ...is }, isEmpty), words);
   }
-  assert.equal(deedInWords(T, NOTHING, { ...NOTHING, lines: 2n }, false), "", "where nothing is sent, lines say it all");
+  assert.equal(deedInWords(T, NOTHING, { ...NOTHING, lines: 2 }, false), "", "where nothing is sent, lines say it all");
   assert.equal(nameOf(T, 0, 6), "6 lines", "a drawn playfield may have more full rows than a piece completes");
 });
 

@@ -145,7 +145,7 @@ test("every call is checked before it is sent", async () => {
     ["envSeeds[0]", () => unreachable.createSession({ envSeeds: [, 1n] as never })],
     ["tll", () => unreachable.createSession({ tll: 5 } as never)],
     ["name", () => unreachable.getSession(5 as never)],
-    ["positions.drawings[0].rows", () => unreachable.enumeratePlacements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
+    ["positions.drawings.drawings[0].rows", () => unreachable.enumeratePlacements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
     ["includeCell", () => unreachable.enumeratePlacements({}, { includeCell: true } as never)],
     ["actions[0]", () => unreachable.enumeratePlacements({}, { actions: [NaN] })],
     ["maxFramesPerSecond", () => first(unreachable.watchSession("sessions/1", { maxFramesPerSecond: 0.5 }))],
@@ -153,32 +153,33 @@ test("every call is checked before it is sent", async () => {
     ["options", () => first(unreachable.watchSession("sessions/1", null as never))],
     ["envIds", () => first(unreachable.watchSession("sessions/1", { envIds: null as never }))],
     ["seeds", () => first(unreachable.evaluate())],
-    ["seeds", () => first(unreachable.evaluate({ controllers: ["bcts"] }))],
-    ["seeds", () => first(unreachable.evaluate({ controllers: ["bcts"], seeds: [1n], pieceSequences: ["I"] }))],
+    ["seeds", () => first(unreachable.evaluate({ policies: ["bcts"] }))],
+    ["pieceSequences", () => first(unreachable.evaluate({ policies: ["bcts"], seeds: [1n], pieceSequences: ["I"] }))],
     ["seeds", () => first(unreachable.evaluate({ seeds: null as never }))],
     ["seeds.count", () => first(unreachable.evaluate({ seeds: { seed: 1n, count: NaN } }))],
     ["seeds.from", () => first(unreachable.evaluate({ seeds: { from: 1n, count: 1 } as never }))],
     ["seeds[1]", () => first(unreachable.evaluate({ seeds: [1n, -1n] }))],
     ["seeds[1]", () => first(unreachable.evaluate({ seeds: [1n, , 2n] as never }))],
     ["seeds", () => first(unreachable.evaluate({ seeds: [[1n, 2n], [1n]] }))],
+    ["seeds[1]", () => first(unreachable.evaluate({ seeds: [[1n], [-1n]] }))],
     ["pieceSequences", () => first(unreachable.evaluate({ pieceSequences: "IO" as never }))],
-    ["controllers", () => first(unreachable.evaluate({ ...SEED, controllers: "bcts" as never }))],
-    ["controllers[1]", () => first(unreachable.evaluate({ ...SEED, controllers: ["bcts", 5 as never] }))],
-    ["controllers[0].weights[1]", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", weights: [1, Infinity] }] }))],
-    ["controllers[0].terminalValue", () => first(unreachable.evaluate({ ...SEED, controllers: [{ name: "linear", terminalValue: "nonsense" as never }] }))],
-    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [1, 2] as never }))],
-    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [[1, 2], [3]] }))],
-    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: [] }))],
-    ["weights[2]", () => first(unreachable.evaluate({ ...SEED, weights: [[1, 2], [NaN, 3]] }))],
-    ["weights", () => first(unreachable.evaluate({ ...SEED, weights: new Float64Array(2) as never }))],
-    ...(["features", "terminalValue", "lookahead", "expectation", "mlp", "nTuple"] as const).map((option): [string, () => unknown] => {
-      const values = { features: "bcts", terminalValue: "score", lookahead: 1, expectation: {}, mlp: { hidden: [8] }, nTuple: {} } as const;
-      return [option, () => first(unreachable.evaluate({ ...SEED, controllers: ["bcts"], [option]: values[option] }))];
-    }),
+    ["policies", () => first(unreachable.evaluate({ ...SEED, policies: "bcts" as never }))],
+    ["policies[1]", () => first(unreachable.evaluate({ ...SEED, policies: ["bcts", 5 as never] }))],
+    ["policies[0].weights.weights[1]", () => first(unreachable.evaluate({ ...SEED, policies: [{ weights: { weights: [1, Infinity] } }] }))],
+    ["policies[0].weights.weights[2]", () => first(unreachable.evaluate({ ...SEED, policies: [{ weights: { weights: [[1, 2], [NaN, 3]] } }] }))],
+    ["policies[1].weights.weights", () => first(unreachable.evaluate({ ...SEED, policies: ["bcts", { weights: { weights: [[1, 2], [3]] } }] }))],
+    ["policies[0].weights.weights", () => first(unreachable.evaluate({ ...SEED, policies: [{ weights: { weights: new Float64Array(2) as never } }] }))],
+    ["policies[0].weights.features.names.names[0]", () => first(unreachable.evaluate({ ...SEED, policies: [{ weights: { features: [1 as never], weights: [1] } }] }))],
+    ["policies[0].terminalValue", () => first(unreachable.evaluate({ ...SEED, policies: [{ name: "bcts", terminalValue: "nonsense" as never }] }))],
+    ["policies[0].search.lookahead.pieces", () => first(unreachable.evaluate({ ...SEED, policies: [{ name: "bcts", search: { lookahead: { pieces: 0.5 } } }] }))],
+    ["policies[0].weights", () => first(unreachable.evaluate({ ...SEED, policies: [{ name: "bcts", weights: { weights: [1] } }] }))],
+    ["lossEstimation.trials", () => first(unreachable.evaluate({ ...SEED, lossEstimation: { trials: -1 } }))],
     ["pairs", () => first(unreachable.evaluate({ ...SEED, pairs: null as never }))],
     ["pairs[1]", () => first(unreachable.evaluate({ ...SEED, pairs: [[0, -1]] }))],
     ["progressInterval", () => first(unreachable.evaluate({ ...SEED, progressInterval: NaN }))],
-    ["seedRange", () => first(unreachable.evaluate({ seedRange: { seed: 1n, count: 1 } } as never))],
+    ["drawn", () => first(unreachable.evaluate({ drawn: { seed: 1n, count: 1 } } as never))],
+    ["envSeeds", () => unreachable.createSession({ seed: 1n, envSeeds: [1n] })],
+    ["envSeeds.count", () => unreachable.createSession({ envSeeds: { seed: 1n, count: -1 } })],
     ["pageSize", () => environments.listSessions({ pageSize: NaN })],
     ["maxPieces", () => first(evaluations.evaluatePolicies({ maxPieces: -1n }))],
   ];
@@ -188,7 +189,7 @@ test("every call is checked before it is sent", async () => {
 });
 
 test("the actions and the environments of a step are integers", async () => {
-  const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
+  const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} }, actionSpec: { high: 5 }, actionDigits: [{ name: "key", size: 6 }] };
   const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n), description as never);
   for (const action of [NaN, 1.9, Infinity, 2 ** 31, -(2 ** 31) - 1, "1", undefined, null, 1n, true]) {
     assert.equal((await refused(() => session.step([0, action as never]))).field, "actions[1]");
@@ -197,14 +198,14 @@ test("the actions and the environments of a step are integers", async () => {
   assert.equal((await refused(() => session.step(3 as never))).field, "actions");
   assert.equal((await refused(() => session.step([1], { envIds: [NaN] }))).field, "envIds[0]");
   assert.equal((await refused(() => session.reset({ seeds: [1.5 as never] }))).field, "seeds[0]");
-  assert.equal((await refused(() => session.restoreState({ states: ["text" as never] }))).field, "positions.states[0]");
+  assert.equal((await refused(() => session.restoreState({ snapshots: ["text" as never] }))).field, "positions.snapshots.states[0]");
   assert.equal((await refused(() => session.render({ format: NaN }))).field, "format");
 });
 
 test("no value passes for environments, actions or options that it is not", async () => {
-  const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} } };
+  const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} }, actionSpec: { high: 5 }, actionDigits: [{ name: "key", size: 6 }] };
   const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n), description as never);
-  const positions = { states: [] };
+  const positions = { snapshots: [] };
   const values = [null, NaN, 0, "", "0", true, 1n, {}, new Set([0]), new Map(), new DataView(new ArrayBuffer(4)), () => 0];
   const withEnvironments: ((envIds: never) => unknown)[] = [
     (envIds) => session.reset({ envIds }),
@@ -268,8 +269,10 @@ test("a misspelt field is refused with the one that was meant", async () => {
   assert.match(await message({ autoresetMode: "same" }), /^autoresetMode is "same", expected one of AutoresetMode: next_step \(1\), /);
   const evaluation = async () => unreachable.evaluate({ seed: 1n } as never).next();
   assert.match((await refused(evaluation)).rawMessage, /^seed is no option, did you mean seeds\?/);
-  const games = async () => unreachable.evaluations.evaluatePolicies({ seedRange: { count: 1 } } as never)[Symbol.asyncIterator]().next();
-  assert.match((await refused(games)).rawMessage, /^seedRange is a case of games, expected games: \{ case: "seedRange", value: \.\.\. \}$/);
+  const games = async () => unreachable.evaluations.evaluatePolicies({ seeding: { drawn: { count: 1 } } } as never)[Symbol.asyncIterator]().next();
+  assert.match((await refused(games)).rawMessage, /^seeding\.drawn is a case of kind, expected kind: \{ case: "drawn", value: \.\.\. \}$/);
+  const both = async () => unreachable.evaluate({ seeds: [1n], policies: [{ name: "bcts", monteCarlo: {} }] }).next();
+  assert.match((await refused(both)).rawMessage, /^policies\[0\]\.monteCarlo is given with name, expected one of the two$/);
   assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), tokn: "secret" } as never), /tokn is no option, did you mean token\?/);
 });
 
@@ -296,7 +299,7 @@ test("an address is a host and a port", () => {
 
 test("a tensor holds what its array holds", () => {
   assert.throws(() => tensor([1, 2] as never), TypeError);
-  assert.throws(() => tensor(new Int16Array(2) as never), /expected one of Uint8Array, /);
+  assert.throws(() => tensor(new BigInt64Array(2) as never), /expected one of Uint8Array, /);
   for (const shape of [[3], [1], [NaN], [-2], [0.5, 4], []]) {
     assert.throws(() => tensor(new Int32Array(2), shape), TypeError, String(shape));
   }

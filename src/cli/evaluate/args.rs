@@ -32,7 +32,7 @@ pub struct EvaluateArgs {
     pub features: Option<String>,
 
     /// Random games per placement, for monte_carlo and monte_carlo_coded [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub playouts: Option<u32>,
 
     /// How the players play.

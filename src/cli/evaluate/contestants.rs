@@ -5,12 +5,12 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::args::EvaluateArgs;
-use crate::agents::{AgentRow, Controller, Parameter, Play, PlayChoice};
-use crate::client::{Features, NamedPolicy, Policies, RulesChoice, WeightedPolicies};
+use crate::agents::{Controller, MonteCarlo, Play, PlayChoice};
+use crate::client::{Features, Policy, PolicyKind, RulesChoice, WeightRows};
 use crate::input::UsageError;
-use crate::players::{named_policy, title, title_of_weights};
+use crate::players::{Contender, monte_carlo, title, title_of_weights};
 use crate::trainer::rules::RulesNote;
-use crate::trainer::trained_weights::{self, TrainedWeights};
+use crate::trainer::trained_weights;
 use crate::trainer::weights::{plain_numbers, read_text};
 use crate::wire::limits::MAX_GAMES;
 
@@ -24,8 +24,8 @@ const MAX_ALL_GAMES: u64 = 16 * MAX_GAMES;
 pub struct Contestant {
     /// Name in the results.
     pub name: String,
-    /// The policies of the request.
-    pub policies: Policies,
+    /// The policy of the request.
+    pub policy: Policy,
 }
 
 /// The contestants and the rules of their games.
@@ -34,17 +34,22 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let choice = args.search.choice();
     let (mut contestants, mut noted, mut plays) = (Vec::new(), None, Vec::new());
     for player in &args.players {
-        if !trained_weights::is_place(player) {
-            plays.push(Controller::named(player).map_or(Play::default(), |controller| controller.play));
-            contestants.push(named(player, args));
-            continue;
-        }
-        let weights = TrainedWeights::read(Path::new(player))?;
-        let name = title_of_weights(player, choice, weights.play());
-        let policies = weights.weights().policies(choice).with_context(|| player.clone())?;
-        contestants.push(Contestant { name, policies: Policies::Weighted(policies) });
-        plays.push(weights.play());
-        noted = noted.or_else(|| Some(weights.rules().clone()));
+        let contender = Contender::new(player)?;
+        let name = match &contender {
+            Contender::Named(_) => title(player, choice),
+            Contender::Run(_) => title_of_weights(player, choice, contender.play()),
+        };
+        let policy = match (args.playouts, monte_carlo(player)) {
+            (Some(playouts), Some(agent)) => {
+                let with = if agent.is_as_coded() { MonteCarlo::as_coded } else { MonteCarlo::new };
+                let kind = PolicyKind::MonteCarlo(with(playouts));
+                Policy { kind, play: PlayChoice::default() }
+            }
+            _ => contender.policy(choice).with_context(|| player.clone())?,
+        };
+        contestants.push(Contestant { name, policy });
+        plays.push(contender.play());
+        noted = noted.or_else(|| contender.rules().cloned());
     }
     if let Some(features) = &args.features {
         if args.weights.is_empty() {
@@ -84,22 +89,9 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     Ok((contestants, args.rules.choice_that_shows(shown, others)))
 }
 
-/// The contestant with this name, with the flags that apply to it.
-fn named(name: &str, args: &EvaluateArgs) -> Contestant {
-    let choice = args.search.choice();
-    let playouts = args.playouts.filter(|_| plays_out(name));
-    let policy = NamedPolicy { playouts, ..named_policy(name, choice) };
-    Contestant { name: title(name, choice), policies: Policies::Named(vec![policy]) }
-}
-
-/// Whether an agent plays random games.
-fn plays_out(name: &str) -> bool {
-    AgentRow::named(name).is_some_and(|row| row.parameters.contains(&Parameter::Playouts))
-}
-
 /// Refuses flags that apply to no contestant.
 fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
-    if args.playouts.is_some() && !args.players.iter().any(|name| plays_out(name)) {
+    if args.playouts.is_some() && !args.players.iter().any(|name| monte_carlo(name).is_some()) {
         return Err(UsageError(
             "--playouts is for the agents monte_carlo and monte_carlo_coded; name one".to_owned(),
         ));
@@ -131,6 +123,6 @@ fn read_numbers(path: &Path, features: &str, choice: PlayChoice) -> anyhow::Resu
     let name = title_of_weights(&path.display().to_string(), choice, Play::default());
     let (features, rows) = (Features::parse(features), vec![plain_numbers(&text)?]);
     let play = choice.or(Play::default());
-    let policies = Policies::Weighted(WeightedPolicies { features, rows, model: None, play });
-    Ok(Contestant { name, policies })
+    let kind = PolicyKind::Weights(WeightRows { features, rows, model: None });
+    Ok(Contestant { name, policy: Policy { kind, play: play.into() } })
 }

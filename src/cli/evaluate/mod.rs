@@ -27,11 +27,19 @@ use super::interrupt::INTERRUPTED;
 use super::options::check_writable;
 use super::output::{print, say};
 use super::progress::GamesProgress;
-use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, GameResult, Seeds};
+use crate::client::{
+    Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
+};
 use crate::input::UsageError;
 use crate::summary::Statistics;
 use crate::text::numbers::count;
 use crate::trainer::score::Score;
+
+/// Columns of `--games-csv`.
+const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,truncated";
+/// Columns of `--games-csv` with `--loss-trials`.
+const ESTIMATE_COLUMNS: &str =
+    "name,estimate,seed,loss_rate,lines_per_piece,steps_per_piece,score_per_piece,lasts_longer";
 
 /// Evaluates, and prints a table or a JSON object.
 ///
@@ -70,11 +78,11 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let mut rules_version = String::new();
     let (mut requests, mut evaluations) = (Vec::new(), Vec::new());
     let mut scores = Vec::new();
-    for Contestant { name, policies } in contestants {
+    for Contestant { name, policy } in contestants {
         let request = EvaluationRequest {
             rules: rules.clone(),
             rules_version,
-            policies,
+            policies: vec![policy],
             seeds: Seeds::Common { seed: args.seed, count: args.games },
             max_pieces: args.max_pieces,
             max_steps: args.max_steps,
@@ -138,7 +146,7 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     }
     let difference = |(other, score): (&Evaluated, &Score)| {
         let of = |number: fn(&GameResult) -> f64| {
-            let pairs = other.games[0].iter().zip(&first.games[0]);
+            let pairs = other.games(0).iter().zip(first.games(0));
             let differences = pairs.map(|(other, first)| number(other) - number(first));
             Statistics::of(differences).expect("at least one game")
         };
@@ -148,18 +156,40 @@ fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     others.iter().zip(&scores[1..]).map(difference).collect()
 }
 
-/// Writes one CSV line per game.
+/// Writes one CSV line per game, or per estimate.
 fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::Result<()> {
     let mut csv = BufWriter::new(File::create(path)?);
-    writeln!(csv, "name,game,seed,lines,pieces,steps,score,truncated")?;
+    let is_estimate = scores.first().is_some_and(|score| score.is_estimate);
+    writeln!(csv, "{}", if is_estimate { ESTIMATE_COLUMNS } else { GAME_COLUMNS })?;
     for (score, evaluated) in scores.iter().zip(evaluations) {
         let name = match score.name.as_str() {
             name if name.contains(['"', ',', '\n']) => format!("\"{}\"", name.replace('"', "\"\"")),
             name => name.to_owned(),
         };
-        for GameResult { seed_index, seed, lines, pieces, steps, score, truncated, .. } in &evaluated.games[0]
-        {
-            writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}")?;
+        match &evaluated.outcomes {
+            Outcomes::Games(games) => {
+                for game in &games[0] {
+                    let GameResult { seed_index, seed, lines, pieces, steps, score, .. } = game;
+                    let truncated = game.is_truncated();
+                    writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}")?;
+                }
+            }
+            Outcomes::Estimates(estimates) => {
+                for LossEstimate { seed_index, seed, estimate, .. } in &estimates[0] {
+                    let Estimate {
+                        loss_rate,
+                        lines_per_piece,
+                        steps_per_piece,
+                        score_per_piece,
+                        lasts_longer,
+                    } = estimate;
+                    writeln!(
+                        csv,
+                        "{name},{seed_index},{seed},{loss_rate},{lines_per_piece},{steps_per_piece},{score_per_piece},\
+                         {lasts_longer}"
+                    )?;
+                }
+            }
         }
     }
     csv.flush()

@@ -87,7 +87,7 @@ pub async fn record(
     name: &str,
     (which, folder): (&[RecordedGames], &Path),
 ) -> anyhow::Result<usize> {
-    let games = &evaluated.games[0];
+    let games = evaluated.games(0);
     let chosen: Vec<(u32, String)> = which.iter().flat_map(|which| which.of(games)).collect();
     let indices: Vec<u32> = chosen.iter().map(|(index, _)| *index).collect();
     let recorded = recorded(client, request, evaluated, name, &indices).await.map_err(|error| match error {

@@ -3,32 +3,40 @@
 use crate::client::{FeatureSetInfo, Features};
 use crate::input::UsageError;
 use crate::names::unknown;
-use crate::trainer::weights::FeatureSetNote;
-use crate::wire;
+use crate::wire::{self, DecodeError};
 
-/// The features of a run: the note of the set, which is empty for a list, and one name per weight.
+/// The features of a run.
+#[derive(Debug)]
+pub struct RunFeatures {
+    /// The feature set; empty for a list.
+    pub set: String,
+    /// Version of the feature set; empty for a list.
+    pub version: String,
+    /// One name per weight.
+    pub names: Vec<String>,
+}
+
+/// The features that a text names.
 ///
 /// # Errors
 /// For a feature set that the server does not have, or an invalid list at this width.
-pub fn resolve(
-    text: &str,
-    width: u32,
-    known: &[FeatureSetInfo],
-) -> Result<(FeatureSetNote, Vec<String>), UsageError> {
+pub fn resolve(text: &str, width: u32, known: &[FeatureSetInfo]) -> Result<RunFeatures, UsageError> {
     match Features::parse(text) {
         Features::Set { name, .. } => {
             let Some(set) = known.iter().find(|set| set.name == name) else {
                 let sets = known.iter().map(|set| set.name.as_str());
                 return Err(UsageError(unknown("feature set", &name, sets)));
             };
-            Ok((FeatureSetNote { name, version: set.version.clone() }, set.columns.clone()))
+            Ok(RunFeatures { set: name, version: set.version.clone(), names: set.columns.clone() })
         }
         Features::List(names) => {
             let width = u8::try_from(width).map_err(|error| UsageError(format!("--width: {error}")))?;
-            // The flag has the name of the message's field.
-            let wrong = |error| UsageError(format!("--{error}"));
+            let wrong = |error| match error {
+                DecodeError::Invalid { problem, .. } => UsageError(format!("--features: {problem}")),
+                error => UsageError(format!("--features: {error}")),
+            };
             let set = wire::features::decode_list(&names, width).map_err(wrong)?;
-            Ok((FeatureSetNote { name: String::new(), version: String::new() }, set.names()))
+            Ok(RunFeatures { set: String::new(), version: String::new(), names: set.names() })
         }
     }
 }

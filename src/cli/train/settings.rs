@@ -65,9 +65,9 @@ pub async fn of_run<M>(
 
     let name = args.features.as_deref().unwrap_or(defaults.features);
     let catalog = client.catalog(width).await?;
-    let (set, feature_names) = features::resolve(name, width, &catalog.feature_sets)?;
+    let features = features::resolve(name, width, &catalog.feature_sets)?;
     let generations = args.generations.unwrap_or(defaults.generations);
-    let optimizer = method(&feature_names, (width, height), generations)?;
+    let optimizer = method(&features.names, (width, height), generations)?;
     let games = candidates.games.unwrap_or(defaults.games);
     let own = Play { terminal_value: defaults.terminal_value, search: Search::Greedy };
     let play = args.search.choice().or(own);
@@ -93,9 +93,9 @@ pub async fn of_run<M>(
         rules_version: client.server_info().await?.rules_version,
         width,
         height,
-        features: set.name,
-        features_version: set.version,
-        feature_names,
+        feature_set: features.set,
+        feature_set_version: features.version,
+        feature_names: features.names,
         changes,
         optimizer,
     })

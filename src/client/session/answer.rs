@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::client::ClientError;
 use crate::engine::Key;
-use crate::wire::pb;
 use crate::wire::tensor::{self, Array, Dim, Element};
+use crate::wire::{InField, pb};
 
 /// Named columns, with one row per environment of a call.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ impl PlacementList {
 
     pub(super) fn decode(answer: pb::EnumeratePlacementsResponse) -> Result<PlacementList, ClientError> {
         Ok(PlacementList {
-            row_offsets: decode(answer.row_offsets.as_ref(), "row_offsets")?.elements,
+            row_offsets: offsets(decode(answer.row_offsets.as_ref(), "row_offsets")?.elements)?,
             actions: decode(answer.actions.as_ref(), "actions")?.elements,
             rewards: decode(answer.rewards.as_ref(), "rewards")?.elements,
             lines: decode(answer.lines.as_ref(), "lines")?.elements,
@@ -143,7 +143,7 @@ impl PlacementList {
             preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,
             holds: flags(answer.holds.as_ref()),
             spins: decode_wanted(answer.spins.as_ref(), "spins")?.elements,
-            key_offsets: decode_wanted(answer.key_offsets.as_ref(), "key_offsets")?.elements,
+            key_offsets: offsets(decode_wanted(answer.key_offsets.as_ref(), "key_offsets")?.elements)?,
             keys: decode_wanted(answer.keys.as_ref(), "keys")?.elements,
         })
     }
@@ -152,6 +152,7 @@ impl PlacementList {
 /// The names of the columns in the answers of a session.
 #[derive(Debug)]
 pub(super) struct Names {
+    pub num_actions: u32,
     pub observations: Arc<[String]>,
     pub infos: Arc<[String]>,
 }
@@ -167,8 +168,20 @@ impl Names {
         Ok(Shown {
             observations: columns(&self.observations, observations)?,
             infos: columns(&self.infos, infos)?,
-            action_mask: flags(mask),
+            action_mask: self.mask(mask)?,
         })
+    }
+
+    /// Masks, from bits.
+    fn mask(&self, mask: Option<&pb::Tensor>) -> Result<Vec<bool>, ClientError> {
+        let Some(mask) = mask else { return Ok(Vec::new()) };
+        let dims = [Dim::Any, Dim::Exactly(self.num_actions.div_ceil(8))];
+        let bits = tensor::decode::<u8>(mask, &dims).in_field("action_mask");
+        let Array { shape, elements } = bits.map_err(|error| ClientError::Answer(error.to_string()))?;
+        let row = |bits: &[u8]| {
+            (0..self.num_actions as usize).map(|a| bits[a / 8] >> (a % 8) & 1 == 1).collect::<Vec<_>>()
+        };
+        Ok(elements.chunks_exact(shape[1] as usize).flat_map(row).collect())
     }
 
     /// The result in the answer of a step.
@@ -221,6 +234,11 @@ fn decode_boards(tensor: Option<&pb::Tensor>, name: &str) -> Result<Array<u32>, 
         return Ok(Array { shape, elements: elements.into_iter().map(u32::from).collect() });
     }
     decode_wanted(tensor, name)
+}
+
+fn offsets(offsets: Vec<i32>) -> Result<Vec<u32>, ClientError> {
+    let wrong = |_| ClientError::Answer("it has a negative offset".to_owned());
+    offsets.into_iter().map(|offset| u32::try_from(offset).map_err(wrong)).collect()
 }
 
 fn flags(tensor: Option<&pb::Tensor>) -> Vec<bool> {

@@ -8,12 +8,14 @@
 
 mod answer;
 mod call;
+mod digits;
 mod request;
 mod stream;
 
 pub use crate::wire::session::{AutoresetMode, InvalidActionPolicy};
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
-pub use request::{Picture, PlacementsRequest, SessionRequest, Start};
+pub use digits::ActionDigit;
+pub use request::{Picture, PlacementsRequest, Seeding, SessionRequest};
 pub use stream::StepStream;
 
 use std::time::Duration;
@@ -24,12 +26,11 @@ use tonic::{Response, Status};
 
 use super::connection::ServerChannel;
 use super::{Client, ClientError, RulesChoice};
-use crate::wire::envs;
-use crate::wire::pb;
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::tensor;
+use crate::wire::{envs, pb, positions, tensor};
 use answer::{Names, missing};
 use call::call;
+use digits::ActionDigits;
 use request::encode;
 
 /// A session on a server.
@@ -40,6 +41,7 @@ pub struct Session {
     name: String,
     num_envs: u32,
     num_actions: u32,
+    digits: ActionDigits,
     names: Names,
     /// Number of the last call that changed something.
     sequence_number: u64,
@@ -66,13 +68,16 @@ impl Client {
         })
         .await?;
         let session = made.session.ok_or_else(|| missing("session"))?;
+        let num_actions = session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32 + 1);
         let names = |specs: &[pb::TensorSpec]| specs.iter().map(|spec| spec.name.clone()).collect();
         Ok(Session {
             server,
             patience: self.patience,
-            num_envs: session.config.as_ref().map_or(1, pb::SessionConfig::num_envs),
-            num_actions: session.action_spec.as_ref().map_or(0, |spec| spec.high() as u32 + 1),
+            num_envs: session.config.as_ref().map_or(1, |config| config.num_envs),
+            num_actions,
+            digits: ActionDigits::decode(session.action_digits, num_actions)?,
             names: Names {
+                num_actions,
                 observations: names(&session.observation_specs),
                 infos: names(&session.info_specs),
             },
@@ -109,8 +114,7 @@ impl Client {
             queues: None,
             held: None,
         };
-        let positions =
-            pb::Positions { rules: Some(rules.into()), packed: Some(packed), ..Default::default() };
+        let positions = pb::Positions { rules: Some(rules.into()), ..positions::from_packed(packed) };
         let server = &self.servers[0];
         let source = pb::enumerate_placements_request::Source::Positions(positions);
         let request = wanted.encode(source, server.min_revision);
@@ -138,19 +142,35 @@ impl Session {
         self.num_actions
     }
 
-    /// Starts episodes; `None` means in all environments.
+    /// The digits of an action, the most significant first.
+    pub fn action_digits(&self) -> &[ActionDigit] {
+        self.digits.as_slice()
+    }
+
+    /// The digits of an action, in the order of [`Session::action_digits`]; `None` if there is no such action.
+    pub fn decode_action(&self, action: u32) -> Option<Vec<u32>> {
+        self.digits.values_of(action)
+    }
+
+    /// The action with these digits, in the order of [`Session::action_digits`]; `None` if their number is wrong or one of
+    /// them is too large.
+    pub fn encode_action(&self, digits: &[u32]) -> Option<u32> {
+        self.digits.action_of(digits)
+    }
+
+    /// Starts episodes; `None` means in all environments. They are episodes 0 of a seeding, or without one the next episodes.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn reset(&mut self, env_ids: Option<&[u32]>, start: Start) -> Result<Shown, ClientError> {
-        let (seeds, piece_sequences) = match start {
-            Start::Next => (vec![], vec![]),
-            Start::Seeds(seeds) => (seeds, vec![]),
-            Start::Pieces(pieces) => (vec![], pieces),
-        };
+    pub async fn reset(
+        &mut self,
+        env_ids: Option<&[u32]>,
+        seeding: Option<&Seeding>,
+    ) -> Result<Shown, ClientError> {
         let (session, envs) = (self.name.clone(), envs::encode(env_ids));
+        let seeding = seeding.map(Seeding::encode);
         let sequence_number = self.sequence_number + 1;
-        let request = pb::ResetRequest { session, envs, seeds, piece_sequences, sequence_number };
+        let request = pb::ResetRequest { session, envs, seeding, sequence_number };
         let answer = self.call(request, async |mut client, request| client.reset(request).await).await?;
         self.sequence_number = answer.sequence_number;
         self.names.seen(answer.observations, answer.infos, answer.action_mask.as_ref())
@@ -212,7 +232,7 @@ impl Session {
         let request = pb::RestoreStateRequest {
             session: self.name.clone(),
             envs: envs::encode(env_ids),
-            positions: Some(pb::Positions { states: states.to_vec(), ..Default::default() }),
+            positions: Some(positions::from_snapshots(states.to_vec())),
             reseed,
             sequence_number: self.sequence_number + 1,
         };

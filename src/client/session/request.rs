@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::client::{Features, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
-use crate::wire::{pb, tensor};
+use crate::wire::{pb, seeding, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,8 +14,8 @@ pub struct SessionRequest {
     pub rules: RulesChoice,
     /// Number of environments; 0 for one.
     pub num_envs: u32,
-    /// The session seed; drawn by the server if absent.
-    pub seed: Option<u64>,
+    /// Where the pieces come from; a seed drawn by the server if absent.
+    pub seeding: Option<Seeding>,
     /// What happens after the end of an episode.
     pub autoreset_mode: AutoresetMode,
     /// What happens to actions outside the mask.
@@ -34,15 +34,33 @@ pub struct SessionRequest {
     pub ttl: Option<Duration>,
 }
 
-/// Episodes that a reset starts.
+/// Where the pieces of the environments of a call come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// The next episodes.
-    Next,
-    /// Episode 0 of one seed per environment of the call.
+pub enum Seeding {
+    /// One number, from which every environment of the session gets its seed.
+    Seed(u64),
+    /// One seed per environment of the call.
     Seeds(Vec<u64>),
+    /// Seeds drawn from one number, one per environment of the call.
+    Drawn {
+        /// The number.
+        seed: u64,
+        /// Number of seeds.
+        count: u32,
+    },
     /// Explicit pieces as letters, one text per environment of the call or one for all.
-    Pieces(Vec<String>),
+    PieceSequences(Vec<String>),
+}
+
+impl Seeding {
+    pub(super) fn encode(&self) -> pb::Seeding {
+        match self.clone() {
+            Seeding::Seed(seed) => seeding::from_seed(seed),
+            Seeding::Seeds(seeds) => seeding::from_seeds(seeds),
+            Seeding::Drawn { seed, count } => seeding::from_drawn(seed, count),
+            Seeding::PieceSequences(sequences) => seeding::from_sequences(sequences),
+        }
+    }
 }
 
 /// Options for placements, which always have actions, rewards, lines and ends.
@@ -100,8 +118,12 @@ impl PlacementsRequest {
 }
 
 pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
+    let mask_format = match request.action_mask {
+        true => pb::ActionMaskFormat::Bits,
+        false => pb::ActionMaskFormat::None,
+    };
     pb::SessionConfig {
-        num_envs: (request.num_envs > 0).then_some(request.num_envs),
+        num_envs: request.num_envs,
         rules: Some((&request.rules).into()),
         observation_fields: request.observations.clone(),
         info_fields: request.infos.clone(),
@@ -109,9 +131,9 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         autoreset_mode: pb::AutoresetMode::from(request.autoreset_mode).into(),
         invalid_action_policy: pb::InvalidActionPolicy::from(request.invalid_action_policy).into(),
         invalid_action_reward: invalid_action_reward(request.invalid_action_policy),
-        seed: request.seed,
+        seeding: request.seeding.as_ref().map(Seeding::encode),
         max_episode_steps: request.max_episode_steps,
-        action_mask: request.action_mask,
+        action_mask_format: mask_format.into(),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()
     }

@@ -2,9 +2,9 @@
 //!
 //! An agent sees the rules, the playfield, the current piece and the shown next ones ([`Sight`]), draws from its own
 //! [`AgentRng`] if it is random, and decides ([`Decision`]) on a placement or on pressing keys. It knows nothing of
-//! episodes, seeds or the network; of features it knows names and numbers. [`AGENTS`] is the table of all agents. A
-//! linear controller is a list of features with one weight each, and optionally a [`Model`] that adds to their sum;
-//! [`controllers`] is the table of the named ones.
+//! episodes, seeds or the network; of features it knows names and numbers. A linear
+//! controller is a list of features with one weight each, and optionally a [`Model`] that adds to their sum;
+//! [`controllers`] is the table of the named ones, and [`AGENTS`] the table of the agents that are no controllers.
 //!
 //! The surprising decision: an agent need not choose in one call. An agent that evaluates one placement after the
 //! other evaluates one per call, and the caller keeps the intermediate state, a [`Thought`]. So a game in which a
@@ -39,8 +39,5 @@ pub use monte_carlo::MonteCarlo;
 pub use n_tuple::{NTuple, TupleKind, TuplePattern};
 pub use play::{Play, PlayChoice, Search};
 pub use sight::Sight;
-pub use table::{
-    AGENTS, Agent, AgentError, AgentRow, CONTROLLER_PARAMETERS, Decision, KeyAgent, LINEAR, Parameter,
-    Parameters,
-};
+pub use table::{AGENTS, Agent, AgentRow, Decision, KeyAgent};
 pub use thought::Thought;

@@ -43,7 +43,7 @@ impl MonteCarlo {
     ///
     /// # Panics
     /// If the number is 0.
-    pub fn new(playouts: u32) -> MonteCarlo {
+    pub const fn new(playouts: u32) -> MonteCarlo {
         assert!(playouts > 0, "an agent without playouts knows nothing");
         MonteCarlo { playouts, is_as_coded: false }
     }
@@ -52,8 +52,13 @@ impl MonteCarlo {
     ///
     /// # Panics
     /// If the number is 0.
-    pub fn as_coded(playouts: u32) -> MonteCarlo {
+    pub const fn as_coded(playouts: u32) -> MonteCarlo {
         MonteCarlo { is_as_coded: true, ..MonteCarlo::new(playouts) }
+    }
+
+    /// Whether the agent has the two records of the report's program.
+    pub fn is_as_coded(&self) -> bool {
+        self.is_as_coded
     }
 
     /// Games per placement.

@@ -13,8 +13,11 @@ pub enum Search {
     /// Not at all: the placement with the largest score is chosen.
     #[default]
     Greedy,
-    /// Adds up scores over this many shown pieces, at least 1.
-    Lookahead(u32),
+    /// Adds up scores over shown pieces.
+    Lookahead {
+        /// Number of shown pieces, at least 1.
+        pieces: u32,
+    },
     /// The best that the next pieces can reach, the exact mean for a hidden piece.
     Expectation(Expectation),
 }
@@ -42,9 +45,15 @@ impl Search {
     pub fn pieces_shown(&self) -> u32 {
         match self {
             Search::Greedy => 0,
-            Search::Lookahead(pieces) => *pieces,
+            Search::Lookahead { pieces } => *pieces,
             Search::Expectation(expectation) => expectation.pieces_shown().into(),
         }
+    }
+}
+
+impl From<Play> for PlayChoice {
+    fn from(Play { terminal_value, search }: Play) -> PlayChoice {
+        PlayChoice { terminal_value: Some(terminal_value), search: Some(search) }
     }
 }
 

@@ -22,6 +22,7 @@
 
 use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
+use super::episode_end::EpisodeEnd;
 use super::incoming::Incoming;
 use super::keypress::FallingPiece;
 use super::piece::Piece;
@@ -48,7 +49,7 @@ pub struct Game<C: Column, const N: usize> {
     /// The clears just made, where the rules ask for them.
     pub chain: Chain,
     /// How it ended, once it has.
-    pub end: Option<End>,
+    pub end: Option<EpisodeEnd>,
 }
 
 /// A landing with all that follows it.
@@ -60,15 +61,6 @@ pub struct Counted {
     pub points: f64,
     /// Lines sent.
     pub sent: u32,
-}
-
-/// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// By the rules.
-    ToppedOut,
-    /// Its written piece sequence was used up.
-    OutOfPieces,
 }
 
 impl<C: Column, const N: usize> Game<C, N> {
@@ -86,10 +78,10 @@ impl<C: Column, const N: usize> Game<C, N> {
     pub fn deal(&mut self, rules: &Rules, dealer: &mut Dealer) -> Option<Piece> {
         let piece = dealer.deal();
         match piece {
-            None => self.end = Some(End::OutOfPieces),
+            None => self.end = Some(EpisodeEnd::OutOfPieces),
             Some(piece) if is_blocked(rules, &self.playfield, piece) => {
                 self.score += rules.scoring.game_end;
-                self.end = Some(End::ToppedOut);
+                self.end = Some(EpisodeEnd::ToppedOut);
             }
             Some(_) => return piece,
         }
@@ -127,7 +119,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         let (points, sent) = landed.worth(rules, &self.playfield, spin, &mut self.chain);
         self.score += points;
         if landed.terminal {
-            self.end = Some(End::ToppedOut);
+            self.end = Some(EpisodeEnd::ToppedOut);
         }
         (landed, sent)
     }
@@ -137,7 +129,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         let after = incoming.follow(rules, (seed, self.pieces - 1), landed, &mut self.playfield);
         if after.terminal && self.end.is_none() {
             self.score += rules.scoring.game_end;
-            self.end = Some(End::ToppedOut);
+            self.end = Some(EpisodeEnd::ToppedOut);
         }
     }
 

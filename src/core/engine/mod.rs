@@ -25,8 +25,10 @@ pub mod clears;
 pub mod randomizer;
 pub mod rules;
 
+pub mod action_digits;
 pub mod column;
 pub mod distinct;
+pub mod episode_end;
 pub mod game;
 pub mod garbage;
 pub mod hand;
@@ -46,10 +48,12 @@ pub mod spin;
 pub mod steered;
 pub mod timing;
 
+pub use action_digits::ActionDigit;
 pub use choice::{ChoiceValue, NamedChoice};
 pub use clears::{AttackTable, Chain, Clear, ClearPoints, ClearWorth};
 pub use column::Column;
-pub use game::{Counted, End, Game, comes_to_rest, is_locked_out, land, land_at, lock, place, settle};
+pub use episode_end::EpisodeEnd;
+pub use game::{Counted, Game, comes_to_rest, is_locked_out, land, land_at, lock, place, settle};
 pub use garbage::Garbage;
 pub use hand::Hand;
 pub use hand_paths::{HandPaths, MAX_KEYS};

@@ -3,23 +3,36 @@
 //! Nothing here can refuse: [`EnvBatch`](super::EnvBatch) has checked. An environment of the compact size takes at most 256
 //! bytes, the playfield before its last landing included.
 
-use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    ActionModel, Chain, Column, Dealer, FallingPiece, Hand, Incoming, Piece, Placement, PlayfieldOf, Resting,
-    Rules, Shape, Spin, SteeredPiece, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
+    ActionModel, Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Piece, Placement,
+    PlayfieldOf, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
 };
 
 use super::config::EnvConfig;
 use super::refusals::NotReset;
 use super::rows::EnvRows;
-use super::seeding::{Episodes, Seeding};
+use super::seeding::Seeding;
 
-/// Whether an environment can be stepped.
+/// How far an episode is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub enum EpisodePhase {
+    /// No episode has begun.
     NotStarted,
+    /// The episode goes on.
     Running,
-    Ended,
+    /// The episode has ended, and the next one has not begun.
+    Ended(EpisodeEnd),
+}
+
+impl EpisodePhase {
+    /// Why the episode has ended, if it has.
+    #[inline]
+    pub fn end(self) -> Option<EpisodeEnd> {
+        match self {
+            EpisodePhase::Ended(end) => Some(end),
+            EpisodePhase::NotStarted | EpisodePhase::Running => None,
+        }
+    }
 }
 
 /// The current piece and the next ones, `preview + 1` in all; `None` past the end of a sequence.
@@ -185,7 +198,7 @@ pub(super) struct Envs<C: Column, const N: usize> {
     /// The garbage; empty where the rules have none.
     pub incoming: Vec<Incoming>,
     pub dealers: Vec<Dealer>,
-    pub phases: Vec<Phase>,
+    pub phases: Vec<EpisodePhase>,
     pub episodes: Vec<EpisodeIndex>,
     pub statistics: Vec<EpisodeStatistics>,
     pub invalid_actions: Vec<InvalidActions>,
@@ -248,7 +261,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         + size_of::<Option<Piece>>()
         + size_of::<(Chain, u64)>()
         + size_of::<Dealer>()
-        + size_of::<Phase>()
+        + size_of::<EpisodePhase>()
         + size_of::<EpisodeIndex>()
         + size_of::<EpisodeStatistics>()
         + size_of::<InvalidActions>();
@@ -266,21 +279,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
             chains: Vec::new(),
             incoming: Vec::new(),
             dealers: Vec::with_capacity(num_envs),
-            phases: vec![Phase::NotStarted; num_envs],
+            phases: vec![EpisodePhase::NotStarted; num_envs],
             episodes: Vec::with_capacity(num_envs),
             statistics: vec![EpisodeStatistics::default(); num_envs],
             invalid_actions: vec![InvalidActions::default(); num_envs],
         };
         for i in 0..num_envs {
-            let env_seed = match seeding {
-                Seeding::Session(seed) => word(*seed, Tag::Environment, i as u64),
-                Seeding::Environments(seeds) => seeds[i],
-                Seeding::Sequences(_) => 0,
-            };
-            let dealer = match seeding {
-                Seeding::Sequences(sequences) => Dealer::sequence(one_for(sequences, i).clone()),
-                _ => config.rules.dealer(env_seed),
-            };
+            let (dealer, env_seed) = seeding.dealer(config, i, i);
             envs.dealers.push(dealer);
             envs.episodes.push(EpisodeIndex { env_seed, index: 0 });
         }
@@ -402,31 +407,27 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     pub fn check_started(&self, rows: EnvRows<'_>) -> Result<(), NotReset> {
-        let not_started = rows.envs().filter(|&i| self.phases[i] == Phase::NotStarted);
+        let not_started = rows.envs().filter(|&i| self.phases[i] == EpisodePhase::NotStarted);
         let env_ids: Vec<u32> = not_started.map(|i| i as u32).collect();
         if env_ids.is_empty() { Ok(()) } else { Err(NotReset { env_ids }) }
     }
 
-    pub fn reset(&mut self, config: &EnvConfig, rows: EnvRows<'_>, episodes: Episodes<'_>) {
+    pub fn reset(&mut self, config: &EnvConfig, rows: EnvRows<'_>, seeding: Option<&Seeding>) {
         for (row, i) in rows.envs().enumerate() {
-            match episodes {
-                Episodes::Next => self.begin_next(config, i),
-                Episodes::Seeds(seeds) => {
-                    self.dealers[i] = config.rules.dealer(seeds[row]);
-                    self.begin(config, i, EpisodeIndex { env_seed: seeds[row], index: 0 });
-                }
-                Episodes::Sequences(sequences) => {
-                    self.dealers[i] = Dealer::sequence(one_for(sequences, row).clone());
-                    self.begin(config, i, EpisodeIndex { env_seed: 0, index: 0 });
-                }
-            }
+            let Some(seeding) = seeding else {
+                self.begin_next(config, i);
+                continue;
+            };
+            let (dealer, env_seed) = seeding.dealer(config, row, i);
+            self.dealers[i] = dealer;
+            self.begin(config, i, EpisodeIndex { env_seed, index: 0 });
         }
     }
 
     /// Begins the episode after the current one, or the first one.
     pub fn begin_next(&mut self, config: &EnvConfig, i: usize) {
         let EpisodeIndex { env_seed, index } = self.episodes[i];
-        let index = if self.phases[i] == Phase::NotStarted { index } else { index.wrapping_add(1) };
+        let index = if self.phases[i] == EpisodePhase::NotStarted { index } else { index.wrapping_add(1) };
         self.begin(config, i, EpisodeIndex { env_seed, index });
     }
 
@@ -436,7 +437,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.playfields[i] = PlayfieldOf::empty(width, height);
         self.last_landings[i] = None;
         self.visible[i] = Visible::dealt(&mut self.dealers[i], preview);
-        self.phases[i] = Phase::Running;
+        self.phases[i] = EpisodePhase::Running;
         self.episodes[i] = episode;
         self.statistics[i] = EpisodeStatistics::default();
         self.invalid_actions[i] = InvalidActions::default();
@@ -469,9 +470,4 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *steered = self.visible[i].current().map(spawn);
         }
     }
-}
-
-/// The entry for a row, from a list with one entry for each row or one for all.
-pub(super) fn one_for<T>(list: &[T], row: usize) -> &T {
-    if list.len() == 1 { &list[0] } else { &list[row] }
 }

@@ -3,10 +3,10 @@
 //! No agent sees any of this. Nothing is stored for it: it follows from what a step needs itself, so that an environment that
 //! nobody looks at costs nothing.
 
-use crate::engine::{Column, Piece, PieceCells, land_at};
+use crate::engine::{Column, EpisodeEnd, Piece, PieceCells, land_at};
 
-use super::columns::{Envs, LastLanding, Phase, each_size};
-use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodeStatistics, FinalBatch, InvalidActionPolicy};
+use super::columns::{LastLanding, each_size};
+use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodePhase, EpisodeStatistics, FinalBatch};
 
 /// A piece that has come to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +17,6 @@ pub struct LandedPiece {
     pub cells: PieceCells,
     /// The rows that went, as they were numbered before; bit r is row r.
     pub cleared_rows: u64,
-}
-
-/// How far an episode is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EpisodePhase {
-    /// No episode has begun.
-    NotStarted,
-    /// The episode goes on.
-    Running,
-    /// The rules, or an action that did not exist, have ended it.
-    Terminated,
-    /// A limit has cut it.
-    Truncated,
 }
 
 impl EnvBatch {
@@ -50,15 +37,15 @@ impl EnvBatch {
 
     /// How far an environment's episode is.
     pub fn phase(&self, env_id: u32) -> EpisodePhase {
-        each_size!(&self.envs, envs => envs.phase(&self.config, env_id as usize))
+        each_size!(&self.envs, envs => envs.phases[env_id as usize])
     }
 }
 
 impl FinalBatch {
-    /// The totals of the episode that ended in a row of the call, if one did.
-    pub fn statistics(&self, row: u32) -> Option<EpisodeStatistics> {
+    /// Totals and end of the episode that ended in a row of the call, if one did.
+    pub fn ended(&self, row: u32) -> Option<(EpisodeStatistics, EpisodeEnd)> {
         let i = self.rows.binary_search(&row).ok()?;
-        Some(each_size!(&self.envs, envs => envs.statistics[i]))
+        each_size!(&self.envs, envs => Some((envs.statistics[i], envs.phases[i].end()?)))
     }
 }
 
@@ -68,33 +55,5 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         let landing = land_at(&config.rules, &self.before, shape, row, column);
         let cleared_rows = landing.vanished_rows().to_u64();
         LandedPiece { piece: self.piece(), cells: shape.cells_at(row, column), cleared_rows }
-    }
-}
-
-impl<C: Column, const N: usize> Envs<C, N> {
-    fn phase(&self, config: &EnvConfig, i: usize) -> EpisodePhase {
-        match self.phases[i] {
-            Phase::NotStarted => EpisodePhase::NotStarted,
-            Phase::Running => EpisodePhase::Running,
-            Phase::Ended if self.was_lost(config, i) => EpisodePhase::Terminated,
-            Phase::Ended => EpisodePhase::Truncated,
-        }
-    }
-
-    /// Whether an episode that has ended was lost, and not cut. No flag is kept of it: the last landing, or an action that did
-    /// not exist, lost it, or nothing did.
-    fn was_lost(&self, config: &EnvConfig, i: usize) -> bool {
-        if config.invalid_action_policy == InvalidActionPolicy::Terminate && self.was_invalid(i) {
-            return true;
-        }
-        self.last_landings[i].as_ref().is_some_and(|last| {
-            let (shape, row, column) = last.came_to_rest(&config.rules);
-            let landing = land_at(&config.rules, &last.before, shape, row, column);
-            let risen = u32::from(self.incoming(i).just_risen);
-            let is_pushed_out = landing.afterstate.occupied_rows().top() + risen > config.rules.height.into();
-            let playfield = &self.playfields[i];
-            risen > 0 && (is_pushed_out || playfield.is_topped_out(config.rules.top_out))
-                || landing.landed().followed_by(&config.rules, playfield, self.visible[i].current()).terminal
-        })
     }
 }

@@ -27,8 +27,8 @@
 //!
 //! # Episode End
 //! *Termination*: the rules end the game, or an action that does not exist does under [`InvalidActionPolicy::Terminate`].
-//! *Truncation*: `max_episode_steps` is reached, or an explicit piece sequence is used up. Never both: terminated wins.
-//! [`AutoresetMode`] says what follows.
+//! *Truncation*: an explicit piece sequence is used up, or `max_episode_steps` is reached. Of several reasons the first in this
+//! order counts: an [`EpisodeEnd`](crate::engine::EpisodeEnd). [`AutoresetMode`] says what follows.
 //!
 //! # Information
 //! The fields with [`Role::Info`], about the episode so far: lines, pieces, steps, return, seed, actions that did not exist,
@@ -55,25 +55,24 @@ mod state;
 mod steer;
 mod step;
 
-pub use columns::{EpisodeIndex, EpisodeStatistics};
+pub use columns::{EpisodeIndex, EpisodePhase, EpisodeStatistics};
 pub use config::{AutoresetMode, EnvConfig, InvalidActionPolicy};
 pub use fields::{DataType, Dim, FIELDS, Field, FieldInfo, FieldSpec, Kind, Needs, Role};
-pub use glance::{EpisodePhase, LandedPiece};
+pub use glance::LandedPiece;
 pub use refusals::{
     ActionError, CreateError, EnvIdError, NotReset, PositionError, ReadError, RefusedAction, ResetError,
-    RestoreError, StepError, WrongLength,
+    RestoreError, SeedingError, StepError, WrongLength,
 };
-pub use seeding::{Episodes, Seeding};
+pub use seeding::Seeding;
 pub use slots::{EnvSlot, SlotsError};
 pub use snapshot::{SharedSequences, SnapshotError};
 pub use state::{EnvState, StartPosition};
-
-use std::sync::Arc;
 
 use crate::engine::rules::check_points;
 use crate::engine::{Chain, CompactPlayfield, Dealer, Hand, Incoming, MovingPiece, Piece, Playfield, Rules};
 use action_table::ActionTable;
 use columns::{AnyEnvs, Envs, each_size};
+use refusals::{one_each, one_each_or_one};
 use rows::EnvRows;
 
 /// What a restore puts into environments: one for each row, or one for all.
@@ -141,16 +140,7 @@ impl EnvBatch {
             return Err(CreateError::FeatureWidth { set: features.width(), rules: config.rules.width });
         }
         let num_envs = config.num_envs as usize;
-        match seeding {
-            Seeding::Session(_) => {}
-            Seeding::Environments(seeds) => one_each("seeds", seeds.len(), num_envs)?,
-            Seeding::Sequences(sequences) => {
-                one_each_or_one("piece sequences", sequences.len(), num_envs)?;
-                if let Some(empty) = first_empty(sequences) {
-                    return Err(CreateError::EmptySequence(empty));
-                }
-            }
-        }
+        seeding.check(num_envs)?;
         let Rules { width, height, .. } = config.rules;
         let envs = if CompactPlayfield::fits(width, height) {
             AnyEnvs::Compact(Envs::new(&config, seeding))
@@ -165,25 +155,20 @@ impl EnvBatch {
         &self.config
     }
 
-    /// Begins episodes, whether or not the ones before have ended; clears a pending autoreset.
+    /// Begins episodes, whether or not the ones before have ended; clears a pending autoreset. With a seeding, they are
+    /// episodes 0 of it, and later ones are counted from there; without, each environment's next one, the first time its
+    /// first one.
     ///
-    /// `None` means all environments in order, here and in every other call.
+    /// `None` for the environments means all of them in order, here and in every other call.
     ///
     /// # Errors
     /// [`ResetError`] for a list of environments, seeds or sequences that does not fit.
-    pub fn reset(&mut self, env_ids: Option<&[u32]>, episodes: Episodes<'_>) -> Result<(), ResetError> {
+    pub fn reset(&mut self, env_ids: Option<&[u32]>, seeding: Option<&Seeding>) -> Result<(), ResetError> {
         let rows = self.rows(env_ids)?;
-        match episodes {
-            Episodes::Next => {}
-            Episodes::Seeds(seeds) => one_each("seeds", seeds.len(), rows.len())?,
-            Episodes::Sequences(sequences) => {
-                one_each_or_one("piece sequences", sequences.len(), rows.len())?;
-                if let Some(empty) = first_empty(sequences) {
-                    return Err(ResetError::EmptySequence(empty));
-                }
-            }
+        if let Some(seeding) = seeding {
+            seeding.check(rows.len())?;
         }
-        each_size!(&mut self.envs, envs => envs.reset(&self.config, rows, episodes));
+        each_size!(&mut self.envs, envs => envs.reset(&self.config, rows, seeding));
         Ok(())
     }
 
@@ -233,6 +218,16 @@ impl EnvBatch {
     pub fn observe(&self, field: Field, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
         let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
         each_size!(&self.envs, envs => envs.observe(&self.config, &self.table, field, rows, out));
+    }
+
+    /// Appends the masks of the rows' environments as bits, `num_actions / 8` bytes each, rounded up: bit `a % 8` of byte
+    /// `a / 8` is action a.
+    ///
+    /// # Panics
+    /// When a listed environment does not exist: see [`EnvBatch::check`].
+    pub fn observe_mask_bits(&self, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
+        let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
+        each_size!(&self.envs, envs => envs.observe_mask_bits(&self.config, &self.table, rows, out));
     }
 
     /// Appends a field of last states, as [`EnvBatch::observe`] would have before the next episode began.
@@ -345,7 +340,7 @@ impl EnvBatch {
 
     /// Whether an environment's episode has ended and waits for its reset.
     pub fn has_ended(&self, env_id: u32) -> bool {
-        each_size!(&self.envs, envs => envs.phases[env_id as usize] == columns::Phase::Ended)
+        each_size!(&self.envs, envs => envs.phases[env_id as usize].end().is_some())
     }
 
     /// The totals of an environment's current episode.
@@ -379,16 +374,4 @@ impl EnvBatch {
     fn rows<'a>(&self, env_ids: Option<&'a [u32]>) -> Result<EnvRows<'a>, EnvIdError> {
         EnvRows::of(env_ids, self.config.num_envs)
     }
-}
-
-fn one_each(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
-    if got == rows { Ok(()) } else { Err(WrongLength { what, got, rows }) }
-}
-
-fn one_each_or_one(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
-    if got == rows || got == 1 { Ok(()) } else { Err(WrongLength { what, got, rows }) }
-}
-
-fn first_empty(sequences: &[Arc<[Piece]>]) -> Option<usize> {
-    sequences.iter().position(|sequence| sequence.is_empty())
 }

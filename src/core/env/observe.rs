@@ -2,12 +2,12 @@
 //!
 //! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
 
-use crate::engine::{Column, Piece, PieceCells, Spin, land_at};
+use crate::engine::{Column, EpisodeEnd, Piece, PieceCells, Spin, land_at};
 use crate::features::{FeatureSet, Seen};
 
 use super::EnvConfig;
 use super::action_table::ActionTable;
-use super::columns::{Envs, LastLanding, Phase};
+use super::columns::{Envs, EpisodePhase, LastLanding};
 use super::fields::Field;
 use super::rows::EnvRows;
 
@@ -55,18 +55,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
             Field::ActionMask => {
                 out.reserve(rows.len() * table.num_actions());
-                for i in rows.envs() {
-                    match (self.phases[i], self.hand(&config.rules, i)) {
-                        (Phase::Running, Some(_)) if config.rules.steers() => {
-                            self.append_keys(config, i, out)
-                        }
-                        (Phase::Running, Some(hand)) => table.append_mask(&self.playfields[i], hand, out),
-                        (Phase::NotStarted, _) => out.extend_from_slice(table.not_started_mask()),
-                        (Phase::Ended, _) | (Phase::Running, None) => {
-                            out.extend_from_slice(table.waiting_mask());
-                        }
-                    }
-                }
+                rows.envs().for_each(|i| self.append_mask(config, table, i, out));
             }
             Field::Lines => self.write_u64(rows, out, |i| self.statistics[i].lines),
             Field::Pieces => self.write_u64(rows, out, |i| self.statistics[i].pieces),
@@ -83,13 +72,44 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 };
                 out.extend(rows.envs().map(|i| spin(&self.last_landings[i])));
             }
+            Field::End => out.extend(rows.envs().map(|i| EpisodeEnd::number(self.phases[i].end()))),
             Field::Attack => self.write_u64(rows, out, |i| self.chain(i).1),
             Field::GarbageRows => self.write_u64(rows, out, |i| self.incoming(i).risen),
-            Field::Combo => out.extend(rows.envs().flat_map(|i| self.chain(i).0.clears.to_le_bytes())),
+            Field::Combo => {
+                out.extend(rows.envs().flat_map(|i| i32::from(self.chain(i).0.clears).to_le_bytes()))
+            }
             Field::BackToBack => out.extend(rows.envs().map(|i| u8::from(self.chain(i).0.back_to_back))),
             Field::LandingRow => {
                 let row = |last: &LastLanding<C, N>| last.came_to_rest(&config.rules).1 as i8;
                 out.extend(rows.envs().map(|i| self.last_landings[i].as_ref().map_or(-1, row) as u8));
+            }
+        }
+    }
+
+    /// Appends the masks of some environments as bits: bit a % 8 of byte a / 8 is action a.
+    pub fn observe_mask_bits(
+        &self,
+        config: &EnvConfig,
+        table: &ActionTable,
+        rows: EnvRows<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let mut mask = Vec::with_capacity(table.num_actions());
+        out.reserve(rows.len() * table.num_actions().div_ceil(8));
+        for i in rows.envs() {
+            mask.clear();
+            self.append_mask(config, table, i, &mut mask);
+            append_bits(&mask, out);
+        }
+    }
+
+    fn append_mask(&self, config: &EnvConfig, table: &ActionTable, i: usize, out: &mut Vec<u8>) {
+        match (self.phases[i], self.hand(&config.rules, i)) {
+            (EpisodePhase::Running, Some(_)) if config.rules.steers() => self.append_keys(config, i, out),
+            (EpisodePhase::Running, Some(hand)) => table.append_mask(&self.playfields[i], hand, out),
+            (EpisodePhase::NotStarted, _) => out.extend_from_slice(table.not_started_mask()),
+            (EpisodePhase::Ended(_), _) | (EpisodePhase::Running, None) => {
+                out.extend_from_slice(table.waiting_mask());
             }
         }
     }
@@ -101,8 +121,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// 0 for an explicit sequence, and before the first episode.
     pub(super) fn episode_seed(&self, i: usize) -> u64 {
         match self.phases[i] {
-            Phase::NotStarted => 0,
-            Phase::Running | Phase::Ended => self.dealers[i].seed().unwrap_or(0),
+            EpisodePhase::NotStarted => 0,
+            EpisodePhase::Running | EpisodePhase::Ended(_) => self.dealers[i].seed().unwrap_or(0),
         }
     }
 
@@ -188,6 +208,19 @@ impl<C: Column, const N: usize> Envs<C, N> {
             }
         }
         out.truncate(start + len);
+    }
+}
+
+/// Appends bytes of 0 and 1 as bits, eight bytes to a byte, the first in the lowest bit.
+fn append_bits(flags: &[u8], out: &mut Vec<u8>) {
+    // The product moves bit 0 of byte n to bit n of the highest byte; no two of its terms meet.
+    let packed = |eight: [u8; 8]| (u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+    let (eights, rest) = flags.as_chunks::<8>();
+    out.extend(eights.iter().map(|eight| packed(*eight)));
+    if !rest.is_empty() {
+        let mut eight = [0; 8];
+        eight[..rest.len()].copy_from_slice(rest);
+        out.push(packed(eight));
     }
 }
 

@@ -37,6 +37,16 @@ pub struct WrongLength {
     pub rows: usize,
 }
 
+/// Checks that a list has one entry for each row.
+pub(super) fn one_each(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
+    if got == rows { Ok(()) } else { Err(WrongLength { what, got, rows }) }
+}
+
+/// Checks that a list has one entry for each row, or one for all.
+pub(super) fn one_each_or_one(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
+    if got == rows || got == 1 { Ok(()) } else { Err(WrongLength { what, got, rows }) }
+}
+
 /// Why a batch could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CreateError {
@@ -54,6 +64,14 @@ pub enum CreateError {
         /// The width of the playfield.
         rules: u8,
     },
+    /// Seeds or sequences that do not fit.
+    #[error(transparent)]
+    Seeding(#[from] SeedingError),
+}
+
+/// Why pieces cannot come from a [`Seeding`](super::Seeding).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeedingError {
     /// A number of seeds or sequences that does not fit.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
@@ -68,12 +86,9 @@ pub enum ResetError {
     /// A list of environments that names one that does not exist, or one twice.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
-    /// A number of seeds or sequences that does not fit.
+    /// Seeds or sequences that do not fit.
     #[error(transparent)]
-    WrongLength(#[from] WrongLength),
-    /// A sequence that deals no piece at all.
-    #[error("piece sequence {0} is empty")]
-    EmptySequence(usize),
+    Seeding(#[from] SeedingError),
 }
 
 /// Which environments, of which there is at least one.

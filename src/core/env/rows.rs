@@ -34,6 +34,11 @@ impl<'a> EnvRows<'a> {
     }
 }
 
+/// The entry for a row, from a list with one entry for each row or one for all.
+pub(super) fn one_for<T>(list: &[T], row: usize) -> &T {
+    if list.len() == 1 { &list[0] } else { &list[row] }
+}
+
 /// Checks that each of these environments exists, and none is listed twice.
 fn check_env_ids(env_ids: &[u32], num_envs: u32) -> Result<(), EnvIdError> {
     let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];

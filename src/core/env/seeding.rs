@@ -2,26 +2,49 @@
 
 use std::sync::Arc;
 
-use crate::engine::Piece;
+use super::config::EnvConfig;
+use super::refusals::{SeedingError, one_each, one_each_or_one};
+use super::rows::one_for;
+use crate::engine::rng::{Tag, word};
+use crate::engine::{Dealer, Piece};
 
-/// Where the pieces of each environment come from. An explicit sequence is dealt from its start in every episode.
+/// Where the pieces of the environments of a call come from; making a batch is a call with all of them.
 #[derive(Clone, Debug)]
 pub enum Seeding {
-    /// Environment i has the seed `word(session seed, Environment, i)`.
+    /// Environment i of the batch has the seed `word(session seed, Environment, i)`.
     Session(u64),
-    /// One seed for each environment.
+    /// One seed for each environment of the call.
     Environments(Vec<u64>),
-    /// Explicit pieces, one sequence for each environment or one for all.
+    /// Explicit pieces, dealt from the start in every episode: one sequence for each environment of the call or one for
+    /// all.
     Sequences(Vec<Arc<[Piece]>>),
 }
 
-/// Which episodes a reset begins.
-#[derive(Clone, Copy, Debug)]
-pub enum Episodes<'a> {
-    /// Each environment's next one, the first time its first one.
-    Next,
-    /// Episode 0 of these seeds, one for each row; later episodes are counted from there. Ends an explicit sequence.
-    Seeds(&'a [u64]),
-    /// Explicit pieces for this and all later episodes, one sequence for each row or one for all.
-    Sequences(&'a [Arc<[Piece]>]),
+impl Seeding {
+    /// Refuses seeds or sequences that do not fit this many environments.
+    pub(super) fn check(&self, rows: usize) -> Result<(), SeedingError> {
+        match self {
+            Seeding::Session(_) => {}
+            Seeding::Environments(seeds) => one_each("seeds", seeds.len(), rows)?,
+            Seeding::Sequences(sequences) => {
+                one_each_or_one("piece sequences", sequences.len(), rows)?;
+                if let Some(empty) = sequences.iter().position(|sequence| sequence.is_empty()) {
+                    return Err(SeedingError::EmptySequence(empty));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The dealer of environment `env` in row `row` of a call, and its seed, 0 for explicit pieces.
+    pub(super) fn dealer(&self, config: &EnvConfig, row: usize, env: usize) -> (Dealer, u64) {
+        let seed = match self {
+            Seeding::Session(seed) => word(*seed, Tag::Environment, env as u64),
+            Seeding::Environments(seeds) => seeds[row],
+            Seeding::Sequences(sequences) => {
+                return (Dealer::sequence(one_for(sequences, row).clone()), 0);
+            }
+        };
+        (config.rules.dealer(seed), seed)
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::engine::Piece;
 use crate::engine::randomizer::DealerSource;
 
-use super::columns::{AnyEnvs, Phase, each_size};
+use super::columns::{AnyEnvs, EpisodePhase, each_size};
 use super::{CreateError, EnvBatch, EnvConfig, EnvState, RestoreError, Restored, Seeding};
 
 /// An environment of a batch, whether or not an episode has begun in it.
@@ -41,9 +41,9 @@ impl EnvBatch {
     pub fn slot(&self, env_id: u32) -> EnvSlot {
         let i = env_id as usize;
         each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state(&self.config.rules.pieces).source) {
-            (Phase::NotStarted, DealerSource::Sequence(pieces)) => EnvSlot::Sequenced(pieces),
-            (Phase::NotStarted, DealerSource::Seed { .. } | DealerSource::OtherSeed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
-            (Phase::Running | Phase::Ended, _) => EnvSlot::Begun(Box::new(self.state(env_id))),
+            (EpisodePhase::NotStarted, DealerSource::Sequence(pieces)) => EnvSlot::Sequenced(pieces),
+            (EpisodePhase::NotStarted, DealerSource::Seed { .. } | DealerSource::OtherSeed { .. }) => EnvSlot::Seeded(envs.episodes[i].env_seed),
+            (EpisodePhase::Running | EpisodePhase::Ended(_), _) => EnvSlot::Begun(Box::new(self.state(env_id))),
         })
     }
 

@@ -9,7 +9,8 @@
 //! rules          u8 how many fields differ from the preset simplified; for each, in the order of the table of fields: u8 index in
 //!                that table, then the value: u8 for a whole number, a flag (0 or 1) or a choice (its number in messages), f64 for a
 //!                number, 4 x f64 for numbers, u16 length and the text for a set of pieces
-//! ended          u8, 1 while a reset is pending
+//! end            u8, 0 while the episode goes on; else why it ended: 2 topped out, 3 an action that did not exist, 4 a limit of
+//!                steps, 5 a limit of pieces, 6 out of pieces
 //! landed         u8, 1 if a piece has landed
 //! playfield      u64 per column: before the last landing if a piece has landed, else the present one
 //! landing        if a piece has landed: u8 piece, then how it landed. By placement: u16 action, less that of holding a piece. By

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
-    Chain, Column, Dealer, FallingPiece, Hand, Incoming, MovingPiece, Piece, Playfield, Rules, SteeredPiece,
-    is_blocked,
+    Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, MovingPiece, Piece, Playfield, Rules,
+    SteeredPiece, is_blocked,
 };
 
 use super::columns::{
-    Envs, EpisodeIndex, EpisodeStatistics, InvalidActions, LastLanding, Phase, Visible, one_for,
+    Envs, EpisodeIndex, EpisodePhase, EpisodeStatistics, InvalidActions, LastLanding, Visible,
 };
-use super::rows::EnvRows;
+use super::rows::{EnvRows, one_for};
 use super::{EnvConfig, PositionError, Restored};
 
 /// Everything that decides the future of an environment, and its statistics.
@@ -30,7 +30,7 @@ pub struct EnvState {
     pub(super) chain: (Chain, u64),
     pub(super) incoming: Incoming,
     pub(super) dealer: Dealer,
-    pub(super) ended: bool,
+    pub(super) end: Option<EpisodeEnd>,
     pub(super) episode: EpisodeIndex,
     pub(super) statistics: EpisodeStatistics,
     pub(super) invalid_actions: InvalidActions,
@@ -74,13 +74,13 @@ impl EnvState {
 
     /// The pieces that can be placed; none once the episode has ended.
     pub fn hand(&self) -> Option<Hand> {
-        let hand = self.visible.hand(&self.rules, self.held).filter(|_| !self.ended);
+        let hand = self.visible.hand(&self.rules, self.held).filter(|_| !self.has_ended());
         hand.map(|hand| hand.with(self.falling()))
     }
 
     /// Whether the episode has ended and waits for its reset.
     pub fn has_ended(&self) -> bool {
-        self.ended
+        self.end.is_some()
     }
 
     /// The length of the explicit sequence that it deals; 0 where it deals from a seed.
@@ -151,7 +151,7 @@ impl StartPosition {
 
 impl<C: Column, const N: usize> Envs<C, N> {
     pub fn state(&self, rules: &Rules, i: usize) -> EnvState {
-        assert!(self.phases[i] != Phase::NotStarted, "no episode has begun in environment {i}");
+        assert!(self.phases[i] != EpisodePhase::NotStarted, "no episode has begun in environment {i}");
         EnvState {
             rules: *rules,
             playfield: self.playfields[i].resized(),
@@ -163,7 +163,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             chain: self.chain(i),
             incoming: self.incoming(i),
             dealer: self.dealers[i].clone(),
-            ended: self.phases[i] == Phase::Ended,
+            end: self.phases[i].end(),
             episode: self.episodes[i],
             statistics: self.statistics[i],
             invalid_actions: self.invalid_actions[i],
@@ -212,7 +212,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             *incoming = state.incoming;
         }
         self.dealers[i] = state.dealer.clone();
-        self.phases[i] = if state.ended { Phase::Ended } else { Phase::Running };
+        self.phases[i] = state.end.map_or(EpisodePhase::Running, EpisodePhase::Ended);
         self.episodes[i] = state.episode;
         self.statistics[i] = state.statistics;
         self.invalid_actions[i] = state.invalid_actions;

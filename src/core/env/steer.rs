@@ -4,11 +4,10 @@
 //! appears. Nothing here is for the loops of other environments.
 
 use crate::engine::steered::MAX_LIFTS;
-use crate::engine::{Column, Key, Resting, SteeredPiece, Tetromino, Timing, lock};
+use crate::engine::{Column, EpisodeEnd, Key, Resting, SteeredPiece, Tetromino, Timing, lock};
 
 use super::columns::{Envs, LastLanding, Rest};
 use super::fields::PIECE_STATE;
-use super::step::EpisodeEnd;
 use super::{EnvConfig, InvalidActionPolicy};
 
 impl<C: Column, const N: usize> Envs<C, N> {
@@ -27,7 +26,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// One key in one running environment.
-    pub fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, EpisodeEnd) {
+    pub fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
         let rules = &config.rules;
         // Under that policy the step has been checked.
         let is_checked = config.invalid_action_policy == InvalidActionPolicy::Reject;
@@ -37,12 +36,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let piece = self.steered(i).expect("a running episode has a piece");
         if key == Key::Hold {
             self.hold(config, i, piece);
-            return self.count_step(config, i, 0.0, false);
+            return self.count_step(config, i, 0.0, None);
         }
         let playfield = &mut self.playfields[i];
         let steered = piece.step(rules, playfield, key);
         self.steered[i] = Some(steered.piece);
-        let Some(resting) = steered.resting else { return self.count_step(config, i, 0.0, false) };
+        let Some(resting) = steered.resting else { return self.count_step(config, i, 0.0, None) };
         let piece = piece.tetromino;
         self.last_landings[i] =
             Some(LastLanding { before: *playfield, rest: Rest::Steered { piece, resting } });

@@ -5,12 +5,12 @@
 //! current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
-    ActionModel, Chain, Column, Counted, Key, Landed, Piece, Placement, Rules, Spin, comes_to_rest, lock,
-    settle,
+    ActionModel, Chain, Column, Counted, EpisodeEnd, Key, Landed, Piece, Placement, Rules, Spin,
+    comes_to_rest, lock, settle,
 };
 
 use super::action_table::ActionTable;
-use super::columns::{Envs, LastLanding, MAX_COUNT, OneSize, Phase, Rest};
+use super::columns::{Envs, EpisodePhase, LastLanding, MAX_COUNT, OneSize, Rest};
 use super::rows::EnvRows;
 use super::{
     ActionError, AutoresetMode, EnvConfig, InvalidActionPolicy, NotReset, RefusedAction, StepError,
@@ -24,14 +24,6 @@ enum BadAction {
     EpisodeEnded,
     OutOfRange,
     Illegal,
-}
-
-/// How a step ended its episode.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum EpisodeEnd {
-    None,
-    Terminated,
-    Truncated,
 }
 
 impl<C: Column, const N: usize> Envs<C, N> {
@@ -61,13 +53,15 @@ impl<C: Column, const N: usize> Envs<C, N> {
         action: i32,
     ) -> Option<BadAction> {
         match self.phases[i] {
-            Phase::NotStarted => Some(BadAction::NotReset),
-            Phase::Ended => {
+            EpisodePhase::NotStarted => Some(BadAction::NotReset),
+            EpisodePhase::Ended(_) => {
                 (config.autoreset_mode == AutoresetMode::Disabled).then_some(BadAction::EpisodeEnded)
             }
             // A negative action is out of range as well: its bits are those of a large number.
-            Phase::Running if action as u32 as usize >= table.num_actions() => Some(BadAction::OutOfRange),
-            Phase::Running => {
+            EpisodePhase::Running if action as u32 as usize >= table.num_actions() => {
+                Some(BadAction::OutOfRange)
+            }
+            EpisodePhase::Running => {
                 // Where a piece only falls, every key can be pressed at any time.
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
                     && (config.rules.action_model == ActionModel::Placement || config.rules.steers());
@@ -145,7 +139,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Does an action in each row's environment by `act`, which returns the points and whether the episode ends.
+    /// Does an action in each row's environment by `act`, which returns the points and the end of the episode, if it ends.
     #[inline]
     fn step_each(
         &mut self,
@@ -153,7 +147,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         rows: EnvRows<'_>,
         actions: &[i32],
         outcome: &mut StepOutcome,
-        act: impl Fn(&mut Self, usize, i32) -> (f64, EpisodeEnd),
+        act: impl Fn(&mut Self, usize, i32) -> (f64, Option<EpisodeEnd>),
     ) where
         Self: OneSize,
     {
@@ -166,16 +160,16 @@ impl<C: Column, const N: usize> Envs<C, N> {
         final_envs.clear();
         for (row, &action) in actions.iter().enumerate() {
             let i = rows.env(row);
-            if self.phases[i] == Phase::Ended {
+            if let EpisodePhase::Ended(_) = self.phases[i] {
                 self.begin_next(config, i);
                 continue;
             }
             let (reward, end) = act(self, i, action);
             rewards[row] = reward as f32;
-            if end != EpisodeEnd::None {
-                terminated[row] = end == EpisodeEnd::Terminated;
-                truncated[row] = end == EpisodeEnd::Truncated;
-                self.phases[i] = Phase::Ended;
+            if let Some(end) = end {
+                terminated[row] = end.is_terminated();
+                truncated[row] = !end.is_terminated();
+                self.phases[i] = EpisodePhase::Ended(end);
                 if config.autoreset_mode == AutoresetMode::SameStep {
                     finals.rows.push(row as u32);
                     final_envs.push_copy(self, i);
@@ -193,7 +187,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         table: &ActionTable,
         i: usize,
         action: usize,
-    ) -> (f64, EpisodeEnd) {
+    ) -> (f64, Option<EpisodeEnd>) {
         let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
         let drop = match config.invalid_action_policy {
@@ -220,7 +214,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     /// One placement in one running environment, of the current piece or of the one that it is held for.
-    fn place_of_hand(&mut self, config: &EnvConfig, i: usize, action: i32) -> (f64, EpisodeEnd) {
+    fn place_of_hand(&mut self, config: &EnvConfig, i: usize, action: i32) -> (f64, Option<EpisodeEnd>) {
         let rules = &config.rules;
         let chosen = match config.invalid_action_policy {
             // The step has been checked, which took a search for the placements.
@@ -252,11 +246,11 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// Counts a step whose action did not exist. Nothing else has changed.
     #[cold]
-    pub(super) fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, EpisodeEnd) {
+    pub(super) fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, Option<EpisodeEnd>) {
         let counted = match config.invalid_action_policy {
-            InvalidActionPolicy::Ignore { reward } => self.count_step(config, i, reward, false),
+            InvalidActionPolicy::Ignore { reward } => self.count_step(config, i, reward, None),
             InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => {
-                self.count_step(config, i, config.rules.scoring.game_end, true)
+                self.count_step(config, i, config.rules.scoring.game_end, Some(EpisodeEnd::InvalidAction))
             }
         };
         let invalid = &mut self.invalid_actions[i];
@@ -267,13 +261,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// One key in one running environment.
     #[inline]
-    fn press(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, EpisodeEnd) {
+    fn press(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
         let playfield = &mut self.playfields[i];
         let falling = self.falling[i].as_mut().expect("a running episode has a piece");
         let fall = falling.step(key, playfield);
         *falling = fall.piece;
         if !fall.rests {
-            return self.count_step(config, i, 0.0, false);
+            return self.count_step(config, i, 0.0, None);
         }
         let rest = Rest::Fallen(fall.piece);
         self.last_landings[i] = Some(LastLanding { before: *playfield, rest });
@@ -289,7 +283,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         i: usize,
         landed: Landed,
         spin: Spin,
-    ) -> (f64, EpisodeEnd) {
+    ) -> (f64, Option<EpisodeEnd>) {
         let rules = &config.rules;
         self.visible[i].advance(&mut self.dealers[i], rules.preview);
         let next = self.visible[i].current();
@@ -297,7 +291,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         if !self.incoming.is_empty() {
             let (points, landed) = self.counted_with_garbage(rules, i, (landed, spin), next);
             self.count_piece(i, landed);
-            return self.count_step(config, i, points, landed.terminal);
+            return self.count_step(config, i, points, landed.terminal.then_some(EpisodeEnd::ToppedOut));
         }
         let landed = landed.followed_by(rules, &self.playfields[i], next);
         self.count_piece(i, landed);
@@ -309,7 +303,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 points
             }
         };
-        self.count_step(config, i, points, landed.terminal)
+        self.count_step(config, i, points, landed.terminal.then_some(EpisodeEnd::ToppedOut))
     }
 
     #[inline]
@@ -338,25 +332,27 @@ impl<C: Column, const N: usize> Envs<C, N> {
         (points, landed)
     }
 
-    /// Counts a step, and returns whether it is the episode's last one.
+    /// Counts a step, whose action may have lost the game; returns the end of the episode if it is the last one.
     #[inline]
     pub(super) fn count_step(
         &mut self,
         config: &EnvConfig,
         i: usize,
         reward: f64,
-        terminated: bool,
-    ) -> (f64, EpisodeEnd) {
+        lost: Option<EpisodeEnd>,
+    ) -> (f64, Option<EpisodeEnd>) {
         let statistics = &mut self.statistics[i];
         statistics.steps = (statistics.steps + 1).min(MAX_COUNT);
         statistics.episode_return += reward;
         let limit = config.max_episode_steps;
-        let end = if terminated {
-            EpisodeEnd::Terminated
-        } else if self.visible[i].current().is_none() || (limit > 0 && statistics.steps >= limit) {
-            EpisodeEnd::Truncated
+        let end = if lost.is_some() {
+            lost
+        } else if self.visible[i].current().is_none() {
+            Some(EpisodeEnd::OutOfPieces)
+        } else if limit > 0 && statistics.steps >= limit {
+            Some(EpisodeEnd::StepLimit)
         } else {
-            EpisodeEnd::None
+            None
         };
         (reward, end)
     }

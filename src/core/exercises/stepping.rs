@@ -7,7 +7,7 @@ use crate::engine::{
     ActionModel, CompactPlayfield, Dealer, Key, Playfield, Rules, Tetromino, drops,
     every_choice_always_exists, place, placements,
 };
-use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Episodes, Field, Seeding, StepOutcome};
+use crate::env::{AutoresetMode, CreateError, EnvBatch, EnvConfig, Field, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 
 /// Games of random placements in the bare engine: deal, choose, drop, clear, and restart at the end.
@@ -81,7 +81,7 @@ impl Stepper {
             ..EnvConfig::default()
         };
         let mut batch = EnvBatch::new(config, &Seeding::Session(42))?;
-        batch.reset(None, Episodes::Next).expect("all environments may begin");
+        batch.reset(None, None).expect("all environments may begin");
         let empty = Playfield::empty(rules.width, rules.height);
         let choices = |piece: Tetromino| match rules.action_model {
             ActionModel::Placement => {

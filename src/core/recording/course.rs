@@ -5,13 +5,13 @@
 use std::collections::VecDeque;
 
 use crate::engine::{
-    ActionModel, Chain, Counted, Dealer, FallingPiece, Hand, Incoming, Key, MovingPiece, Odds, Piece,
-    Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, land_at,
+    ActionModel, Chain, Counted, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Key, MovingPiece, Odds,
+    Piece, Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
 use super::cells::{Cells, SceneCells, remaining, risen};
-use super::record::{Ending, Outcome, RecordingError, Setup};
+use super::record::{Outcome, RecordingError, Setup};
 use super::scene::{CurrentPiece, Scene};
 
 /// Why an action could not be done. Nothing has changed then.
@@ -19,7 +19,7 @@ use super::scene::{CurrentPiece, Scene};
 pub enum ActionRefused {
     /// The game is over.
     #[error("the game is over: {0}")]
-    Ended(Ending),
+    Ended(EpisodeEnd),
     /// The rules have no such action.
     #[error("action {action} is out of range, expected 0..{num_actions}")]
     OutOfRange {
@@ -70,7 +70,7 @@ pub struct Course {
     attack: u64,
     chain: Chain,
     incoming: Incoming,
-    end: Option<Ending>,
+    end: Option<EpisodeEnd>,
 }
 
 impl Course {
@@ -181,7 +181,7 @@ impl Course {
     }
 
     /// How it ended, once it has.
-    pub fn end(&self) -> Option<Ending> {
+    pub fn end(&self) -> Option<EpisodeEnd> {
         self.end
     }
 
@@ -330,7 +330,7 @@ impl Course {
             }
             InvalidActionPolicy::Terminate => {
                 self.score += self.rules.scoring.game_end;
-                self.end = Some(Ending::InvalidAction);
+                self.end = Some(EpisodeEnd::InvalidAction);
             }
             InvalidActionPolicy::Ignore { reward } => self.score += reward,
         }
@@ -372,9 +372,9 @@ impl Course {
         self.score += points;
         self.attack += u64::from(sent);
         if landed.terminal {
-            self.end = Some(Ending::ToppedOut);
+            self.end = Some(EpisodeEnd::ToppedOut);
         } else if next.is_none() {
-            self.end = Some(Ending::OutOfPieces);
+            self.end = Some(EpisodeEnd::OutOfPieces);
         }
         self.appear();
         landed.lines

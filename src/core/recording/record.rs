@@ -1,9 +1,8 @@
 //! A recording: what was played, and what came of it.
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::engine::{Dealer, Piece, Playfield, Rules, RulesError};
+use crate::engine::{Dealer, EpisodeEnd, Piece, Playfield, Rules, RulesError};
 use crate::env::{InvalidActionPolicy, PositionError, StartPosition};
 
 /// A game that was played.
@@ -54,31 +53,10 @@ pub struct Outcome {
     pub lines: u64,
     /// Points.
     pub score: f64,
-    /// How it ended; none if it could have gone on.
-    pub end: Option<Ending>,
+    /// How it ended; none if it could have gone on, as where a limit cut it.
+    pub end: Option<EpisodeEnd>,
     /// The playfield after the last action.
     pub playfield: Playfield,
-}
-
-/// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// By the rules.
-    ToppedOut,
-    /// Its explicit pieces were used up.
-    OutOfPieces,
-    /// By an action that did not exist, under [`InvalidActionPolicy::Terminate`].
-    InvalidAction,
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Ending::ToppedOut => "topped out",
-            Ending::OutOfPieces => "out of pieces",
-            Ending::InvalidAction => "ended by an action that does not exist",
-        })
-    }
 }
 
 /// Why a recording is not one of a game.

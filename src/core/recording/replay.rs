@@ -1,9 +1,9 @@
 //! A recording that is played again, checked and walked through.
 
-use crate::engine::Playfield;
+use crate::engine::{EpisodeEnd, Playfield};
 
 use super::course::{ActionRefused, Course};
-use super::record::{Ending, Outcome, Recording, RecordingError};
+use super::record::{Outcome, Recording, RecordingError};
 use super::scene::Scene;
 use super::timeline::Timeline;
 
@@ -44,9 +44,9 @@ pub enum Difference {
     #[error("at the end: {}, recorded {}", ending(*played), ending(*recorded))]
     Ending {
         /// On record.
-        recorded: Option<Ending>,
+        recorded: Option<EpisodeEnd>,
         /// By the replay.
-        played: Option<Ending>,
+        played: Option<EpisodeEnd>,
     },
     /// The final playfield is another one.
     #[error("at the end: row {row} of the playfield is {played}, recorded {recorded}")]
@@ -60,7 +60,7 @@ pub enum Difference {
     },
 }
 
-fn ending(end: Option<Ending>) -> String {
+fn ending(end: Option<EpisodeEnd>) -> String {
     end.map_or_else(|| "not ended".to_owned(), |end| end.to_string())
 }
 

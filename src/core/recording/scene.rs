@@ -1,9 +1,8 @@
 //! What a viewer draws of a game.
 
-use crate::engine::{Piece, Rules, appears};
+use crate::engine::{EpisodeEnd, Piece, Rules, appears};
 
 use super::cells::{Cells, SceneCells};
-use super::record::Ending;
 
 /// A game at a glance.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,7 @@ pub struct Scene {
     /// Points so far.
     pub score: f64,
     /// How the game ended, once it has.
-    pub end: Option<Ending>,
+    pub end: Option<EpisodeEnd>,
 }
 
 /// The piece in play.

@@ -7,7 +7,7 @@
 //! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
 //! towards its choice. It may not get there: the piece lands where it ends.
 
-use super::actions::Actions;
+use super::record::{Actions, GameRecord};
 use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
@@ -36,8 +36,15 @@ pub struct Episode {
     turn: Option<Turn>,
     /// Steps taken so far: keys pressed where the rules have keys, else pieces.
     pub steps: u64,
-    /// What was done so far, an action a step, if it is to be recorded.
-    actions: Option<Actions>,
+    /// What was done so far, if it is to be recorded.
+    notes: Option<Notes>,
+}
+
+/// What was done in an episode, and the lines of its landings.
+#[derive(Clone, Debug)]
+struct Notes {
+    actions: Actions,
+    landing_lines: Vec<u8>,
 }
 
 /// Where an episode is cut.
@@ -86,14 +93,15 @@ impl Episode {
             incoming: Incoming::default(),
             turn: None,
             steps: 0,
-            actions: None,
+            notes: None,
         }
     }
 
-    /// The same, with its actions recorded from here on.
+    /// The same episode, recorded from here on.
     #[must_use]
     pub fn recorded(self, rules: &Rules) -> Episode {
-        Episode { actions: Some(Actions::new(rules)), ..self }
+        let notes = Notes { actions: Actions::new(rules), landing_lines: Vec::new() };
+        Episode { notes: Some(notes), ..self }
     }
 
     /// The game as it stands, with other pieces to come and other random numbers, both from this seed. Nothing of it is
@@ -104,7 +112,7 @@ impl Episode {
     #[must_use]
     pub fn reseeded(&self, seed: u64) -> Episode {
         assert!(self.turn.is_none(), "the last piece has landed");
-        let mut episode = Episode { rng: AgentRng::new(seed), actions: None, ..self.clone() };
+        let mut episode = Episode { rng: AgentRng::new(seed), notes: None, ..self.clone() };
         episode.dealer.reseed(seed);
         episode
     }
@@ -115,8 +123,14 @@ impl Episode {
     }
 
     /// Takes what was recorded, if anything was.
-    pub fn take_actions(&mut self) -> Option<Actions> {
-        self.actions.take()
+    pub fn take_record(&mut self, rules: &Rules) -> Option<GameRecord> {
+        let Notes { actions, landing_lines } = self.notes.take()?;
+        let mut game = self.game;
+        if game.end.is_none() && self.turn.is_none() {
+            // A game that is cut after a landing may be over all the same.
+            game.deal(rules, &mut self.dealer.clone());
+        }
+        Some(GameRecord { actions, landing_lines, game })
     }
 
     /// Whether there is nothing left to play.
@@ -217,7 +231,7 @@ impl Episode {
                 let landed = self.game.place(rules, placed, placement);
                 self.rise(rules, landed);
                 self.steps += 1;
-                self.note(placement.action(rules));
+                self.note(placement.action(rules), Some(landed.0));
             }
             _ if rules.steers() => {
                 let piece = SteeredPiece::spawn(rules, playfield, piece);
@@ -243,9 +257,10 @@ impl Episode {
     }
 
     #[inline(always)]
-    fn note(&mut self, action: u32) {
-        if let Some(actions) = &mut self.actions {
-            actions.push(action);
+    fn note(&mut self, action: u32, landed: Option<Landed>) {
+        if let Some(notes) = &mut self.notes {
+            notes.actions.push(action);
+            notes.landing_lines.extend(landed.map(|landed| landed.lines));
         }
     }
 
@@ -257,13 +272,15 @@ impl Episode {
         };
         let fall = piece.step(key, &self.game.playfield);
         self.steps += 1;
-        self.note(key as u32);
+        let mut landing = None;
         if fall.rests {
             let landed = self.game.settle(rules, fall.piece);
             self.rise(rules, landed);
+            landing = Some(landed.0);
         } else {
             self.turn = Some(Turn::Falling(fall.piece, decision));
         }
+        self.note(key as u32, landing);
     }
 
     /// One key where keys steer pieces.
@@ -280,8 +297,8 @@ impl Episode {
             }
         };
         self.steps += 1;
-        self.note(key as u32);
         if key == Key::Hold {
+            self.note(key as u32, None);
             let playfield = &self.game.playfield;
             let swapped =
                 piece.swapped(rules, playfield, self.held, next).expect("a key that can be pressed");
@@ -290,13 +307,18 @@ impl Episode {
             return;
         }
         let steered = piece.step(rules, &self.game.playfield, key);
-        match steered.resting {
+        let landing = match steered.resting {
             Some(resting) => {
                 let landed = self.game.rest(rules, piece.tetromino, resting);
                 self.rise(rules, landed);
+                Some(landed.0)
             }
-            None => self.turn = Some(Turn::Steered(steered.piece, decision)),
-        }
+            None => {
+                self.turn = Some(Turn::Steered(steered.piece, decision));
+                None
+            }
+        };
+        self.note(key as u32, landing);
     }
 }
 
@@ -450,8 +472,8 @@ impl<P: Player> LaneWork for Slice<'_, P> {
         while game.pieces < end {
             let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
             let placement = placer.place(&lowered, &game.playfield, piece, &episode.dealer);
-            game.place(&lowered, piece, placement);
-            episode.note(placement.action(rules));
+            let (landed, _) = game.place(&lowered, piece, placement);
+            episode.note(placement.action(rules), Some(landed));
             let stack = game.playfield.occupied_rows().top();
             if game.end.is_some() || stack > highest || stack < lowest {
                 break;

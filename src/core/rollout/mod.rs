@@ -10,20 +10,21 @@
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
 
-mod actions;
 mod episode;
+mod record;
 mod splitting;
 
-pub use actions::Actions;
 pub use episode::{Bounds, Episode, SLICE};
-use splitting::{Estimate, Splitting, Task};
+pub use record::{Actions, GameRecord};
+pub use splitting::Estimate;
+use splitting::{Splitting, Task};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::rng::{Tag, word};
-use crate::engine::{Dealer, End, Game, Piece, Rules, episode_seed};
+use crate::engine::{Dealer, EpisodeEnd, Game, Piece, Rules, episode_seed};
 use crate::pool::Lane;
 
 /// Which pieces each policy plays in an evaluation.
@@ -81,7 +82,7 @@ pub struct Evaluation {
     pub kernel: Kernel,
 }
 
-/// One game of an evaluation, or an estimate of how long such games last: lines, pieces, steps and points are means then.
+/// One game of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GameResult {
     /// Its place in the evaluation's order, from 0.
@@ -102,8 +103,32 @@ pub struct GameResult {
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Whether it was cut by the limit or by the end of its sequence. Of an estimate: whether games last longer than that.
-    pub truncated: bool,
+    /// Why it ended.
+    pub end: Option<EpisodeEnd>,
+}
+
+impl GameResult {
+    /// Whether it was cut by a limit or by the end of its sequence.
+    pub fn is_truncated(&self) -> bool {
+        !self.end.is_some_and(EpisodeEnd::is_terminated)
+    }
+}
+
+/// An estimate of how long the games of a policy last, instead of one game of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossEstimate {
+    /// Its place in the evaluation's order, from 0.
+    pub game: u64,
+    /// The policy that played.
+    pub policy: u32,
+    /// Which of the policy's seeds.
+    pub seed_index: u32,
+    /// Which episode of that seed.
+    pub episode: u32,
+    /// The episode's seed.
+    pub seed: u64,
+    /// The numbers.
+    pub estimate: Estimate,
 }
 
 impl Evaluation {
@@ -119,20 +144,35 @@ impl Evaluation {
     /// Plays one game from beginning to end; `None` if it was stopped.
     ///
     /// # Panics
-    /// When there is no such game.
+    /// When there is no such game, or games are not played but estimated.
     pub fn play(&self, game: u64, stop: &AtomicBool) -> Option<GameResult> {
+        match self.finish(game, stop)? {
+            Outcome::Game(result, _) => Some(result),
+            Outcome::Estimate(_) => panic!("the evaluation plays no games"),
+        }
+    }
+
+    /// Estimates how long a game lasts; `None` if it was stopped.
+    ///
+    /// # Panics
+    /// When there is no such game, or games are played.
+    pub fn estimate(&self, game: u64, stop: &AtomicBool) -> Option<LossEstimate> {
+        match self.finish(game, stop)? {
+            Outcome::Estimate(estimate) => Some(estimate),
+            Outcome::Game(..) => panic!("the evaluation plays games"),
+        }
+    }
+
+    fn finish(&self, game: u64, stop: &AtomicBool) -> Option<Outcome> {
         let mut playing = Playing::new(self, game, false);
         while !playing.advance(self) {
             if stop.load(Ordering::Relaxed) {
                 return None;
             }
         }
-        Some(playing.result())
+        Some(playing.outcome(self))
     }
 }
-
-/// The longest game that is reported, in pieces.
-const LONGEST: f64 = 1e18;
 
 /// A game under way, or an estimate.
 struct Playing {
@@ -187,7 +227,7 @@ impl Playing {
                 pieces: 0,
                 steps: 0,
                 score: 0.0,
-                truncated: false,
+                end: None,
             },
         }
     }
@@ -218,28 +258,22 @@ impl Playing {
         }
     }
 
-    fn take_actions(&mut self) -> Option<Actions> {
+    fn outcome(&mut self, evaluation: &Evaluation) -> Outcome {
         match &mut self.course {
-            Course::Game(episode) => episode.take_actions(),
-            Course::Estimate(_) => None,
-        }
-    }
-
-    fn result(&self) -> GameResult {
-        match &self.course {
             Course::Game(episode) => {
                 let Game { lines, pieces, score, end, .. } = episode.game;
-                let truncated = end != Some(End::ToppedOut);
-                GameResult { lines, pieces, steps: episode.steps, score, truncated, ..self.result }
+                let limit = match pieces >= evaluation.max_pieces {
+                    true => EpisodeEnd::PieceLimit,
+                    false => EpisodeEnd::StepLimit,
+                };
+                let end = end.or(Some(limit));
+                let result = GameResult { lines, pieces, steps: episode.steps, score, end, ..self.result };
+                Outcome::Game(result, episode.take_record(&evaluation.rules).map(Box::new))
             }
             Course::Estimate(splitting) => {
-                let Estimate { lines, pieces, steps, score, is_lower_bound } = splitting.estimate();
-                // What no counter holds is cut there.
-                let part = (LONGEST / pieces).min(1.0);
-                let [lines, pieces, steps] =
-                    [lines, pieces, steps].map(|number| (number * part).round() as u64);
-                let truncated = is_lower_bound || part < 1.0;
-                GameResult { lines, pieces, steps, score: score * part, truncated, ..self.result }
+                let GameResult { game, policy, seed_index, episode, seed, .. } = self.result;
+                let estimate = splitting.estimate();
+                Outcome::Estimate(LossEstimate { game, policy, seed_index, episode, seed, estimate })
             }
         }
     }
@@ -267,8 +301,14 @@ struct Shared<F> {
     sink: F,
 }
 
-/// A finished game, and what was done in it if it was recorded.
-pub type Finished = (GameResult, Option<Actions>);
+/// What comes of a game: its result, and its record if it was recorded; or an estimate.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A finished game.
+    Game(GameResult, Option<Box<GameRecord>>),
+    /// A finished estimate.
+    Estimate(LossEstimate),
+}
 
 /// Starts the game that takes the place of a finished one, if there is one left.
 pub type Next = Box<dyn FnOnce() + Send>;
@@ -282,6 +322,9 @@ pub type Next = Box<dyn FnOnce() + Send>;
 ///
 /// The sink is dropped when the last game is done, when the stop was noticed, or when something in a game or in the sink
 /// panicked, which stops the evaluation.
+///
+/// # Panics
+/// In the pool's threads, if games are not played but estimated.
 pub fn spawn<F>(
     lane: &Lane,
     evaluation: Arc<Evaluation>,
@@ -292,25 +335,16 @@ pub fn spawn<F>(
 ) where
     F: Fn(GameResult, Next) + Send + Sync + 'static,
 {
-    let sink = move |(result, _): Finished, next| sink(result, next);
-    spawn_finished(lane, evaluation, parallelism, stop, progress, false, sink);
+    let sink = move |outcome, next| match outcome {
+        Outcome::Game(result, _) => sink(result, next),
+        Outcome::Estimate(_) => panic!("the evaluation plays no games"),
+    };
+    spawn_outcomes(lane, evaluation, parallelism, stop, progress, false, sink);
 }
 
-/// The same, with the actions of every game. They are kept until the sink takes them.
-pub fn spawn_recorded<F>(
-    lane: &Lane,
-    evaluation: Arc<Evaluation>,
-    parallelism: usize,
-    stop: Arc<AtomicBool>,
-    progress: Arc<Counters>,
-    sink: F,
-) where
-    F: Fn(Finished, Next) + Send + Sync + 'static,
-{
-    spawn_finished(lane, evaluation, parallelism, stop, progress, true, sink);
-}
-
-fn spawn_finished<F>(
+/// Starts an evaluation like [`spawn`], of games or estimates. `record` asks for the records of the games, which are kept
+/// until the sink takes them.
+pub fn spawn_outcomes<F>(
     lane: &Lane,
     evaluation: Arc<Evaluation>,
     parallelism: usize,
@@ -319,7 +353,7 @@ fn spawn_finished<F>(
     record: bool,
     sink: F,
 ) where
-    F: Fn(Finished, Next) + Send + Sync + 'static,
+    F: Fn(Outcome, Next) + Send + Sync + 'static,
 {
     let num_games = evaluation.num_games();
     let threads = lane.num_threads();
@@ -335,7 +369,7 @@ fn spawn_finished<F>(
     }
 }
 
-fn start_next_game<F: Fn(Finished, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
+fn start_next_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>) {
     loop {
         let game = shared.next_game.fetch_add(1, Ordering::Relaxed);
         if game >= shared.num_games || shared.stop.load(Ordering::Relaxed) {
@@ -350,10 +384,7 @@ fn start_next_game<F: Fn(Finished, Next) + Send + Sync + 'static>(shared: Arc<Sh
 }
 
 /// Queues the next slice of a game behind whatever else waits.
-fn continue_game<F: Fn(Finished, Next) + Send + Sync + 'static>(
-    shared: Arc<Shared<F>>,
-    mut playing: Playing,
-) {
+fn continue_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>, mut playing: Playing) {
     let lane = shared.lane.clone();
     lane.spawn(move || {
         if shared.stop.load(Ordering::Relaxed) {
@@ -367,8 +398,8 @@ fn continue_game<F: Fn(Finished, Next) + Send + Sync + 'static>(
         shared.progress.lines.fetch_add(lines - before.1, Ordering::Relaxed);
         if over {
             let next = shared.clone();
-            let finished = (playing.result(), playing.take_actions());
-            (shared.sink)(finished, Box::new(move || start_next_game(next)));
+            let outcome = playing.outcome(&shared.evaluation);
+            (shared.sink)(outcome, Box::new(move || start_next_game(next)));
         } else {
             continue_game(shared.clone(), playing);
         }

@@ -16,7 +16,7 @@
 //! first rate ends with a time that the level was reached (Kahn and Harris 1951; Glasserman, Heidelberger, Shahabuddin and Zajic,
 //! *Multilevel splitting for estimating rare event probabilities*, 1999). Its inverse is the mean number of pieces a game. The
 //! inverse of a single estimate is too large on average, so means of many are those of their rates: see
-//! [`Statistics::of_estimates`](crate::summary::Statistics::of_estimates).
+//! [`Statistics::per_loss`](crate::summary::Statistics::per_loss).
 //!
 //! What is not known counts as lost: without a success among the trials of a level, one is counted, and the levels above it
 //! are as good as lost. Such an estimate is a lower bound, and so is one that was cut by a limit of pieces or steps.
@@ -78,7 +78,7 @@ pub struct Splitting {
     reached: Vec<Option<Episode>>,
     /// Losses a piece, as if the levels that are not known yet were passed by all.
     rate: f64,
-    is_lower_bound: bool,
+    lasts_longer: bool,
 }
 
 /// What goes on.
@@ -120,19 +120,19 @@ pub struct Counts {
     pub score: f64,
 }
 
-/// How long games last, on average.
+/// How often games are lost, and what a piece brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Lines.
-    pub lines: f64,
-    /// Pieces.
-    pub pieces: f64,
-    /// Steps.
-    pub steps: f64,
-    /// Points.
-    pub score: f64,
-    /// Whether they last longer.
-    pub is_lower_bound: bool,
+    /// Losses per piece.
+    pub loss_rate: f64,
+    /// Lines per piece.
+    pub lines_per_piece: f64,
+    /// Steps per piece.
+    pub steps_per_piece: f64,
+    /// Points per piece.
+    pub score_per_piece: f64,
+    /// Whether games last longer than the rate says.
+    pub lasts_longer: bool,
 }
 
 /// How a stretch of play has ended.
@@ -168,7 +168,7 @@ impl Splitting {
             early_losses: 0,
             reached: Vec::new(),
             rate: 1.0,
-            is_lower_bound: false,
+            lasts_longer: false,
         }
     }
 
@@ -180,13 +180,13 @@ impl Splitting {
     /// What came of it.
     pub fn estimate(&self) -> Estimate {
         let Counts { pieces, steps, lines, score } = self.stretch;
-        let a_piece = 1.0 / (pieces.max(1) as f64 * self.rate);
+        let pieces = pieces.max(1) as f64;
         Estimate {
-            lines: lines as f64 * a_piece,
-            pieces: 1.0 / self.rate,
-            steps: steps as f64 * a_piece,
-            score: score * a_piece,
-            is_lower_bound: self.is_lower_bound,
+            loss_rate: self.rate,
+            lines_per_piece: lines as f64 / pieces,
+            steps_per_piece: steps as f64 / pieces,
+            score_per_piece: score / pieces,
+            lasts_longer: self.lasts_longer,
         }
     }
 
@@ -325,7 +325,7 @@ impl Splitting {
         }
         let successes = trials.climbed.len().max(1);
         self.rate *= successes as f64 / f64::from(task.trials);
-        self.is_lower_bound = trials.climbed.is_empty();
+        self.lasts_longer = trials.climbed.is_empty();
         self.reached = trials.climbed;
         self.begin_trials(trials.level + 1, task.rules);
     }
@@ -344,7 +344,7 @@ impl Splitting {
         if self.stretch == Counts::default() {
             self.end_stretch();
         }
-        self.is_lower_bound = true;
+        self.lasts_longer = true;
         self.stage = Stage::Over;
     }
 

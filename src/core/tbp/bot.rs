@@ -189,7 +189,7 @@ fn moves(
     };
     let moves = placements.iter().filter(|placement| has_words(placement)).take(*max_moves).map(to_move);
     let depth = match agent.search() {
-        Some(Search::Lookahead(pieces)) => pieces,
+        Some(Search::Lookahead { pieces }) => pieces,
         Some(Search::Expectation(expectation)) => expectation.pieces.into(),
         Some(Search::Greedy) | None => 0,
     };

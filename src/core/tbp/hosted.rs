@@ -5,8 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::engine::{Odds, Placement, Randomizer, Rules, Tetromino};
-use crate::recording::{Course, Ending, Recorder, Recording};
+use crate::engine::{EpisodeEnd, Odds, Placement, Randomizer, Rules, Tetromino};
+use crate::recording::{Course, Recorder, Recording};
 
 use super::faults::{End, Fault};
 use super::lines::{SHOWN, shown};
@@ -86,7 +86,7 @@ impl Table<'_> {
     fn go_on(&mut self, landed: &dyn Fn()) -> Result<End, Broken> {
         loop {
             let course = self.recorder.course();
-            if course.end() == Some(Ending::ToppedOut) {
+            if course.end() == Some(EpisodeEnd::ToppedOut) {
                 return Ok(End::ToppedOut);
             }
             if course.outcome().pieces >= self.terms.max_pieces || course.end().is_some() {

@@ -28,7 +28,7 @@ use tetrion::cli::interrupt::INTERRUPTED;
 use tetrion::cli::output::{print, say};
 use tetrion::cli::progress::{GamesProgress, rows_left};
 use tetrion::client::{
-    Client, EvaluationRequest, Expectation, NamedPolicy, PlayChoice, Policies, Search, Seeds,
+    Client, EvaluationRequest, Expectation, Outcomes, PlayChoice, Policy, PolicyKind, Search, Seeds,
 };
 use tetrion::input::UsageError;
 use tetrion::names::unknown;
@@ -140,27 +140,27 @@ async fn play_row(
     row: &Row,
     label: &str,
 ) -> anyhow::Result<PlayedRow> {
-    let (policies, steps) = match &row.player {
-        Player::Named(name) => (Policies::named(name), Vec::new()),
-        Player::MonteCarlo { name, playouts } => {
-            let policy = NamedPolicy { playouts: Some(*playouts), ..NamedPolicy::new(name) };
-            (Policies::Named(vec![policy]), Vec::new())
+    let (policy, steps) = match &row.player {
+        Player::Named(name) => (Policy::named(name), Vec::new()),
+        Player::MonteCarlo(agent) => {
+            let kind = PolicyKind::MonteCarlo(*agent);
+            (Policy { kind, play: PlayChoice::default() }, Vec::new())
         }
         Player::Expectation { name, pieces, placements } => {
             let expectation =
                 Expectation { pieces: *pieces, placements: *placements, ..Expectation::default() };
             let search = Some(Search::Expectation(expectation));
             let play = PlayChoice { search, ..PlayChoice::default() };
-            (Policies::Named(vec![NamedPolicy { play, ..NamedPolicy::new(name) }]), Vec::new())
+            (Policy { play, ..Policy::named(name) }, Vec::new())
         }
-        Player::Linear(linear) => (linear.policies(), Vec::new()),
+        Player::Linear(linear) => (linear.policy(), Vec::new()),
         Player::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,
     };
     let num_games = args.games.unwrap_or(if args.quick { row.quick_games } else { row.games });
     let request = EvaluationRequest {
         rules: row.rules.clone(),
         rules_version: String::new(),
-        policies,
+        policies: vec![policy],
         seeds: Seeds::Common { seed: args.seed, count: num_games },
         max_pieces: row.max_pieces(args.quick),
         max_steps: row.max_steps,
@@ -168,5 +168,9 @@ async fn play_row(
     };
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
-    Ok(PlayedRow { games: evaluated.games.into_iter().next().unwrap_or_default(), steps })
+    let (games, estimates) = match evaluated.outcomes {
+        Outcomes::Games(mut games) => (games.swap_remove(0), Vec::new()),
+        Outcomes::Estimates(mut estimates) => (Vec::new(), estimates.swap_remove(0)),
+    };
+    Ok(PlayedRow { games, estimates, steps })
 }

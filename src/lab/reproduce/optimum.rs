@@ -17,7 +17,7 @@ use tetrion::agents::{Agent, CONTROLLERS, Controller, Expectation, Kernel, PlayC
 use tetrion::cli::options::Size;
 use tetrion::cli::output::say;
 use tetrion::cli::progress::{GamesProgress, WorkProgress, rows_left};
-use tetrion::client::{Client, EvaluationRequest, NamedPolicy, Policies, RulesChoice, Seeds};
+use tetrion::client::{Client, EvaluationRequest, Policy, RulesChoice, Seeds};
 use tetrion::engine::Rules;
 use tetrion::optimum::{MAX_AFTERSTATES, Pick, Process, SolutionProgress, Value};
 use tetrion::pool::Pool;
@@ -121,14 +121,14 @@ impl Player {
         }
     }
 
-    /// The policies of a request; the best player has none.
-    fn policies(self) -> Policies {
+    /// The policy of a request; the best player has none.
+    fn policy(self) -> Policy {
         match self {
             Player::Controller(controller, search) => {
                 let play = PlayChoice { search: Some(search), ..PlayChoice::default() };
-                Policies::Named(vec![NamedPolicy { play, ..NamedPolicy::new(controller.name) }])
+                Policy { play, ..Policy::named(controller.name) }
             }
-            Player::Optimum | Player::Random => Policies::named(&self.name()),
+            Player::Optimum | Player::Random => Policy::named(&self.name()),
         }
     }
 }
@@ -277,7 +277,7 @@ async fn play(
     let request = EvaluationRequest {
         rules: RulesChoice::of_size(row.size.width.into(), row.size.height.into()),
         rules_version: String::new(),
-        policies: row.player.policies(),
+        policies: vec![row.player.policy()],
         seeds: Seeds::Common { seed: args.seed, count: games },
         max_pieces: 0,
         max_steps: 0,
@@ -286,8 +286,7 @@ async fn play(
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await;
     let evaluated = evaluated.with_context(|| format!("cannot play {label}"))?;
-    let games = evaluated.games.into_iter().next().unwrap_or_default();
-    let lines: Vec<f64> = games.iter().map(|game| game.lines as f64).collect();
+    let lines: Vec<f64> = evaluated.games(0).iter().map(|game| game.lines as f64).collect();
     let statistics = Statistics::of(lines.iter().copied()).context("no games were played")?;
     let Value { lines: value, low, high } = exact.value;
     let said = Reference { printed: Printed::Interval { value, low, high }, origin: Origin::Rerun };

@@ -7,7 +7,7 @@ use super::forms::{Forms, Table};
 use super::search::Step;
 use super::verdict::{Cuts, Judgement, Reference, Verdict, balances, share_interval};
 use tetrion::cli::evaluate;
-use tetrion::client::GameResult;
+use tetrion::client::{GameResult, LossEstimate};
 use tetrion::summary::Statistics;
 use tetrion::text::numbers::{count, grouped};
 
@@ -16,6 +16,8 @@ use tetrion::text::numbers::{count, grouped};
 pub struct PlayedRow {
     /// The games of the row's player, or of the search's result.
     pub games: Vec<GameResult>,
+    /// The estimates of the row's player, instead of games.
+    pub estimates: Vec<LossEstimate>,
     /// Results after each generation of a search.
     pub steps: Vec<Step>,
 }
@@ -68,8 +70,10 @@ struct Ours {
 impl RowReport {
     /// Judges the figures of a row.
     pub fn of(row: &Row, played: &PlayedRow, quick: bool) -> RowReport {
-        let games = played.games.len() as u64;
-        let cut = played.games.iter().filter(|game| game.truncated).count() as u64;
+        let games = (played.games.len() + played.estimates.len()) as u64;
+        let cut = played.games.iter().filter(|game| game.is_truncated()).count()
+            + played.estimates.iter().filter(|one| one.estimate.lasts_longer).count();
+        let cut = cut as u64;
         // Games cut at the document's own limit count as whole. No document cuts estimates.
         let is_shortened = cut > 0 && (row.max_pieces(quick) != row.cut || row.loss_trials > 0);
         let cuts = Cuts { early: is_shortened, cut };
@@ -115,11 +119,15 @@ impl RowReport {
 fn measure(quantity: Quantity, played: &PlayedRow) -> Vec<f64> {
     let of_games = |number: fn(&GameResult) -> f64| played.games.iter().map(number).collect();
     match quantity {
-        Quantity::Lines | Quantity::EstimatedLines => of_games(|game| game.lines as f64),
+        Quantity::Lines => of_games(|game| game.lines as f64),
+        Quantity::EstimatedLines => {
+            let lines = |one: &LossEstimate| one.estimate.lines_per_piece / one.estimate.loss_rate;
+            played.estimates.iter().map(lines).collect()
+        }
         Quantity::Pieces => of_games(|game| game.pieces as f64),
-        Quantity::PiecesBefore => of_games(|game| (game.pieces - u64::from(!game.truncated)) as f64),
+        Quantity::PiecesBefore => of_games(|game| (game.pieces - u64::from(!game.is_truncated())) as f64),
         Quantity::Points | Quantity::BestPoints(_) => of_games(|game| game.score),
-        Quantity::Lost => of_games(|game| f64::from(u8::from(!game.truncated))),
+        Quantity::Lost => of_games(|game| f64::from(u8::from(!game.is_truncated()))),
         Quantity::BestSeen => {
             played.steps.iter().map(|step| step.best).reduce(f64::max).into_iter().collect()
         }
@@ -134,9 +142,7 @@ impl Ours {
     fn of(quantity: Quantity, mut numbers: Vec<f64>) -> Option<Ours> {
         let statistics = match quantity {
             // Each line takes the same number of pieces.
-            Quantity::EstimatedLines => {
-                Statistics::of_estimates(numbers.iter().map(|lines| (*lines, *lines)))
-            }
+            Quantity::EstimatedLines => Statistics::per_loss(numbers.iter().map(|lines| (1.0, 1.0 / lines))),
             _ => Statistics::of(numbers.iter().copied()),
         }?;
         let (mean, spread) = (statistics.mean, statistics.spread);
@@ -184,7 +190,7 @@ fn notes(row: &Row, played: &PlayedRow, cut: u64, is_lower_bound: bool) -> Vec<S
         }
     }
     if cut > 0 {
-        let all = played.games.len() as u64;
+        let all = (played.games.len() + played.estimates.len()) as u64;
         let cut = match (row.loss_trials, cut) {
             (0, 1) => format!("1 of {} was cut", count(all, "game")),
             (0, cut) => format!("{cut} of {} were cut", count(all, "game")),

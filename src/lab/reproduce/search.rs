@@ -5,8 +5,8 @@ use anyhow::Context;
 use super::experiments::{Row, SearchPlan};
 use tetrion::cli::progress::GamesProgress;
 use tetrion::client::{
-    Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policies, Seeds, TerminalValue,
-    WeightedPolicies,
+    Client, Evaluated, EvaluationRequest, Features, GameResult, Play, Policy, PolicyKind, Seeds,
+    TerminalValue, WeightRows,
 };
 use tetrion::engine::rng::{Tag, word};
 
@@ -31,7 +31,7 @@ pub async fn search(
     quick: bool,
     seed: u64,
     label: &str,
-) -> anyhow::Result<(Policies, Vec<Step>)> {
+) -> anyhow::Result<(Policy, Vec<Step>)> {
     let generations = plan.generations(quick);
     let catalog = client.catalog(row.rules.changes.count("width").unwrap_or(0)).await?;
     let set = catalog.feature_sets.iter().find(|set| set.name == plan.features);
@@ -43,20 +43,20 @@ pub async fn search(
     let players = |rows: Vec<Vec<f64>>, terminal_value: TerminalValue| {
         let features = Features::Set { name: plan.features.to_owned(), version: String::new() };
         let play = Play { terminal_value, ..Play::default() };
-        Policies::Weighted(WeightedPolicies { features, rows, model: None, play })
+        Policy { kind: PolicyKind::Weights(WeightRows { features, rows, model: None }), play: play.into() }
     };
     let mut number = 0;
     while optimizer.generation() < generations {
         let round = optimizer.ask();
         let candidates = players(round.candidates, plan.candidates_terminal_value);
-        let mut play = async |policies: Policies, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
+        let mut play = async |policy: Policy, num_games: u32, what: &str| -> anyhow::Result<Evaluated> {
             // Separate games for each generation and each purpose.
             let seed = word(seed, Tag::Game, number);
             number += 1;
             let request = EvaluationRequest {
                 rules: row.rules.clone(),
                 rules_version: String::new(),
-                policies,
+                policies: vec![policy],
                 seeds: Seeds::Common { seed, count: num_games },
                 max_pieces: row.max_pieces(quick),
                 max_steps: row.max_steps,
@@ -66,9 +66,10 @@ pub async fn search(
             let mut progress = GamesProgress::new(&what);
             Ok(client.evaluate_all(&request, |now| progress.show(now)).await?)
         };
+        let num_candidates = candidates.num_rows();
         let evaluated = play(candidates, 1, "candidates").await?;
         let score = |game: &GameResult| if plan.by_points { game.score } else { game.lines as f64 };
-        let scores: Vec<f64> = evaluated.games.iter().map(|games| score(&games[0])).collect();
+        let scores: Vec<f64> = (0..num_candidates).map(|policy| score(&evaluated.games(policy)[0])).collect();
         let generation = optimizer.tell(&scores)?.context("a search with one look per generation")?;
         let lines = match plan.check_games {
             0 => Vec::new(),
@@ -77,7 +78,7 @@ pub async fn search(
                 let checked =
                     play(players(vec![incumbent], plan.result_terminal_value), games, "current result")
                         .await?;
-                checked.games[0].iter().map(|game| game.lines as f64).collect()
+                checked.games(0).iter().map(|game| game.lines as f64).collect()
             }
         };
         let (best, mean, std) = (generation.best_score, generation.mean_score, generation.std_score);

@@ -34,7 +34,7 @@ use crate::service::refusal::Refusal;
 use crate::service::sequence::{Sequence, WrittenSequence};
 use crate::service::session_state::SessionState;
 use crate::wire::session::SessionConfig;
-use crate::wire::{pb, session};
+use crate::wire::{pb, seeding, session};
 
 const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;
@@ -326,8 +326,9 @@ impl WrittenSession {
     fn config(&self) -> Result<SessionConfig, String> {
         let message = self.config.as_ref().ok_or("it has no configuration")?;
         // Its environments have their seeds; the session's own is only for summaries.
+        let seed = message.seeding.as_ref().and_then(seeding::session_seed);
         let (config, _) = session::decode(message, || 0).map_err(|error| error.to_string())?;
-        Ok(SessionConfig { seed: message.seed, ..config })
+        Ok(SessionConfig { seed, ..config })
     }
 
     /// The state; its bytes are not needed afterwards.

@@ -5,18 +5,19 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::engine::{FieldKind, FieldValue, Piece, PieceSet, RULES_FIELDS, RulesField};
+use crate::engine::{FieldKind, FieldValue, PieceSet, RULES_FIELDS, RulesField};
 use crate::env::Seeding;
 use crate::names;
 
 use super::super::error::{DecodeError, Fault, InField};
+use super::super::features::Features;
 use super::super::limits::check_name;
 use super::super::rules::{self, RulesChoice};
 use super::super::session::{self, SessionConfig};
-use super::super::{pb, sequences};
+use super::super::{pb, seeding};
 use super::{pb as dm, tensor};
 
 /// A setting of a world.
@@ -72,6 +73,22 @@ struct Draft {
     config: pb::SessionConfig,
     rules: RulesChoice,
     ttl: Option<prost_types::Duration>,
+    seed: Option<u64>,
+    pieces: Option<String>,
+}
+
+impl Draft {
+    /// Where the pieces come from.
+    fn seeding(&self) -> Result<Option<pb::Seeding>, DecodeError> {
+        match (self.seed, &self.pieces) {
+            (None, None) => Ok(None),
+            (Some(seed), None) => Ok(Some(seeding::from_seeds(vec![seed]))),
+            (None, Some(pieces)) => Ok(Some(seeding::from_sequences(vec![pieces.clone()]))),
+            (Some(_), Some(_)) => {
+                Err(DecodeError::field("seed", "is given together with pieces, expected one of the two"))
+            }
+        }
+    }
 }
 
 /// The configuration of a world.
@@ -84,15 +101,6 @@ pub struct WorldConfig {
     pub seeding: Seeding,
     /// How long the world stays without calls.
     pub ttl: Duration,
-}
-
-/// Episode that a reset asks for instead of the next one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dealt {
-    /// Episode 0 of a seed.
-    Seed(u64),
-    /// Explicit pieces.
-    Pieces(Arc<[Piece]>),
 }
 
 /// Every setting: the preset, the fields of the rules, then the others.
@@ -121,12 +129,12 @@ const OTHERS: [Setting; 7] = [
         at_reset: false,
         put: Put::Draft(|tensor, draft| {
             let names = tensor::texts(tensor)?.to_vec();
-            let selection = draft.config.features.get_or_insert_default();
             // A bare name is that of a set; a list of one feature is a row.
-            match (tensor.shape.is_empty(), names) {
-                (true, mut names) => selection.feature_set = names.swap_remove(0),
-                (false, names) => selection.features = names,
-            }
+            let features = match (tensor.shape.is_empty(), names) {
+                (true, mut names) => Features::Set { name: names.swap_remove(0), version: String::new() },
+                (false, names) => Features::List(names),
+            };
+            draft.config.features = Some(features.encode());
             Ok(())
         }),
     },
@@ -180,9 +188,7 @@ const OTHERS: [Setting; 7] = [
             "0 to 2^64 - 1, the seed of the environment, of which every episode gets its own; drawn by the server",
         ),
         at_reset: true,
-        put: Put::Draft(|tensor, draft| {
-            put(tensor::integer(tensor), |seed| draft.config.env_seeds = vec![seed])
-        }),
+        put: Put::Draft(|tensor, draft| put(tensor::integer(tensor), |seed| draft.seed = Some(seed))),
     },
     Setting {
         name: "pieces",
@@ -192,7 +198,7 @@ const OTHERS: [Setting; 7] = [
         ),
         at_reset: true,
         put: Put::Draft(|tensor, draft| {
-            put(tensor::text(tensor), |pieces| draft.config.piece_sequences = vec![pieces.to_owned()])
+            put(tensor::text(tensor), |pieces| draft.pieces = Some(pieces.to_owned()))
         }),
     },
 ];
@@ -206,7 +212,10 @@ pub fn decode(
     draw_seed: impl FnOnce() -> u64,
 ) -> Result<WorldConfig, DecodeError> {
     let read = || {
-        let Draft { mut config, rules, ttl } = draft(settings, |_| true)?;
+        let draft = draft(settings, |_| true)?;
+        let seeding = draft.seeding()?;
+        let Draft { mut config, rules, ttl, .. } = draft;
+        config.seeding = seeding;
         config.rules = Some((&rules).into());
         config.autoreset_mode = pb::AutoresetMode::Disabled.into();
         if config.invalid_action_policy() == pb::InvalidActionPolicy::Unspecified {
@@ -226,18 +235,11 @@ pub fn decode(
 pub fn decode_reset(
     settings: &HashMap<String, dm::Tensor>,
     pieces: &PieceSet,
-) -> Result<Option<Dealt>, DecodeError> {
+) -> Result<Option<Seeding>, DecodeError> {
     let read = || {
-        let Draft { config, .. } = draft(settings, |setting| setting.at_reset)?;
-        match (config.env_seeds.as_slice(), config.piece_sequences.as_slice()) {
-            ([], []) => Ok(None),
-            ([seed], []) => Ok(Some(Dealt::Seed(*seed))),
-            ([], sequences) => {
-                let mut sequences = sequences::decode(pieces, sequences, 1).map_err(by_setting)?;
-                Ok(Some(Dealt::Pieces(sequences.swap_remove(0))))
-            }
-            _ => Err(DecodeError::field("seed", "is given together with pieces, expected one of the two")),
-        }
+        let seeding = draft(settings, |setting| setting.at_reset)?.seeding()?;
+        let decode = |seeding| seeding::decode(&seeding, 1, pieces).in_field("seeding").map_err(by_setting);
+        seeding.map(decode).transpose()
     };
     read().in_field("settings")
 }
@@ -322,8 +324,7 @@ fn by_setting(mut error: DecodeError) -> DecodeError {
     if let DecodeError::Invalid { field, .. } = &mut error {
         let name = field.strip_prefix("rules.").unwrap_or(field);
         *field = match name.split(['[', '.']).next() {
-            Some("env_seeds") => "seed".to_owned(),
-            Some("piece_sequences") => "pieces".to_owned(),
+            Some("seeding") => "pieces".to_owned(),
             Some("ttl") => "ttl_seconds".to_owned(),
             _ => name.to_owned(),
         };

@@ -107,6 +107,9 @@ pub fn from_bytes(dtype: DataType, shape: &[u32], data: Vec<u8>) -> pb::Tensor {
             Payload::Int32s(pb::tensor::Int32Array { array: all(&data, |number: i32| number) })
         }
         DataType::Uint32 => uint32s(all(&data, |number: u32| number)),
+        DataType::Int64 => {
+            Payload::Int64s(pb::tensor::Int64Array { array: all(&data, |number: i64| number) })
+        }
         DataType::Uint64 => {
             Payload::Uint64s(pb::tensor::Uint64Array { array: all(&data, |number: u64| number) })
         }

@@ -19,7 +19,7 @@ use tetrion::wire::dm_env_rpc::pb::environment_client::EnvironmentClient;
 use tetrion::wire::dm_env_rpc::pb::environment_request::Payload as Asked;
 use tetrion::wire::dm_env_rpc::pb::environment_response::Payload as Answered;
 use tetrion::wire::dm_env_rpc::pb::tensor::{self, Payload};
-use tetrion::wire::{pb, rpc};
+use tetrion::wire::{features, pb, rpc, seeding};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
@@ -175,6 +175,7 @@ fn elements(tensor: &dm::Tensor) -> Vec<f64> {
         Payload::Doubles(doubles) => doubles.array.clone(),
         Payload::Int8s(int8s) => int8s.array.iter().map(|&byte| f64::from(byte as i8)).collect(),
         Payload::Int32s(int32s) => int32s.array.iter().map(|&number| number.into()).collect(),
+        Payload::Int64s(int64s) => int64s.array.iter().map(|&number| number as f64).collect(),
         Payload::Uint8s(uint8s) => uint8s.array.iter().map(|&byte| byte.into()).collect(),
         Payload::Uint32s(uint32s) => uint32s.array.iter().map(|&number| number.into()).collect(),
         Payload::Uint64s(uint64s) => uint64s.array.iter().map(|&number| number as f64).collect(),
@@ -228,6 +229,7 @@ async fn a_world_is_made_joined_played_left_and_destroyed() {
         "invalid_action",
         "invalid_actions",
         "landing_row",
+        "end",
     ];
     assert_eq!(names, expected);
     assert_eq!(
@@ -281,7 +283,7 @@ async fn it_plays_the_very_games_of_a_session() {
     let mut client = server.client().await;
     let rules = pb::Rules {
         preset: "survey".into(),
-        height: Some(7),
+        height: 7,
         preview: Some(3),
         scoring: Some(pb::Scoring { piece: None, lines: vec![3.0; 4], game_end: Some(-2.5) }),
         ..Default::default()
@@ -290,22 +292,21 @@ async fn it_plays_the_very_games_of_a_session() {
     let session = create(
         &mut client,
         pb::SessionConfig {
-            seed: None,
-            env_seeds: vec![u64::MAX - 5],
+            seeding: Some(seeding::from_seeds(vec![u64::MAX - 5])),
             rules: Some(rules),
             observation_fields: fields.map(str::to_owned).to_vec(),
-            features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
+            features: Some(features::from_set("bcts8")),
             autoreset_mode: pb::AutoresetMode::Disabled.into(),
             invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
             max_episode_steps: 8,
-            action_mask: true,
+            action_mask_format: pb::ActionMaskFormat::Bytes.into(),
             ..config(1, 0)
         },
     )
     .await
     .name;
 
-    let infos = ["lines", "pieces", "steps", "episode_return", "seed"];
+    let infos = ["lines", "pieces", "steps", "episode_return", "seed", "end"];
     let mut ends = [0; 3];
     let mut random = 1u64;
     for episode in 0..60 {

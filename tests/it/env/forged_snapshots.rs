@@ -187,7 +187,9 @@ fn what_a_snapshot_must_not_hold_is_named() {
     check(RULES + 2, &[10], corrupt("its rules say what holds anyway"));
     check(RULES + 3, &[0], corrupt("its rules have no such field")); // the width again
     check(RULES + 8, &[9], corrupt("its rules name something unknown"));
-    check(ENDED, &[2], corrupt("a flag is neither 0 nor 1"));
+    check(ENDED, &[1], corrupt("its episode ended in no known way"));
+    check(ENDED, &[7], corrupt("its episode ended in no known way"));
+    check(ENDED + 1, &[2], corrupt("a flag is neither 0 nor 1"));
     check(PLAYFIELD + 1, &[0b1_0000], corrupt("a cell lies above the playfield"));
     check(PIECE, &[7], corrupt("there is no such piece"));
     check(PIECE, &[0, 24], corrupt("a piece landed where it cannot"));

@@ -2,12 +2,11 @@
 
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{
-    AttackTable, ClearPoints, Garbage, Incoming, Landed, PieceSet, Playfield, Randomizer, Rules, Scoring,
-    TopOut,
+    AttackTable, ClearPoints, EpisodeEnd, Garbage, Incoming, Landed, PieceSet, Playfield, Randomizer, Rules,
+    Scoring, TopOut,
 };
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, EnvState, EpisodePhase, Episodes, Field, Restored, Seeding,
-    StartPosition,
+    AutoresetMode, EnvBatch, EnvConfig, EnvState, EpisodePhase, Field, Restored, Seeding, StartPosition,
 };
 
 use super::model::sequence;
@@ -87,7 +86,7 @@ fn a_cell_that_is_pushed_out_ends_the_game() {
     let state = batch.state(0);
     assert_eq!(ending(&batch.step(&[2], None).unwrap()), (0.25 - 8.0, true));
     assert_eq!(numbers(&batch, Field::GarbageRows), [1]);
-    assert_eq!(batch.phase(0), EpisodePhase::Terminated);
+    assert_eq!(batch.phase(0), EpisodePhase::Ended(EpisodeEnd::ToppedOut));
     // A tower of four is pushed out.
     let rules = *state.rules();
     let mut batch = over(rules, "#...../#...../#...../#.....", "OOOO");
@@ -95,7 +94,10 @@ fn a_cell_that_is_pushed_out_ends_the_game() {
     let outcome = batch.step(&[4], None).unwrap();
     assert_eq!(ending(&outcome), (0.25 - 8.0, true), "the points of the end are in that step");
     assert_eq!(drawn(&batch, 4), format!("#...../#.####/#.####/{ROW}"));
-    assert_eq!((batch.phase(0), numbers(&batch, Field::Pieces)), (EpisodePhase::Terminated, vec![2]));
+    assert_eq!(
+        (batch.phase(0), numbers(&batch, Field::Pieces)),
+        (EpisodePhase::Ended(EpisodeEnd::ToppedOut), vec![2])
+    );
     assert_eq!(EnvState::from_bytes(&batch.state(0).to_bytes()), Ok(batch.state(0)));
 }
 
@@ -336,7 +338,7 @@ fn the_next_episode_begins_without_garbage() {
         }
         let seen = (see(&batch, Field::Garbage, None), numbers(&batch, Field::GarbageRows));
         assert_eq!(seen, (vec![0], vec![0]), "{autoreset_mode:?}");
-        batch.reset(None, Episodes::Next).unwrap();
+        batch.reset(None, None).unwrap();
     }
 }
 

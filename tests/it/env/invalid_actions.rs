@@ -2,8 +2,8 @@
 
 use tetrion::engine::{Playfield, Rules, Scoring};
 use tetrion::env::{
-    ActionError, AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, RefusedAction,
-    Seeding, StepError,
+    ActionError, AutoresetMode, EnvBatch, EnvConfig, Field, InvalidActionPolicy, RefusedAction, Seeding,
+    StepError,
 };
 
 use super::model::sequence;
@@ -103,7 +103,7 @@ fn the_infos_say_which_steps_had_an_action_that_did_not_exist() {
             assert_eq!(last, [1, 1, 0, 0, 0, 0, 0, 0, 0], "in the last state of the old episode");
         } else {
             assert_eq!(reported(&batch), (1, 1), "{mode:?}");
-            batch.reset(None, Episodes::Next).unwrap();
+            batch.reset(None, None).unwrap();
         }
         assert_eq!(reported(&batch), (0, 0), "a new episode");
     }

@@ -7,8 +7,8 @@ use tetrion::engine::{
     ActionModel, FallingPiece, Key, PieceSet, Playfield, Rules, Scoring, Tetromino, TopOut,
 };
 use tetrion::env::{
-    ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy,
-    PositionError, RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
+    ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Field, InvalidActionPolicy, PositionError,
+    RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
 };
 use tetrion::features::FeatureSet;
 use tetrion::render::{Format, View, render};
@@ -271,7 +271,7 @@ fn every_key_is_legal_at_any_time() {
         let config = EnvConfig { rules: lab(4, 4), invalid_action_policy, ..EnvConfig::default() };
         let mut batch = EnvBatch::new(config, &Seeding::Sequences(vec![sequence("II")])).unwrap();
         assert_eq!(see(&batch, Field::ActionMask, None), [0; 6], "before the first reset");
-        batch.reset(None, Episodes::Next).unwrap();
+        batch.reset(None, None).unwrap();
         assert_eq!(see(&batch, Field::ActionMask, None), [1; 6]);
         for action in [-1, 6, i32::MAX] {
             let actions = vec![RefusedAction { row: 0, action }];

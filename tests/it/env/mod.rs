@@ -20,8 +20,8 @@ use std::path::Path;
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{Playfield, Rules, Scoring};
 use tetrion::env::{
-    ActionError, AutoresetMode, CreateError, DataType, EnvBatch, EnvConfig, EnvIdError, Episodes, FIELDS,
-    Field, NotReset, ReadError, RefusedAction, ResetError, Seeding, StepError, WrongLength,
+    ActionError, AutoresetMode, CreateError, DataType, EnvBatch, EnvConfig, EnvIdError, FIELDS, Field,
+    NotReset, ReadError, RefusedAction, ResetError, Seeding, SeedingError, StepError, WrongLength,
 };
 
 use crate::twin::uniform_sequence;
@@ -91,7 +91,7 @@ fn golden(name: &str, text: &str) {
 
 fn running(config: EnvConfig, seeding: &Seeding) -> EnvBatch {
     let mut batch = EnvBatch::new(config, seeding).unwrap();
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     batch
 }
 
@@ -106,7 +106,7 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
         let config = EnvConfig { rules, num_envs, ..EnvConfig::default() };
         assert_eq!(EnvBatch::new(config, &seeding).unwrap_err(), expected);
     }
-    let wrong = |what, got| CreateError::WrongLength(WrongLength { what, got, rows: 3 });
+    let wrong = |what, got| SeedingError::from(WrongLength { what, got, rows: 3 }).into();
     let ok = Rules::default();
     let too_wide = Rules::simplified(33, 20).check().unwrap_err().into();
     check(Rules::simplified(33, 20), 1, Seeding::Session(1), too_wide);
@@ -116,7 +116,7 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
     check(ok, 3, Seeding::Sequences(vec![sequence("I"); 2]), wrong("piece sequences", 2));
     check(ok, 3, Seeding::Sequences(vec![]), wrong("piece sequences", 0));
     let sequences = vec![sequence("I"), sequence("OT"), sequence("")];
-    check(ok, 3, Seeding::Sequences(sequences), CreateError::EmptySequence(2));
+    check(ok, 3, Seeding::Sequences(sequences), SeedingError::EmptySequence(2).into());
 }
 
 /// Each refused call, and then the proof that it changed nothing: the batch goes on exactly as one that never received it.
@@ -132,7 +132,7 @@ fn a_refused_call_changes_nothing() {
             call(&mut batch);
             let mut story: Vec<Vec<u8>> = FIELDS.iter().map(|info| see(&batch, info.field, None)).collect();
             batch.step(&random_actions(&batch, &mut dice)[1..], Some(&[1, 2, 3])).unwrap();
-            batch.reset(None, Episodes::Next).unwrap();
+            batch.reset(None, None).unwrap();
             story.extend(FIELDS.iter().map(|info| see(&batch, info.field, None)));
             story
         };
@@ -160,15 +160,16 @@ fn a_refused_call_changes_nothing() {
     let actions = vec![refused(0, 11), refused(2, 11)];
     step(&[11, 0, 11], Some(&[1, 2, 3]), StepError::Action(ActionError::Illegal { actions }));
 
-    let reset = |env_ids: Option<&'static [u32]>, episodes: Episodes<'static>, expected: ResetError| {
-        unseen_by(&|batch| assert_eq!(batch.reset(env_ids, episodes).unwrap_err(), expected));
+    let reset = |env_ids: Option<&'static [u32]>, seeding: Option<Seeding>, expected: ResetError| {
+        unseen_by(&|batch| assert_eq!(batch.reset(env_ids, seeding.as_ref()).unwrap_err(), expected));
     };
-    reset(Some(&[1, 4]), Episodes::Next, none.into());
-    reset(Some(&[1, 3, 1]), Episodes::Next, twice.into());
-    reset(Some(&[1]), Episodes::Seeds(&[]), WrongLength { what: "seeds", got: 0, rows: 1 }.into());
-    reset(None, Episodes::Seeds(&[9]), WrongLength { what: "seeds", got: 1, rows: 4 }.into());
-    let what = "piece sequences";
-    reset(None, Episodes::Sequences(&[]), WrongLength { what, got: 0, rows: 4 }.into());
+    let wrong = |what, got, rows| SeedingError::from(WrongLength { what, got, rows }).into();
+    let seeds = |seeds: &[u64]| Some(Seeding::Environments(seeds.to_vec()));
+    reset(Some(&[1, 4]), None, none.into());
+    reset(Some(&[1, 3, 1]), None, twice.into());
+    reset(Some(&[1]), seeds(&[]), wrong("seeds", 0, 1));
+    reset(None, seeds(&[9]), wrong("seeds", 1, 4));
+    reset(None, Some(Seeding::Sequences(vec![])), wrong("piece sequences", 0, 4));
 }
 
 #[test]
@@ -178,12 +179,12 @@ fn nothing_can_be_done_before_the_first_reset() {
     assert_eq!(batch.check(None), Err(ReadError::NotReset(not_reset(&[0, 1, 2]))));
     assert_eq!(batch.step(&[0, 0, 0], None).unwrap_err(), not_reset(&[0, 1, 2]).into());
     assert_eq!(see(&batch, Field::ActionMask, None), vec![0; 72]);
-    batch.reset(Some(&[1]), Episodes::Next).unwrap();
+    batch.reset(Some(&[1]), None).unwrap();
     assert_eq!(batch.check(Some(&[1])), Ok(()));
     assert_eq!(batch.step(&[0, 0, 0], None).unwrap_err(), not_reset(&[0, 2]).into());
     assert!(batch.step(&[0], Some(&[1])).is_ok());
     // The others have lost no episode by it: their first one is episode 0.
-    batch.reset(Some(&[0, 2]), Episodes::Next).unwrap();
+    batch.reset(Some(&[0, 2]), None).unwrap();
     assert_eq!(
         numbers(&batch, Field::Seed),
         (0..3).map(|i| word(1, Tag::Environment, i)).collect::<Vec<_>>()
@@ -193,21 +194,21 @@ fn nothing_can_be_done_before_the_first_reset() {
 #[test]
 fn the_kth_episode_has_the_kth_seed() {
     let mut batch = EnvBatch::new(EnvConfig::default(), &Seeding::Session(42)).unwrap();
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [18201609923829866926]);
     assert_eq!(letters(&batch, 0), "I");
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [895781483804002453]);
     assert_eq!(letters(&batch, 0), "J");
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [word(18201609923829866926, Tag::Episode, 2)]);
     // A seed starts the count again, and the seed that the infos reported replays its episode.
-    batch.reset(None, Episodes::Seeds(&[895781483804002453])).unwrap();
+    batch.reset(None, Some(&Seeding::Environments(vec![895781483804002453]))).unwrap();
     assert_eq!(
         (numbers(&batch, Field::Seed), letters(&batch, 0)),
         (vec![895781483804002453], "J".to_owned())
     );
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [word(895781483804002453, Tag::Episode, 1)]);
 }
 
@@ -218,7 +219,7 @@ fn seed_zero_is_a_seed_like_any_other() {
     let mut batch = running(config.clone(), &Seeding::Environments(vec![0]));
     assert_eq!(letters(&batch, 0), "SSTSJOJ");
     batch.step(&[0], None).unwrap();
-    batch.reset(None, Episodes::Seeds(&[0])).unwrap();
+    batch.reset(None, Some(&Seeding::Environments(vec![0]))).unwrap();
     assert_eq!((numbers(&batch, Field::Seed), letters(&batch, 0)), (vec![0], "SSTSJOJ".to_owned()));
     let of_session = running(config, &Seeding::Session(0));
     assert_eq!(letters(&of_session, 0), uniform_sequence(word(0, Tag::Environment, 0), 7));
@@ -295,7 +296,7 @@ fn without_autoreset_the_caller_resets() {
         batch.step(&[0], None).unwrap_err(),
         StepError::Action(ActionError::EpisodeEnded { env_ids: vec![0] })
     );
-    batch.reset(Some(&[0]), Episodes::Next).unwrap();
+    batch.reset(Some(&[0]), None).unwrap();
     assert!(batch.step(&[0], None).is_ok());
 }
 
@@ -303,7 +304,7 @@ fn without_autoreset_the_caller_resets() {
 fn a_reset_clears_a_pending_autoreset() {
     let mut batch = running(config(1, AutoresetMode::NextStep), &Seeding::Sequences(vec![sequence("IIOT")]));
     lose(&mut batch);
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     batch.step(&[5], None).unwrap();
     assert_eq!(see(&batch, Field::Heights, None), [0, 0, 0, 0, 0, 4], "an action, not a second reset");
 }
@@ -344,10 +345,10 @@ fn past_the_end_of_a_sequence_there_are_no_pieces() {
     assert_eq!(pieces(&batch), [0, -1, -1]);
     batch.step(&[5], None).unwrap();
     assert_eq!(pieces(&batch), [-1, -1, -1]);
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(pieces(&batch), [1, 0, -1], "every episode deals it from the start");
     assert_eq!(numbers(&batch, Field::Seed), [0]);
-    batch.reset(None, Episodes::Seeds(&[7])).unwrap();
+    batch.reset(None, Some(&Seeding::Environments(vec![7]))).unwrap();
     assert_eq!(letters(&batch, 0), uniform_sequence(7, 3), "a seed ends a sequence");
 }
 
@@ -365,7 +366,7 @@ fn the_infos_say_in_which_row_the_last_piece_came_to_rest() {
     }
     assert!(batch.has_ended(0));
     assert_eq!(batch.spec(Field::LandingRow).high, Some(4.0));
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(row(&batch), -1, "a new episode");
 }
 
@@ -393,6 +394,7 @@ fn what_is_seen_has_the_shape_and_bounds_that_were_told() {
             DataType::Uint16 => read(bytes, |b| u16::from_le_bytes(b).into()),
             DataType::Int32 => read(bytes, |b| i32::from_le_bytes(b).into()),
             DataType::Uint32 => read(bytes, |b| u32::from_le_bytes(b).into()),
+            DataType::Int64 => read(bytes, |b| i64::from_le_bytes(b) as f64),
             DataType::Uint64 => read(bytes, |b| u64::from_le_bytes(b) as f64),
             DataType::Float32 => read(bytes, |b| f32::from_le_bytes(b).into()),
             DataType::Float64 => read(bytes, f64::from_le_bytes),

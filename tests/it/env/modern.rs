@@ -8,8 +8,8 @@ use tetrion::engine::{
     Placement, Playfield, Randomizer, RotationSystem, Rules, SpinRule, Spot, Tetromino, TopOut,
 };
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy, PositionError,
-    RestoreError, Restored, Seeding, StartPosition,
+    AutoresetMode, EnvBatch, EnvConfig, EnvState, Field, InvalidActionPolicy, PositionError, RestoreError,
+    Restored, Seeding, StartPosition,
 };
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate};
@@ -115,7 +115,7 @@ fn random_games_are_those_of_the_twin() {
         let mut ends = BTreeMap::new();
         for seed in 0..12 {
             let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
-            batch.reset(None, Episodes::Next).unwrap();
+            batch.reset(None, None).unwrap();
             let dealt = match rules.randomizer {
                 Randomizer::Bag7 => bag7_sequence(seed, 60),
                 _ => unreachable!("these games have bags"),
@@ -372,7 +372,7 @@ fn a_piece_is_held_once_and_comes_back_as_it_appears() {
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let sequence = super::sequence("TIOSZJ");
     let mut batch = EnvBatch::new(config, &Seeding::Sequences(vec![sequence])).unwrap();
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     let seen = |batch: &EnvBatch| (letters(batch, 0), batch.held(0).map(Tetromino::letter));
     assert_eq!(seen(&batch), ("TIO".to_owned(), None));
     let first_with_hold = |batch: &EnvBatch| {
@@ -389,7 +389,7 @@ fn a_piece_is_held_once_and_comes_back_as_it_appears() {
     batch.step(&[action], None).unwrap();
     assert_eq!(seen(&batch), ("SZJ".to_owned(), Some('O')));
     // Another episode begins with nothing held.
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     assert_eq!(seen(&batch), ("TIO".to_owned(), None));
     // With an O in hand, to hold an O changes nothing.
     let playfield = Playfield::empty(10, 40);
@@ -413,7 +413,7 @@ fn what_cannot_be_placed_or_held_is_refused_or_ignored() {
             ..EnvConfig::default()
         };
         let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
-        batch.reset(None, Episodes::Next).unwrap();
+        batch.reset(None, None).unwrap();
         let mask = see(&batch, Field::ActionMask, None);
         let before = batch.state(0);
         let wrong = mask.iter().rposition(|bit| *bit == 0).unwrap() as i32;
@@ -448,7 +448,7 @@ fn no_byte_of_a_snapshot_makes_it_unsafe() {
     let rules = Rules { height: 14, rows_above: 4, ..guideline() };
     let config = EnvConfig { rules, ..EnvConfig::default() };
     let mut batch = EnvBatch::new(config, &Seeding::Session(8)).unwrap();
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     let mut dice = Dice::new(2);
     for _ in 0..9 {
         let actions = super::random_actions(&batch, &mut dice);

@@ -5,8 +5,8 @@ use tetrion::engine::{
     SpinRule, Tetromino, Timing, TopOut,
 };
 use tetrion::env::{
-    ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, InvalidActionPolicy,
-    Restored, Seeding, StartPosition, StepError,
+    ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Field, InvalidActionPolicy, Restored, Seeding,
+    StartPosition, StepError,
 };
 
 use super::key_game::{KEYS, KeyGame};
@@ -352,7 +352,7 @@ fn environments_of_a_batch_do_not_know_each_other() {
                 assert_eq!(see(&batch, field, None), alone, "{field:?}");
             }
         }
-        batch.reset(None, Episodes::Next).unwrap();
+        batch.reset(None, None).unwrap();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use tetrion::engine::{Randomizer, Rules, Scoring};
-use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, Seeding};
+use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Field, Seeding};
 use tetrion::render::Format;
 
 use super::{Dice, golden, letters, numbers, random_actions, running};
@@ -32,7 +32,7 @@ fn transcript(head: &str, config: EnvConfig, seeding: &Seeding, num_episodes: us
         writeln!(text, "{pieces:<10}  {:<6}  {reward:<6}  {end:<10}  {lines:<5}  {playfield}", action[0])
             .unwrap();
         if end != "-" {
-            batch.reset(None, Episodes::Next).unwrap();
+            batch.reset(None, None).unwrap();
         }
     }
     text

@@ -3,8 +3,8 @@
 use tetrion::engine::rng::{Tag, word};
 use tetrion::engine::{Playfield, RULES_VERSION, Randomizer, Rules, Tetromino};
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, InvalidActionPolicy,
-    PositionError, RestoreError, Restored, Seeding, SnapshotError, StartPosition, WrongLength,
+    AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, FIELDS, InvalidActionPolicy, PositionError,
+    RestoreError, Restored, Seeding, SnapshotError, StartPosition, WrongLength,
 };
 use tetrion::features::FeatureSet;
 
@@ -73,7 +73,7 @@ fn reseeding_changes_what_is_not_to_be_seen_yet() {
         &Seeding::Environments(vec![42, 1, 2]),
     );
     // Environment 0 is in its second episode; of its first bag five pieces have been dealt, two of them landed.
-    batch.reset(Some(&[0]), Episodes::Next).unwrap();
+    batch.reset(Some(&[0]), None).unwrap();
     let episode_seed = word(42, Tag::Episode, 1);
     let bag = &bag7_sequence(episode_seed, 1)[..7];
     for _ in 0..2 {
@@ -95,10 +95,10 @@ fn reseeding_changes_what_is_not_to_be_seen_yet() {
         }
         // The open bag stays as well; the next one is bag 1 of the new seed.
         assert_eq!(dealt, format!("{}{}", &bag[2..], &bag7_sequence(seed, 2)[7..9]));
-        batch.reset(Some(&[env_id]), Episodes::Next).unwrap();
+        batch.reset(Some(&[env_id]), None).unwrap();
         assert_eq!(numbers(&batch, Field::Seed)[env_id as usize], word(seed, Tag::Episode, 2));
     }
-    batch.reset(Some(&[1]), Episodes::Sequences(&[sequence("IOTZ")])).unwrap();
+    batch.reset(Some(&[1]), Some(&Seeding::Sequences(vec![sequence("IOTZ")]))).unwrap();
     let state = batch.state(1);
     batch.restore(Some(&[1]), Restored::States(std::slice::from_ref(&state)), Some(77)).unwrap();
     assert_eq!(batch.state(1), state, "a sequence has no seed");

@@ -5,8 +5,8 @@ use tetrion::engine::{
     Landed, Placement, Playfield, Reach, Rules, Scoring, Tetromino, TopOut, is_blocked, placements,
 };
 use tetrion::env::{
-    ActionError, AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, PositionError,
-    RestoreError, Restored, Seeding, StartPosition, StepError,
+    ActionError, AutoresetMode, EnvBatch, EnvConfig, Field, InvalidActionPolicy, PositionError, RestoreError,
+    Restored, Seeding, StartPosition, StepError,
 };
 
 use super::{Dice, random_actions, see};
@@ -34,7 +34,7 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
         let mut batch = EnvBatch::new(config, &Seeding::Session(4)).unwrap();
         let mut dice = Dice::new(9);
         for _ in 0..150 {
-            batch.reset(None, Episodes::Next).unwrap();
+            batch.reset(None, None).unwrap();
             let mut playfield = Playfield::empty(rules.width, rules.height);
             while !batch.has_ended(0) {
                 let piece = batch.pieces(0)[0];
@@ -74,7 +74,7 @@ fn what_the_playfield_hides_is_no_action() {
     let rules = Rules { top_out: TopOut::Overflow, ..rules };
     let config = EnvConfig { rules, ..EnvConfig::default() };
     let mut batch = EnvBatch::new(config.clone(), &Seeding::Session(1)).unwrap();
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     let position = StartPosition { playfield, piece: Tetromino::I, queue: Vec::new(), held: None };
     batch.restore(None, Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
     assert_eq!(see(&batch, Field::ActionMask, None)[..6], [0, 0, 0, 1, 1, 1]);
@@ -83,7 +83,7 @@ fn what_the_playfield_hides_is_no_action() {
 
     let terminate = EnvConfig { invalid_action_policy: InvalidActionPolicy::Terminate, ..config };
     let mut batch = EnvBatch::new(terminate, &Seeding::Session(1)).unwrap();
-    batch.reset(None, Episodes::Next).unwrap();
+    batch.reset(None, None).unwrap();
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
     let outcome = batch.step(&[1], None).unwrap();
     assert_eq!((outcome.rewards[0], outcome.terminated[0]), (-3.0, true));
@@ -95,7 +95,7 @@ fn a_position_whose_piece_cannot_come_into_play_is_refused() {
     for rules in rule_sets().into_iter().filter(|rules| rules.top_out == TopOut::SpawnBlocked) {
         let config = EnvConfig { rules, ..EnvConfig::default() };
         let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
-        batch.reset(None, Episodes::Next).unwrap();
+        batch.reset(None, None).unwrap();
         let mut columns = vec![0; rules.width.into()];
         columns[usize::from(rules.width / 2)] = (1 << rules.height) - 1;
         let playfield = Playfield::from_columns(rules.width, rules.height, &columns);

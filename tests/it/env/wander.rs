@@ -2,7 +2,7 @@
 
 use tetrion::engine::{ActionModel, Garbage, Playfield, Randomizer, Rules, Scoring, TopOut};
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, Episodes, FIELDS, Field, InvalidActionPolicy,
+    AutoresetMode, EnvBatch, EnvConfig, EnvIdError, EnvState, FIELDS, Field, InvalidActionPolicy,
     PositionError, ResetError, RestoreError, Restored, Seeding, StartPosition, StepOutcome,
 };
 use tetrion::features::FeatureSet;
@@ -172,17 +172,18 @@ fn wander(seed: u64, outcome: &mut StepOutcome) {
             }
         } else if dice.below(12) == 0 || call == 1 {
             let seeds: Vec<u64> = (0..rows).map(|_| dice.word() >> dice.below(64)).collect();
-            let sequences = [sequence(SEQUENCES[dice.below(3)])];
-            let episodes = match dice.below(6) {
-                0 => Episodes::Seeds(&seeds),
-                1 => Episodes::Sequences(&sequences),
-                _ => Episodes::Next,
+            let sequences = vec![sequence(SEQUENCES[dice.below(3)])];
+            let seeding = match dice.below(6) {
+                0 => Some(Seeding::Environments(seeds)),
+                1 => Some(Seeding::Sequences(sequences)),
+                2 => Some(Seeding::Session(seeds.iter().sum())),
+                _ => None,
             };
-            let result = batch.reset(env_ids, episodes);
+            let result = batch.reset(env_ids, seeding.as_ref());
             match envs {
                 Ok(envs) => {
                     assert_eq!(result, Ok(()), "{context}");
-                    model::reset(&mut models, &envs, episodes);
+                    model::reset(&mut models, &envs, seeding.as_ref());
                 }
                 Err(error) => assert_eq!(result, Err(ResetError::EnvIds(error)), "{context}"),
             }

@@ -10,15 +10,13 @@ use tetrion::server::ServerConfig;
 use tetrion::service::{CallPool, EvaluationCapacity, Evaluations, Kernel};
 use tetrion::wire::footprint::evaluation_bytes;
 use tetrion::wire::limits::{DEFAULT_MAX_CALL_WORK, MAX_GAMES};
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::pb::evaluation_service_server::EvaluationService;
-use tetrion::wire::tensor;
+use tetrion::wire::{pb, seeding};
 use tokio_stream::StreamExt;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
-use super::{ask, endless, request, start_with};
+use super::{ask, endless, matrix, request, start_with, weighing};
 
 /// The service without a server around it, with this many bytes and two threads.
 fn service(memory: u64) -> (Evaluations, Arc<Pool>) {
@@ -133,10 +131,10 @@ async fn a_usual_evaluation_is_never_refused_alone() {
     // A hundred policies of a thousand games each, and as many games as there may be, at the limits of servers.
     let memory = EvaluationCapacity::default().memory;
     let mut usual = request();
-    usual.weights.as_mut().unwrap().weights = Some(tensor::encode(vec![100, 4], &[-0.5; 400]));
-    usual.games = Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1000 }));
+    usual.policies = vec![weighing(matrix(&[[-0.5; 4]; 100]))];
+    usual.seeding = Some(seeding::from_drawn(1, 1000));
     let mut most = usual.clone();
-    most.games = Some(Games::SeedRange(pb::SeedRange { seed: 1, count: (MAX_GAMES / 100) as u32 }));
+    most.seeding = Some(seeding::from_drawn(1, (MAX_GAMES / 100) as u32));
     for (request, part) in [(usual, 16), (most, 2)] {
         let bytes = evaluation_bytes(&request, 64);
         assert!(bytes <= memory / part, "{bytes} bytes of {memory}");

@@ -15,18 +15,18 @@ mod sizes;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
-use tetrion::agents::{Agent, Kernel, LinearAgent, TerminalValue};
+use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{RULES_VERSION, Rules};
+use tetrion::engine::{EpisodeEnd, RULES_VERSION, Rules};
 use tetrion::features::FeatureSet;
-use tetrion::rollout::{Deal, Evaluation, GameResult};
+use tetrion::rollout::{Deal, Estimate, Evaluation, GameResult, LossEstimate};
 use tetrion::server::{Server, ServerConfig};
 use tetrion::wire::limits::MAX_PIECES;
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::pb::evaluate_policies_response::Event;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
-use tetrion::wire::tensor;
+use tetrion::wire::pb::policy::Kind;
+use tetrion::wire::policies::Policy;
+use tetrion::wire::{features, pb, search, seeding, tensor};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::transport::Channel;
 use tonic::{Status, Streaming};
@@ -68,28 +68,35 @@ const WEIGHTS: [[f64; 4]; 3] = [[-0.5, 0.8, -0.2, -0.2], [-0.5, 0.8, -0.4, -0.2]
 pub fn request() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: Some(rules(8, 10)),
-        weights: Some(matrix(&WEIGHTS)),
-        games: Some(Games::Seeds(tensor::encode(vec![5], &[3u64, 1, 4, 1, 5]))),
+        policies: vec![weighing(matrix(&WEIGHTS))],
+        seeding: Some(seeding::from_seeds(vec![3, 1, 4, 1, 5])),
         episodes_per_seed: 2,
         max_pieces: 300,
+        include_results: true,
         ..Default::default()
     }
 }
 
 fn rules(width: u32, height: u32) -> pb::Rules {
-    pb::Rules { width: Some(width), height: Some(height), ..Default::default() }
+    pb::Rules { width, height, ..Default::default() }
 }
 
-fn matrix<const F: usize>(rows: &[[f64; F]]) -> pb::WeightMatrix {
-    pb::WeightMatrix {
-        features: named("height4"),
+fn matrix<const F: usize>(rows: &[[f64; F]]) -> pb::Weights {
+    pb::Weights {
+        features: Some(features::from_set("height4")),
         weights: Some(tensor::encode(vec![rows.len() as u32, F as u32], rows.as_flattened())),
         ..Default::default()
     }
 }
 
-fn named(set: &str) -> Option<pb::FeatureSelection> {
-    Some(pb::FeatureSelection { feature_set: set.to_owned(), ..Default::default() })
+/// The policies of these weights.
+pub fn weighing(weights: pb::Weights) -> pb::Policy {
+    pb::Policy { kind: Some(Kind::Weights(weights)), ..Default::default() }
+}
+
+/// The policy with this name.
+pub fn named(name: &str) -> pb::Policy {
+    Policy::named(name).encode()
 }
 
 /// The games of [`request`], played by the engine itself.
@@ -117,6 +124,7 @@ pub struct Answer {
     pub started: pb::EvaluationStarted,
     /// In the order of policy, seed and episode.
     pub results: Vec<GameResult>,
+    pub estimates: Vec<LossEstimate>,
     last_progress: pb::EvaluationProgress,
     pub summary: pb::EvaluationSummary,
 }
@@ -125,13 +133,14 @@ pub struct Answer {
 pub async fn ask(client: &mut Client, request: pb::EvaluatePoliciesRequest) -> Result<Answer, Status> {
     let mut stream = client.evaluate_policies(request).await?.into_inner();
     let Some(Event::Started(started)) = next(&mut stream).await? else { panic!("started comes first") };
-    let (mut results, mut last_progress) = (Vec::new(), None);
+    let (mut results, mut estimates, mut last_progress) = (Vec::new(), Vec::new(), None);
     loop {
         match next(&mut stream).await?.expect("a summary comes last") {
             Event::Started(_) => panic!("started comes once"),
             Event::Results(columns) => results.extend(rows(&columns)),
+            Event::Estimates(columns) => estimates.extend(estimated(&columns)),
             Event::Progress(progress) => last_progress = Some(progress),
-            Event::Actions(actions) => panic!("nothing is to be recorded: {actions:?}"),
+            Event::Recording(recording) => panic!("nothing is to be recorded: {recording:?}"),
             Event::Summary(summary) => {
                 assert_eq!(next(&mut stream).await?, None, "nothing comes after the summary");
                 let last_progress = last_progress.expect("progress comes at least once");
@@ -139,7 +148,11 @@ pub async fn ask(client: &mut Client, request: pb::EvaluatePoliciesRequest) -> R
                 for (game, result) in results.iter_mut().enumerate() {
                     result.game = game as u64;
                 }
-                return Ok(Answer { started, results, last_progress, summary });
+                estimates.sort_by_key(|one| (one.policy, one.seed_index, one.episode));
+                for (game, one) in estimates.iter_mut().enumerate() {
+                    one.game = game as u64;
+                }
+                return Ok(Answer { started, results, estimates, last_progress, summary });
             }
         }
     }
@@ -149,29 +162,56 @@ async fn next(stream: &mut Streaming<pb::EvaluatePoliciesResponse>) -> Result<Op
     Ok(stream.message().await?.map(|answer| answer.event.expect("an event in each message")))
 }
 
+fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
+    tensor::decode(tensor.as_ref().unwrap(), &[tensor::Dim::Any]).unwrap().elements
+}
+
+fn estimated(columns: &pb::EvaluationEstimates) -> Vec<LossEstimate> {
+    let [policies, seed_indices, episodes] =
+        [&columns.policy_indices, &columns.seed_indices, &columns.episode_indices].map(column::<i32>);
+    let seeds: Vec<u64> = column(&columns.seeds);
+    let [rates, lines, steps, scores] =
+        [&columns.loss_rates, &columns.lines_per_piece, &columns.steps_per_piece, &columns.score_per_piece]
+            .map(column::<f64>);
+    let lasts_longer = &columns.lasts_longer.as_ref().unwrap().data;
+    (0..policies.len())
+        .map(|k| LossEstimate {
+            game: 0,
+            policy: policies[k] as u32,
+            seed_index: seed_indices[k] as u32,
+            episode: episodes[k] as u32,
+            seed: seeds[k],
+            estimate: Estimate {
+                loss_rate: rates[k],
+                lines_per_piece: lines[k],
+                steps_per_piece: steps[k],
+                score_per_piece: scores[k],
+                lasts_longer: lasts_longer[k] == 1,
+            },
+        })
+        .collect()
+}
+
 pub fn rows(columns: &pb::EvaluationResults) -> Vec<GameResult> {
-    fn column<T: tensor::Element>(tensor: &Option<pb::Tensor>) -> Vec<T> {
-        tensor::decode(tensor.as_ref().unwrap(), &[tensor::Dim::Any]).unwrap().elements
-    }
-    let policies: Vec<u32> = column(&columns.policy_indices);
-    let (seed_indices, episodes): (Vec<u32>, Vec<u32>) =
+    let policies: Vec<i32> = column(&columns.policy_indices);
+    let (seed_indices, episodes): (Vec<i32>, Vec<i32>) =
         (column(&columns.seed_indices), column(&columns.episode_indices));
-    let (seeds, lines, pieces): (Vec<u64>, Vec<u64>, Vec<u64>) =
+    let (seeds, lines, pieces): (Vec<u64>, Vec<i64>, Vec<i64>) =
         (column(&columns.seeds), column(&columns.lines), column(&columns.pieces));
-    let (steps, scores): (Vec<u64>, Vec<f64>) = (column(&columns.steps), column(&columns.scores));
-    let truncated = &columns.truncated.as_ref().unwrap().data;
+    let (steps, scores): (Vec<i64>, Vec<f64>) = (column(&columns.steps), column(&columns.scores));
+    let ends: Vec<u8> = column(&columns.ends);
     (0..policies.len())
         .map(|k| GameResult {
             game: 0,
-            policy: policies[k],
-            seed_index: seed_indices[k],
-            episode: episodes[k],
+            policy: policies[k] as u32,
+            seed_index: seed_indices[k] as u32,
+            episode: episodes[k] as u32,
             seed: seeds[k],
-            lines: lines[k],
-            pieces: pieces[k],
-            steps: steps[k],
+            lines: lines[k] as u64,
+            pieces: pieces[k] as u64,
+            steps: steps[k] as u64,
             score: scores[k],
-            truncated: truncated[k] == 1,
+            end: EpisodeEnd::with_number(ends[k]).unwrap(),
         })
         .collect()
 }
@@ -186,8 +226,8 @@ async fn the_answer_is_the_same_on_one_thread_on_four_and_one_game_at_a_time() {
     let (mut one, _guard) = start(1).await;
     let mut answer = ask(&mut one, request()).await.unwrap();
     assert_eq!(answer.results, played(&same_games(Deal::Common(vec![3, 1, 4, 1, 5]))));
-    assert!(answer.results.iter().any(|game| game.truncated), "some are cut");
-    assert!(answer.results.iter().any(|game| !game.truncated), "some are not");
+    assert!(answer.results.iter().any(|game| game.is_truncated()), "some are cut");
+    assert!(answer.results.iter().any(|game| !game.is_truncated()), "some are not");
     let progress = &answer.last_progress;
     assert_eq!((progress.games_done, progress.num_games), (30, 30));
     assert_eq!(progress.pieces_done, answer.results.iter().map(|game| game.pieces).sum::<u64>());
@@ -207,21 +247,20 @@ async fn the_answer_is_the_same_on_one_thread_on_four_and_one_game_at_a_time() {
 #[tokio::test]
 async fn started_has_every_default_filled_in() {
     let (mut client, _guard) = start(1).await;
-    let agents = vec![
-        pb::Agent { name: "dellacherie".to_owned(), label: "Pierre".to_owned(), ..Default::default() },
-        pb::Agent {
-            name: "linear".to_owned(),
-            features: Some(pb::FeatureSelection { features: vec!["holes".to_owned()], ..Default::default() }),
-            weights: vec![-1.0],
-            terminal_value: pb::TerminalValue::Score.into(),
-            ..Default::default()
-        },
+    let one = pb::Weights {
+        features: Some(features::from_names(vec!["holes".to_owned()])),
+        weights: Some(tensor::encode(vec![1], &[-1.0])),
+        ..Default::default()
+    };
+    let policies = vec![
+        weighing(matrix(&WEIGHTS)),
+        pb::Policy { label: "Pierre".to_owned(), ..named("dellacherie") },
+        pb::Policy { terminal_value: pb::TerminalValue::Score.into(), ..weighing(one) },
     ];
-    let seed_range = Games::SeedRange(pb::SeedRange { seed: 42, count: 2 });
     let request = pb::EvaluatePoliciesRequest {
         rules_version: RULES_VERSION.to_owned(),
-        agents,
-        games: Some(seed_range),
+        policies,
+        seeding: Some(seeding::from_drawn(42, 2)),
         episodes_per_seed: 0,
         max_steps: 100,
         max_pieces: 0,
@@ -232,24 +271,30 @@ async fn started_has_every_default_filled_in() {
     let rules = started.rules.unwrap();
     assert_eq!(
         (rules.preset.as_str(), rules.width, rules.height, rules.preview),
-        ("simplified", Some(8), Some(10), Some(0))
+        ("simplified", 8, 10, Some(0))
     );
     assert_eq!(
         (started.num_policies, started.num_seeds, started.episodes_per_seed, started.num_games),
         (5, 2, 1, 10)
     );
     assert_eq!((started.max_pieces, started.max_steps, started.baseline), (MAX_PIECES, 100, Some(0)));
-    assert_eq!(
-        started.feature_columns.unwrap().names,
-        ["total_height", "lines_cleared", "holes", "bumpiness"]
-    );
-    assert_eq!(started.terminal_value, pb::TerminalValue::Avoid as i32);
-    let [pierre, linear] = started.agents.try_into().unwrap();
-    assert_eq!((pierre.label.as_str(), pierre.lookahead, pierre.playouts), ("Pierre", Some(0), None));
-    assert_eq!(pierre.weights, [-1.0, 1.0, -1.0, -1.0, -4.0, -1.0]);
-    assert_eq!(pierre.features.unwrap().feature_set, "dellacherie6");
-    assert_eq!((linear.terminal_value, linear.weights), (pb::TerminalValue::Score as i32, vec![-1.0]));
-    assert_eq!(linear.features.unwrap().features, ["holes"]);
+    let rows: Vec<u32> = started.policies.iter().map(|entry| entry.num_rows).collect();
+    assert_eq!(rows, [3, 1, 1]);
+    let echoes: Vec<pb::Policy> = started.policies.into_iter().map(|entry| entry.policy.unwrap()).collect();
+    let [matrix, pierre, one] = echoes.try_into().unwrap();
+    let greedy = Some(search::encode(Search::Greedy));
+    let kind = |features| Some(Kind::Weights(pb::Weights { features: Some(features), ..Default::default() }));
+    let height4 = pb::FeatureSelection {
+        feature_set_version: FeatureSet::named("height4", 8).unwrap().version().to_string(),
+        ..features::from_set("height4")
+    };
+    assert_eq!((matrix.kind, &matrix.search), (kind(height4), &greedy));
+    assert_eq!(matrix.terminal_value, pb::TerminalValue::Avoid as i32);
+    assert_eq!(pierre.kind, Some(Kind::Name("dellacherie".to_owned())));
+    assert_eq!((pierre.label.as_str(), &pierre.search), ("Pierre", &greedy));
+    assert_eq!(pierre.terminal_value, pb::TerminalValue::Avoid as i32);
+    assert_eq!(one.kind, kind(features::from_names(vec!["holes".to_owned()])));
+    assert_eq!(one.terminal_value, pb::TerminalValue::Score as i32);
 
     let seeds: Vec<u64> = answer.results[..2].iter().map(|game| game.seed).collect();
     assert_eq!(seeds, [word(42, Tag::Game, 0), word(42, Tag::Game, 1)]);
@@ -257,11 +302,11 @@ async fn started_has_every_default_filled_in() {
 }
 
 #[tokio::test]
-async fn seeds_per_slot_are_rows_of_a_matrix_and_no_policies_are_compared() {
+async fn seeds_per_policy_are_rows_of_a_matrix_and_no_policies_are_compared() {
     let (mut client, _guard) = start(2).await;
     let seeds: Vec<u64> = (10..16).collect();
-    let games = Some(Games::Seeds(tensor::encode(vec![3, 2], &seeds)));
-    let answer = ask(&mut client, pb::EvaluatePoliciesRequest { games, ..request() }).await.unwrap();
+    let seeding = Some(seeding::from_seeds_per_policy(seeds.clone()));
+    let answer = ask(&mut client, pb::EvaluatePoliciesRequest { seeding, ..request() }).await.unwrap();
     assert_eq!(answer.results, played(&same_games(Deal::PerSlot { seeds, columns: 2 })));
     assert_eq!((answer.started.num_seeds, answer.started.baseline), (2, None));
     assert_eq!(answer.summary.paired_differences, []);
@@ -271,18 +316,17 @@ async fn seeds_per_slot_are_rows_of_a_matrix_and_no_policies_are_compared() {
 async fn numbers_written_by_hand_are_the_same_as_bytes() {
     let (mut client, _guard) = start(1).await;
     let by_hand = |values: Vec<f64>| Some(pb::Tensor { values, ..Default::default() });
-    let weights = pb::WeightMatrix { weights: by_hand(WEIGHTS.as_flattened().to_vec()), ..matrix(&WEIGHTS) };
-    let games = Some(Games::Seeds(by_hand(vec![3.0, 1.0, 4.0, 1.0, 5.0]).unwrap()));
-    let written = pb::EvaluatePoliciesRequest { weights: Some(weights), games, ..request() };
+    let weights = pb::Weights { weights: by_hand(WEIGHTS.as_flattened().to_vec()), ..matrix(&WEIGHTS) };
+    let with = |weights| pb::EvaluatePoliciesRequest { policies: vec![weighing(weights)], ..request() };
+    let written = with(weights);
     let written = ask(&mut client, written).await.unwrap();
     assert_eq!(written.results, ask(&mut client, request()).await.unwrap().results);
 
     // Half, a quarter and an eighth are the same number in 32 bits.
     let exact = [[-0.5, 0.75, -0.25, -0.125]];
     let narrow: Vec<f32> = exact.as_flattened().iter().map(|weight| *weight as f32).collect();
-    let narrow = pb::WeightMatrix { weights: Some(tensor::encode(vec![1, 4], &narrow)), ..matrix(&exact) };
-    let narrow = pb::EvaluatePoliciesRequest { weights: Some(narrow), ..request() };
-    let wide = pb::EvaluatePoliciesRequest { weights: Some(matrix(&exact)), ..request() };
+    let narrow = with(pb::Weights { weights: Some(tensor::encode(vec![1, 4], &narrow)), ..matrix(&exact) });
+    let wide = with(matrix(&exact));
     let (narrow, wide) = (ask(&mut client, narrow).await.unwrap(), ask(&mut client, wide).await.unwrap());
     assert_eq!(narrow.results, wide.results);
 }
@@ -292,7 +336,7 @@ async fn a_broken_evaluation_is_finished_by_asking_for_the_missing_pairs() {
     let (mut client, _guard) = start(2).await;
     let whole = ask(&mut client, request()).await.unwrap();
     // In any order; the answer is counted in the usual one.
-    let pairs = Some(tensor::encode(vec![4, 2], &[2u32, 4, 0, 1, 0, 0, 2, 1]));
+    let pairs = Some(tensor::encode(vec![4, 2], &[2i32, 4, 0, 1, 0, 0, 2, 1]));
     let part = ask(&mut client, pb::EvaluatePoliciesRequest { pairs, ..request() }).await.unwrap();
     let wanted =
         |game: &&GameResult| [(0, 0), (0, 1), (2, 1), (2, 4)].contains(&(game.policy, game.seed_index));
@@ -327,9 +371,11 @@ async fn the_summary_says_what_the_games_say() {
         results.chunks(10).map(|games| games.iter().map(|game| game.lines as f64).collect()).collect();
     for (policy, reported) in summary.policies.iter().enumerate() {
         let games = &results[10 * policy..10 * (policy + 1)];
-        let cut = games.iter().filter(|game| game.truncated).count() as u64;
+        let cut = games.iter().filter(|game| game.is_truncated()).count() as u64;
         assert_eq!((reported.policy_index, reported.num_games), (policy as u32, 10));
-        assert_eq!((reported.num_truncated, reported.lower_bound), (cut, cut > 0));
+        assert_eq!(reported.num_truncated, cut);
+        let steps = games.iter().map(|game| game.steps as f64);
+        assert_eq!(reported.steps.unwrap().mean, steps.sum::<f64>() / 10.0);
         let reported = reported.lines.unwrap();
         let mean = lines[policy].iter().sum::<f64>() / 10.0;
         let variance = lines[policy].iter().map(|lines| (lines - mean).powi(2)).sum::<f64>() / 9.0;
@@ -352,7 +398,8 @@ async fn the_summary_says_what_the_games_say() {
         let mean = policy.iter().zip(&lines[1]).map(|(a, b)| a - b).sum::<f64>() / 10.0;
         assert_eq!(difference.lines.unwrap().mean, mean);
         let cut = |k: usize| {
-            results[10 * difference.policy_index as usize + k].truncated || results[10 + k].truncated
+            results[10 * difference.policy_index as usize + k].is_truncated()
+                || results[10 + k].is_truncated()
         };
         assert_eq!(difference.num_truncated, (0..10).filter(|k| cut(*k)).count() as u64);
     }
@@ -362,8 +409,8 @@ async fn the_summary_says_what_the_games_say() {
 async fn one_game_has_no_spread() {
     let (mut client, _guard) = start(1).await;
     let one = pb::EvaluatePoliciesRequest {
-        weights: Some(matrix(&WEIGHTS[..1])),
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 0, count: 1 })),
+        policies: vec![weighing(matrix(&WEIGHTS[..1]))],
+        seeding: Some(seeding::from_drawn(0, 1)),
         episodes_per_seed: 1,
         ..request()
     };
@@ -375,14 +422,61 @@ async fn one_game_has_no_spread() {
 }
 
 #[tokio::test]
-async fn results_can_be_left_out() {
+async fn results_come_only_if_they_are_asked_for() {
     let (mut client, _guard) = start(2).await;
     let with = ask(&mut client, request()).await.unwrap();
     let without =
-        ask(&mut client, pb::EvaluatePoliciesRequest { omit_results: true, ..request() }).await.unwrap();
+        ask(&mut client, pb::EvaluatePoliciesRequest { include_results: false, ..request() }).await.unwrap();
     assert_eq!(without.results, []);
     assert_eq!(without.summary, with.summary);
     assert_eq!(without.last_progress.games_done, 30);
+}
+
+#[tokio::test]
+async fn estimates_come_in_their_own_messages() {
+    let (mut client, _guard) = start(2).await;
+    let loss_estimation = Some(pb::LossEstimation { trials: 16 });
+    let asked =
+        pb::EvaluatePoliciesRequest { rules: Some(rules(8, 8)), loss_estimation, max_pieces: 0, ..request() };
+    let answer = ask(&mut client, asked.clone()).await.unwrap();
+    assert_eq!((answer.results.len(), answer.estimates.len()), (0, 30));
+    assert_eq!((answer.started.loss_estimation, answer.started.baseline), (loss_estimation, None));
+    let evaluation = Evaluation {
+        rules: Rules::simplified(8, 8),
+        loss_trials: 16,
+        max_pieces: u64::MAX,
+        ..same_games(Deal::Common(vec![3, 1, 4, 1, 5]))
+    };
+    let stop = AtomicBool::new(false);
+    let expected = (0..30).map(|game| evaluation.estimate(game, &stop).unwrap());
+    assert_eq!(answer.estimates, expected.collect::<Vec<_>>());
+
+    let summary = &answer.summary;
+    assert_eq!(
+        (summary.policies.len(), summary.paired_differences.len(), summary.estimates.len()),
+        (0, 0, 3)
+    );
+    for (policy, reported) in summary.estimates.iter().enumerate() {
+        let estimates: Vec<Estimate> =
+            answer.estimates[10 * policy..][..10].iter().map(|one| one.estimate).collect();
+        let longer = estimates.iter().filter(|estimate| estimate.lasts_longer).count() as u64;
+        assert_eq!((reported.policy_index, reported.num_estimates), (policy as u32, 10));
+        assert_eq!(reported.num_lasting_longer, longer);
+        let mean = |number: fn(&Estimate) -> f64| estimates.iter().map(number).sum::<f64>() / 10.0;
+        let rate = mean(|estimate| estimate.loss_rate);
+        let pieces = reported.pieces.unwrap();
+        assert_eq!(pieces.mean, 1.0 / rate);
+        assert_eq!(reported.lines.unwrap().mean, mean(|estimate| estimate.lines_per_piece) / rate);
+        assert_eq!(reported.steps.unwrap().mean, mean(|estimate| estimate.steps_per_piece) / rate);
+        assert_eq!(reported.score.unwrap().mean, mean(|estimate| estimate.score_per_piece) / rate);
+        // The interval is a factor.
+        let factor = pieces.ci95_high.unwrap() / pieces.mean;
+        assert!((pieces.mean / pieces.ci95_low.unwrap() / factor - 1.0).abs() < 1e-12, "{pieces:?}");
+    }
+
+    let sums = pb::EvaluatePoliciesRequest { include_results: false, ..asked };
+    let sums = ask(&mut client, sums).await.unwrap();
+    assert_eq!((sums.estimates.len(), &sums.summary), (0, summary));
 }
 
 #[tokio::test]
@@ -390,14 +484,14 @@ async fn explicit_pieces_are_dealt_and_their_end_cuts_the_game() {
     let (mut client, _guard) = start(1).await;
     let sequences = vec!["OOOO".to_owned(), "II II".to_owned()];
     let asked = pb::EvaluatePoliciesRequest {
-        games: Some(Games::PieceSequences(pb::PieceSequences { sequences })),
+        seeding: Some(seeding::from_sequences(sequences)),
         episodes_per_seed: 1,
         ..request()
     };
     let answer = ask(&mut client, asked).await.unwrap();
     assert_eq!(answer.results.len(), 6);
     for game in &answer.results {
-        assert_eq!((game.pieces, game.seed, game.truncated), (4, 0, true), "{game:?}");
+        assert_eq!((game.pieces, game.seed, game.is_truncated()), (4, 0, true), "{game:?}");
     }
     let lines: Vec<u64> = answer.results.iter().map(|game| game.lines).collect();
     assert_eq!(lines[..2], [2, 2], "four squares side by side; two pairs of bars end to end");
@@ -407,7 +501,7 @@ async fn explicit_pieces_are_dealt_and_their_end_cuts_the_game() {
 async fn many_games_come_in_messages_of_a_bounded_size() {
     let (mut client, _guard) = start(2).await;
     let many = pb::EvaluatePoliciesRequest {
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 10_000 })),
+        seeding: Some(seeding::from_drawn(1, 10_000)),
         episodes_per_seed: 1,
         max_pieces: 1,
         ..request()

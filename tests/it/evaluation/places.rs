@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use tetrion::server::ServerConfig;
 use tetrion::service::EvaluationCapacity;
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
 use tetrion::wire::pb::evaluate_policies_response::Event;
+use tetrion::wire::{pb, seeding};
 use tonic::Code;
 use tonic_types::StatusExt;
 
-use super::{Client, ask, next, request, start, start_with};
+use super::{Client, ask, named, next, request, start, start_with};
 
 /// The usual limits, and this many evaluations.
 fn at_most(max_evaluations: u32) -> EvaluationCapacity {
@@ -21,9 +20,8 @@ fn at_most(max_evaluations: u32) -> EvaluationCapacity {
 pub fn endless() -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
         rules: None,
-        weights: None,
-        agents: vec![pb::Agent { name: "bcts".to_owned(), ..Default::default() }],
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1000 })),
+        policies: vec![named("bcts")],
+        seeding: Some(seeding::from_drawn(1, 1000)),
         max_pieces: 0,
         ..request()
     }
@@ -88,7 +86,7 @@ async fn evaluations_share_the_threads() {
 async fn progress_comes_while_games_are_played() {
     let (mut client, _guard) = start(1).await;
     let progress_interval = Some(prost_types::Duration { seconds: 0, nanos: 1 });
-    let often = pb::EvaluatePoliciesRequest { progress_interval, omit_results: true, ..endless() };
+    let often = pb::EvaluatePoliciesRequest { progress_interval, include_results: false, ..endless() };
     let mut stream = client.evaluate_policies(often).await.unwrap().into_inner();
     let mut pieces = Vec::new();
     // As many as it takes on a busy machine: progress that never moves would go on for ever.

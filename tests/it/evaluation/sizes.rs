@@ -4,24 +4,29 @@ use prost::Message;
 use tetrion::wire::limits::{
     DEFAULT_RESPONSE_BYTES, MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_RESPONSE_BYTES,
 };
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
+use tetrion::wire::{features, pb, seeding, tensor};
 use tonic::{Code, Status};
 
-use super::{Client, Refused, WEIGHTS, ask, matrix, request, rules, start};
+use super::{Client, Refused, WEIGHTS, ask, matrix, named, request, rules, start, weighing};
 use crate::support::refused;
 
-/// A request with this many agents with long echoes and short games.
+/// A request with this many policies with long echoes and short games.
 fn labelled(count: u32, label: &str) -> pb::EvaluatePoliciesRequest {
-    let agent = |_| pb::Agent { name: "bdu".to_owned(), label: label.to_owned(), ..Default::default() };
+    // Names of features are echoed.
+    let names = (0..10).map(|column| format!("column_height_preclear[{column}]")).collect();
+    let row = pb::Weights {
+        features: Some(features::from_names(names)),
+        weights: Some(tensor::encode(vec![10], &[-1.0; 10])),
+        ..Default::default()
+    };
+    let policy = pb::Policy { label: label.to_owned(), ..weighing(row) };
     pb::EvaluatePoliciesRequest {
         rules: Some(rules(10, 10)),
-        weights: None,
-        agents: (0..count).map(agent).collect(),
-        games: Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 1 })),
+        policies: vec![policy; count as usize],
+        seeding: Some(seeding::from_drawn(1, 1)),
         episodes_per_seed: 1,
         max_pieces: 1,
-        omit_results: true,
+        include_results: false,
         ..request()
     }
 }
@@ -44,7 +49,7 @@ async fn no_message_is_larger_than_the_client_can_take() {
     let (client, _guard) = start(2).await;
     let mut client = client.max_decoding_message_size(MAX_RESPONSE_BYTES as usize);
     let label = "x".repeat(128);
-    // The largest allowed number of agents does not fit into one answer; the number that the refusal names does.
+    // The largest allowed number of policies does not fit into one answer; the number that the refusal names does.
     let refusal = message_bytes(&mut client, labelled(MAX_POLICIES, &label)).await;
     let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     assert_eq!(refusal.metadata("max_bytes"), DEFAULT_RESPONSE_BYTES.to_string());
@@ -68,8 +73,8 @@ async fn a_summary_is_no_larger_than_the_client_can_take() {
     // Two games a policy have a spread, which is most of the summary.
     let twice = |count: u32| {
         let rows = vec![WEIGHTS[0]; count as usize];
-        let games = Some(Games::SeedRange(pb::SeedRange { seed: 1, count: 2 }));
-        pb::EvaluatePoliciesRequest { weights: Some(matrix(&rows)), games, ..labelled(0, "") }
+        let (policies, seeding) = (vec![weighing(matrix(&rows))], Some(seeding::from_drawn(1, 2)));
+        pb::EvaluatePoliciesRequest { policies, seeding, ..labelled(0, "") }
     };
     let refusal = message_bytes(&mut client, twice(MAX_POLICIES)).await;
     let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
@@ -80,13 +85,13 @@ async fn a_summary_is_no_larger_than_the_client_can_take() {
     let all = pb::EvaluatePoliciesRequest { max_response_bytes: MAX_RESPONSE_BYTES, ..twice(MAX_POLICIES) };
     message_bytes(&mut client, all).await.unwrap();
     // Results come in messages as small as the client wants them, or not at all.
-    let small = |max_response_bytes, omit_results| {
-        let request = pb::EvaluatePoliciesRequest { episodes_per_seed: 20, omit_results, ..request() };
+    let small = |max_response_bytes| {
+        let request = pb::EvaluatePoliciesRequest { episodes_per_seed: 20, ..request() };
         pb::EvaluatePoliciesRequest { max_response_bytes, ..request }
     };
-    let bytes = message_bytes(&mut client, small(2000, false)).await.unwrap();
+    let bytes = message_bytes(&mut client, small(2000)).await.unwrap();
     assert!(bytes.iter().all(|bytes| *bytes <= 2000), "{bytes:?}");
-    let refusal = message_bytes(&mut client, small(100, false)).await;
+    let refusal = message_bytes(&mut client, small(100)).await;
     let refusal = refused(refusal, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     assert_eq!(refusal.metadata("max_rows"), "0");
 }
@@ -97,17 +102,18 @@ async fn limits_hold_at_the_limit_and_refuse_one_past_it() {
     let quick = || pb::EvaluatePoliciesRequest {
         max_pieces: 1,
         episodes_per_seed: 1,
-        omit_results: true,
+        include_results: false,
         ..request()
     };
-    let games = |count: u32| Some(Games::SeedRange(pb::SeedRange { seed: 1, count }));
+    let games = |count: u32| Some(seeding::from_drawn(1, count));
     let policies = |count: u32| {
         let rows = vec![WEIGHTS[0]; count as usize];
-        pb::EvaluatePoliciesRequest { weights: Some(matrix(&rows)), games: games(1), ..quick() }
+        let policies = vec![weighing(matrix(&rows))];
+        pb::EvaluatePoliciesRequest { policies, seeding: games(1), ..quick() }
     };
     let one = |count: u64| pb::EvaluatePoliciesRequest {
-        weights: Some(matrix(&WEIGHTS[..1])),
-        games: games((count / 2) as u32),
+        policies: vec![weighing(matrix(&WEIGHTS[..1]))],
+        seeding: games((count / 2) as u32),
         episodes_per_seed: 2,
         ..quick()
     };
@@ -118,14 +124,15 @@ async fn limits_hold_at_the_limit_and_refuse_one_past_it() {
     assert_eq!(ask(&mut client, one(MAX_GAMES)).await.unwrap().last_progress.games_done, MAX_GAMES);
 
     let mut refused = Refused { client: &mut client };
-    refused.check(policies(MAX_POLICIES + 1), "INVALID_FIELD", "weights.weights").await;
-    refused.check(one(MAX_GAMES + 2), "INVALID_FIELD", "games").await;
+    refused.check(policies(MAX_POLICIES + 1), "INVALID_FIELD", "policies[0].weights.weights").await;
+    refused.check(one(MAX_GAMES + 2), "INVALID_FIELD", "seeding").await;
     let r = pb::EvaluatePoliciesRequest { max_pieces: MAX_PIECES + 1, ..request() };
     refused.check(r, "INVALID_FIELD", "max_pieces").await;
     let r = pb::EvaluatePoliciesRequest { max_steps: MAX_PIECES + 1, ..request() };
     refused.check(r, "INVALID_FIELD", "max_steps").await;
-    let name = "x".repeat(129);
-    let r =
-        pb::EvaluatePoliciesRequest { agents: vec![pb::Agent { name, ..Default::default() }], ..request() };
-    refused.check(r, "INVALID_FIELD", "agents[0].name").await;
+    let long = "x".repeat(129);
+    let with = |policy| pb::EvaluatePoliciesRequest { policies: vec![policy], ..request() };
+    refused.check(with(named(&long)), "INVALID_FIELD", "policies[0].name").await;
+    let labelled = pb::Policy { label: long, ..named("bcts") };
+    refused.check(with(labelled), "INVALID_FIELD", "policies[0].label").await;
 }

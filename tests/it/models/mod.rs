@@ -10,12 +10,9 @@ use tetrion::engine::{Dealer, Placement, Playfield, Reach, Rules, Tetromino, pla
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Bounds, Episode, SLICE};
 use tetrion::wire::limits::MAX_HIDDEN_UNITS;
-use tetrion::wire::pb;
-use tetrion::wire::pb::evaluate_policies_request::Games;
-use tetrion::wire::search::encode_search;
-use tetrion::wire::{models, tensor};
+use tetrion::wire::{features, models, pb, search, seeding, tensor};
 
-use crate::evaluation::{Answer, ask, start};
+use crate::evaluation::{Answer, ask, named, start, weighing};
 use crate::expectation::Plain;
 use crate::twin::{
     self, TwinLanding, TwinModel, TwinPlacement, TwinPlayfield, TwinTuple, random_playfield, word,
@@ -234,34 +231,26 @@ impl Case {
         }
     }
 
-    fn matrix(&self, rows: &[Vec<f64>]) -> pb::WeightMatrix {
-        let (mlp, n_tuple) = models::encode(&shape(&self.model));
+    /// The message of many policies.
+    fn matrix(&self, rows: &[Vec<f64>]) -> pb::Weights {
         let dims = vec![rows.len() as u32, rows[0].len() as u32];
-        pb::WeightMatrix {
-            features: self.selection(),
-            weights: Some(tensor::encode(dims, &rows.concat())),
-            mlp,
-            n_tuple,
-            ..Default::default()
-        }
+        self.of_tensor(tensor::encode(dims, &rows.concat()))
     }
 
-    fn message(&self) -> pb::Agent {
+    /// The message of one policy.
+    fn message(&self) -> pb::Weights {
+        let row = self.row();
+        self.of_tensor(tensor::encode(vec![row.len() as u32], &row))
+    }
+
+    fn of_tensor(&self, weights: pb::Tensor) -> pb::Weights {
         let (mlp, n_tuple) = models::encode(&shape(&self.model));
-        let name = if mlp.is_some() { "mlp" } else { "n_tuple" };
-        pb::Agent {
-            name: name.to_owned(),
-            features: self.selection(),
-            weights: self.row(),
-            mlp,
-            n_tuple,
-            ..Default::default()
-        }
+        pb::Weights { features: self.selection(), weights: Some(weights), mlp, n_tuple }
     }
 
     fn selection(&self) -> Option<pb::FeatureSelection> {
         let features = self.features.iter().map(|name| (*name).to_owned()).collect();
-        Some(pb::FeatureSelection { features, ..Default::default() })
+        Some(features::from_names(features))
     }
 }
 
@@ -456,26 +445,21 @@ fn twin_game(
 
 fn counts(answer: &Answer, policy: u32) -> Vec<Counts> {
     let games = answer.results.iter().filter(|game| game.policy == policy);
-    games.map(|game| (game.lines, game.pieces, game.truncated)).collect()
+    games.map(|game| (game.lines, game.pieces, game.is_truncated())).collect()
 }
 
 fn request(
     (width, height): (u8, u8),
-    weights: Option<pb::WeightMatrix>,
-    agents: Vec<pb::Agent>,
+    policies: Vec<pb::Policy>,
     seeds: &[u64],
     max_pieces: u64,
 ) -> pb::EvaluatePoliciesRequest {
     pb::EvaluatePoliciesRequest {
-        rules: Some(pb::Rules {
-            width: Some(width.into()),
-            height: Some(height.into()),
-            ..Default::default()
-        }),
-        weights,
-        agents,
-        games: Some(Games::Seeds(tensor::encode(vec![seeds.len() as u32], seeds))),
+        rules: Some(pb::Rules { width: width.into(), height: height.into(), ..Default::default() }),
+        policies,
+        seeding: Some(seeding::from_seeds(seeds.to_vec())),
         max_pieces,
+        include_results: true,
         ..Default::default()
     }
 }
@@ -489,13 +473,12 @@ async fn the_servers_games_are_those_of_the_twin() {
     for (turn, size) in [(10, 10), (5, 8), (12, 6)].into_iter().enumerate() {
         for (number, (model, scale)) in all_models(size.0.into(), size.1.into()).into_iter().enumerate() {
             let policy = [TerminalValue::Score, TerminalValue::Avoid][(turn + number) % 2];
-            let terminal_value = pb::TerminalValue::try_from(1 + i32::from(policy == TerminalValue::Score));
-            let terminal_value = terminal_value.unwrap().into();
+            let terminal_value = 1 + i32::from(policy == TerminalValue::Score);
             let case = Case::new(&FEATURES, model.clone(), scale, 3 * number as u64);
             let other = Case::new(&FEATURES, model, scale, 3 * number as u64 + 1);
-            let matrix = pb::WeightMatrix { terminal_value, ..case.matrix(&[case.row(), other.row()]) };
-            let named = pb::Agent { terminal_value, ..other.message() };
-            let asked = request(size, Some(matrix), vec![named], &seeds, 60);
+            let policies = [case.matrix(&[case.row(), other.row()]), other.message()]
+                .map(|weights| pb::Policy { terminal_value, ..weighing(weights) });
+            let asked = request(size, policies.into(), &seeds, 60);
             let answer = ask(&mut one, asked.clone()).await.unwrap();
             assert_eq!(ask(&mut two, asked).await.unwrap().results, answer.results);
             for (row, case) in [&case, &other, &other].into_iter().enumerate() {
@@ -525,11 +508,10 @@ async fn so_are_those_that_weigh_the_next_piece() {
         let terms = [Terms::Landing, Terms::All, Terms::None][number % 3];
         let expectation = Expectation { placements: 3, terms, ..default };
         let case = Case::new(&FEATURES, model, scale, number as u64);
-        let mut agent = case.message();
-        agent.expectation = encode_search(Search::Expectation(expectation)).1;
-        let mut matrix = case.matrix(&[case.row()]);
-        matrix.expectation = agent.expectation;
-        let asked = request(size, Some(matrix), vec![agent], &seeds, 20);
+        let search = Some(search::encode(Search::Expectation(expectation)));
+        let policies = [case.matrix(&[case.row()]), case.message()]
+            .map(|weights| pb::Policy { search, ..weighing(weights) });
+        let asked = request(size, policies.into(), &seeds, 20);
         let answer = ask(&mut client, asked).await.unwrap();
         let plain = case.plain(TerminalValue::Avoid, expectation);
         let game = |seed: &u64| {
@@ -547,10 +529,10 @@ async fn so_are_those_that_look_ahead() {
     let both = both(&[9, 5], "relu", lines(7, 9));
     for (number, model) in [mlp(&[6, 5], "softsign"), tuples(7, 9), both].into_iter().enumerate() {
         let case = Case::new(&FEATURES, model, 1.0, number as u64);
-        let mut matrix = case.matrix(&[case.row()]);
-        matrix.lookahead = 1;
-        let agent = pb::Agent { lookahead: Some(1), ..case.message() };
-        let mut asked = request(size, Some(matrix), vec![agent], &seeds, 25);
+        let search = Some(search::encode(Search::Lookahead { pieces: 1 }));
+        let policies = [case.matrix(&[case.row()]), case.message()]
+            .map(|weights| pb::Policy { search, ..weighing(weights) });
+        let mut asked = request(size, policies.into(), &seeds, 25);
         asked.rules.as_mut().unwrap().preview = Some(1);
         let answer = ask(&mut client, asked).await.unwrap();
         let plain = case.plain(TerminalValue::Avoid, Expectation::default());
@@ -582,18 +564,19 @@ async fn a_model_of_zeros_changes_nothing() {
     let dt_10 = Controller::named("dt-10").unwrap();
     let names = FeatureSet::named("thiery9", 10).unwrap().names();
     let features: Vec<&'static str> = names.into_iter().map(|name| &*name.leak()).collect();
-    for (model, height, max_pieces, expectation) in [
+    let default = Expectation::default();
+    for (model, height, max_pieces, search) in [
         (mlp(&[32], "relu"), 10, 4_000, None),
         (tuples(10, 10), 10, 4_000, None),
         (both(&[16], "leaky_relu", lines(10, 10)), 10, 4_000, None),
-        (mlp(&[5, 5], "hard_swish"), 6, 300, Some(pb::Expectation::default())),
-        (tuples(10, 6), 6, 300, Some(pb::Expectation::default())),
+        (mlp(&[5, 5], "hard_swish"), 6, 300, Some(search::encode(Search::Expectation(default)))),
+        (tuples(10, 6), 6, 300, Some(search::encode(Search::Expectation(default)))),
     ] {
         let parameters = vec![0.0; model.num_parameters(9)];
         let case = Case { features: features.clone(), weights: dt_10.weights.to_vec(), model, parameters };
-        let matrix = pb::WeightMatrix { expectation, ..case.matrix(&[case.row()]) };
-        let linear = pb::Agent { name: "dt-10".to_owned(), expectation, ..Default::default() };
-        let asked = request((10, height), Some(matrix), vec![linear], &[1, 2, 3], max_pieces);
+        let policies =
+            [weighing(case.message()), named("dt-10")].map(|policy| pb::Policy { search, ..policy });
+        let asked = request((10, height), policies.into(), &[1, 2, 3], max_pieces);
         let answer = ask(&mut client, asked).await.unwrap();
         assert_eq!(counts(&answer, 0), counts(&answer, 1), "{:?}", case.model);
         assert!(counts(&answer, 0).iter().any(|(lines, ..)| *lines > 20), "{:?}", counts(&answer, 0));

@@ -12,7 +12,7 @@ use tetrion::engine::{
     Dealer, NamedChoice, Odds, Perft, Piece, PieceSet, Placement, Playfield, Randomizer, Reach, Rules,
     Scoring, TopOut, perft,
 };
-use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Episodes, Field, Restored, Seeding};
+use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, EnvState, Field, Restored, Seeding};
 use tetrion::features::FeatureSet;
 use tetrion::picture::{Canvas, Layout, draw, moment, text};
 use tetrion::placements::{Options, Position, enumerate};
@@ -109,7 +109,7 @@ fn random_games_are_those_of_the_twin() {
         let pictures: Vec<Vec<TwinCells>> = drawings(&set).iter().map(|d| turned_pictures(d)).collect();
         let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
         let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
-        batch.reset(None, Episodes::Seeds(&[seed])).unwrap();
+        batch.reset(None, Some(&Seeding::Environments(vec![seed]))).unwrap();
         let dealt = piece_numbers(seed, set.len() as u64, bags, 400);
         let mut twin = TwinPlayfield { rows: vec![vec![false; width.into()]; height.into()] };
         let columns_of = |twin: &TwinPlayfield, cells: &TwinCells| match walks {
@@ -255,7 +255,7 @@ fn no_changed_byte_of_a_snapshot_is_unsafe() {
         let rules = Rules { randomizer, hold, preview: 1, ..others(set, 5, 6) };
         let config = EnvConfig { rules, autoreset_mode: AutoresetMode::SameStep, ..EnvConfig::default() };
         let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
-        batch.reset(None, Episodes::Next).unwrap();
+        batch.reset(None, None).unwrap();
         no_changed_byte_is_unsafe(&batch);
     }
 }

@@ -2,25 +2,23 @@ use tetrion::agents::{Agent, Kernel, LinearAgent, Search, TerminalValue};
 use tetrion::engine::{PieceSet, Rules};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::Episode;
-use tetrion::wire::pb::evaluate_policies_request::Games;
-use tetrion::wire::{pb, tensor};
+use tetrion::wire::{features, pb, positions, seeding, tensor};
 use tonic::Code;
 
 use crate::evaluation;
 use crate::support::{create, enumerate, numbers, only, reset, restore, save, start, step};
 
 fn rules(set: &str, width: u32, height: u32) -> pb::Rules {
-    pb::Rules {
-        piece_set: set.to_owned(),
-        width: Some(width),
-        height: Some(height),
-        preview: Some(2),
-        ..Default::default()
-    }
+    pb::Rules { piece_set: set.to_owned(), width, height, preview: Some(2), ..Default::default() }
 }
 
 fn config(rules: pb::Rules) -> pb::SessionConfig {
-    pb::SessionConfig { rules: Some(rules), num_envs: Some(2), action_mask: true, ..Default::default() }
+    pb::SessionConfig {
+        rules: Some(rules),
+        num_envs: 2,
+        action_mask_format: pb::ActionMaskFormat::Bytes.into(),
+        ..Default::default()
+    }
 }
 
 fn field<'a>(fields: &'a [pb::Tensor], names: &[String], name: &str) -> &'a pb::Tensor {
@@ -33,7 +31,8 @@ async fn a_session_with_a_callers_own_pieces() {
     let mut client = server.client().await;
     let set = "a=X b=X./.X c=X.X/XXX";
     let sequences = vec!["cab cab".to_owned(), "bbbbbb".to_owned()];
-    let config = pb::SessionConfig { piece_sequences: sequences, ..config(rules(set, 6, 8)) };
+    let config =
+        pb::SessionConfig { seeding: Some(seeding::from_sequences(sequences)), ..config(rules(set, 6, 8)) };
     let session = create(&mut client, config.clone()).await;
     let echoed = session.config.as_ref().and_then(|config| config.rules.clone()).unwrap();
     assert_eq!(echoed.piece_set, set);
@@ -54,13 +53,13 @@ async fn a_session_with_a_callers_own_pieces() {
         queue: "cb".into(),
         held: String::new(),
     };
-    let positions = pb::Positions { drawings: vec![drawn.clone()], ..Default::default() };
+    let positions = positions::from_drawings(vec![drawn.clone()]);
     let one = restore(&session.name, positions);
     client.restore_state(pb::RestoreStateRequest { envs: only([1]), ..one }).await.unwrap();
-    let states = pb::Positions { states: saved.states[..1].to_vec(), ..Default::default() };
+    let states = positions::from_snapshots(saved.states[..1].to_vec());
     let listed = client.enumerate_placements(enumerate(states)).await.unwrap().into_inner();
     assert_eq!(listed.placements.unwrap().shape, [6], "the single cell in every column");
-    let of_drawing = pb::Positions { drawings: vec![drawn], rules: Some(echoed), ..Default::default() };
+    let of_drawing = pb::Positions { rules: Some(echoed), ..positions::from_drawings(vec![drawn]) };
     let request = pb::EnumeratePlacementsRequest { include_cells: true, ..enumerate(of_drawing) };
     let listed = client.enumerate_placements(request).await.unwrap().into_inner();
     assert_eq!(numbers(listed.lines.as_ref().unwrap()), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -92,14 +91,16 @@ async fn what_other_pieces_cannot_have_is_refused_by_name() {
         assert!(text.contains(said) && text.contains(field), "{text}");
     }
     for feature in ["accommodated", "readiness[2]", "fits", "idle_t", "landing_height_lab"] {
-        let features = pb::FeatureSelection { features: vec![feature.to_owned()], ..Default::default() };
+        let features = features::from_names(vec![feature.to_owned()]);
         let config = pb::SessionConfig { features: Some(features), ..config(rules("melax", 6, 8)) };
         let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
         let text = format!("{:?}", client.create_session(request).await.unwrap_err());
         assert!(text.contains("is about the seven tetrominoes"), "{feature}: {text}");
     }
-    let letters =
-        pb::SessionConfig { piece_sequences: vec!["MDI".into(); 2], ..config(rules("melax", 6, 8)) };
+    let letters = pb::SessionConfig {
+        seeding: Some(seeding::from_sequences(vec!["MDI".into(); 2])),
+        ..config(rules("melax", 6, 8))
+    };
     let request = pb::CreateSessionRequest { config: Some(letters), ..Default::default() };
     let text = format!("{:?}", client.create_session(request).await.unwrap_err());
     assert!(
@@ -113,16 +114,17 @@ async fn games_that_nothing_ends_need_a_limit() {
     let (mut client, _server) = evaluation::start(1).await;
     let request = |max_pieces| pb::EvaluatePoliciesRequest {
         rules: Some(pb::Rules { preset: "melax".into(), ..Default::default() }),
-        agents: vec![pb::Agent { name: "random".into(), ..Default::default() }],
-        games: Some(Games::Seeds(tensor::encode(vec![1], &[1u64]))),
+        policies: vec![evaluation::named("random")],
+        seeding: Some(seeding::from_seeds(vec![1])),
         max_pieces,
+        include_results: true,
         ..Default::default()
     };
     let text = format!("{:?}", evaluation::ask(&mut client, request(0)).await.unwrap_err());
     assert!(text.contains("max_pieces") && text.contains("no game ends under top_out sink"), "{text}");
     let answer = evaluation::ask(&mut client, request(500)).await.unwrap();
     let game = &answer.results[0];
-    assert_eq!((game.pieces, game.truncated), (500, true));
+    assert_eq!((game.pieces, game.is_truncated()), (500, true));
     assert!(game.score < -50.0, "{game:?}");
 }
 
@@ -134,16 +136,17 @@ async fn evaluations_play_every_set() {
     for (set, width, height) in
         [("melax", 6, 6), ("pentominoes", 8, 12), ("trominoes", 6, 6), ("a=X/X/X/X/X b=XX/.X", 5, 9)]
     {
-        let matrix = pb::WeightMatrix {
-            features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
-            weights: Some(tensor::encode(vec![1, 8], &weights)),
+        let row = pb::Weights {
+            features: Some(features::from_set("bcts8")),
+            weights: Some(tensor::encode(vec![8], &weights)),
             ..Default::default()
         };
         let request = pb::EvaluatePoliciesRequest {
             rules: Some(pb::Rules { preview: None, ..rules(set, width, height) }),
-            weights: Some(matrix),
-            games: Some(Games::Seeds(tensor::encode(vec![3], &[1u64, 2, 3]))),
+            policies: vec![evaluation::weighing(row)],
+            seeding: Some(seeding::from_seeds(vec![1, 2, 3])),
             max_pieces: 200,
+            include_results: true,
             ..Default::default()
         };
         let answer = evaluation::ask(&mut client, request).await.unwrap();

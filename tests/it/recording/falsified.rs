@@ -1,9 +1,9 @@
 //! Recordings that no game has: a falsified one is found where it differs.
 
-use tetrion::engine::{Playfield, Rules, Tetromino};
+use tetrion::engine::{EpisodeEnd, Playfield, Rules, Tetromino};
 use tetrion::env::StartPosition;
 use tetrion::recording::{
-    ActionRefused, Difference, Ending, Pieces, Recorder, Recording, RecordingError, Replay, Setup,
+    ActionRefused, Difference, Pieces, Recorder, Recording, RecordingError, Replay, Setup,
 };
 
 use super::{Dice, play, sequence};
@@ -56,7 +56,7 @@ fn a_falsified_recording_is_found_where_it_differs() {
         &format!("at the end: {} points, recorded 0.5", recorded().outcome.score),
     );
     check(
-        |recording| recording.outcome.end = Some(Ending::ToppedOut),
+        |recording| recording.outcome.end = Some(EpisodeEnd::ToppedOut),
         "at the end: not ended, recorded topped out",
     );
     check(
@@ -92,7 +92,7 @@ fn a_replay_stops_where_an_action_cannot_be_done() {
     recorder.play(0).unwrap();
     assert_eq!(recorder.play(11), Err(ActionRefused::NoPlacement { action: 11, letter: 'T' }));
     recorder.play(2).unwrap();
-    let over = ActionRefused::Ended(Ending::OutOfPieces);
+    let over = ActionRefused::Ended(EpisodeEnd::OutOfPieces);
     assert_eq!(recorder.play(0), Err(over));
     let mut recording = recorder.recording("", "");
     recording.actions.push(0);

@@ -6,14 +6,14 @@ mod falsified;
 use std::sync::Arc;
 
 use tetrion::engine::{
-    ActionModel, ClearPoints, Garbage, HalfTurns, Placement, Playfield, Randomizer, Rules, Scoring, SpinRule,
-    Tetromino, Timing, TopOut, parse_sequence,
+    ActionModel, ClearPoints, EpisodeEnd, Garbage, HalfTurns, Placement, Playfield, Randomizer, Rules,
+    Scoring, SpinRule, Tetromino, Timing, TopOut, parse_sequence,
 };
 use tetrion::env::{
-    AutoresetMode, EnvBatch, EnvConfig, Episodes, Field, InvalidActionPolicy, Restored, Seeding,
+    AutoresetMode, EnvBatch, EnvConfig, EpisodePhase, Field, InvalidActionPolicy, Restored, Seeding,
     StartPosition,
 };
-use tetrion::recording::{Cell, Ending, Outcome, Pieces, Recorder, Recording, Replay, Scene, Setup};
+use tetrion::recording::{Cell, Outcome, Pieces, Recorder, Recording, Replay, Scene, Setup};
 
 use crate::twin::{NotebookBoard, NotebookPiece, TwinPlayfield, random_playfield, word};
 
@@ -121,7 +121,7 @@ fn env(setup: &Setup) -> EnvBatch {
     };
     let mut env = EnvBatch::new(config, &seeding).unwrap();
     match &setup.start {
-        None => env.reset(None, Episodes::Next).unwrap(),
+        None => env.reset(None, None).unwrap(),
         Some(start) => env.restore(None, Restored::Positions(std::slice::from_ref(start)), None).unwrap(),
     }
     env
@@ -289,8 +289,13 @@ pub fn play(setup: &Setup, dice: &mut Dice, max_steps: usize) -> (Recording, Vec
         assert_eq!(score.to_bits(), statistics.episode_return.to_bits());
         match end {
             None => assert!(!env.has_ended(0)),
-            Some(Ending::OutOfPieces) => assert!(outcome.truncated[0]),
-            Some(Ending::ToppedOut | Ending::InvalidAction) => assert!(outcome.terminated[0]),
+            Some(end) => {
+                assert_eq!(env.phase(0), EpisodePhase::Ended(end));
+                assert_eq!(
+                    (outcome.terminated[0], outcome.truncated[0]),
+                    (end.is_terminated(), !end.is_terminated())
+                );
+            }
         }
         assert_eq!(course.piece().is_some(), end.is_none());
         scenes.push(course.scene());
@@ -327,7 +332,9 @@ fn recorded_games_are_those_of_environments_in_the_colours_of_a_plain_model() {
             assert_eq!(replay.scene().steps, step.saturating_sub(1) as u64);
         }
     }
-    for end in [None, Some(Ending::ToppedOut), Some(Ending::OutOfPieces), Some(Ending::InvalidAction)] {
+    for end in
+        [None, Some(EpisodeEnd::ToppedOut), Some(EpisodeEnd::OutOfPieces), Some(EpisodeEnd::InvalidAction)]
+    {
         let count = ends.iter().filter(|other| **other == end).count();
         assert!(count > 10, "{count} games end with {end:?}");
     }

@@ -50,7 +50,11 @@ fn sum(text: &str, start: &str) -> f64 {
 }
 
 async fn play(client: &mut Client) -> (pb::Session, usize) {
-    let session = create(client, pb::SessionConfig { action_mask: true, ..config(3, 1) }).await;
+    let session = create(
+        client,
+        pb::SessionConfig { action_mask_format: pb::ActionMaskFormat::Bytes.into(), ..config(3, 1) },
+    )
+    .await;
     let mask = client.reset(reset(&session.name)).await.unwrap().into_inner().action_mask.unwrap();
     let actions: Vec<i32> = mask
         .data

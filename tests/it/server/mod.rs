@@ -382,11 +382,11 @@ fn most_memory(process: &Process) -> u64 {
 fn many_small_parts_do_not_make_a_request_of_gigabytes() {
     let process = Process::start(&[]);
     for (call, part, mib) in [
-        ("EvaluationService/EvaluatePolicies", &b"\x22\0"[..], 16), // agents
-        ("EvaluationService/EvaluatePolicies", b"\x3a\x02\x0a\0", 16), // piece_sequences.sequences
-        ("EnvironmentService/EnumeratePlacements", b"\x12\x02\x1a\0", 16), // positions.drawings
+        ("EvaluationService/EvaluatePolicies", &b"\x1a\0"[..], 16), // policies
+        ("EvaluationService/EvaluatePolicies", b"\x22\x04\x22\x02\x0a\0", 16), // seeding.piece_sequences.sequences
+        ("EnvironmentService/EnumeratePlacements", b"\x12\x04\x1a\x02\x0a\0", 16), // positions.drawings.drawings
         ("EnvironmentService/CreateSession", b"\x0a\x02\x1a\0", 2), // config.observation_fields
-        ("EnvironmentService/Reset", b"\x22\0", 2),                 // piece_sequences
+        ("EnvironmentService/Reset", b"\x1a\x04\x22\x02\x0a\0", 2), // seeding.piece_sequences.sequences
     ] {
         let message = part.repeat((mib << 20) / part.len());
         let mut request = format!(

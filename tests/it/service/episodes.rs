@@ -1,6 +1,6 @@
 //! What learners rely on from one episode to the next, each named after a failure.
 
-use tetrion::wire::pb;
+use tetrion::wire::{features, pb, seeding};
 
 use crate::support::{Client, config, create, numbers, reset, start, step};
 use crate::twin;
@@ -25,7 +25,7 @@ async fn play(client: &mut Client, name: &str, num_envs: u32, num_steps: u64) ->
 }
 
 fn masked(num_envs: u32, seed: u64) -> pb::SessionConfig {
-    pb::SessionConfig { action_mask: true, ..config(num_envs, seed) }
+    pb::SessionConfig { action_mask_format: pb::ActionMaskFormat::Bytes.into(), ..config(num_envs, seed) }
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn seed_zero_gives_the_same_game_twice() {
     }
     assert_eq!(games[0], games[1]);
     let name = create(&mut client, config(1, 77)).await.name;
-    let zero = pb::ResetRequest { seeds: vec![0], ..reset(&name) };
+    let zero = pb::ResetRequest { seeding: Some(seeding::from_seeds(vec![0])), ..reset(&name) };
     let first = client.reset(zero.clone()).await.unwrap().into_inner();
     client.step(step(&name, &[0])).await.unwrap();
     let second = client.reset(zero).await.unwrap().into_inner();
@@ -69,7 +69,7 @@ async fn everything_observed_lies_within_its_spec() {
     let wanted = pb::SessionConfig {
         rules: Some(pb::Rules { preset: "survey".into(), preview: Some(3), ..Default::default() }),
         observation_fields: fields.map(str::to_owned).to_vec(),
-        features: Some(pb::FeatureSelection { feature_set: "bertsekas".into(), ..Default::default() }),
+        features: Some(features::from_set("bertsekas")),
         ..masked(16, 2)
     };
     let session = create(&mut client, wanted).await;
@@ -103,7 +103,7 @@ async fn a_limit_is_a_truncation_and_losing_is_none() {
         assert_eq!(truncated, [f64::from(u8::from(expected == 5)); 4]);
         assert_eq!(terminated, [0.0; 4], "a limit is no loss");
     }
-    let low = pb::Rules { height: Some(4), ..Default::default() };
+    let low = pb::Rules { height: 4, ..Default::default() };
     let losing = pb::SessionConfig { rules: Some(low), max_episode_steps: 1_000, ..masked(4, 1) };
     let name = create(&mut client, losing).await.name;
     let mut lost = 0.0;
@@ -119,7 +119,7 @@ async fn each_distinct_placement_is_one_action() {
     let server = start().await;
     let mut client = server.client().await;
     let sequences = ["I", "O", "T", "Z", "S", "J", "L"].map(|letter| format!("{letter}{letter}")).to_vec();
-    let named = pb::SessionConfig { seed: None, piece_sequences: sequences, ..masked(7, 0) };
+    let named = pb::SessionConfig { seeding: Some(seeding::from_sequences(sequences)), ..masked(7, 0) };
     let name = create(&mut client, named).await.name;
     let mask = client.reset(reset(&name)).await.unwrap().into_inner().action_mask.unwrap();
     let counts: Vec<f64> = numbers(&mask).chunks(40).map(|row| row.iter().sum()).collect();
@@ -142,7 +142,7 @@ async fn resetting_twice_skips_one_episode_and_says_so() {
         .collect();
     assert_eq!(seeds, expected);
     // The seed that the infos reported replays its episode.
-    let replayed = pb::ResetRequest { seeds: seeds[1].clone(), ..reset(&name) };
+    let replayed = pb::ResetRequest { seeding: Some(seeding::from_seeds(seeds[1].clone())), ..reset(&name) };
     let again = client.reset(replayed).await.unwrap().into_inner();
     let first = create(&mut client, config(2, 42)).await.name;
     client.reset(reset(&first)).await.unwrap();
@@ -161,10 +161,10 @@ async fn every_choice_that_is_documented_can_be_made() {
     assert!(choices.len() >= 3);
     use pb::{OrientationTable, Randomizer, TopOut};
     for randomizer in [Randomizer::Uniform, Randomizer::Bag7, Randomizer::Balanced, Randomizer::Nes] {
-        choices.push(pb::Rules { randomizer: Some(randomizer.into()), ..plain() });
+        choices.push(pb::Rules { randomizer: randomizer.into(), ..plain() });
     }
     for top_out in [TopOut::Overflow, TopOut::SpawnBlocked, TopOut::TopRow, TopOut::AboveField] {
-        choices.push(pb::Rules { top_out: Some(top_out.into()), ..plain() });
+        choices.push(pb::Rules { top_out: top_out.into(), ..plain() });
     }
     for table in [
         OrientationTable::Literature,
@@ -172,7 +172,7 @@ async fn every_choice_that_is_documented_can_be_made() {
         OrientationTable::Survey,
         OrientationTable::Leiden,
     ] {
-        choices.push(pb::Rules { orientation_table: Some(table.into()), ..plain() });
+        choices.push(pb::Rules { orientation_table: table.into(), ..plain() });
     }
     for preview in 0..=6 {
         choices.push(pb::Rules { preview: Some(preview), ..plain() });

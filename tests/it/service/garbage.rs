@@ -1,8 +1,8 @@
 //! Garbage over the wire: its rules and their defaults, what a session shows and saves; and the row in which pieces appear.
 
 use tetrion::engine::{Garbage, Rules};
-use tetrion::wire::pb;
 use tetrion::wire::rules::{ResolvedRules, RulesChoice};
+use tetrion::wire::{pb, positions};
 use tonic::Code;
 
 use crate::support::{config, create, numbers, refused, reset, restore, save, start, step};
@@ -12,7 +12,7 @@ fn garbage(lines_per_piece: f64) -> pb::Garbage {
 }
 
 fn with(garbage: pb::Garbage) -> pb::Rules {
-    pb::Rules { garbage: Some(garbage), width: Some(6), height: Some(12), ..Default::default() }
+    pb::Rules { garbage: Some(garbage), width: 6, height: 12, ..Default::default() }
 }
 
 #[test]
@@ -96,7 +96,7 @@ async fn a_session_shows_what_waits_and_saves_it() {
     let saved = client.save_state(save(&name)).await.unwrap().into_inner();
     let mut answers = vec![];
     for _ in 0..2 {
-        let positions = pb::Positions { states: saved.states.clone(), ..Default::default() };
+        let positions = positions::from_snapshots(saved.states.clone());
         client.restore_state(restore(&name, positions)).await.unwrap();
         let answer = client.step(step(&name, &[4, 4])).await.unwrap().into_inner();
         answers.push((answer.observations, answer.infos, answer.rewards, answer.terminated));
@@ -104,7 +104,7 @@ async fn a_session_shows_what_waits_and_saves_it() {
     assert_eq!(answers[0], answers[1]);
     // Not under rules without garbage.
     let plain = create(&mut client, config(2, 3)).await.name;
-    let positions = pb::Positions { states: saved.states.clone(), ..Default::default() };
+    let positions = positions::from_snapshots(saved.states.clone());
     let result = client.restore_state(restore(&plain, positions)).await;
     refused(result, Code::FailedPrecondition, "RULES_MISMATCH");
     let wanted = pb::SessionConfig { info_fields: vec!["garbage_rows".to_owned()], ..config(1, 3) };
@@ -144,8 +144,8 @@ async fn afterstates_are_those_before_rows_rise() {
 async fn pieces_appear_in_the_row_that_is_asked_for() {
     let rules = |spawn_row| pb::Rules {
         preset: "guideline".to_owned(),
-        action_model: Some(pb::ActionModel::Keypress.into()),
-        height: Some(24),
+        action_model: pb::ActionModel::Keypress.into(),
+        height: 24,
         spawn_row,
         ..Default::default()
     };
@@ -162,7 +162,7 @@ async fn pieces_appear_in_the_row_that_is_asked_for() {
         let answer = client.reset(reset(&session.name)).await.unwrap().into_inner();
         assert_eq!(numbers(&answer.observations[0])[0], expected, "the lowest cell, {spawn_row:?}");
         let saved = client.save_state(save(&session.name)).await.unwrap().into_inner();
-        let positions = pb::Positions { states: saved.states, ..Default::default() };
+        let positions = positions::from_snapshots(saved.states);
         client.restore_state(restore(&session.name, positions)).await.unwrap();
     }
     #[track_caller]

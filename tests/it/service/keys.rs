@@ -9,7 +9,7 @@ use tetrion::engine::{
     SpinRule, Tetromino, is_blocked,
 };
 use tetrion::placements::{Options, Placements, Position, enumerate as list, enumerate_only};
-use tetrion::wire::{pb, tensor};
+use tetrion::wire::{pb, positions, tensor};
 use tonic::Code;
 
 use crate::support::{
@@ -118,7 +118,7 @@ impl Case {
             held: Some(tensor::encode(vec![count], &held)),
         };
         let rules = pb::Rules { preset: "guideline".to_owned(), ..Default::default() };
-        pb::Positions { rules: Some(rules), packed: Some(packed), ..Default::default() }
+        pb::Positions { rules: Some(rules), ..positions::from_packed(packed) }
     }
 }
 
@@ -243,7 +243,7 @@ async fn the_server_lists_the_keys_of_all_rows_or_of_those_chosen() {
     let all = ask(&mut client, enumerate(Case::packed(&cases))).await;
     let rows = own.actions.len() as u32;
     assert_eq!(all.actions.unwrap(), tensor::encode(vec![rows], &own.actions));
-    assert_eq!(all.key_offsets.clone().unwrap(), tensor::encode(vec![rows + 1], &own.key_offsets));
+    assert_eq!(all.key_offsets.clone().unwrap(), tensor::encode_offsets(&own.key_offsets));
     assert_eq!(all.keys.clone().unwrap(), tensor::encode(vec![own.keys.len() as u32], &own.keys));
     for (i, case) in cases.iter().enumerate() {
         press_again(case, &own, own.row_offsets[i] as usize..own.row_offsets[i + 1] as usize);
@@ -376,7 +376,7 @@ async fn keys_need_rules_whose_pieces_move() {
     for preset in ["simplified", "lab", "genetic"] {
         let rules = pb::Rules { preset: preset.to_owned(), ..Default::default() };
         let positions =
-            pb::Positions { rules: Some(rules), drawings: vec![drawing(&[], "T")], ..Default::default() };
+            pb::Positions { rules: Some(rules), ..positions::from_drawings(vec![drawing(&[], "T")]) };
         let plain = enumerate(positions);
         let asked = pb::EnumeratePlacementsRequest { include_keys: true, ..plain.clone() };
         let got = client.enumerate_placements(asked).await;

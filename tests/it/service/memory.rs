@@ -2,7 +2,7 @@
 
 use prost::Message;
 use tetrion::service::StoreLimits;
-use tetrion::wire::pb;
+use tetrion::wire::{pb, positions, seeding};
 use tonic::Code;
 
 use crate::support::{
@@ -23,7 +23,7 @@ fn letters(first: usize) -> String {
 }
 
 fn dealt(session: &str, piece_sequences: Vec<String>, envs: Option<pb::EnvIds>) -> pb::ResetRequest {
-    pb::ResetRequest { piece_sequences, envs, ..reset(session) }
+    pb::ResetRequest { seeding: Some(seeding::from_sequences(piece_sequences)), envs, ..reset(session) }
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn one_sequence_serves_all_environments_that_deal_it() {
     let some = pb::SaveStateRequest { envs: only(0..30), ..save(&name) };
     let states = client.save_state(some).await.unwrap().into_inner().states;
     for _ in 0..2 {
-        let positions = pb::Positions { states: states.clone(), ..Default::default() };
+        let positions = positions::from_snapshots(states.clone());
         let request = pb::RestoreStateRequest { envs: only(40..70), ..restore(&name, positions) };
         client.restore_state(request).await.unwrap();
         assert_eq!(server.store.memory().taken() - base, one);
@@ -75,7 +75,7 @@ async fn one_sequence_serves_all_environments_that_deal_it() {
     client.reset(dealt(&name, vec![letters(1)], only([3, 4]))).await.unwrap();
     assert_eq!(server.store.memory().taken() - base, 2 * one);
     let seeded = |env_ids: Vec<u32>| pb::ResetRequest {
-        seeds: vec![7; env_ids.len()],
+        seeding: Some(seeding::from_seeds(vec![7; env_ids.len()])),
         envs: only(env_ids),
         ..reset(&name)
     };
@@ -119,7 +119,7 @@ async fn sequences_beyond_it_are_refused_and_change_nothing() {
     let wrong = dealt(&name, vec![letters(5)], only([1, 1]));
     refused(client.reset(wrong).await, Code::InvalidArgument, "INVALID_FIELD");
     assert_eq!(server.store.memory().taken(), taken);
-    let seeded = pb::ResetRequest { seeds: (0..1000).collect(), ..reset(&name) };
+    let seeded = pb::ResetRequest { seeding: Some(seeding::from_seeds((0..1000).collect())), ..reset(&name) };
     client.reset(seeded).await.unwrap();
     assert_eq!(server.store.memory().taken(), base);
 }
@@ -136,7 +136,7 @@ async fn snapshots_bring_their_sequences_along() {
     let (small, mut client) = start(MIB / 2).await;
     let name = create(&mut client, config(20, 1)).await.name;
     let base = small.store.memory().taken();
-    let positions = |count: usize| pb::Positions { states: states[..count].to_vec(), ..Default::default() };
+    let positions = |count: usize| positions::from_snapshots(states[..count].to_vec());
     let request = |count: usize| pb::RestoreStateRequest {
         envs: only(0..count as u32),
         ..restore(&name, positions(count))

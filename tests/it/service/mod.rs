@@ -33,6 +33,12 @@ mod episodes;
 /// Random calls against a plain model.
 mod model;
 
+/// What actions say, and which ones exist.
+mod actions;
+
+/// Why episodes end.
+mod ends;
+
 /// Calls on no environments.
 mod no_envs;
 

@@ -1,16 +1,21 @@
 use std::time::Duration;
 
-use tetrion::wire::pb;
 use tetrion::wire::pb::step_stream_request::Request as InStream;
 use tetrion::wire::pb::step_stream_response::Response as FromStream;
 use tetrion::wire::pb::watch_session_response::Event;
+use tetrion::wire::{pb, positions};
 
 use super::stream::Stream;
 use crate::support::{Client, config, create, enumerate, only, reset, restore, save, start, step};
 
 /// A session in the middle of its episodes, and snapshots of them.
 async fn playing(client: &mut Client) -> (String, pb::SaveStateResponse) {
-    let name = create(client, pb::SessionConfig { action_mask: true, ..config(3, 7) }).await.name;
+    let name = create(
+        client,
+        pb::SessionConfig { action_mask_format: pb::ActionMaskFormat::Bits.into(), ..config(3, 7) },
+    )
+    .await
+    .name;
     client.reset(reset(&name)).await.unwrap();
     client.step(step(&name, &[1, 2, 3])).await.unwrap();
     let states = client.save_state(save(&name)).await.unwrap().into_inner();
@@ -44,7 +49,7 @@ async fn a_mutating_call_on_no_environments_changes_none_and_counts() {
     assert_eq!(rows(tensors.chain(flags)), 0);
     assert_eq!((answer.final_batch, answer.sequence_number), (None, 4));
 
-    let positions = pb::Positions { states: before.states[..1].to_vec(), ..Default::default() };
+    let positions = positions::from_snapshots(before.states[..1].to_vec());
     let request_to_restore = pb::RestoreStateRequest { envs: only([]), ..restore(&name, positions) };
     let answer = client.restore_state(request_to_restore).await.unwrap().into_inner();
     assert_eq!(rows(answer.observations.iter().chain(&answer.infos).chain(&answer.action_mask)), 0);

@@ -1,7 +1,7 @@
 use tetrion::engine::{Playfield, Rules, Tetromino};
 use tetrion::features::FeatureSet;
 use tetrion::placements::{Options, Position, enumerate as list};
-use tetrion::wire::{pb, tensor};
+use tetrion::wire::{features, pb, positions, seeding, tensor};
 
 use crate::support::{
     config, create, drawing, enumerate, numbers, only, refusal_of, reset, restore, save, start, step,
@@ -13,9 +13,12 @@ const DRAWINGS: [(&[&str], &str); 3] = [
     (&["#########.", "#########.", "#########.", "#########.", "##########"], "I"),
 ];
 
+fn drawings() -> Vec<pb::Drawing> {
+    DRAWINGS.iter().map(|(rows, piece)| drawing(rows, piece)).collect()
+}
+
 fn drawn() -> pb::Positions {
-    let drawings = DRAWINGS.iter().map(|(rows, piece)| drawing(rows, piece)).collect();
-    pb::Positions { drawings, ..Default::default() }
+    positions::from_drawings(drawings())
 }
 
 fn playfields() -> Vec<(Playfield, Tetromino)> {
@@ -38,12 +41,12 @@ fn packed() -> pb::Positions {
         queues: None,
         held: None,
     };
-    pb::Positions { packed: Some(packed), ..Default::default() }
+    positions::from_packed(packed)
 }
 
 fn everything(request: pb::EnumeratePlacementsRequest) -> pb::EnumeratePlacementsRequest {
     pb::EnumeratePlacementsRequest {
-        features: Some(pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() }),
+        features: Some(features::from_set("bcts8")),
         include_afterstates: true,
         include_position_features: true,
         include_anchors: true,
@@ -64,7 +67,7 @@ async fn the_same_positions_have_the_same_placements_wherever_they_come_from() {
     let name = create(&mut client, config(3, 5)).await.name;
     client.restore_state(restore(&name, drawn())).await.unwrap();
     let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
-    let snapshots = pb::Positions { states, ..Default::default() };
+    let snapshots = positions::from_snapshots(states);
     let by_snapshot =
         client.enumerate_placements(everything(enumerate(snapshots))).await.unwrap().into_inner();
     assert_eq!(by_drawing, by_snapshot);
@@ -102,7 +105,7 @@ async fn the_answer_is_the_librarys_own_list() {
     };
     let expected = list(&Rules::default(), &positions, Some(&set), options);
     let rows = expected.actions.len() as u32;
-    assert_eq!(answer.row_offsets.unwrap(), tensor::encode(vec![4], &expected.row_offsets));
+    assert_eq!(answer.row_offsets.unwrap(), tensor::encode_offsets(&expected.row_offsets));
     assert_eq!(answer.actions.unwrap(), tensor::encode(vec![rows], &expected.actions));
     assert_eq!(answer.placements.unwrap(), tensor::encode(vec![rows], &expected.placements));
     assert_eq!(answer.features.unwrap(), tensor::encode(vec![rows, 8], &expected.features));
@@ -127,7 +130,7 @@ async fn the_answer_is_the_librarys_own_list() {
 async fn features_are_those_asked_for_or_the_sessions_or_none() {
     let server = start().await;
     let mut client = server.client().await;
-    let selection = pb::FeatureSelection { features: vec!["column_height".into()], ..Default::default() };
+    let selection = features::from_names(vec!["column_height".into()]);
     let wanted = pb::SessionConfig { features: Some(selection), ..config(1, 1) };
     let name = create(&mut client, wanted).await.name;
     client.reset(reset(&name)).await.unwrap();
@@ -135,8 +138,7 @@ async fn features_are_those_asked_for_or_the_sessions_or_none() {
     let own = client.enumerate_placements(envs()).await.unwrap().into_inner();
     let names: Vec<String> = (0..10).map(|i| format!("column_height[{i}]")).collect();
     assert_eq!(own.feature_columns.unwrap().names, names);
-    let other =
-        pb::FeatureSelection { features: vec!["holes".into(), "lines_cleared".into()], ..Default::default() };
+    let other = features::from_names(vec!["holes".into(), "lines_cleared".into()]);
     let asked = pb::EnumeratePlacementsRequest { features: Some(other), ..envs() };
     let asked = client.enumerate_placements(asked).await.unwrap().into_inner();
     assert_eq!(asked.features.unwrap().shape[1], 2);
@@ -149,12 +151,9 @@ async fn features_are_those_asked_for_or_the_sessions_or_none() {
 async fn what_is_wanted_of_landings_counts_in_the_size_of_the_answer() {
     let server = start().await;
     let mut client = server.client().await;
-    let width = |width| pb::Rules { width: Some(width), height: Some(40), ..Default::default() };
-    let positions = |rules| pb::Positions {
-        rules: Some(rules),
-        drawings: vec![drawing(&[], "T"); 30],
-        ..Default::default()
-    };
+    let width = |width| pb::Rules { width, height: 40, ..Default::default() };
+    let positions =
+        |rules| pb::Positions { rules: Some(rules), ..positions::from_drawings(vec![drawing(&[], "T"); 30]) };
     use prost::Message;
     for (rules, board_bytes) in [(width(16), 80), (width(17), 160)] {
         let mut max_rows = Vec::new();
@@ -176,7 +175,7 @@ async fn what_is_wanted_of_landings_counts_in_the_size_of_the_answer() {
             assert_eq!(reported.reason, "RESPONSE_TOO_LARGE");
             max_rows.push((reported.metadata("max_rows").parse::<u64>().unwrap(), row_bytes));
             // What passes at the limit is no larger than it.
-            let rows = 30 * (4 * u64::from(rules.width()) - 6);
+            let rows = 30 * (4 * u64::from(rules.width) - 6);
             let enough = (rows * row_bytes + 10_000) as u32;
             let answer = client.enumerate_placements(request(enough)).await.unwrap().into_inner();
             assert_eq!(answer.actions.as_ref().unwrap().shape, [rows as u32]);
@@ -196,13 +195,7 @@ async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
     let mut client = server.client().await;
     let bits = pb::SessionConfig { observation_fields: vec!["board_bits".into()], ..config(1, 3) };
     let name = create(&mut client, bits).await.name;
-    client
-        .restore_state(restore(
-            &name,
-            pb::Positions { drawings: vec![drawn().drawings[0].clone()], ..drawn() },
-        ))
-        .await
-        .unwrap();
+    client.restore_state(restore(&name, positions::from_drawings(drawings()[..1].to_vec()))).await.unwrap();
     let state = client.save_state(save(&name)).await.unwrap().into_inner().states;
     let envs = enumerate(pb::SessionEnvs { session: name.clone(), ..Default::default() });
     let listed = client.enumerate_placements(everything(envs)).await.unwrap().into_inner();
@@ -211,7 +204,7 @@ async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
     let afterstates = listed.afterstates.unwrap();
     assert_eq!(actions.len(), 34);
     for (row, action) in actions.iter().enumerate() {
-        let back = restore(&name, pb::Positions { states: state.clone(), ..Default::default() });
+        let back = restore(&name, positions::from_snapshots(state.clone()));
         client.restore_state(back).await.unwrap();
         let answer = client.step(step(&name, &[*action as i32])).await.unwrap().into_inner();
         assert_eq!(numbers(&answer.rewards.unwrap()), [rewards[row]]);
@@ -224,7 +217,11 @@ async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
 async fn an_episode_that_has_ended_has_no_placements_and_one_action() {
     let server = start().await;
     let mut client = server.client().await;
-    let ending = pb::SessionConfig { max_episode_steps: 1, action_mask: true, ..config(2, 1) };
+    let ending = pb::SessionConfig {
+        max_episode_steps: 1,
+        action_mask_format: pb::ActionMaskFormat::Bytes.into(),
+        ..config(2, 1)
+    };
     let name = create(&mut client, ending).await.name;
     client.reset(reset(&name)).await.unwrap();
     let one = pb::StepRequest { envs: only([0]), ..step(&name, &[0]) };
@@ -258,7 +255,7 @@ async fn a_request_typed_by_hand_may_have_plain_numbers() {
     board[0] = f64::from(0b11_1111_1110);
     let packed =
         pb::PackedPositions { boards: written(&board), pieces: written(&[0.0]), queues: None, held: None };
-    let positions = pb::Positions { packed: Some(packed), ..Default::default() };
+    let positions = positions::from_packed(packed);
     let lines = client.enumerate_placements(enumerate(positions)).await.unwrap().into_inner().lines.unwrap();
     assert_eq!(numbers(&lines)[0], 1.0, "an upright I in the first column clears the row");
 }
@@ -269,24 +266,24 @@ async fn an_episode_from_a_drawing_deals_on_where_it_says() {
     let mut client = server.client().await;
     let rules = pb::Rules { preview: Some(3), ..Default::default() };
     let name = create(&mut client, pb::SessionConfig { rules: Some(rules), ..config(1, 4) }).await.name;
-    let dealt =
-        client.reset(pb::ResetRequest { seeds: vec![77], ..reset(&name) }).await.unwrap().into_inner();
+    let dealt = client
+        .reset(pb::ResetRequest { seeding: Some(seeding::from_seeds(vec![77])), ..reset(&name) })
+        .await
+        .unwrap()
+        .into_inner();
     let first: Vec<f64> = [numbers(&dealt.observations[1]), numbers(&dealt.observations[2])].concat();
     let again = create(
         &mut client,
         pb::SessionConfig {
             rules: Some(pb::Rules { preview: Some(3), ..Default::default() }),
-            seed: None,
-            env_seeds: vec![77],
+            seeding: Some(seeding::from_seeds(vec![77])),
             ..config(1, 0)
         },
     )
     .await
     .name;
     let drawing = pb::Drawing { queue: "z s".into(), ..drawing(&["##........"], "l") };
-    let answer = client
-        .restore_state(restore(&again, pb::Positions { drawings: vec![drawing], ..Default::default() }))
-        .await;
+    let answer = client.restore_state(restore(&again, positions::from_drawings(vec![drawing]))).await;
     let answer = answer.unwrap().into_inner();
     assert_eq!(numbers(&answer.observations[0])[..3], [1.0, 1.0, 0.0]);
     let seen: Vec<f64> = [numbers(&answer.observations[1]), numbers(&answer.observations[2])].concat();
@@ -323,12 +320,11 @@ async fn pictures_come_in_the_order_asked_for() {
 async fn a_lost_game_is_drawn_as_lost() {
     let server = start().await;
     let mut client = server.client().await;
-    let rules =
-        pb::Rules { preset: "leiden".to_owned(), width: Some(4), height: Some(7), ..Default::default() };
+    let rules = pb::Rules { preset: "leiden".to_owned(), width: 4, height: 7, ..Default::default() };
     let config = pb::SessionConfig {
         rules: Some(rules),
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
-        piece_sequences: vec!["OOOOOOO".to_owned()],
+        seeding: Some(seeding::from_sequences(vec!["OOOOOOO".to_owned()])),
         ..Default::default()
     };
     let name = create(&mut client, config).await.name;

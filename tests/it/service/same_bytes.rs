@@ -1,9 +1,9 @@
 //! Equal rules, seeds and actions give equal bytes: by either way of stepping, alone or in company, and on another server.
 
 use prost::Message;
-use tetrion::wire::pb;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
+use tetrion::wire::{features, pb, positions};
 
 use crate::support::{Client, TestServer, config, create, only, reset, restore, save, start, step};
 use crate::twin;
@@ -36,21 +36,16 @@ fn lively(game: Game, seed: u64, mode: pb::AutoresetMode) -> pb::SessionConfig {
         Game::Placements => ("survey", 9),
         Game::Keys => ("lab", 40),
     };
-    let rules = pb::Rules {
-        width: Some(6),
-        height: Some(8),
-        preset: preset.into(),
-        preview: Some(2),
-        ..Default::default()
-    };
-    let features = pb::FeatureSelection { feature_set: "bcts8".into(), ..Default::default() };
+    let rules =
+        pb::Rules { width: 6, height: 8, preset: preset.into(), preview: Some(2), ..Default::default() };
+    let features = features::from_set("bcts8");
     pb::SessionConfig {
         rules: Some(rules),
         features: Some(features),
         autoreset_mode: mode.into(),
         invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
         max_episode_steps,
-        action_mask: true,
+        action_mask_format: pb::ActionMaskFormat::Bytes.into(),
         ..config(NUM_ENVS, seed)
     }
 }
@@ -132,7 +127,7 @@ async fn a_session_goes_on_elsewhere_as_if_nothing_had_happened() {
                 let mut client = server.client().await;
                 // Another seed: the snapshot holds what comes.
                 let there = create(&mut client, lively(game, 99, mode)).await.name;
-                let positions = pb::Positions { states, ..Default::default() };
+                let positions = positions::from_snapshots(states);
                 client.restore_state(restore(&there, positions)).await.unwrap();
                 travelling = Some((server, client, there));
             }
@@ -160,7 +155,7 @@ async fn replay_twice(mut client: Client, game: Game) {
     let states = client.save_state(save(&name)).await.unwrap().into_inner().states;
     let mut replays = Vec::new();
     for _ in 0..3 {
-        let positions = pb::Positions { states: states.clone(), ..Default::default() };
+        let positions = positions::from_snapshots(states.clone());
         let first = client.restore_state(restore(&name, positions)).await.unwrap().into_inner();
         let mut replay = vec![pb::StepResponse { observations: first.observations, ..Default::default() }];
         for i in 1..40 {
@@ -185,7 +180,7 @@ async fn one_snapshot_for_all_is_a_fork_and_a_seed_gives_each_its_own_future() {
     let states = client.save_state(one).await.unwrap().into_inner().states;
     let fork = |reseed| pb::RestoreStateRequest {
         reseed,
-        ..restore(&name, pb::Positions { states: states.clone(), ..Default::default() })
+        ..restore(&name, positions::from_snapshots(states.clone()))
     };
     let rows = |tensor: &pb::Tensor| -> Vec<Vec<u8>> {
         tensor.data.chunks(tensor.data.len() / NUM_ENVS as usize).map(<[u8]>::to_vec).collect()

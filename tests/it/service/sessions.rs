@@ -4,7 +4,7 @@ use std::time::Duration;
 use prost_types::{Duration as PbDuration, Timestamp};
 use tetrion::service::StoreLimits;
 use tetrion::wire::limits::MAX_ENVS_PER_SESSION;
-use tetrion::wire::pb;
+use tetrion::wire::{pb, seeding};
 use tonic::Code;
 
 use crate::support::{Client, config, create, numbers, refused, reset, start, start_with, step};
@@ -57,16 +57,19 @@ async fn an_empty_request_makes_one_simplified_environment() {
     let response = client.create_session(pb::CreateSessionRequest::default()).await.unwrap();
     let session = response.into_inner().session.unwrap();
     let config = session.config.unwrap();
-    assert_eq!(config.num_envs, Some(1));
+    assert_eq!(config.num_envs, 1);
     assert_eq!(config.observation_fields, ["board", "current"]);
-    assert_eq!(config.info_fields, ["lines", "pieces", "steps", "episode_return", "seed"]);
+    assert_eq!(config.info_fields, ["lines", "pieces", "steps", "episode_return", "seed", "end"]);
     assert_eq!(config.autoreset_mode(), pb::AutoresetMode::NextStep);
     assert_eq!(config.invalid_action_policy(), pb::InvalidActionPolicy::Reject);
-    assert_eq!((config.max_episode_steps, config.action_mask), (0, false));
+    assert_eq!((config.max_episode_steps, config.action_mask_format()), (0, pb::ActionMaskFormat::None));
     assert_eq!(config.max_response_bytes, 4 << 20);
-    assert!(config.seed.is_some(), "the seed that was drawn is reported");
+    assert!(
+        config.seeding.as_ref().and_then(seeding::session_seed).is_some(),
+        "the seed that was drawn is reported"
+    );
     let rules = config.rules.unwrap();
-    assert_eq!((rules.preset.as_str(), rules.width, rules.height), ("simplified", Some(10), Some(20)));
+    assert_eq!((rules.preset.as_str(), rules.width, rules.height), ("simplified", 10, 20));
     assert_eq!(session.ttl, Some(PbDuration { seconds: 600, nanos: 0 }));
     assert_eq!(session.rules_version, tetrion::engine::RULES_VERSION);
     assert!(session.feature_columns.is_none());
@@ -74,15 +77,14 @@ async fn an_empty_request_makes_one_simplified_environment() {
     assert_eq!((action.low, action.high, action.shape), (Some(0.0), Some(39.0), vec![]));
     let another = client.create_session(pb::CreateSessionRequest::default()).await.unwrap();
     let another = another.into_inner().session.unwrap().config.unwrap();
-    assert_ne!(another.seed, config.seed, "a seed of its own");
+    assert_ne!(another.seeding, config.seeding, "a seed of its own");
 }
 
 #[tokio::test]
 async fn what_a_session_echoes_makes_the_same_session_again() {
     let server = start().await;
     let mut client = server.client().await;
-    let rules =
-        pb::Rules { preset: "survey".into(), width: Some(17), preview: Some(2), ..Default::default() };
+    let rules = pb::Rules { preset: "survey".into(), width: 17, preview: Some(2), ..Default::default() };
     let wanted = pb::SessionConfig {
         rules: Some(rules),
         observation_fields: vec!["queue".into(), "board_bits".into(), "heights".into()],
@@ -90,13 +92,13 @@ async fn what_a_session_echoes_makes_the_same_session_again() {
         autoreset_mode: pb::AutoresetMode::SameStep.into(),
         invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
         max_episode_steps: 7,
-        action_mask: true,
+        action_mask_format: pb::ActionMaskFormat::Bytes.into(),
         max_response_bytes: 100_000,
         ..config(5, 0)
     };
     let session = create(&mut client, wanted).await;
     let echo = session.config.clone().unwrap();
-    assert_eq!(echo.seed, Some(0), "0 is a seed like any other");
+    assert_eq!(echo.seeding, Some(seeding::from_seed(0)), "0 is a seed like any other");
     let names: Vec<&str> = session.observation_specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(names, ["queue", "board_bits", "heights"]);
     assert_eq!(
@@ -118,7 +120,7 @@ async fn what_a_session_echoes_makes_the_same_session_again() {
 async fn the_infos_of_a_session_that_names_none_say_why_an_action_ended_it() {
     let server = start().await;
     let mut client = server.client().await;
-    let always = ["lines", "pieces", "steps", "episode_return", "seed"];
+    let always = ["lines", "pieces", "steps", "episode_return", "seed", "end"];
     let and_invalid = [&always[..], &["invalid_action", "invalid_actions"]].concat();
     use pb::InvalidActionPolicy::{Ignore, Reject, Terminate};
     for (preset, policy, expected) in [

@@ -1,8 +1,8 @@
 //! Modern Tetris key by key over the wire: its rules and their defaults, what a session shows, and the way to placements.
 
 use tetrion::engine::{Key, Rules, Timing};
-use tetrion::wire::pb;
 use tetrion::wire::rules::{ResolvedRules, RulesChoice};
+use tetrion::wire::{pb, positions};
 use tonic::Code;
 
 use crate::support::{config, create, enumerate, numbers, refused, reset, restore, save, start, step};
@@ -10,8 +10,8 @@ use crate::support::{config, create, enumerate, numbers, refused, reset, restore
 fn by_keys() -> pb::Rules {
     pb::Rules {
         preset: "guideline".to_owned(),
-        action_model: Some(pb::ActionModel::Keypress.into()),
-        height: Some(24),
+        action_model: pb::ActionModel::Keypress.into(),
+        height: 24,
         ..Default::default()
     }
 }
@@ -20,34 +20,33 @@ fn by_keys() -> pb::Rules {
 fn time_is_that_of_level_1_unless_it_is_named() {
     let resolved = |rules: pb::Rules| ResolvedRules::try_from(&rules).map(|resolved| resolved.rules.timing);
     assert_eq!(resolved(by_keys()), Ok(Some(Timing::LEVEL_1)));
-    let fast = pb::Rules { fall_delay: Some(1), lock_resets: Some(0), ..by_keys() };
+    let fast = pb::Rules { fall_delay: 1, lock_resets: Some(0), ..by_keys() };
     let timing = Timing { fall_delay: 1, lock_delay: 30, lock_resets: 0 };
     assert_eq!(resolved(fast.clone()), Ok(Some(timing)));
-    let slow =
-        pb::Rules { fall_delay: Some(255), lock_delay: Some(255), lock_resets: Some(255), ..by_keys() };
+    let slow = pb::Rules { fall_delay: 255, lock_delay: 255, lock_resets: Some(255), ..by_keys() };
     let timing = Timing { fall_delay: 255, lock_delay: 255, lock_resets: 255 };
     assert_eq!(resolved(slow), Ok(Some(timing)));
     // What is echoed is the same rules, and says nothing of time where none passes.
     let echoed = pb::Rules::from(&ResolvedRules::try_from(&fast).unwrap());
-    assert_eq!((echoed.fall_delay, echoed.lock_delay, echoed.lock_resets), (Some(1), Some(30), Some(0)));
+    assert_eq!((echoed.fall_delay, echoed.lock_delay, echoed.lock_resets), (1, 30, Some(0)));
     assert_eq!(ResolvedRules::try_from(&echoed), ResolvedRules::try_from(&fast));
     for rules in [Rules::default(), Rules::preset("lab").unwrap(), Rules::preset("guideline").unwrap()] {
         let echoed = pb::Rules::from(&ResolvedRules::from(rules));
-        assert_eq!((echoed.fall_delay, echoed.lock_delay, echoed.lock_resets), (None, None, None));
+        assert_eq!((echoed.fall_delay, echoed.lock_delay, echoed.lock_resets), (0, 0, None));
     }
     #[track_caller]
     fn refuses(rules: pb::Rules, expected: &str) {
         let error = ResolvedRules::try_from(&rules).unwrap_err();
         assert_eq!(error.to_string().split_once(": ").unwrap().1, expected);
     }
-    refuses(pb::Rules { fall_delay: Some(0), ..by_keys() }, "fall_delay is 0, expected 1 to 255");
-    refuses(pb::Rules { lock_delay: Some(256), ..by_keys() }, "lock_delay is 256, expected 1 to 255");
+    refuses(pb::Rules { fall_delay: 256, ..by_keys() }, "fall_delay is 256, expected 1 to 255");
+    refuses(pb::Rules { lock_delay: 256, ..by_keys() }, "lock_delay is 256, expected 1 to 255");
     refuses(pb::Rules { lock_resets: Some(999), ..by_keys() }, "lock_resets is 999, expected 0 to 255");
     let none = "fall_delay is 5, expected none: time passes only where a step is a key under reach moves";
     for preset in ["simplified", "lab", "guideline"] {
         let rules = |fall_delay| pb::Rules { preset: preset.to_owned(), fall_delay, ..Default::default() };
-        refuses(rules(Some(5)), none);
-        assert_eq!(resolved(rules(Some(0))), Ok(None), "{preset}: zero is nothing in many languages");
+        refuses(rules(5), none);
+        assert_eq!(resolved(rules(0)), Ok(None), "{preset}: zero is nothing in many languages");
     }
     let choice = RulesChoice::from(&ResolvedRules::try_from(&fast).unwrap()).with("lock_delay", 4).unwrap();
     assert_eq!(ResolvedRules::try_from(&choice).unwrap().rules.timing.unwrap().lock_delay, 4);
@@ -58,8 +57,8 @@ async fn a_session_shows_the_whole_state_and_saves_it() {
     let server = start().await;
     let mut client = server.client().await;
     let settings = pb::SessionConfig {
-        rules: Some(pb::Rules { fall_delay: Some(2), lock_delay: Some(3), ..by_keys() }),
-        action_mask: true,
+        rules: Some(pb::Rules { fall_delay: 2, lock_delay: 3, ..by_keys() }),
+        action_mask_format: pb::ActionMaskFormat::Bytes.into(),
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
         ..config(2, 3)
     };
@@ -88,7 +87,7 @@ async fn a_session_shows_the_whole_state_and_saves_it() {
     let keys = [[0, 1], [4, 0], [5, 0]];
     let mut answers = Vec::new();
     for _ in 0..2 {
-        let positions = pb::Positions { states: saved.states.clone(), ..Default::default() };
+        let positions = positions::from_snapshots(saved.states.clone());
         client.restore_state(restore(&name, positions)).await.unwrap();
         let mut seen = Vec::new();
         for pressed in keys {
@@ -184,7 +183,7 @@ async fn lists_of_keys_are_actions_that_lead_to_their_placements() {
         let rows = terminal.len();
         // The last one is where the game goes on.
         for row in (0..rows).step_by(5).chain([37 * n % rows]) {
-            let positions = pb::Positions { states: saved.states.clone(), ..Default::default() };
+            let positions = positions::from_snapshots(saved.states.clone());
             let mut seen =
                 client.restore_state(restore(&name, positions)).await.unwrap().into_inner().observations;
             let list = &keys[offsets[row] as usize..offsets[row + 1] as usize];

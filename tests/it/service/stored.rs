@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prost::Message;
 use tetrion::service::{Clock, SessionStore, StoreLimits, TakenUp};
-use tetrion::wire::pb;
+use tetrion::wire::{features, pb, seeding};
 use tonic::Code;
 
 use crate::support::{
@@ -31,35 +31,32 @@ fn all(sessions: u32) -> TakenUp {
 /// A session of each kind that differs in what must be written.
 fn configs() -> Vec<pb::SessionConfig> {
     let rules = |preset: &str| pb::Rules { preset: preset.to_owned(), ..Default::default() };
-    let dealt_by =
-        |randomizer: pb::Randomizer| pb::Rules { randomizer: Some(randomizer.into()), ..rules("") };
-    let features = pb::FeatureSelection { feature_set: "bcts8".to_owned(), ..Default::default() };
+    let dealt_by = |randomizer: pb::Randomizer| pb::Rules { randomizer: randomizer.into(), ..rules("") };
+    let features = features::from_set("bcts8");
     vec![
         config(3, 7),
         pb::SessionConfig {
             rules: Some(pb::Rules {
-                width: Some(20),
-                height: Some(30),
+                width: 20,
+                height: 30,
                 preview: Some(3),
                 ..dealt_by(pb::Randomizer::Bag7)
             }),
             autoreset_mode: pb::AutoresetMode::SameStep.into(),
             features: Some(features),
-            action_mask: true,
+            action_mask_format: pb::ActionMaskFormat::Bytes.into(),
             ..config(2, 8)
         },
         pb::SessionConfig { rules: Some(rules("lab")), max_episode_steps: 50, ..config(2, 9) },
         pb::SessionConfig {
-            env_seeds: vec![1, u64::MAX],
+            seeding: Some(seeding::from_seeds(vec![1, u64::MAX])),
             rules: Some(dealt_by(pb::Randomizer::Balanced)),
             invalid_action_policy: pb::InvalidActionPolicy::Ignore.into(),
             invalid_action_reward: -1.0,
-            seed: None,
             ..config(2, 0)
         },
         pb::SessionConfig {
-            piece_sequences: vec!["IOTSZJLIOTSZJLIOTSZJL".to_owned()],
-            seed: None,
+            seeding: Some(seeding::from_sequences(vec!["IOTSZJLIOTSZJLIOTSZJL".to_owned()])),
             ..config(3, 0)
         },
     ]
@@ -67,7 +64,7 @@ fn configs() -> Vec<pb::SessionConfig> {
 
 /// Plays this many steps, each with the first action that exists, and returns all answers as bytes.
 async fn play(client: &mut Client, session: &pb::Session, steps: usize) -> Vec<Vec<u8>> {
-    let num_envs = session.config.as_ref().unwrap().num_envs();
+    let num_envs = session.config.as_ref().unwrap().num_envs;
     let mut answers = Vec::new();
     for i in 0..steps {
         let actions: Vec<i32> = (0..num_envs).map(|env_id| ((i as u32 + env_id) % 6) as i32).collect();
@@ -195,7 +192,7 @@ async fn a_sequence_that_environments_share_is_written_once() {
     let server = start().await;
     let mut client = server.client().await;
     let pieces = "IOTSZJL".repeat(10_000);
-    let config = pb::SessionConfig { piece_sequences: vec![pieces], seed: None, ..config(500, 0) };
+    let config = pb::SessionConfig { seeding: Some(seeding::from_sequences(vec![pieces])), ..config(500, 0) };
     let session = create(&mut client, config).await;
     client.reset(pb::ResetRequest { envs: only(0..250), ..reset(&session.name) }).await.unwrap();
     let file = written(&server).await;

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use tetrion::server::ServerConfig;
-use tetrion::wire::pb;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
 use tetrion::wire::rpc;
+use tetrion::wire::{pb, seeding};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
@@ -212,7 +212,7 @@ async fn a_message_that_is_none_ends_the_stream_and_nothing_else() {
     let mut stream = Stream::open(&mut client).await;
     assert!(matches!(stream.ask(Asked::Reset(reset(&name))).await, Answered::Reset(_)));
     let letters = vec!["I".repeat(1 << 20); 65];
-    let oversized = pb::ResetRequest { piece_sequences: letters, ..reset(&name) };
+    let oversized = pb::ResetRequest { seeding: Some(seeding::from_sequences(letters)), ..reset(&name) };
     stream.send(Asked::Reset(oversized)).await;
     let end = stream.answers.message().await.unwrap_err();
     assert_eq!(end.code(), Code::OutOfRange, "{end:?}");

@@ -51,7 +51,7 @@ fn our_bot_plays_the_games_that_it_plays_alone() {
             let mut alone = Episode::new(&rules, dealer, AgentRng::new(1)).recorded(&rules);
             let bounds = Bounds::of_game(hosting.max_pieces, u64::MAX);
             alone.play(&rules, &agent, Kernel::best(), bounds);
-            let actions: Vec<u16> = alone.take_actions().unwrap().iter().collect();
+            let actions: Vec<u16> = alone.take_record(&rules).unwrap().actions.iter().collect();
             assert_eq!(hosted.recording.actions, actions, "{flags:?}: game {n}");
             let expected = if alone.game.end.is_some() { End::ToppedOut } else { End::Complete };
             assert_eq!((&hosted.end, hosted.passed_over, hosted.seed), (&expected, 0, seed), "{flags:?}");
@@ -62,7 +62,7 @@ fn our_bot_plays_the_games_that_it_plays_alone() {
     let linear = |name: &str| Controller::named(name).unwrap().agent(10).unwrap();
     check(&["dt-10"], guideline(), Agent::Linear(linear("dt-10")));
     let low = Rules { height: 24, rows_above: 4, ..guideline() };
-    check(&["bcts", "--lookahead", "1"], low, Agent::linear(linear("bcts"), Search::Lookahead(1)));
+    check(&["bcts", "--lookahead", "1"], low, Agent::linear(linear("bcts"), Search::Lookahead { pieces: 1 }));
     // One piece shown, so that the one after it is weighed by what is left in the bag.
     let short = Rules { preview: 1, ..guideline() };
     let expectation = Expectation { pieces: 2, placements: 3, ..Expectation::default() };
@@ -330,8 +330,11 @@ fn flags_that_make_no_sense_are_refused() {
         (vec!["dt-10"], "unrecognized subcommand 'dt-10'"),
         (vec!["bot"], "<NAME>"),
         (vec!["bot", "dt-10", "--games", "3"], "unexpected argument '--games'"),
-        (vec!["bot", "dt-11"], "error: no agent or controller is called \"dt-11\", did you mean \"dt-10\"?"),
-        (vec!["bot", "dt-10", "--lookahead", "3"], "error: dt-10: lookahead: is 3, expected at most 2"),
+        (vec!["bot", "dt-11"], "error: no policy is called \"dt-11\", did you mean \"dt-10\"?"),
+        (
+            vec!["bot", "dt-10", "--lookahead", "3"],
+            "error: dt-10: search.lookahead.pieces: is 3, expected 1 to 2",
+        ),
         (
             vec!["bot", "dt-10", "--rules", "simplified"],
             "rules: the protocol is for pieces that turn on their way",

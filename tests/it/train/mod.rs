@@ -296,7 +296,7 @@ fn the_score_can_be_checked_with_the_weights() {
     let path = folder.join(WEIGHTS);
     let Weights { seeds, score, feature_set, weights, .. } = Weights::read(&path).unwrap();
     let score = score.unwrap();
-    assert_eq!((feature_set.name.as_str(), weights.len()), ("thiery9", 9));
+    assert_eq!((feature_set.as_str(), weights.len()), ("thiery9", 9));
     assert_eq!((&result["lines"]["mean"], &result["num_games"]), (&score.mean.into(), &8.into()));
 
     let output = tetrion(&["evaluate", "--json", "--max-pieces", "3000", "--games", "8"])

@@ -10,11 +10,13 @@ Without an address, they use the server that the environment variable TETRION_SE
   observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
   Stable-Baselines3.
 - `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster as a
-  `StepStream`: `Observed`, `Stepped` with `Final`, `Placements` with features and afterstates, snapshots as bytes.
+  `StepStream`: `Observed`, `Stepped` with `Final`, `Placements` with features and afterstates, snapshots as bytes. A session
+  reads and writes actions by their `ActionDigit`s; `EpisodeEnd` names the numbers of the info `end`.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
-- `Client.evaluate`: whole games of any number of policies on a `SeedRange` or on seeds, with `EvaluationOptions`, as an
-  `Evaluation` of `Games`, or an `EvaluationRun` while it goes on. A `Policy` says how an agent plays, a `Search` how it
-  weighs what the next pieces can reach. `Mlp` and `NTuple` (of `TuplePattern`s) are models beside the weights.
+- `Client.evaluate`: whole games of any number of policies on `DrawnSeeds` or on seeds, with `EvaluationOptions`, as an
+  `Evaluation` of `Games`, or an `EvaluationRun` while it goes on; `Client.estimate`, how long games of good policies last,
+  as an `Estimation` of `Estimates`. A `Policy` says how an agent plays, a `Search` how it weighs what the next pieces can
+  reach. `Mlp` and `NTuple` (of `TuplePattern`s) are models beside the weights.
 - `Client.watch`: the games of a session while its learner steps it, wherever that is; a `Watching` yields each
   `WatchedFrame` with a `WatchedEnv` and perhaps its last `WatchedEpisode` for each environment.
 - `Recording`, a game in a file, which notebooks show with controls; `Recorder` makes them of any session or environment,
@@ -42,15 +44,18 @@ from tetrion._clients.servers import Servers
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion._envs.placement import PlacementEnv, PlacementVectorEnv
-from tetrion._evaluations.games import Games
-from tetrion._evaluations.request import EvaluationOptions, SeedRange
-from tetrion._evaluations.results import Evaluation
+from tetrion._evaluations.games import Estimates, Games
+from tetrion._evaluations.request import EvaluationOptions
+from tetrion._evaluations.results import Estimation, Evaluation
 from tetrion._evaluations.run import EvaluationRun
 from tetrion._messages.answers import Final, Observed, Stepped
+from tetrion._messages.digits import ActionDigit
+from tetrion._messages.ends import EpisodeEnd
 from tetrion._messages.models import Mlp, NTuple, TuplePattern
 from tetrion._messages.placements import KEYS, Placements
 from tetrion._messages.policies import PoliciesLike, Policy, Search
 from tetrion._messages.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
+from tetrion._messages.seedings import DrawnSeeds
 from tetrion._pb.fields import GarbageFields, RulesFields, ScoringFields
 from tetrion._pictures.scenes import Scene
 from tetrion._recordings.record_games import RecordGames, RecordVectorGames
@@ -81,6 +86,7 @@ from tetrion.errors import (
 )
 from tetrion.records import (
     Catalog,
+    EstimateSummary,
     EvaluationProgress,
     EvaluationStarted,
     EvaluationSummary,
@@ -95,13 +101,19 @@ __version__ = _versions.VERSION
 
 __all__ = [
     "KEYS",
+    "ActionDigit",
     "Catalog",
     "CemConfig",
     "CemOptimizer",
     "Client",
     "ConnectionSettings",
     "Drawing",
+    "DrawnSeeds",
+    "EpisodeEnd",
     "EpisodeEndedError",
+    "EstimateSummary",
+    "Estimates",
+    "Estimation",
     "Evaluation",
     "EvaluationOptions",
     "EvaluationProgress",
@@ -147,7 +159,6 @@ __all__ = [
     "Scene",
     "ScoringFields",
     "Search",
-    "SeedRange",
     "Server",
     "ServerInfo",
     "ServerUnavailableError",

@@ -3,7 +3,7 @@
     import ray, tetrion.ray
     ray.init(address="auto")
     with tetrion.ray.Pool() as pool:
-        result = pool.evaluate(weights=matrix, features="bcts8", seeds=tetrion.SeedRange(1, 1000))
+        result = pool.evaluate(weights=matrix, features="bcts8", seeds=tetrion.DrawnSeeds(1, 1000))
         weights = tetrion.cem(pool, generations=30).run()
 
 A `Pool` puts an actor on every node, and each actor starts a server there and calls it over loopback. An evaluation is
@@ -42,13 +42,13 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from tetrion._checks import keywords
 from tetrion._clients.client import Client
-from tetrion._evaluations.games import COLUMNS, Games
+from tetrion._evaluations.games import Estimates, Games, joined
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
-from tetrion._evaluations.request import EvaluationOptions, evaluation_request
-from tetrion._evaluations.results import Evaluation
-from tetrion._evaluations.run import describe
-from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut, joined
+from tetrion._evaluations.request import EvaluationOptions, estimation_request, evaluation_request
+from tetrion._evaluations.results import Estimation, Evaluation, estimation, evaluation
+from tetrion._evaluations.run import EstimationRun, EvaluationRun, describe
+from tetrion._evaluations.sharding import IN_FLIGHT, Counts, ShardProgress, StoppedError, counts, cut
 from tetrion._messages.policies import PoliciesLike
 from tetrion._pb import messages as pb
 from tetrion._pb.records import Catalog, EvaluationProgress, ServerInfo
@@ -83,9 +83,9 @@ class _Worker:
         """What the whole request comes to. The server checks it, and stops when the call ends."""
         client = self._started()
         client._connection.revive()
-        return describe(client._connection, evaluation_request(**request))
+        return describe(client._connection, _request(request))
 
-    def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.uint32]) -> Games:
+    def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.int32]) -> Games | Estimates:
         """Plays a shard. If the server dies, the client starts it again and asks for the missing games."""
 
         def on_progress(now: EvaluationProgress) -> None:
@@ -95,18 +95,19 @@ class _Worker:
 
         if shard <= self._stopped:
             raise StoppedError
-        options = {**request, "pairs": pairs, "omit_results": False}
+        message = _request({**request, "pairs": pairs, "include_results": True})
+        run = EstimationRun if message.HasField("loss_estimation") else EvaluationRun
         try:
-            played = self._started().evaluate(**options, on_progress=on_progress)
+            results, _, _ = run(self._started()._connection, message, on_progress)._finish()
         finally:
             self._running.pop(shard, None)
-        return Games(**{name: getattr(played, name) for name in COLUMNS})
+        return results
 
     def recordings(self, request: dict[str, Any], played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
         """The recordings that the words ask for, of an evaluation that all nodes have played."""
         client = self._started()
         client._connection.revive()
-        message = evaluation_request(**request)
+        message = _request(request)
         return with_recordings(client._connection, client._create, message, played, words).recordings
 
     def progress(self) -> dict[int, Counts]:
@@ -123,6 +124,10 @@ class _Worker:
             if self._client is None:
                 self._client = Client(Server(args=self._args))
             return self._client
+
+
+def _request(options: dict[str, Any]) -> pb.EvaluatePoliciesRequest:
+    return estimation_request(**options) if "trials" in options else evaluation_request(**options)
 
 
 class Pool:
@@ -183,17 +188,42 @@ class Pool:
         words = words_of(record, options)
         hears = listener(progress, on_progress)
         evaluation_request(policies, **options)  # for its checks
+        shared, started, parts = self._share({"policies": policies, **options}, hears)
+        result = evaluation(joined(parts, Games), started, include_results=options.get("include_results", True))
+        if not words:
+            return result
+        played = ray.put(result)
+        return replace(result, recordings=self._ask_any(lambda worker: worker.recordings.remote(shared, played, words)))
+
+    @keywords.checked
+    def estimate(
+        self,
+        policies: PoliciesLike = (),
+        *,
+        trials: int,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> Estimation:
+        """Estimates on all nodes; arguments and results are those of `Client.estimate`, to the last bit."""
+        hears = listener(progress, on_progress)
+        estimation_request(policies, trials, **options)  # for its checks
+        _, started, parts = self._share({"policies": policies, "trials": trials, **options}, hears)
+        return estimation(joined(parts, Estimates), started, include_results=options.get("include_results", True))
+
+    def _share(self, options: dict[str, Any], on_progress: Progress | None) -> tuple[Any, pb.EvaluationStarted, list[Any]]:
+        """Plays a request on all nodes; returns it as the nodes know it, its description and all results."""
         self._find_nodes()
         options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
         interval = options.get("progress_interval")
         options["progress_interval"] = interval = 1.0 if interval is None else max(interval, 0.1)
-        shared = ray.put({"policies": policies, **options})
+        shared = ray.put(options)
         started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
         shards = cut(started, options.get("pairs"), max(len(self._workers), 1), self._cores)
         # Shards are numbered through all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
-        watched = ShardProgress(started, interval, hears)
+        watched = ShardProgress(started, interval, on_progress)
         try:
             parts = self._play(shared, numbered, watched, interval)
         except BaseException:
@@ -201,15 +231,11 @@ class Pool:
                 worker.stop.remote(self._num_shards - 1)
             raise
         watched.end()
-        result = joined(started, parts, omit_results=options.get("omit_results", False))
-        if not words:
-            return result
-        played = ray.put(result)
-        return replace(result, recordings=self._ask_any(lambda worker: worker.recordings.remote(shared, played, words)))
+        return shared, started, parts
 
     def _play(
-        self, request: Any, shards: dict[int, npt.NDArray[np.uint32]], progress: ShardProgress, interval: float
-    ) -> list[Games]:
+        self, request: Any, shards: dict[int, npt.NDArray[np.int32]], progress: ShardProgress, interval: float
+    ) -> list[Any]:
         """Hands out shards until all have returned."""
         waiting = deque(shards)
         running: dict[Any, tuple[str, int]] = {}

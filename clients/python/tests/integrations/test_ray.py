@@ -54,7 +54,7 @@ def games(seed: int, **options) -> dict:
     """Some seconds of games, whose mean needs every bit of every game."""
     return {
         "policies": ["dt-20", "bcts", "dellacherie"],
-        "seeds": tetrion.SeedRange(seed, 150),
+        "seeds": tetrion.DrawnSeeds(seed, 150),
         "rules": RULES,
         "max_pieces": 20_000,
         **options,
@@ -97,8 +97,8 @@ def test_as_on_one_machine_though_a_node_dies(cluster, client):
         # A node that joins plays from the next evaluation on.
         cluster.add_node(num_cpus=1)
         cluster.wait_for_nodes()
-        again = pool.evaluate(**games(1, episodes_per_seed=2, omit_results=True, max_pieces=50))
-        assert_same(again, client.evaluate(**games(1, episodes_per_seed=2, omit_results=True, max_pieces=50)))
+        again = pool.evaluate(**games(1, episodes_per_seed=2, include_results=False, max_pieces=50))
+        assert_same(again, client.evaluate(**games(1, episodes_per_seed=2, include_results=False, max_pieces=50)))
         assert pool.num_nodes == NUM_NODES
 
 
@@ -117,13 +117,15 @@ def test_every_kind_of_request(cluster, client):
             if "pairs" in request:
                 assert result.started.num_games == 4
             assert_same(result, expected)
+        estimates = {"policies": "bcts", "seeds": [1, 2, 3], "rules": RULES, "trials": 16}
+        assert_same(pool.estimate(**estimates), client.estimate(**estimates))
         assert pool.catalog(7).feature_sets == client.catalog(7).feature_sets
 
 
 def test_recordings_are_those_of_a_client(cluster, client):
     request = {
         "policies": ["bcts", "random"],
-        "seeds": tetrion.SeedRange(1, 15),
+        "seeds": tetrion.DrawnSeeds(1, 15),
         "rules": {"width": 6, "height": 8},
         "max_pieces": 200,
         "record": "best,median,all=2",
@@ -150,7 +152,7 @@ def test_recordings_are_those_of_a_client(cluster, client):
 
 def test_refusals_are_those_of_a_client(cluster):
     with make_pool() as pool:
-        for wrong in ({"record": "least"}, {"record": "best", "omit_results": True}):
+        for wrong in ({"record": "least"}, {"record": "best", "include_results": False}):
             with pytest.raises(tetrion.InvalidArgumentError, match="record"):
                 pool.evaluate("bcts", seeds=[1], **wrong)
         with pytest.raises(tetrion.InvalidRequestError) as caught:
@@ -180,7 +182,7 @@ def test_leaving_an_evaluation_ends_its_games(cluster):
     with make_pool() as pool:
         # Few of these games ever end, so the evaluation would take a very long time.
         with pytest.raises(EnoughError):
-            pool.evaluate("bcts", seeds=tetrion.SeedRange(1, 30), on_progress=on_progress, progress_interval=0.2)
+            pool.evaluate("bcts", seeds=tetrion.DrawnSeeds(1, 30), on_progress=on_progress, progress_interval=0.2)
         assert pool.evaluate("bcts", seeds=[1], max_pieces=10).pieces.tolist() == [10]
         deadline = time.monotonic() + PATIENCE
         while any(ray.get([worker.progress.remote() for worker in pool._workers.values()])):

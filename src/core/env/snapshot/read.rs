@@ -5,7 +5,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::engine::{Chain, RULES_VERSION, is_blocked};
+use crate::engine::{Chain, EpisodeEnd, RULES_VERSION, is_blocked};
 use crate::env::columns::{EpisodeIndex, EpisodeStatistics, InvalidActions};
 use crate::env::state::EnvState;
 
@@ -63,7 +63,8 @@ impl EnvState {
 impl Reader<'_> {
     fn state(&mut self) -> Result<EnvState, SnapshotError> {
         let rules = self.rules()?;
-        let ended = self.flag()?;
+        let end = self.end()?;
+        let ended = end.is_some();
         let (playfield, last_landing, just_risen) = self.playfields(&rules)?;
         let visible = self.visible(&rules)?;
         let held = if rules.hold { self.held(&rules)? } else { None };
@@ -95,11 +96,22 @@ impl Reader<'_> {
             chain,
             incoming,
             dealer,
-            ended,
+            end,
             episode,
             statistics,
             invalid_actions,
         })
+    }
+
+    /// Why the episode has ended, if it has.
+    fn end(&mut self) -> Result<Option<EpisodeEnd>, SnapshotError> {
+        match self.byte()? {
+            0 => Ok(None),
+            number => match EpisodeEnd::with_number(number) {
+                Some(Some(end)) => Ok(Some(end)),
+                _ => Err(Corrupt("its episode ended in no known way")),
+            },
+        }
     }
 
     fn chain(&mut self) -> Result<(Chain, u64), SnapshotError> {

@@ -30,7 +30,7 @@ impl EnvState {
         out.push(RULES_VERSION.len() as u8);
         out.extend(RULES_VERSION.as_bytes());
         rules::write(&self.rules, &mut out);
-        out.push(self.ended.into());
+        out.push(self.end.map_or(0, |end| end as u8));
         out.push(self.last_landing.is_some().into());
         match &self.last_landing {
             None => write_playfield(&self.playfield, &mut out),

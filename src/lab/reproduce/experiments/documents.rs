@@ -6,7 +6,7 @@ use super::row::{
 };
 use crate::reproduce::verdict::{Decimals, Printed};
 use tetrion::agents::{Controller, TerminalValue};
-use tetrion::client::Features;
+use tetrion::client::{Features, MonteCarlo};
 use tetrion::engine::Randomizer;
 use tetrion::optimizers::CemPreset;
 
@@ -76,11 +76,11 @@ pub fn leiden_random() -> Experiment {
 const THOUSANDS: u32 = 2_000;
 
 pub fn leiden_monte_carlo_50() -> Experiment {
-    let row = |name, size, lines, pieces| {
-        leiden(size, Player::MonteCarlo { name, playouts: 50 }, 100, lines, pieces).games(1_000, 60)
+    let row = |agent, size, lines, pieces| {
+        leiden(size, Player::MonteCarlo(agent), 100, lines, pieces).games(1_000, 60)
     };
-    let coded = |size, lines, pieces| row("monte_carlo_coded", size, lines, pieces);
-    let mended = |size| row("monte_carlo", size, 0.0, 0.0).variant("one record");
+    let coded = |size, lines, pieces| row(MonteCarlo::as_coded(50), size, lines, pieces);
+    let mended = |size| row(MonteCarlo::new(50), size, 0.0, 0.0).variant("one record");
     let mut fourth = coded(3, 4.0, 20.0).found(THOUSANDS, 4.71, 51.5);
     fourth.figures[1].wrong = Some("50 pieces are meant: after 20 pieces no game is lost there");
     Experiment {
@@ -102,7 +102,7 @@ pub fn leiden_monte_carlo_50() -> Experiment {
 
 pub fn leiden_monte_carlo_1000() -> Experiment {
     // Ties are rare here, so the report's two records play like one.
-    let player = Player::MonteCarlo { name: "monte_carlo", playouts: 1_000 };
+    let player = Player::MonteCarlo(MonteCarlo::new(1_000));
     let row = |size, lines, pieces| leiden(size, player.clone(), 100, lines, pieces);
     Experiment {
         name: "leiden-3",

@@ -1,7 +1,9 @@
 //! The parts of an experiment: rows, players, and figures to compare.
 
 use crate::reproduce::verdict::{Decimals, Origin, Printed, Reference};
-use tetrion::client::{Features, Play, Policies, RulesChoice, TerminalValue, WeightedPolicies};
+use tetrion::client::{
+    Features, MonteCarlo, Play, Policy, PolicyKind, RulesChoice, TerminalValue, WeightRows,
+};
 use tetrion::engine::{FieldValue, Randomizer};
 use tetrion::optimizers::cem::Noise;
 use tetrion::optimizers::{CemPreset, Config, GeneticConfig};
@@ -51,13 +53,8 @@ pub struct Row {
 pub enum Player {
     /// An agent or a controller by name.
     Named(&'static str),
-    /// A Monte-Carlo agent with this many playouts.
-    MonteCarlo {
-        /// Name of the agent.
-        name: &'static str,
-        /// Number of playouts.
-        playouts: u32,
-    },
+    /// A Monte-Carlo agent.
+    MonteCarlo(MonteCarlo),
     /// A controller with expectation over next pieces.
     Expectation {
         /// Name of the controller.
@@ -156,14 +153,11 @@ impl Linear {
         Linear { features, weights, terminal_value }
     }
 
-    /// The policies of a request.
-    pub fn policies(&self) -> Policies {
-        Policies::Weighted(WeightedPolicies {
-            features: self.features.clone(),
-            rows: vec![self.weights.clone()],
-            model: None,
-            play: Play { terminal_value: self.terminal_value, ..Play::default() },
-        })
+    /// The policy of a request.
+    pub fn policy(&self) -> Policy {
+        let (features, rows) = (self.features.clone(), vec![self.weights.clone()]);
+        let play = Play { terminal_value: self.terminal_value, ..Play::default() };
+        Policy { kind: PolicyKind::Weights(WeightRows { features, rows, model: None }), play: play.into() }
     }
 }
 

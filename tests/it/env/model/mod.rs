@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use tetrion::engine::{ActionModel, Randomizer, Rules, Tetromino, TopOut, parse_sequence};
 use tetrion::env::{
-    ActionError, AutoresetMode, EnvConfig, EnvIdError, Episodes, Field, InvalidActionPolicy, NotReset,
-    RefusedAction, Role, Seeding, StepError, WrongLength,
+    ActionError, AutoresetMode, EnvConfig, EnvIdError, Field, InvalidActionPolicy, NotReset, RefusedAction,
+    Role, Seeding, StepError, WrongLength,
 };
 
 use crate::twin::{
@@ -40,6 +40,8 @@ pub struct Model {
     rules: Rules,
     source: Source,
     pub stage: Stage,
+    /// What the info `end` says.
+    end: u8,
     episode_index: u64,
     playfield: TwinPlayfield,
     /// The playfield before it and the landing that led to the playfield.
@@ -84,6 +86,7 @@ impl Model {
             rules,
             source,
             stage: Stage::NotStarted,
+            end: 1,
             episode_index: 0,
             playfield: TwinPlayfield::empty(rules.width.into(), rules.height.into()),
             last_landing: None,
@@ -256,6 +259,12 @@ impl Model {
         let mut last = None;
         if terminated || truncated {
             self.stage = Stage::Ended;
+            self.end = match (exists, terminated, self.piece(0)) {
+                (true, true, _) => 2,
+                (false, true, _) => 3,
+                (_, false, None) => 6,
+                (_, false, Some(_)) => 4,
+            };
             if config.autoreset_mode == AutoresetMode::SameStep {
                 last = Some(Box::new(self.last_state()));
                 self.reset(None);
@@ -369,15 +378,13 @@ pub fn expected_ids(models: &[Model], env_ids: Option<&[u32]>) -> Result<Vec<usi
 }
 
 /// Resets models as the library should.
-pub fn reset(models: &mut [Model], envs: &[usize], episodes: Episodes<'_>) {
+pub fn reset(models: &mut [Model], envs: &[usize], seeding: Option<&Seeding>) {
     for (row, &i) in envs.iter().enumerate() {
-        models[i].reset(match episodes {
-            Episodes::Next => None,
-            Episodes::Seeds(seeds) => Some(seeded(seeds[row])),
-            Episodes::Sequences(sequences) => {
-                Some(Source::Sequence(letters(&sequences[row % sequences.len()])))
-            }
-        });
+        models[i].reset(seeding.map(|seeding| match seeding {
+            Seeding::Session(seed) => seeded(environment_seed(*seed, i as u64)),
+            Seeding::Environments(seeds) => seeded(seeds[row]),
+            Seeding::Sequences(sequences) => Source::Sequence(letters(&sequences[row % sequences.len()])),
+        }));
     }
 }
 

@@ -40,7 +40,8 @@ impl Model {
                 (self.garbage.as_ref().map_or(0, |garbage| garbage.holes.len()) as u64).to_le_bytes().into()
             }
             Field::Spin | Field::BackToBack => vec![0],
-            Field::Combo => vec![0; 2],
+            Field::Combo => vec![0; 4],
+            Field::End => vec![self.end],
             Field::Attack => vec![0; 8],
             Field::Heights => (0..width)
                 .map(|column| {

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use tetrion::engine::{MovingPiece, Placement, Rules};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Field, InvalidActionPolicy, Seeding};
 use tetrion::placements::num_rows;
-use tetrion::wire::pb;
 use tetrion::wire::pb::step_stream_request::Request as Asked;
 use tetrion::wire::pb::step_stream_response::Response as Answered;
+use tetrion::wire::{pb, positions, seeding};
 use tonic::Status;
 
 use super::{Changed, Dice, LIMITS, Model, Mutation, TTL, from_reset, from_restore, from_step, infos};
@@ -25,9 +25,8 @@ fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
         Mutation::Reset(env_ids, seeds) => Asked::Reset(pb::ResetRequest {
             session,
             envs: named(env_ids),
-            seeds,
+            seeding: (!seeds.is_empty()).then(|| seeding::from_seeds(seeds)),
             sequence_number: number,
-            ..Default::default()
         }),
         Mutation::Step(env_ids, actions) => Asked::Step(pb::StepRequest {
             envs: named(env_ids),
@@ -35,7 +34,7 @@ fn asked(name: &str, number: u64, mutation: &Mutation) -> Asked {
             ..step(name, &actions)
         }),
         Mutation::Restore(env_ids, states, reseed) => {
-            let positions = Some(pb::Positions { states, ..Default::default() });
+            let positions = Some(positions::from_snapshots(states));
             Asked::RestoreState(pb::RestoreStateRequest {
                 session,
                 envs: named(env_ids),
@@ -115,18 +114,13 @@ impl World {
         let max_episode_steps = [0, 6][dice.below(2)];
         let preset = ["simplified", "lab"][dice.below(2)];
         let wanted = pb::SessionConfig {
-            rules: Some(pb::Rules {
-                preset: preset.into(),
-                width: Some(width),
-                height: Some(6),
-                ..Default::default()
-            }),
+            rules: Some(pb::Rules { preset: preset.into(), width, height: 6, ..Default::default() }),
             autoreset_mode: modes[autoreset_mode].into(),
             invalid_action_policy: policy.into(),
             invalid_action_reward: if policy == pb::InvalidActionPolicy::Ignore { -0.25 } else { 0.0 },
             info_fields: infos().map(|field| field.info().name.to_owned()).collect(),
             max_episode_steps,
-            action_mask: true,
+            action_mask_format: pb::ActionMaskFormat::Bytes.into(),
             ..config(num_envs, seed)
         };
         let ttl = Some(prost_types::Duration { seconds: TTL as i64, nanos: 0 });

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{ActionModel, Rules};
-use tetrion::env::{EnvBatch, EnvState, Episodes, Field, Restored, Role};
+use tetrion::env::{EnvBatch, EnvState, Field, Restored, Role, Seeding};
 use tetrion::service::StoreLimits;
 use tetrion::wire::pb;
 
@@ -110,8 +110,8 @@ impl Model {
         let changed = match mutation {
             Mutation::Reset(env_ids, seeds) => {
                 let env_ids = env_ids.as_deref();
-                let episodes = if seeds.is_empty() { Episodes::Next } else { Episodes::Seeds(seeds) };
-                self.batch.reset(env_ids, episodes).map_err(|_| "INVALID_FIELD")?;
+                let seeding = (!seeds.is_empty()).then(|| Seeding::Environments(seeds.clone()));
+                self.batch.reset(env_ids, seeding.as_ref()).map_err(|_| "INVALID_FIELD")?;
                 self.changed(env_ids)
             }
             Mutation::Step(env_ids, actions) => {

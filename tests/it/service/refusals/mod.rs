@@ -8,7 +8,7 @@ mod states;
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use tetrion::wire::{pb, tensor};
+use tetrion::wire::{features, pb, positions, seeding, tensor};
 use tonic::{Code, Status};
 
 use crate::support::{
@@ -83,8 +83,8 @@ async fn invalid_field_names_the_field() {
     let mut w = Witness::new().await;
     let name = w.name.clone();
     let plain = || config(2, 11);
-    w.create(config(0, 1), "INVALID_FIELD", "config.num_envs").await;
-    let rules = pb::Rules { width: Some(33), ..Default::default() };
+    w.create(config(65_537, 1), "INVALID_FIELD", "config.num_envs").await;
+    let rules = pb::Rules { width: 33, ..Default::default() };
     w.create(pb::SessionConfig { rules: Some(rules), ..plain() }, "INVALID_FIELD", "config.rules.width")
         .await;
     w.create(pb::SessionConfig { autoreset_mode: 9, ..plain() }, "INVALID_FIELD", "config.autoreset_mode")
@@ -106,18 +106,21 @@ async fn invalid_field_names_the_field() {
     w.create(fields, "INVALID_FIELD", "config.observation_fields[1]").await;
     let infos = pb::SessionConfig { info_fields: vec!["lines".into(), "lines".into()], ..plain() };
     w.create(infos, "INVALID_FIELD", "config.info_fields[1]").await;
-    let seeds = pb::SessionConfig { seed: None, env_seeds: vec![1], ..plain() };
-    w.create(seeds, "INVALID_FIELD", "config.env_seeds").await;
-    let both = pb::SessionConfig { env_seeds: vec![1, 2], ..plain() };
-    w.create(both, "INVALID_FIELD", "config.seed").await;
+    let seeds = pb::SessionConfig { seeding: Some(seeding::from_seeds(vec![1])), ..plain() };
+    w.create(seeds, "INVALID_FIELD", "config.seeding.seeds.seeds").await;
+    let drawn = pb::SessionConfig { seeding: Some(seeding::from_drawn(7, 3)), ..plain() };
+    w.create(drawn, "INVALID_FIELD", "config.seeding.drawn.count").await;
+    let matrix = pb::SessionConfig { seeding: Some(seeding::from_seeds_per_policy(vec![1, 2])), ..plain() };
+    w.create(matrix, "INVALID_FIELD", "config.seeding.seeds.per_policy").await;
+    let none = pb::SessionConfig { seeding: Some(pb::Seeding { kind: None }), ..plain() };
+    w.create(none, "INVALID_FIELD", "config.seeding").await;
     let sequences = |sequences: &[&str]| pb::SessionConfig {
-        seed: None,
-        piece_sequences: sequences.iter().map(|&letters| letters.to_owned()).collect(),
+        seeding: Some(seeding::from_sequences(sequences.iter().map(|&letters| letters.to_owned()).collect())),
         ..plain()
     };
-    w.create(sequences(&["I", "O", "T"]), "INVALID_FIELD", "config.piece_sequences").await;
-    w.create(sequences(&["I", ""]), "INVALID_FIELD", "config.piece_sequences[1]").await;
-    w.create(sequences(&["IOTX"]), "INVALID_FIELD", "config.piece_sequences[0]").await;
+    w.create(sequences(&["I", "O", "T"]), "INVALID_FIELD", "config.seeding.piece_sequences.sequences").await;
+    w.create(sequences(&["I", ""]), "INVALID_FIELD", "config.seeding.piece_sequences.sequences[1]").await;
+    w.create(sequences(&["IOTX"]), "INVALID_FIELD", "config.seeding.piece_sequences.sequences[0]").await;
 
     let bare = pb::StepRequest { session: name.clone(), ..Default::default() };
     let got = w.client.step(bare).await;
@@ -144,12 +147,14 @@ async fn invalid_field_names_the_field() {
         let got = w.client.enumerate_placements(enumerate(envs)).await;
         w.field(got, "INVALID_FIELD", &format!("session_envs.{field}")).await;
     }
-    let got = w.client.reset(pb::ResetRequest { seeds: vec![1], ..reset(&name) }).await;
-    w.field(got, "INVALID_FIELD", "seeds").await;
-    let letters = vec!["I".to_owned()];
-    let both = pb::ResetRequest { seeds: vec![1, 2], piece_sequences: letters, ..reset(&name) };
-    let got = w.client.reset(both).await;
-    w.field(got, "INVALID_FIELD", "piece_sequences").await;
+    let got = w
+        .client
+        .reset(pb::ResetRequest { seeding: Some(seeding::from_seeds(vec![1])), ..reset(&name) })
+        .await;
+    w.field(got, "INVALID_FIELD", "seeding.seeds.seeds").await;
+    let seeding = Some(seeding::from_sequences(vec!["I".to_owned(); 3]));
+    let got = w.client.reset(pb::ResetRequest { seeding, ..reset(&name) }).await;
+    w.field(got, "INVALID_FIELD", "seeding.piece_sequences.sequences").await;
     let unspecified = pb::RenderRequest { session: name.clone(), ..Default::default() };
     let got = w.client.render(unspecified).await;
     w.field(got, "INVALID_FIELD", "format").await;
@@ -165,16 +170,16 @@ async fn invalid_field_names_the_field() {
     let got =
         w.client.restore_state(pb::RestoreStateRequest { session: name.clone(), ..Default::default() }).await;
     w.field(got, "INVALID_FIELD", "positions").await;
-    let drawn = |drawings: Vec<pb::Drawing>| pb::Positions { drawings, ..Default::default() };
+    let drawn = |drawings: Vec<pb::Drawing>| positions::from_drawings(drawings);
     let got = w.client.restore_state(restore(&name, drawn(vec![drawing(&[], "I"); 3]))).await;
     w.field(got, "INVALID_FIELD", "positions").await;
     for piece in ["", "X", "IO"] {
         let got = w.client.restore_state(restore(&name, drawn(vec![drawing(&[], piece)]))).await;
-        w.field(got, "INVALID_FIELD", "positions.drawings[0].piece").await;
+        w.field(got, "INVALID_FIELD", "positions.drawings.drawings[0].piece").await;
     }
     let queued = pb::Drawing { queue: "I".into(), ..drawing(&[], "I") };
     let got = w.client.restore_state(restore(&name, drawn(vec![queued]))).await;
-    w.field(got, "INVALID_FIELD", "positions.drawings[0].queue").await;
+    w.field(got, "INVALID_FIELD", "positions.drawings.drawings[0].queue").await;
 }
 
 #[tokio::test]
@@ -203,7 +208,7 @@ async fn invalid_tensor_says_what_it_should_have_been() {
         queues: None,
         held: None,
     };
-    let positions = pb::Positions { packed: Some(packed), ..Default::default() };
+    let positions = positions::from_packed(packed);
     let got = w.client.restore_state(restore(&name, positions)).await;
     w.field(got, "INVALID_TENSOR", "positions.packed.boards").await;
 }
@@ -213,9 +218,9 @@ async fn invalid_rules_are_those_that_contradict_each_other() {
     let mut w = Witness::new().await;
     let by_keys = || pb::Rules { preset: "lab".into(), ..Default::default() };
     let rules = [
-        pb::Rules { action_model: Some(pb::ActionModel::Keypress.into()), ..Default::default() },
-        pb::Rules { reach: Some(pb::Reach::StraightDrop.into()), ..by_keys() },
-        pb::Rules { orientation_table: Some(pb::OrientationTable::Literature.into()), ..by_keys() },
+        pb::Rules { action_model: pb::ActionModel::Keypress.into(), ..Default::default() },
+        pb::Rules { reach: pb::Reach::StraightDrop.into(), ..by_keys() },
+        pb::Rules { orientation_table: pb::OrientationTable::Literature.into(), ..by_keys() },
     ];
     for rules in rules {
         let config = pb::SessionConfig { rules: Some(rules), ..config(1, 1) };
@@ -243,24 +248,24 @@ async fn keys_are_refused_when_they_are_none_and_no_piece_falls_where_pieces_are
         let request = pb::DeleteSessionRequest { name: session.name, allow_missing: false };
         w.client.delete_session(request).await.unwrap();
     }
-    let blocked = pb::Positions { drawings: vec![drawing(&["....######"; 20], "T")], ..Default::default() };
+    let blocked = positions::from_drawings(vec![drawing(&["....######"; 20], "T")]);
     let got = w.client.restore_state(restore(&name, blocked)).await;
-    w.field(got, "INVALID_POSITION", "positions.drawings[0]").await;
+    w.field(got, "INVALID_POSITION", "positions.drawings.drawings[0]").await;
 }
 
 #[tokio::test]
 async fn invalid_position_says_where() {
     let mut w = Witness::new().await;
     let name = w.name.clone();
-    let rows_of = |drawings: Vec<pb::Drawing>| pb::Positions { drawings, ..Default::default() };
+    let rows_of = |drawings: Vec<pb::Drawing>| positions::from_drawings(drawings);
     let narrow = rows_of(vec![drawing(&[], "I"), drawing(&["#########"], "I")]);
     let got = w.client.restore_state(restore(&name, narrow.clone())).await;
-    w.field(got, "INVALID_POSITION", "positions.drawings[1].rows").await;
+    w.field(got, "INVALID_POSITION", "positions.drawings.drawings[1].rows").await;
     let got = w.client.enumerate_placements(enumerate(narrow)).await;
-    w.field(got, "INVALID_POSITION", "positions.drawings[1].rows").await;
+    w.field(got, "INVALID_POSITION", "positions.drawings.drawings[1].rows").await;
     let high = rows_of(vec![drawing(&[".........."; 21], "I")]);
     let got = w.client.restore_state(restore(&name, high)).await;
-    w.field(got, "INVALID_POSITION", "positions.drawings[0].rows").await;
+    w.field(got, "INVALID_POSITION", "positions.drawings.drawings[0].rows").await;
     let mut rows = [0u16; 40];
     rows[25] = 1 << 10;
     let packed = pb::PackedPositions {
@@ -269,13 +274,13 @@ async fn invalid_position_says_where() {
         queues: None,
         held: None,
     };
-    let outside = pb::Positions { packed: Some(packed.clone()), ..Default::default() };
+    let outside = positions::from_packed(packed.clone());
     let got = w.client.restore_state(restore(&name, outside)).await;
     w.field(got, "INVALID_POSITION", "positions.packed.boards[1]").await;
     let boards = Some(tensor::encode(vec![2, 20], &[0u16; 40]));
     let pieces = Some(tensor::encode::<u8>(vec![2], &[0, 7]));
     let no_piece = pb::PackedPositions { boards: boards.clone(), pieces, ..packed.clone() };
-    let positions = pb::Positions { packed: Some(no_piece), ..Default::default() };
+    let positions = positions::from_packed(no_piece);
     let got = w.client.restore_state(restore(&name, positions)).await;
     w.field(got, "INVALID_FIELD", "positions.packed.pieces[1]").await;
 }
@@ -382,13 +387,10 @@ async fn whatever_a_request_says_its_error_stays_small() {
     let long = "\u{1F600}".repeat(32);
     let endless = "\u{1F600}".repeat(1 << 20);
     for name in [long, endless] {
-        let set = pb::FeatureSelection { feature_set: name.clone(), ..Default::default() };
-        let list = pb::FeatureSelection { features: vec![name.clone()], ..Default::default() };
-        let version = pb::FeatureSelection {
-            feature_set: "bcts8".into(),
-            feature_set_version: name.clone(),
-            ..Default::default()
-        };
+        let set = features::from_set(&name);
+        let list = features::from_names(vec![name.clone()]);
+        let version =
+            pb::FeatureSelection { feature_set_version: name.clone(), ..features::from_set("bcts8") };
         let rules = pb::Rules { preset: name.clone(), ..Default::default() };
         let configs = [
             pb::SessionConfig { features: Some(set), ..config(1, 1) },
@@ -397,7 +399,7 @@ async fn whatever_a_request_says_its_error_stays_small() {
             pb::SessionConfig { rules: Some(rules), ..config(1, 1) },
             pb::SessionConfig { observation_fields: vec![name.clone()], ..config(1, 1) },
             pb::SessionConfig { info_fields: vec![name.clone()], ..config(1, 1) },
-            pb::SessionConfig { seed: None, piece_sequences: vec![name.clone()], ..config(1, 1) },
+            pb::SessionConfig { seeding: Some(seeding::from_sequences(vec![name.clone()])), ..config(1, 1) },
         ];
         for config in configs {
             let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
@@ -406,10 +408,8 @@ async fn whatever_a_request_says_its_error_stays_small() {
         crate::support::refusal_of(&client.step(step(&name, &[0])).await.unwrap_err());
         let request = pb::ListSessionsRequest { page_size: 0, page_token: name.clone() };
         crate::support::refusal_of(&client.list_sessions(request).await.unwrap_err());
-        let drawn = pb::Positions {
-            drawings: vec![pb::Drawing { piece: name.clone(), ..drawing(&[&name], "I") }],
-            ..Default::default()
-        };
+        let drawn =
+            positions::from_drawings(vec![pb::Drawing { piece: name.clone(), ..drawing(&[&name], "I") }]);
         crate::support::refusal_of(&client.enumerate_placements(enumerate(drawn)).await.unwrap_err());
         let request = pb::GetSessionRequest { name: format!("sessions/{name}") };
         crate::support::refusal_of(&client.get_session(request).await.unwrap_err());

@@ -2,7 +2,7 @@
 
 use tetrion::engine::PRESETS;
 use tetrion::features::FEATURE_SETS;
-use tetrion::wire::pb;
+use tetrion::wire::{features, pb};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
@@ -20,18 +20,18 @@ async fn names_that_nothing_has() {
     w.create(fields, "UNKNOWN_NAME", "config.observation_fields[1]").await;
     let infos = pb::SessionConfig { info_fields: vec!["level".into()], ..plain() };
     w.create(infos, "UNKNOWN_NAME", "config.info_fields[0]").await;
-    let set = pb::FeatureSelection { feature_set: "bcts9".into(), ..Default::default() };
+    let set = features::from_set("bcts9");
     w.create(
         pb::SessionConfig { features: Some(set), ..plain() },
         "UNKNOWN_NAME",
         "config.features.feature_set",
     )
     .await;
-    let list = pb::FeatureSelection { features: vec!["hole".into()], ..Default::default() };
+    let list = features::from_names(vec!["hole".into()]);
     let envs = pb::SessionEnvs { session: w.name.clone(), ..Default::default() };
     let request = pb::EnumeratePlacementsRequest { features: Some(list), ..enumerate(envs) };
     let got = w.client.enumerate_placements(request).await;
-    w.field(got, "UNKNOWN_NAME", "features.features").await;
+    w.field(got, "UNKNOWN_NAME", "features.names.names").await;
 }
 
 #[tokio::test]
@@ -56,13 +56,13 @@ async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_a
     check(&create(fields).await, "board", "garbage");
     let infos = pb::SessionConfig { info_fields: vec!["line".into()], ..config(1, 11) };
     assert!(create(infos).await.message().contains("did you mean \"lines\"?"));
-    let set = pb::FeatureSelection { feature_set: "bcts".into(), ..Default::default() };
+    let set = features::from_set("bcts");
     let status = create(pb::SessionConfig { features: Some(set), ..config(1, 11) }).await;
     check(&status, "bcts8", FEATURE_SETS.last().unwrap().name);
     // The longest list of all is not cut, even for the longest name.
     let features = vec!["hole".into(), "h".repeat(128)];
     for name in features {
-        let list = pb::FeatureSelection { features: vec![name], ..Default::default() };
+        let list = features::from_names(vec![name]);
         let status = create(pb::SessionConfig { features: Some(list), ..config(1, 11) }).await;
         assert!(status.message().ends_with("those of playfields before clearing"), "{}", status.message());
     }
@@ -71,11 +71,7 @@ async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_a
 #[tokio::test]
 async fn a_set_of_another_version_says_both() {
     let mut w = Witness::new().await;
-    let set = pb::FeatureSelection {
-        feature_set: "bcts8".into(),
-        feature_set_version: "0".into(),
-        ..Default::default()
-    };
+    let set = pb::FeatureSelection { feature_set_version: "0".into(), ..features::from_set("bcts8") };
     let config = pb::SessionConfig { features: Some(set), ..config(2, 11) };
     let request = pb::CreateSessionRequest { config: Some(config), ..Default::default() };
     let got = w.client.create_session(request).await;

@@ -9,9 +9,9 @@ use tetrion::env::InvalidActionPolicy;
 use tetrion::recording::{Cell, Course, Pieces, Setup};
 use tetrion::server::ServerConfig;
 use tetrion::wire::limits::MAX_FRAMES_PER_SECOND;
-use tetrion::wire::pb;
 use tetrion::wire::pb::watch_session_response::Event;
 use tetrion::wire::rules::ResolvedRules;
+use tetrion::wire::{pb, positions, seeding};
 use tonic::{Code, Status, Streaming};
 
 use crate::evaluation::connect_with;
@@ -106,7 +106,7 @@ fn assert_shows(env: &pb::WatchedEnv, course: &Course, at: &str) {
     let scene = course.scene();
     assert_eq!(env.colors, bytes(course), "{at}");
     assert_eq!(env.last_cells, pairs(&scene.last), "{at}");
-    let current = scene.current.filter(|_| env.phase() == pb::EpisodePhase::Running);
+    let current = scene.current.filter(|_| env.end() == pb::EpisodeEnd::NotEnded);
     assert_eq!(env.piece, current.map(|current| current.piece.to_string()).unwrap_or_default(), "{at}");
     assert_eq!(env.piece_cells, current.map(|piece| pairs(&piece.cells)).unwrap_or_default(), "{at}");
     let ghost = scene.ghost.filter(|_| current.is_some());
@@ -136,8 +136,13 @@ impl Learner {
     async fn begin(client: &Client, config: pb::SessionConfig, dice: u64) -> Learner {
         let mut client = client.clone();
         let rules = ResolvedRules::try_from(config.rules.as_ref().unwrap()).unwrap().rules;
-        let num_envs = config.num_envs() as usize;
-        let session = create(&mut client, pb::SessionConfig { action_mask: true, ..config }).await.name;
+        let num_envs = config.num_envs as usize;
+        let session = create(
+            &mut client,
+            pb::SessionConfig { action_mask_format: pb::ActionMaskFormat::Bytes.into(), ..config },
+        )
+        .await
+        .name;
         let first = client.reset(reset(&session)).await.unwrap().into_inner();
         let setup =
             Setup { invalid_actions: InvalidActionPolicy::Reject, ..Setup::new(rules, Pieces::Seed(0)) };
@@ -184,13 +189,18 @@ impl Learner {
                 continue;
             }
             let scene = self.courses[i].scene();
+            let end = match scene.end {
+                Some(end) => pb::EpisodeEnd::from(Some(end)),
+                None => pb::EpisodeEnd::StepLimit,
+            };
+            assert_eq!(end == pb::EpisodeEnd::ToppedOut, terminated[i] > 0.0);
             self.last_episodes[i] = Some(pb::WatchedEpisode {
                 episode: self.episodes[i],
                 lines: scene.lines,
                 pieces: scene.pieces,
                 steps: scene.steps,
                 episode_return: scene.score,
-                terminated: terminated[i] > 0.0,
+                end: end.into(),
             });
             if answer.final_batch.is_some() {
                 self.courses[i] = self.course(seeds[i]);
@@ -211,12 +221,8 @@ impl Learner {
             assert_eq!(env.episode, self.episodes[i], "{at}");
             assert_eq!(env.last_episode, self.last_episodes[i], "{at}");
             let ended = self.last_episodes[i].filter(|_| self.over[i]);
-            let phase = match ended {
-                None => pb::EpisodePhase::Running,
-                Some(ended) if ended.terminated => pb::EpisodePhase::Terminated,
-                Some(_) => pb::EpisodePhase::Truncated,
-            };
-            assert_eq!(env.phase(), phase, "{at}");
+            let end = ended.map_or(pb::EpisodeEnd::NotEnded, |ended| ended.end());
+            assert_eq!(env.end(), end, "{at}");
         }
     }
 }
@@ -227,7 +233,7 @@ fn seeds(tensor: &pb::Tensor) -> Vec<u64> {
 }
 
 fn rules(preset: &str, width: u32, height: u32, preview: u32) -> Option<pb::Rules> {
-    let (width, height, preview) = (Some(width), Some(height), Some(preview));
+    let preview = Some(preview);
     Some(pb::Rules { preset: preset.to_owned(), width, height, preview, ..Default::default() })
 }
 
@@ -297,22 +303,14 @@ async fn a_session_is_watched_before_its_first_episode() {
     let (mut viewer, started) = watch(&mut client, &name).await;
     assert_eq!((started.env_ids.as_slice(), started.max_frames_per_second), ([0, 1].as_slice(), 60));
     let session = started.session.unwrap();
-    assert_eq!(
-        (session.name.as_str(), session.config.unwrap().rules.unwrap().width),
-        (name.as_str(), Some(10))
-    );
+    assert_eq!((session.name.as_str(), session.config.unwrap().rules.unwrap().width), (name.as_str(), 10));
     let frame = viewer.frame().await;
     assert_eq!((frame.sequence_number, frame.envs.len()), (0, 2));
-    let waiting = pb::WatchedEnv {
-        env_id: 1,
-        phase: pb::EpisodePhase::NotStarted.into(),
-        colors: vec![0; 200].into(),
-        ..Default::default()
-    };
+    let waiting = pb::WatchedEnv { env_id: 1, colors: vec![0; 200].into(), ..Default::default() };
     assert_eq!(frame.envs[1], waiting);
     client.reset(reset(&name)).await.unwrap();
     let frame = viewer.frame_of(1).await;
-    assert_eq!(frame.envs[1].phase(), pb::EpisodePhase::Running);
+    assert_eq!(frame.envs[1].end(), pb::EpisodeEnd::NotEnded);
     assert_eq!((frame.envs[1].piece.len(), frame.envs[1].piece_cells.len()), (1, 8));
 }
 
@@ -323,8 +321,7 @@ async fn colours_by_hand() {
     let mut client = server.client().await;
     let config = pb::SessionConfig {
         rules: rules("simplified", 4, 4, 1),
-        seed: None,
-        piece_sequences: vec!["TIOOL".to_owned()],
+        seeding: Some(seeding::from_sequences(vec!["TIOOL".to_owned()])),
         ..config(1, 0)
     };
     let name = create(&mut client, config).await.name;
@@ -349,7 +346,7 @@ async fn colours_by_hand() {
     .await
     .name;
     let (mut elsewhere, _) = watch(&mut client, &other).await;
-    let positions = pb::Positions { states: states.clone(), ..Default::default() };
+    let positions = positions::from_snapshots(states.clone());
     client.restore_state(restore(&other, positions.clone())).await.unwrap();
     let copy = elsewhere.frame_of(1).await;
     assert_eq!(drawn(&copy.envs[0]).concat(), drawn(env).concat().replace('T', "?"));
@@ -360,7 +357,7 @@ async fn colours_by_hand() {
         client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence_number;
     assert_eq!(drawn(&viewer.frame_of(sequence_number).await.envs[0]), before);
     // A drawing has no colours.
-    let positions = pb::Positions { drawings: vec![drawing(&["#...", "##.#"], "L")], ..Default::default() };
+    let positions = positions::from_drawings(vec![drawing(&["#...", "##.#"], "L")]);
     let sequence_number =
         client.restore_state(restore(&name, positions)).await.unwrap().into_inner().sequence_number;
     let drawn_by_hand = drawn(&viewer.frame_of(sequence_number).await.envs[0]);

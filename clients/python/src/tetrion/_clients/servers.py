@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
-from tetrion._evaluations.games import Games
+from tetrion._evaluations.games import Estimates, Games, Part, joined
 from tetrion._evaluations.progress import Progress, listener
 from tetrion._evaluations.recordings import with_recordings, words_of
-from tetrion._evaluations.request import EvaluationOptions, evaluation_request
-from tetrion._evaluations.results import Evaluation
-from tetrion._evaluations.run import EvaluationRun, describe
-from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, StoppedError, counts, cut, joined
+from tetrion._evaluations.request import EvaluationOptions, estimation_request, evaluation_request
+from tetrion._evaluations.results import Estimation, Evaluation, estimation, evaluation
+from tetrion._evaluations.run import EstimationRun, EvaluationRun, Run, describe
+from tetrion._evaluations.sharding import IN_FLIGHT, ShardProgress, StoppedError, counts, cut
 from tetrion._messages.policies import PoliciesLike
 from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
@@ -142,15 +142,44 @@ class Servers(Client):
         words = words_of(record, options)
         hears = listener(progress, on_progress)
         request = evaluation_request(policies, **options)
+        started, games = self._share(EvaluationRun, Games, request, options, hears)
+        result = evaluation(games, started, include_results=request.include_results)
+        return with_recordings(self._connection, self._create, request, result, words)
+
+    @keywords.checked
+    def estimate(
+        self,
+        policies: PoliciesLike = (),
+        *,
+        trials: int,
+        progress: bool = False,
+        on_progress: Progress | None = None,
+        **options: Unpack[EvaluationOptions],
+    ) -> Estimation:
+        """Estimates on all servers at once; arguments and results are those of `Client.estimate`, to the last bit."""
+        hears = listener(progress, on_progress)
+        request = estimation_request(policies, trials, **options)
+        started, estimates = self._share(EstimationRun, Estimates, request, options, hears)
+        return estimation(estimates, started, include_results=request.include_results)
+
+    def _share(
+        self,
+        run: type[Run[Part]],
+        kind: type[Part],
+        request: pb.EvaluatePoliciesRequest,
+        options: EvaluationOptions,
+        on_progress: Progress | None,
+    ) -> tuple[pb.EvaluationStarted, Part]:
+        """Cuts a request into shards, one run each; returns its description and all results."""
         request.rules_version = request.rules_version or self.server_info().rules_version
         started = describe(self._connection, request)
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
         shards = dict(enumerate(cut(started, pairs, self._num_servers)))
         interval = options.get("progress_interval")
-        watched = ShardProgress(started, 1.0 if interval is None else interval, hears)
+        watched = ShardProgress(started, 1.0 if interval is None else interval, on_progress)
         stop = threading.Event()
 
-        def play(shard: int) -> Games:
+        def play(shard: int) -> Part:
             def hear(now: EvaluationProgress) -> None:
                 watched.hear(shard, counts(now))
                 if stop.is_set():
@@ -161,8 +190,9 @@ class Servers(Client):
             part = pb.EvaluatePoliciesRequest()
             part.CopyFrom(request)
             part.pairs.CopyFrom(from_numpy(shards[shard]))
-            part.omit_results = False
-            return EvaluationRun(self._connection, part, hear).result()
+            part.include_results = True
+            results, _, _ = run(self._connection, part, hear)._finish()
+            return results
 
         parts = []
         with ThreadPoolExecutor(IN_FLIGHT * self._num_servers) as pool:
@@ -179,8 +209,7 @@ class Servers(Client):
                 stop.set()
                 raise
         watched.end()
-        result = joined(started, parts, omit_results=request.omit_results)
-        return with_recordings(self._connection, self._create, request, result, words)
+        return started, joined(parts, kind)
 
     def close(self) -> None:
         """Closes the connections."""

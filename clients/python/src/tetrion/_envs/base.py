@@ -84,9 +84,9 @@ class RemoteEnv:
             InvalidArgumentError: The rules belong to the other kind of environments, or features are selected and not
                 observed.
         """
-        selected = requests.features_message(config["features"])
+        selected = requests.selected_features(config["features"])
         shown = arguments.names("observations", config["observations"], "board")
-        if selected is not None and selected.ByteSize() and shown and "features" not in shown:
+        if selected and shown and "features" not in shown:
             raise InvalidArgumentError(
                 "features", f"are selected, and observations is {shown}, expected 'features' among them"
             )

@@ -130,7 +130,7 @@ def _falling(rules: RulesLike) -> RulesLike:
             named.MergeFrom(message)
         return rules_fields(named)
     # In the modern game pieces keep their turns and their way.
-    is_named = message.preset == "guideline" and not message.HasField("reach")
+    is_named = message.preset == "guideline" and not message.reach
     is_modern = is_named or message.reach == pb.REACH_MOVES
     fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}
     falling = rules_message(fields)

@@ -1,39 +1,37 @@
-"""The games of an evaluation that its answer must hold: each one that the request asks for, once, and no other."""
+"""The games, or the estimates, that an evaluation must send: each one that its request asks for, once, and no other."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._evaluations.games import Games
+from tetrion._evaluations.games import Games, Part, part_from, rows_of
 from tetrion._messages.tensors import to_numpy
 from tetrion._pb import messages as pb
 
 WITHOUT_SUMMARY = "the evaluation ended without a summary"
 
 
-class ExpectedGames:
-    """The games of one evaluation, and which of them have arrived.
+class ExpectedGames(Generic[Part]):
+    """The games of one evaluation, or its estimates, and which of them have arrived.
 
     Attributes:
-        num_policies: Rows of the weight matrix, and agents.
+        num_policies: Rows of weights, and other policies.
         num_seeds: Seeds or piece sequences.
         num_episodes: Episodes of each seed.
         num_games: Games in all.
     """
 
-    def __init__(self, request: pb.EvaluatePoliciesRequest) -> None:
+    def __init__(self, request: pb.EvaluatePoliciesRequest, kind: type[Part]) -> None:
         """No game has arrived yet."""
-        weights = request.weights.weights.shape if request.HasField("weights") else ()
-        self.num_policies = (weights[0] if weights else 0) + len(request.agents)
-        kind = request.WhichOneof("games")
-        if kind == "seeds":
-            self.num_seeds = request.seeds.shape[-1]
-        else:
-            self.num_seeds = request.seed_range.count if kind == "seed_range" else len(request.piece_sequences.sequences)
+        self._kind = kind
+        self._event = "results" if kind is Games else "estimates"
+        shapes = [policy.weights.weights.shape for policy in request.policies]
+        self.num_policies = sum(shape[0] if len(shape) == 2 else 1 for shape in shapes)
+        self.num_seeds = _num_seeds(request.seeding, self.num_policies)
         self.num_episodes = max(request.episodes_per_seed, 1)
         # The pairs that are played, each as one number, ascending; None for all of them.
         self._pairs: npt.NDArray[np.int64] | None = None
@@ -43,7 +41,7 @@ class ExpectedGames:
         self.num_games = num_pairs * self.num_episodes
         # Made when the first answer shows that the server plays so many.
         self._arrived: npt.NDArray[np.bool_] | None = None
-        self._omits_results = request.omit_results
+        self._has_results = request.include_results
         self._has_started = False
         # How many games the last request asked for, and which had arrived before it; None: it was the first.
         self._asked = self.num_games
@@ -52,8 +50,8 @@ class ExpectedGames:
     def _as_numbers(self, policies: npt.NDArray[Any], seeds: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         return policies.astype(np.int64) * self.num_seeds + seeds.astype(np.int64)
 
-    def check(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
-        """Compares a message with the request; returns its games, if it has results, that had not arrived before.
+    def check(self, message: pb.EvaluatePoliciesResponse) -> Part | None:
+        """Compares a message with the request; returns its games, if it has some, that had not arrived before.
 
         Raises:
             InvalidAnswerError: It does not fit the request.
@@ -64,10 +62,12 @@ class ExpectedGames:
             self._has_started = True
         elif not self._has_started:
             raise invalid_answer("the evaluation did not begin with a description of what is played")
-        elif event == "results":
-            return self._take(Games._from_message(message.results))
+        elif event == self._event:
+            return self._take(part_from(getattr(message, self._event), self._kind))
+        elif event in ("results", "estimates"):
+            raise invalid_answer(f"the evaluation sent {event}, expected {self._event}")
         elif event == "summary":
-            if not self._omits_results:
+            if self._has_results:
                 self._check_complete()
             # After a loss, the summary covers only the games of the last request.
             if self._before is None:
@@ -89,12 +89,12 @@ class ExpectedGames:
             if ours != theirs:
                 raise invalid_answer(f"the evaluation has {theirs} {name}, expected {ours}")
 
-    def _take(self, games: Games) -> Games:
+    def _take(self, games: Part) -> Part:
         """The games that had not arrived before the last request."""
         places = self._places(games)
         if self._before is not None:
             is_new = ~self._before[places]
-            games, places = games.rows(is_new), places[is_new]
+            games, places = rows_of(games, self._kind, is_new), places[is_new]
         arrived = self._arrivals
         if arrived[places].any() or np.unique(places).size < places.size:
             raise invalid_answer("a game of the evaluation came twice")
@@ -108,7 +108,7 @@ class ExpectedGames:
             self._arrived = np.zeros(self.num_games, np.bool_)
         return self._arrived
 
-    def _places(self, games: Games) -> npt.NDArray[np.int64]:
+    def _places(self, games: Part) -> npt.NDArray[np.int64]:
         """The place of each game among those that were asked for."""
         fits = (games.policy_indices < self.num_policies) & (games.seed_indices < self.num_seeds)
         fits &= games.episode_indices < self.num_episodes
@@ -128,14 +128,14 @@ class ExpectedGames:
         if missing:
             raise invalid_answer(f"{missing} games of the evaluation are missing in its answer")
 
-    def resume(self) -> npt.NDArray[np.uint32]:
-        """The pairs of policy and seed of which games are missing, uint32 [G, 2]: what the next request asks for."""
+    def resume(self) -> npt.NDArray[np.int32]:
+        """The pairs of policy and seed of which games are missing, int32 [G, 2]: what the next request asks for."""
         # Of a seed with several episodes, some may have arrived before the loss.
         before = self._before = self._arrivals.copy()
         rows = np.flatnonzero(~before.reshape(-1, self.num_episodes).all(axis=1))
         self._asked = len(rows) * self.num_episodes
         numbers = rows if self._pairs is None else self._pairs[rows]
-        return np.stack(np.divmod(numbers, self.num_seeds), axis=1).astype(np.uint32)
+        return np.stack(np.divmod(numbers, self.num_seeds), axis=1).astype(np.int32)
 
     def _check_summary(self, summary: pb.EvaluationSummary) -> None:
         """Refuses a summary with other policies or other numbers of games."""
@@ -144,6 +144,8 @@ class ExpectedGames:
         counts = counts * (self.num_episodes if self._pairs is not None else self.num_seeds * self.num_episodes)
         expected = list(zip(policies.tolist(), counts.tolist(), strict=True))
         given = [(policy.policy_index, policy.num_games) for policy in summary.policies]
+        if self._kind is not Games:
+            given = [(policy.policy_index, policy.num_estimates) for policy in summary.estimates]
         if given != expected:
             place = next((place for place, pair in enumerate(given) if pair != expected[min(place, len(expected) - 1)]), 0)
             policy, num_games = given[place] if given else (None, 0)
@@ -154,3 +156,10 @@ class ExpectedGames:
             if not {difference.policy_index, difference.baseline_index} <= known:
                 pair = f"{difference.policy_index} and {difference.baseline_index}"
                 raise invalid_answer(f"the summary of the evaluation compares the policies {pair}")
+
+
+def _num_seeds(seeding: pb.Seeding, num_policies: int) -> int:
+    if seeding.HasField("seeds"):
+        rows = num_policies if seeding.seeds.per_policy else 1
+        return len(seeding.seeds.seeds) // max(rows, 1)
+    return seeding.drawn.count if seeding.HasField("drawn") else len(seeding.piece_sequences.sequences)

@@ -1,50 +1,33 @@
-"""The results of an evaluation: many games as columns of numbers."""
+"""The results of an evaluation as columns of numbers: games, or estimates of how long games last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._messages.tensors import column, from_numpy
+from tetrion._messages.ends import EpisodeEnd
+from tetrion._messages.tensors import column
 from tetrion._pb import messages as pb
+
+Part = TypeVar("Part", bound="Columns")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Games:
-    """Finished games, as parallel columns.
+class Columns:
+    """A row for each policy, seed and episode."""
 
-    Attributes:
-        policy_indices: uint32 [K], rows of the weight matrix first, then the controllers.
-        seed_indices: uint32 [K].
-        episode_indices: uint32 [K], the episode of that seed.
-        seeds: uint64 [K], the seed of the episode: `reset(seeds=...)` with it deals the same pieces.
-        lines: uint64 [K], lines cleared.
-        pieces: uint64 [K], pieces landed.
-        steps: uint64 [K], steps taken.
-        scores: float64 [K], points as the rules score them.
-        truncated: bool [K], whether a limit cut the game.
-    """
-
-    policy_indices: npt.NDArray[np.uint32]
-    seed_indices: npt.NDArray[np.uint32]
-    episode_indices: npt.NDArray[np.uint32]
+    policy_indices: npt.NDArray[np.int32]
+    seed_indices: npt.NDArray[np.int32]
+    episode_indices: npt.NDArray[np.int32]
     seeds: npt.NDArray[np.uint64]
-    lines: npt.NDArray[np.uint64]
-    pieces: npt.NDArray[np.uint64]
-    steps: npt.NDArray[np.uint64]
-    scores: npt.NDArray[np.float64]
-    truncated: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """How many games."""
-        return len(self.lines)
-
-    def __repr__(self) -> str:
-        """How many, in a line."""
-        return f"<tetrion.Games: {len(self)} games>"
+        """How many rows."""
+        return len(self.seeds)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same values."""
@@ -57,38 +40,108 @@ class Games:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @classmethod
-    def _from_message(cls, results: pb.EvaluationResults) -> Games:
-        """Views of the message's bytes.
 
-        Raises:
-            InvalidAnswerError: The columns have different lengths, or other types.
-        """
-        length = len(results.truncated.data)
-        return cls(**{name: column(getattr(results, name), name, dtype, (length,)) for name, dtype in _DTYPES.items()})
+@dataclass(frozen=True, repr=False, eq=False)
+class Games(Columns):
+    """Finished games, as parallel columns.
 
-    @classmethod
-    def _joined(cls, parts: Sequence[Games]) -> Games:
-        """The games of all parts, in the order of policy, seed and episode."""
-        if not parts:
-            return cls._from_message(_NO_GAMES)
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
-        order = np.lexsort([columns["episode_indices"], columns["seed_indices"], columns["policy_indices"]])
-        return cls(**{name: column[order] for name, column in columns.items()})
+    Attributes:
+        policy_indices: int32 [K], rows of the weight matrix first, then the other policies.
+        seed_indices: int32 [K].
+        episode_indices: int32 [K], the episode of that seed.
+        seeds: uint64 [K], the seed of the episode: `reset(seeds=...)` with it deals the same pieces.
+        lines: int64 [K], lines cleared.
+        pieces: int64 [K], pieces landed.
+        steps: int64 [K], steps taken.
+        scores: float64 [K], points as the rules score them.
+        ends: uint8 [K], why each game ended: see `EpisodeEnd`.
+    """
+
+    lines: npt.NDArray[np.int64]
+    pieces: npt.NDArray[np.int64]
+    steps: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.uint8]
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Whether a limit cut the game, or the end of its piece sequence; bool [K]."""
+        return ~np.isin(self.ends, (EpisodeEnd.TOPPED_OUT, EpisodeEnd.INVALID_ACTION))
+
+    def __repr__(self) -> str:
+        """How many, in a line."""
+        return f"<tetrion.Games: {len(self)} games>"
 
     def rows(self, chosen: npt.NDArray[np.generic]) -> Games:
         """Some of them, by a mask or by indices."""
-        return Games(**{name: getattr(self, name)[chosen] for name in COLUMNS})
+        return rows_of(self, Games, chosen)
 
 
-_DTYPES = {
-    field.name: np.dtype(
-        {"scores": np.float64, "truncated": np.bool_}.get(
-            field.name, np.uint32 if field.name.endswith("_indices") else np.uint64
-        )
-    )
-    for field in fields(Games)
+@dataclass(frozen=True, repr=False, eq=False)
+class Estimates(Columns):
+    """Estimates of how long games last, as parallel columns.
+
+    Attributes:
+        policy_indices: int32 [K], rows of the weight matrix first, then the other policies.
+        seed_indices: int32 [K].
+        episode_indices: int32 [K], the episode of that seed.
+        seeds: uint64 [K], the seed of the episode.
+        loss_rates: float64 [K], losses for each piece. The mean over estimates is the inverse of the pieces of a game.
+        lines_per_piece: float64 [K].
+        steps_per_piece: float64 [K].
+        score_per_piece: float64 [K], points as the rules score them.
+        lasts_longer: bool [K], whether games last longer than the estimate.
+    """
+
+    loss_rates: npt.NDArray[np.float64]
+    lines_per_piece: npt.NDArray[np.float64]
+    steps_per_piece: npt.NDArray[np.float64]
+    score_per_piece: npt.NDArray[np.float64]
+    lasts_longer: npt.NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        """How many, in a line."""
+        return f"<tetrion.Estimates: {len(self)} estimates>"
+
+    def rows(self, chosen: npt.NDArray[np.generic]) -> Estimates:
+        """Some of them, by a mask or by indices."""
+        return rows_of(self, Estimates, chosen)
+
+
+# The types of the columns, in order.
+_DTYPES: dict[type[Any], dict[str, np.dtype[Any]]] = {
+    kind: {field.name: np.dtype(str(field.type).removeprefix("npt.NDArray[np.").rstrip("_]")) for field in fields(kind)}
+    for kind in (Games, Estimates)
 }
-COLUMNS = tuple(_DTYPES)
 
-_NO_GAMES = pb.EvaluationResults(**{name: from_numpy(np.empty(0, dtype)) for name, dtype in _DTYPES.items()})
+
+def columns(part: Part, kind: type[Part]) -> dict[str, Any]:
+    """The columns by name, without what a whole evaluation has beside them."""
+    return {name: getattr(part, name) for name in _DTYPES[kind]}
+
+
+def rows_of(part: Part, kind: type[Part], chosen: npt.NDArray[np.generic]) -> Part:
+    """Some rows, by a mask or by indices."""
+    return kind(**{name: values[chosen] for name, values in columns(part, kind).items()})
+
+
+def part_from(message: pb.EvaluationResults | pb.EvaluationEstimates, kind: type[Part]) -> Part:
+    """The columns of a message, as views of its bytes.
+
+    Raises:
+        InvalidAnswerError: They have different lengths, or other types.
+    """
+    dtypes = _DTYPES[kind]
+    # The last one has a byte for each row.
+    length = len(getattr(message, [*dtypes][-1]).data)
+    return kind(**{name: column(getattr(message, name), name, dtype, (length,)) for name, dtype in dtypes.items()})
+
+
+def joined(parts: Sequence[Part], kind: type[Part]) -> Part:
+    """All parts, in the order of policy, seed and episode."""
+    dtypes = _DTYPES[kind]
+    if not parts:
+        return kind(**{name: np.empty(0, dtype) for name, dtype in dtypes.items()})
+    whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in dtypes}
+    order = np.lexsort([whole["episode_indices"], whole["seed_indices"], whole["policy_indices"]])
+    return kind(**{name: values[order] for name, values in whole.items()})

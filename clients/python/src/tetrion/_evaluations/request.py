@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -22,27 +21,13 @@ from tetrion._messages.policies import (
     weights_message,
 )
 from tetrion._messages.requests import FeaturesLike, RulesLike, rules_message, selected_features
-from tetrion._messages.tensors import from_numpy
+from tetrion._messages.seedings import Seeds, evaluation_seeding
+from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-Seeds: TypeAlias = "npt.ArrayLike | SeedRange | None"
-
-
-@dataclass(frozen=True)
-class SeedRange:
-    """Seeds drawn from one number, common to all policies.
-
-    Attributes:
-        seed: Any number from 0 to 2**64 - 1.
-        count: How many, 1 to 1,048,576.
-    """
-
-    seed: int
-    count: int
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -56,7 +41,7 @@ class EvaluationOptions(TypedDict, total=False):
         features: What the first F columns of `weights` mean: the name of a feature set, or a list of features.
         model: An `Mlp`, with tables or without, or an `NTuple` that is added to the weighted sum; its parameters follow the
             weights in each row. By default there is none.
-        seeds: [S], common to all policies; [P, S], a row for each; or a `SeedRange`.
+        seeds: [S], common to all policies; [P, S], a row for each; or `DrawnSeeds`.
         piece_sequences: Explicit pieces in place of seeds, one text a game, common to all policies.
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
         rules_version: Refuse unless the server has this one.
@@ -64,17 +49,13 @@ class EvaluationOptions(TypedDict, total=False):
         terminal_value: The value of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
             `score`.
         episodes_per_seed: Episodes of each seed; by default 1.
-        pairs: uint32 [G, 2], policy and seed indices to play; by default all.
+        pairs: int32 [G, 2], policy and seed indices to play; by default all.
         max_pieces: Cuts a game after so many pieces; by default the server's limit.
         max_steps: Cuts a game after so many steps; by default the server's limit.
-        loss_trials: Estimate how long games last instead of playing them, with so many trials at each height of the stack:
-            for controllers that hardly ever lose. Each result is then the mean of games like that one. By default games are
-            played.
-        baseline: Index of the policy that the others are compared with, on common seeds; by default the first. Estimates are
-            not compared.
+        baseline: Index of the policy that the others are compared with, on common seeds; by default the first.
         max_parallelism: Threads to use at most; by default all.
         progress_interval: Seconds between progress messages; by default 1.
-        omit_results: Ask for the summary alone.
+        include_results: Whether to ask for the games; False: for the summary alone.
         max_response_bytes: The largest message to accept; by default 4 MiB, enough for some 10,000 policies.
     """
 
@@ -91,16 +72,15 @@ class EvaluationOptions(TypedDict, total=False):
     pairs: npt.ArrayLike | None
     max_pieces: int | None
     max_steps: int | None
-    loss_trials: int | None
     baseline: int | None
     max_parallelism: int | None
     progress_interval: float | None
-    omit_results: bool
+    include_results: bool
     max_response_bytes: int | None
 
 
 def evaluation_request(policies: PoliciesLike = (), **options: Unpack[EvaluationOptions]) -> pb.EvaluatePoliciesRequest:
-    """The request for an evaluation.
+    """The request for games.
 
     Args:
         policies: Names or `Policy`s, which follow the rows of the matrix.
@@ -110,48 +90,46 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
         InvalidArgumentError: A value has the wrong type or is out of range; an option would have no
             effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
     """
-    seeds, pairs = options.get("seeds"), options.get("pairs")
-    baseline, interval = options.get("baseline"), options.get("progress_interval")
+    pairs, baseline, interval = options.get("pairs"), options.get("baseline"), options.get("progress_interval")
     weights = _weights(options)
-    piece_sequences = arguments.pieces("piece_sequences", options.get("piece_sequences", ()))
-    if (seeds is None) == (not piece_sequences):
-        given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
-        raise InvalidArgumentError("seeds", given)
+    seeding = evaluation_seeding(options.get("seeds"), options.get("piece_sequences", ()))
+    if baseline is not None and seeding.seeds.per_policy:
+        raise InvalidArgumentError("baseline", "is given with a list of seeds for each policy, expected common seeds")
     request = pb.EvaluatePoliciesRequest(
         rules=rules_message(options.get("rules")),
         rules_version=arguments.string("rules_version", options.get("rules_version", "")),
-        weights=weights,
-        agents=[policy_message(policy) for policy in checked_policies(policies)],
+        policies=[*weights, *(policy_message(policy) for policy in checked_policies(policies))],
+        seeding=seeding,
         episodes_per_seed=arguments.integer("episodes_per_seed", options.get("episodes_per_seed", 1)),
         max_pieces=arguments.limit("max_pieces", options.get("max_pieces"), arguments.U64),
         max_steps=arguments.limit("max_steps", options.get("max_steps"), arguments.U64),
-        loss_trials=arguments.limit("loss_trials", options.get("loss_trials")),
         baseline=arguments.integer("baseline", baseline) if baseline is not None else None,
         max_parallelism=arguments.limit("max_parallelism", options.get("max_parallelism")),
-        omit_results=arguments.flag("omit_results", options.get("omit_results", False)),
+        include_results=arguments.flag("include_results", options.get("include_results", True)),
         max_response_bytes=arguments.limit("max_response_bytes", options.get("max_response_bytes")),
     )
-    if isinstance(seeds, SeedRange):
-        seed = arguments.integer("seeds.seed", seeds.seed, 0, arguments.U64)
-        request.seed_range.CopyFrom(pb.SeedRange(seed=seed, count=arguments.integer("seeds.count", seeds.count)))
-    elif seeds is not None:
-        request.seeds.CopyFrom(from_numpy(_unsigned(seeds), np.uint64, "seeds"))
-        if len(request.seeds.shape) not in (1, 2) or 0 in request.seeds.shape:
-            raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or SeedRange(seed, count)")
-        if baseline is not None and len(request.seeds.shape) == 2:
-            raise InvalidArgumentError("baseline", "is given with a list of seeds for each policy, expected common seeds")
-    else:
-        request.piece_sequences.CopyFrom(pb.PieceSequences(sequences=piece_sequences))
-    if baseline is not None and request.loss_trials:
-        raise InvalidArgumentError(
-            "baseline", "is given with loss_trials, expected one of the two: estimates are not compared"
-        )
     if pairs is not None:
-        request.pairs.CopyFrom(from_numpy(pairs, np.uint32, "pairs"))
+        indices = to_numpy(from_numpy(pairs, np.uint32, "pairs"))  # None is negative.
+        request.pairs.CopyFrom(from_numpy(indices, np.int32, "pairs"))
         if len(request.pairs.shape) != 2 or request.pairs.shape[1] != 2:
             raise arguments.wrong("pairs", pairs, "rows of two: the index of a policy and of a seed")
     if interval is not None:
         request.progress_interval.CopyFrom(arguments.duration("progress_interval", interval))
+    return request
+
+
+def estimation_request(
+    policies: PoliciesLike, trials: int, **options: Unpack[EvaluationOptions]
+) -> pb.EvaluatePoliciesRequest:
+    """The request for estimates of how long games last, with so many trials at each height of the stack.
+
+    Raises:
+        InvalidArgumentError: As of `evaluation_request`, or there is a baseline.
+    """
+    if options.get("baseline") is not None:
+        raise InvalidArgumentError("baseline", "is given for estimates, which are not compared")
+    request = evaluation_request(policies, **options)
+    request.loss_estimation.trials = arguments.integer("trials", trials, 1)
     return request
 
 
@@ -164,8 +142,8 @@ _OF_POLICIES = {
 }
 
 
-def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
-    """The matrix of weights, with all that its policies share."""
+def _weights(options: EvaluationOptions) -> list[pb.Policy]:
+    """The policies of the matrix of weights, if there is one, with all that they share."""
     weights = options.get("weights")
     features = selected_features(options.get("features"))
     terminal_value = checked_terminal_value(options.get("terminal_value"))
@@ -173,17 +151,8 @@ def _weights(options: EvaluationOptions) -> pb.WeightMatrix | None:
     check_model(model)
     check_search(search)
     if weights is not None:
-        return weights_message(weights, features, model, search, terminal_value)
+        return [weights_message(weights, features, model, search, terminal_value)]
     for name, instead in _OF_POLICIES.items():
         if options.get(name) is not None:
             raise InvalidArgumentError(name, f"is given without weights, expected weights; {instead}")
-    return None
-
-
-def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
-    """Seeds whose negative numbers, as in `infos["seed"]`, became those of the same bits."""
-    try:
-        given = np.asarray(seeds)
-    except ValueError:
-        return seeds  # Rows of different lengths, which are refused later.
-    return given.astype(np.int64).view(np.uint64) if given.dtype.kind == "i" else seeds
+    return []

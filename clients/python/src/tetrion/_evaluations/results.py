@@ -1,13 +1,17 @@
-"""What an evaluation comes to: all games, their summary, and recordings of some."""
+"""What an evaluation comes to: all games, their summary, and recordings of some; or all estimates and their summary."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._evaluations.games import Games
+from tetrion._evaluations.games import Estimates, Games, columns, joined
+from tetrion._evaluations.summary import summarize, summarize_estimates
+from tetrion._messages.records import record
+from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationStarted, EvaluationSummary
 from tetrion._recordings.recording import Recording
 
@@ -22,7 +26,7 @@ class Evaluation(Games):
     Attributes:
         started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
         summary: `policies`, one for each that played, rows of the weight matrix first; and `paired_differences` to the
-            baseline, game by game on the same pieces. `lines`, `pieces` and `score` in them are `Statistics`.
+            baseline, game by game on the same pieces. `lines`, `pieces`, `steps` and `score` in them are `Statistics`.
         recordings: The games that `record` asked for, in the order of policies, and of each in the order of the words.
     """
 
@@ -33,12 +37,61 @@ class Evaluation(Games):
     def __repr__(self) -> str:
         """What was played and the mean lines, in a line."""
         policies = self.summary.policies
-        means = ", ".join(f"{policy.lines.mean:.1f}" for policy in policies[:_SHOWN])
-        more = f" and {len(policies) - _SHOWN} more" if len(policies) > _SHOWN else ""
         num_games = sum(policy.num_games for policy in policies)
-        return f"<tetrion.Evaluation: {num_games} games of {len(policies)} policies, mean lines {means}{more}>"
+        return f"<tetrion.Evaluation: {num_games} games of {_means([policy.lines.mean for policy in policies])}>"
 
     @property
     def mean_lines(self) -> npt.NDArray[np.float64]:
         """Mean lines a game of each policy that played, float64 [P]."""
         return np.array([policy.lines.mean for policy in self.summary.policies])
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Estimation(Estimates):
+    """Estimates of how long games last, in the order of policy, seed and episode, and their summary.
+
+    Attributes:
+        started: What was estimated, with every default: `num_policies`, `num_seeds`, `rules`, `loss_estimation`, ...
+        summary: `estimates`, one for each policy, rows of the weight matrix first. `lines`, `pieces`, `steps` and `score` in
+            them are `Statistics` of games; `num_lasting_longer` counts the estimates whose games last longer, and unless it
+            is 0, the means are lower bounds.
+    """
+
+    started: EvaluationStarted
+    summary: EvaluationSummary
+
+    def __repr__(self) -> str:
+        """What was estimated and the mean lines, in a line."""
+        policies = self.summary.estimates
+        num_estimates = sum(policy.num_estimates for policy in policies)
+        return f"<tetrion.Estimation: {num_estimates} estimates of {_means([policy.lines.mean for policy in policies])}>"
+
+
+def _means(lines: Sequence[float]) -> str:
+    means = ", ".join(f"{mean:.1f}" for mean in lines[:_SHOWN])
+    more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+    return f"{len(lines)} policies, mean lines {means}{more}"
+
+
+def evaluation(
+    games: Games, started: pb.EvaluationStarted, summary: pb.EvaluationSummary | None = None, *, include_results: bool = True
+) -> Evaluation:
+    """The games of an evaluation with its messages; without a summary, they are summed up."""
+    if summary is None:
+        summary = summarize(games, started.baseline if started.HasField("baseline") else None)
+    kept = games if include_results else joined([], Games)
+    return Evaluation(**columns(kept, Games), started=record(started), summary=record(summary))
+
+
+def estimation(
+    estimates: Estimates,
+    started: pb.EvaluationStarted,
+    summary: pb.EvaluationSummary | None = None,
+    *,
+    include_results: bool = True,
+) -> Estimation:
+    """The estimates of an evaluation with its messages; without a summary, they are summed up."""
+    if summary is None:
+        summary = summarize_estimates(estimates)
+    kept = estimates if include_results else joined([], Estimates)
+    return Estimation(**columns(kept, Estimates), started=record(started), summary=record(summary))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import Generic
 
 from tetrion._checks.failures import invalid_answer
 from tetrion._evaluations.expected_games import WITHOUT_SUMMARY, ExpectedGames
-from tetrion._evaluations.games import COLUMNS, Games
+from tetrion._evaluations.games import Estimates, Games, Part, joined
 from tetrion._evaluations.progress import Progress
-from tetrion._evaluations.results import Evaluation
-from tetrion._evaluations.summary import summarize
+from tetrion._evaluations.results import Estimation, Evaluation, estimation, evaluation
 from tetrion._messages.records import record
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
@@ -18,26 +18,20 @@ from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import ServerUnavailableError, VersionMismatchError
 
 
-class EvaluationRun:
-    """Iterates over the games of an evaluation as they finish; `result` waits for all of them.
+class Run(Generic[Part]):
+    """Iterates over the games, or the estimates, of an evaluation as they finish; see `EvaluationRun`."""
 
-    If the server is lost, the run asks for the missing games when it is back. That changes no game and no result. Games
-    come in any order and in portions of any size.
-
-    Attributes:
-        progress: The last report of the server; None before the first.
-        games_done: Games received.
-    """
+    _kind: type[Part]
 
     def __init__(self, connection: Connection, request: pb.EvaluatePoliciesRequest, on_progress: Progress | None) -> None:
         """See `Client.start_evaluation`."""
         self._connection = connection
         self._request = request
         self._on_progress = on_progress
-        self._parts: list[Games] = []
+        self._parts: list[Part] = []
         self._summary: pb.EvaluationSummary | None = None
         self._resumed = False
-        self._expected = ExpectedGames(request)
+        self._expected = ExpectedGames(request, self._kind)
         self._chunks = self._run()
         self._started: pb.EvaluationStarted | None = None
         self.progress: EvaluationProgress | None = None
@@ -53,37 +47,25 @@ class EvaluationRun:
         """Games in all; None before the first answer."""
         return self._started.num_games if self._started is not None else None
 
-    def __iter__(self) -> Iterator[Games]:
+    def __iter__(self) -> Iterator[Part]:
         """The games not yet taken, in portions as they come. Leaving the iteration ends nothing; `close` does."""
         return self._chunks
 
-    def result(self) -> Evaluation:
-        """Waits for all games and sums them up, including those already taken.
-
-        Raises:
-            RuntimeError: It was closed before its end.
-            InvalidRequestError: The server refuses the request; `violations` says which field and why.
-            InvalidAnswerError: Games are missing in the answer, came twice or were not asked for.
-            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
-        """
+    def _finish(self) -> tuple[Part, pb.EvaluationStarted, pb.EvaluationSummary | None]:
+        """Waits for all games; returns them with their description, and with their summary if the server has made it."""
         for _ in self._chunks:
             pass
         if self._started is None or self._summary is None:
             raise RuntimeError("the evaluation was closed before its end, so there is no result")
-        games = Games._joined(self._parts)
-        summary = self._summary
-        if self._resumed and not self._request.omit_results:
-            # The server's own summary covers only the games of the last request.
-            baseline = self._started.baseline if self._started.HasField("baseline") else None
-            summary = summarize(games, baseline, loss_trials=self._started.loss_trials)
-        columns = {name: getattr(games, name) for name in COLUMNS}
-        return Evaluation(**columns, started=record(self._started), summary=record(summary))
+        # After a loss, the server's own summary covers only the games of the last request.
+        has_own = not self._resumed or not self._request.include_results
+        return joined(self._parts, self._kind), self._started, self._summary if has_own else None
 
     def close(self) -> None:
         """Ends the games on the server."""
         self._chunks.close()
 
-    def _run(self) -> Generator[Games, None, None]:
+    def _run(self) -> Generator[Part, None, None]:
         patience = Patience(self._connection)
         request: pb.EvaluatePoliciesRequest | None = self._request
         while request is not None:
@@ -103,7 +85,7 @@ class EvaluationRun:
         # Every game had arrived; only the summary was lost with the server.
         self._summary = pb.EvaluationSummary()
 
-    def _take(self, message: pb.EvaluatePoliciesResponse) -> Games | None:
+    def _take(self, message: pb.EvaluatePoliciesResponse) -> Part | None:
         """Takes a message; returns the new games in it.
 
         Raises:
@@ -142,7 +124,7 @@ class EvaluationRun:
     def _rest(self) -> pb.EvaluatePoliciesRequest | None:
         """The request for what is missing; None if nothing is."""
         self._resumed = True
-        if self._started is None or self._request.omit_results:
+        if self._started is None or not self._request.include_results:
             return self._request
         missing = self._expected.resume()
         if not len(missing):
@@ -154,6 +136,41 @@ class EvaluationRun:
         return request
 
 
+class EvaluationRun(Run[Games]):
+    """Iterates over the games of an evaluation as they finish; `result` waits for all of them.
+
+    If the server is lost, the run asks for the missing games when it is back. That changes no game and no result. Games
+    come in any order and in portions of any size.
+
+    Attributes:
+        progress: The last report of the server; None before the first.
+        games_done: Games received.
+    """
+
+    _kind = Games
+
+    def result(self) -> Evaluation:
+        """Waits for all games and sums them up, including those already taken.
+
+        Raises:
+            RuntimeError: It was closed before its end.
+            InvalidRequestError: The server refuses the request; `violations` says which field and why.
+            InvalidAnswerError: Games are missing in the answer, came twice or were not asked for.
+            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
+        """
+        return evaluation(*self._finish())
+
+
+class EstimationRun(Run[Estimates]):
+    """Waits for estimates of how long games last."""
+
+    _kind = Estimates
+
+    def result(self) -> Estimation:
+        """Waits for all estimates and sums them up; see `EvaluationRun.result`."""
+        return estimation(*self._finish())
+
+
 def describe(connection: Connection, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
     """What a whole request comes to. A server checks it, and stops when the call ends."""
     patience = Patience(connection)
@@ -161,7 +178,7 @@ def describe(connection: Connection, request: pb.EvaluatePoliciesRequest) -> pb.
         messages = connection.evaluate(request)
         try:
             started = next(messages, pb.EvaluatePoliciesResponse()).started
-            ExpectedGames(request).check_started(started)
+            ExpectedGames(request, Games).check_started(started)
             return started
         except ServerUnavailableError as error:
             patience.wait(error)

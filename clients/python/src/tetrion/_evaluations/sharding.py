@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._evaluations.games import COLUMNS, Games
+from tetrion._evaluations.games import Columns, Games
 from tetrion._evaluations.progress import Progress
-from tetrion._evaluations.results import Evaluation
-from tetrion._evaluations.summary import summarize
-from tetrion._messages.records import record
 from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationProgress
 
@@ -36,7 +32,7 @@ class StoppedError(Exception):
 
 def cut(
     started: pb.EvaluationStarted, pairs: npt.ArrayLike | None, num_servers: int, num_cores: int = 1
-) -> list[npt.NDArray[np.uint32]]:
+) -> list[npt.NDArray[np.int32]]:
     """The pairs of policy and seed to be played, in shards.
 
     Args:
@@ -48,20 +44,11 @@ def cut(
     if pairs is None:
         indices = np.arange(started.num_policies * started.num_seeds)
         pairs = np.stack(np.divmod(indices, started.num_seeds), axis=1)
-    whole = np.asarray(pairs, np.uint32)
+    whole = np.asarray(pairs, np.int32)
     size = max(math.ceil(len(whole) / (_SHARDS_A_SERVER * num_servers)), 2 * num_cores // IN_FLIGHT)
     num_shards = math.ceil(len(whole) / size)
     # Every n-th pair, because neighbours are alike: so a policy that plays long games is in all shards.
     return [whole[shard::num_shards] for shard in range(num_shards)]
-
-
-def joined(started: pb.EvaluationStarted, parts: Iterable[Games], *, omit_results: bool) -> Evaluation:
-    """All games as one evaluation."""
-    games = Games._joined(list(parts))
-    baseline = started.baseline if started.HasField("baseline") else None
-    summary = summarize(games, baseline, loss_trials=started.loss_trials)
-    kept = Games._joined([]) if omit_results else games
-    return Evaluation(**{name: getattr(kept, name) for name in COLUMNS}, started=record(started), summary=record(summary))
 
 
 def counts(now: EvaluationProgress) -> Counts:
@@ -95,12 +82,12 @@ class ShardProgress:
         """Records the progress of a shard."""
         self._heard[shard] = counts
 
-    def finish(self, shard: int, games: Games) -> None:
-        """Records a shard that has finished: what was played in it, which is not what estimates are of."""
+    def finish(self, shard: int, part: Columns) -> None:
+        """Records a shard that has finished. Estimates do not tell what was played for them."""
         _, pieces, lines = self._heard.pop(shard, (0, 0, 0))
-        if not self._started.loss_trials:
-            pieces, lines = int(games.pieces.sum()), int(games.lines.sum())
-        self._finished.append((len(games), pieces, lines))
+        if isinstance(part, Games):
+            pieces, lines = int(part.pieces.sum()), int(part.lines.sum())
+        self._finished.append((len(part), pieces, lines))
 
     def report_if_due(self, running: set[int]) -> bool:
         """Reports if it is time to, counting the running shards too; returns whether it did."""

@@ -1,4 +1,4 @@
-"""The summary of an evaluation, computed from its games exactly as the server does.
+"""The summary of an evaluation, computed from its games or its estimates exactly as the server does.
 
 It is needed if no server's summary covers all games, because several servers played them. Sums run in the order of policy,
 seed and episode, in float64, one number after the other, so the same games give the same bits as on the server.
@@ -9,39 +9,29 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._evaluations.games import Games
+from tetrion._evaluations.games import Estimates, Games
 from tetrion._pb import messages as pb
 
 
-def summarize(games: Games, baseline: int | None, *, loss_trials: int = 0) -> pb.EvaluationSummary:
+def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
     """Sums games up.
 
     Args:
         games: Complete, and in the order of policy, seed and episode.
         baseline: The policy to compare the others with, game by game on the same pieces; None: no comparison.
-        loss_trials: The trials of each estimate; 0 where games were played.
     """
     summary = pb.EvaluationSummary()
-    policies, starts = np.unique(games.policy_indices, return_index=True)
-    slices = {
-        int(policy): slice(start, stop)
-        for policy, start, stop in zip(policies, starts, [*starts[1:], len(games)], strict=True)
-    }
-    lines, pieces = games.lines.astype(np.float64), games.pieces.astype(np.float64)
+    slices = _slices(games)
+    lines = games.lines.astype(np.float64)
     for policy, rows in slices.items():
-        cut = int(games.truncated[rows].sum())
-
-        def statistics(values: npt.NDArray[np.float64], rows: slice = rows) -> pb.Statistics:
-            return _of_estimates(values[rows], pieces[rows]) if loss_trials else _statistics(values[rows])
-
         summary.policies.add(
             policy_index=policy,
             num_games=rows.stop - rows.start,
-            num_truncated=cut,
-            lower_bound=cut > 0,
-            lines=statistics(lines),
-            pieces=statistics(pieces),
-            score=statistics(games.scores),
+            num_truncated=int(games.truncated[rows].sum()),
+            lines=_statistics(lines[rows]),
+            pieces=_statistics(games.pieces[rows].astype(np.float64)),
+            steps=_statistics(games.steps[rows].astype(np.float64)),
+            score=_statistics(games.scores[rows]),
         )
     if baseline is None or baseline not in slices:
         return summary
@@ -65,6 +55,30 @@ def summarize(games: Games, baseline: int | None, *, loss_trials: int = 0) -> pb
     return summary
 
 
+def summarize_estimates(estimates: Estimates) -> pb.EvaluationSummary:
+    """Sums estimates up, complete, and in the order of policy, seed and episode."""
+    summary = pb.EvaluationSummary()
+    for policy, rows in _slices(estimates).items():
+        rates = estimates.loss_rates[rows]
+        summary.estimates.add(
+            policy_index=policy,
+            num_estimates=rates.size,
+            num_lasting_longer=int(estimates.lasts_longer[rows].sum()),
+            lines=_per_loss(estimates.lines_per_piece[rows], rates),
+            pieces=_per_loss(np.ones_like(rates), rates),
+            steps=_per_loss(estimates.steps_per_piece[rows], rates),
+            score=_per_loss(estimates.score_per_piece[rows], rates),
+        )
+    return summary
+
+
+def _slices(part: Games | Estimates) -> dict[int, slice]:
+    """The rows of each policy."""
+    policies, starts = np.unique(part.policy_indices, return_index=True)
+    stops = [*starts[1:], len(part)]
+    return {int(policy): slice(start, stop) for policy, start, stop in zip(policies, starts, stops, strict=True)}
+
+
 def _sum(values: npt.NDArray[np.float64]) -> float:
     # np.sum adds up in pairs, which may differ in the last bit. Starting from 0 turns -0.0 into 0.0.
     return float(np.add.accumulate(values)[-1]) + 0.0
@@ -81,14 +95,14 @@ def _statistics(values: npt.NDArray[np.float64]) -> pb.Statistics:
     return statistics
 
 
-def _of_estimates(values: npt.NDArray[np.float64], pieces: npt.NDArray[np.float64]) -> pb.Statistics:
-    pieces = np.maximum(pieces, 1.0)
-    rates = _statistics(1.0 / pieces)
-    mean = _sum(values / pieces) / float(values.size) / rates.mean
+def _per_loss(per_piece: npt.NDArray[np.float64], rates: npt.NDArray[np.float64]) -> pb.Statistics:
+    """A number for each game, from its mean for each piece and from losses for each piece."""
+    of_rates, values = _statistics(rates), per_piece / rates
+    mean = _statistics(per_piece).mean / of_rates.mean
     statistics = pb.Statistics(mean=mean, min=float(values.min()), max=float(values.max()))
-    if values.size > 1:
-        x = (rates.ci95_high - rates.mean) / rates.mean
+    if rates.size > 1:
+        x = (of_rates.ci95_high - of_rates.mean) / of_rates.mean
         factor = 1.0 + x + x * x / 2.0
-        statistics.std = mean * rates.std / rates.mean
+        statistics.std = mean * of_rates.std / of_rates.mean
         statistics.ci95_low, statistics.ci95_high = mean / factor, mean * factor
     return statistics

@@ -20,7 +20,7 @@ class Observed(NamedTuple):
 
     Attributes:
         observations: By name, in the order of the session's observation fields.
-        action_mask: bool [B, A]; None if the session has no masks.
+        action_mask: bool [B, A]; None if the session has no masks. On the wire it is an eighth of this.
         infos: By name.
     """
 
@@ -87,7 +87,7 @@ class AnswerDecoder:
         if not 0 <= high < MAX_BYTES:
             raise invalid_answer(f"the session has actions up to {high}")
         self._num_actions = int(high) + 1
-        row_bytes = self._observations.row_bytes + self._infos.row_bytes + self._num_actions * session.config.action_mask
+        row_bytes = self._observations.row_bytes + self._infos.row_bytes + self._num_actions
         if self._num_envs * row_bytes > MAX_BYTES:
             raise invalid_answer(f"the session has {self._num_envs} environments of {row_bytes} bytes each")
 
@@ -141,7 +141,10 @@ class AnswerDecoder:
         """The action mask of an answer, if it has one."""
         if not response.HasField("action_mask"):
             return None
-        return column(response.action_mask, "action_mask", np.bool_, (rows, self._num_actions))
+        bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self._num_actions // 8)))
+        mask = np.unpackbits(bits, axis=1, count=self._num_actions, bitorder="little").view(np.bool_)
+        mask.flags.writeable = False  # As the other arrays.
+        return mask
 
 
 def check_size(rules: pb.Rules) -> None:
@@ -162,6 +165,6 @@ def check_session(config: pb.SessionConfig, session: pb.Session) -> None:
         InvalidAnswerError: It has more environments, or fewer, or its playfield is larger than any.
     """
     check_size(session.config.rules)
-    wanted = config.num_envs if config.HasField("num_envs") else 1
+    wanted = config.num_envs or 1
     if session.config.num_envs != wanted:
         raise invalid_answer(f"the session has {session.config.num_envs} environments, expected {wanted}")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
+from tetrion._messages.digits import Digits, decode, read
 from tetrion._messages.tensors import to_numpy
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
@@ -35,7 +36,7 @@ class Placements:
     """R placements of B positions; the arrays are read-only views of the answer.
 
     Attributes:
-        row_offsets: uint32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, none if its game
+        row_offsets: int32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, none if its game
             is over.
         actions: int32 [R], for `step`.
         placements: int32 [R], the number of the placement; equal to `actions` if a step is a placement.
@@ -56,12 +57,13 @@ class Placements:
             piece, with -1 for the cells that a piece lacks.
         preclear_boards: uint16 or uint32 [R, height], if asked for: the playfield with the piece at rest, full rows still
             there. Cells above the playfield do not show.
-        key_offsets: uint32 [R + 1], if asked for; the keys of row j are keys[key_offsets[j]] to
+        key_offsets: int32 [R + 1], if asked for; the keys of row j are keys[key_offsets[j]] to
             keys[key_offsets[j + 1] - 1].
         keys: uint8 [K], if asked for: places in `KEYS`.
+        placement_digits: The digits of `placements`, for `decode_placements`.
     """
 
-    row_offsets: npt.NDArray[np.uint32]
+    row_offsets: npt.NDArray[np.int32]
     actions: npt.NDArray[np.int32]
     placements: npt.NDArray[np.int32]
     rewards: npt.NDArray[np.float32]
@@ -78,8 +80,9 @@ class Placements:
     anchors: npt.NDArray[np.int8] | None = None
     cells: npt.NDArray[np.int8] | None = None
     preclear_boards: npt.NDArray[np.unsignedinteger] | None = None
-    key_offsets: npt.NDArray[np.uint32] | None = None
+    key_offsets: npt.NDArray[np.int32] | None = None
     keys: npt.NDArray[np.uint8] | None = None
+    placement_digits: Digits = ()
 
     @classmethod
     def _from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
@@ -117,6 +120,7 @@ class Placements:
             preclear_boards=optional("preclear_boards"),  # type: ignore[arg-type]
             key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
             keys=optional("keys"),  # type: ignore[arg-type]
+            placement_digits=read(message.placement_digits),
         )
         found._check(num_positions)
         return found
@@ -142,6 +146,10 @@ class Placements:
             if features is not None and features.shape != (length, len(self.feature_names)):
                 names = f"{len(self.feature_names)} features of {length} rows"
                 raise invalid_answer(f"features have the shape {features.shape}, expected {names}")
+
+    def decode_placements(self) -> dict[str, npt.NDArray[np.int64]]:
+        """What the placements say: `orientation`, `column` and the other digits by name, int64 [R]."""
+        return decode(self.placement_digits, self.placements, "placements")
 
     def key_names(self, row: int) -> tuple[str, ...]:
         """The names of the keys that take the piece of a row to its placement, in the order in which they are pressed.
@@ -245,7 +253,7 @@ _COLUMNS = (
 )
 
 
-def _check_offsets(name: str, offsets: npt.NDArray[np.uint32], length: int, end: int) -> None:
+def _check_offsets(name: str, offsets: npt.NDArray[np.int32], length: int, end: int) -> None:
     """Checks that offsets ascend from 0 to the number of rows that they divide."""
     fits = offsets.shape == (length + 1,) and offsets[0] == 0 and offsets[-1] == end
     if not fits or (offsets[1:] < offsets[:-1]).any():

@@ -15,12 +15,23 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._messages.models import Mlp, NTuple, TuplePattern
-from tetrion._messages.requests import FeaturesLike, enum_name, enum_value, features_message, selected_features, short_name
-from tetrion._messages.tensors import from_numpy
+from tetrion._messages.requests import (
+    FeaturesLike,
+    enum_name,
+    enum_value,
+    features_from,
+    features_message,
+    selected_features,
+    short_name,
+)
+from tetrion._messages.tensors import from_numpy, to_numpy
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 Model: TypeAlias = "Mlp | NTuple"
+
+# The policies that take playouts, by `as_coded` of their message.
+_MONTE_CARLO = ("monte_carlo", "monte_carlo_coded")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,22 +87,24 @@ class Search:
 
 @dataclass(frozen=True)
 class Policy:
-    """How an agent plays: a controller or an agent by its name, or weights of features.
+    """How an agent plays: a policy of the server by its name, or weights of features.
 
         Policy("dt-10")
         Policy("dt-10", search=Search(pieces=1))
         Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal_value="score")
         Policy("monte_carlo", playouts=10)
 
-    `Client.catalog()` lists controllers and agents, with the settings that each takes.
+    `Client.catalog().policies` lists those with names and the settings that each takes, and `Client.get_policy(name)`
+    returns one with its weights.
 
     Attributes:
-        name: A controller or an agent.
-        search: How it weighs what the next pieces can reach. None: what a controller was made for; weights are greedy.
+        name: A policy of the server.
+        search: How it weighs what the next pieces can reach. None: as the named policy does; weights are greedy.
         terminal_value: The value of a placement that ends the game: `avoid`, minus infinity; or `score`, as for any other.
-            None: the controller's own; weights avoid it.
-        playouts: Random games for each placement, of the agents that play some.
-        weights: Instead of a name: one signed weight for each feature, then the parameters of the model.
+            None: the named policy's own; weights avoid it.
+        playouts: Random games for each placement, of `monte_carlo` and `monte_carlo_coded`.
+        weights: Instead of a name: one signed weight for each feature, then the parameters of the model. Empty in
+            `EvaluationStarted`, which does not repeat them.
         features: What the weights are for: the name of a feature set, or a list of features.
         model: A `Mlp` or an `NTuple` that is added to the weighted sum.
         label: What the policy is called in results and recordings, for people.
@@ -117,15 +130,16 @@ class Policy:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("name", arguments.string("name", self.name, "the name of a controller or an agent"))
+        put("name", arguments.string("name", self.name, "the name of a policy"))
         put("label", arguments.string("label", self.label))
         put("terminal_value", checked_terminal_value(self.terminal_value))
         put("features", selected_features(self.features))
         check_model(self.model)
         check_search(self.search)
         if self.playouts is not None:
-            put("playouts", arguments.integer("playouts", self.playouts))
-        if self.weights is not None:
+            put("playouts", arguments.integer("playouts", self.playouts, 1))
+        is_echo = isinstance(self.weights, tuple) and not self.weights
+        if self.weights is not None and not is_echo:
             weights = arguments.weights("weights", self.weights)
             if weights.ndim != 1:
                 raise arguments.wrong("weights", self.weights, "one row; evaluate(weights=...) takes many")
@@ -134,8 +148,9 @@ class Policy:
             raise InvalidArgumentError("weights", f"are given with the name {self.name!r}, expected one of the two")
         if not self.name and self.weights is None:
             raise InvalidArgumentError("name", "is not given, nor are weights, expected one of the two")
-        if self.playouts is not None and self.weights is not None:
-            raise InvalidArgumentError("playouts", "is given with weights, expected the name of an agent that has some")
+        if self.playouts is not None and self.name not in _MONTE_CARLO:
+            given = "weights" if self.weights is not None else f"the name {self.name!r}"
+            raise InvalidArgumentError("playouts", f"is given with {given}, expected one of {', '.join(_MONTE_CARLO)}")
         for field in ("features", "model"):
             if getattr(self, field) is not None and self.weights is None:
                 problem = f"is given with the name {self.name!r}, expected weights instead of the name"
@@ -180,44 +195,46 @@ def checked_policies(policies: Any) -> list[Policy]:
     """
     if isinstance(policies, (str, Policy)):
         policies = [policies]
-    expected = "the name of a controller or an agent, or a Policy"
-    listed = arguments.items("policies", policies, "names of controllers or agents, or Policies")
+    expected = "the name of a policy, or a Policy"
+    listed = arguments.items("policies", policies, "names of policies, or Policies")
     return [
         policy if isinstance(policy, Policy) else Policy(arguments.string(f"policies[{place}]", policy, expected))
         for place, policy in enumerate(listed)
     ]
 
 
-def policy_message(policy: Policy) -> pb.Agent:
+def policy_message(policy: Policy) -> pb.Policy:
     """The message of a policy."""
-    search = search_fields(policy.search)
-    name = policy.name
-    if not name:
-        name = "mlp" if isinstance(policy.model, Mlp) else "n_tuple" if policy.model is not None else "linear"
-        name = "expectation" if name == "linear" and search.get("expectation") is not None else name
-    return pb.Agent(
-        name=name,
+    message = pb.Policy(
         label=policy.label,
-        playouts=policy.playouts,
+        search=search_message(policy.search),
         terminal_value=encode_terminal_value(policy.terminal_value),
-        features=features_message(policy.features),
-        weights=policy.weights if policy.weights is not None else (),
-        **search,
-        **model_fields(policy.model),
     )
+    if policy.weights is not None:
+        weights = arguments.weights("weights", policy.weights)
+        message.weights.CopyFrom(_weights(weights, policy.features, policy.model))
+    elif policy.playouts is not None:
+        as_coded = policy.name == _MONTE_CARLO[True]
+        message.monte_carlo.CopyFrom(pb.MonteCarlo(playouts=policy.playouts, as_coded=as_coded))
+    else:
+        message.name = policy.name
+    return message
 
 
 def weights_message(
     weights: npt.ArrayLike, features: FeaturesLike, model: Model | None, search: Search | None, terminal_value: str | None
-) -> pb.WeightMatrix:
+) -> pb.Policy:
     """The message of policies that differ in their weights only, a row for each."""
-    return pb.WeightMatrix(
-        features=features_message(features),
-        weights=from_numpy(np.atleast_2d(arguments.weights("weights", weights))),
+    rows = np.atleast_2d(arguments.weights("weights", weights))
+    return pb.Policy(
+        weights=_weights(rows, features, model),
+        search=search_message(search),
         terminal_value=encode_terminal_value(terminal_value),
-        **search_fields(search),
-        **model_fields(model),
     )
+
+
+def _weights(weights: npt.NDArray[np.float64], features: FeaturesLike, model: Model | None) -> pb.Weights:
+    return pb.Weights(features=features_message(features), weights=from_numpy(weights), **model_fields(model))
 
 
 def encode_terminal_value(terminal_value: str | None) -> Any:
@@ -225,15 +242,17 @@ def encode_terminal_value(terminal_value: str | None) -> Any:
     return enum_value(pb.TerminalValue, terminal_value, "terminal_value") if terminal_value is not None else None
 
 
-def search_fields(search: Search | None) -> dict[str, Any]:
-    """The fields of a message that say how its policy searches."""
+def search_message(search: Search | None) -> pb.Search | None:
+    """The message of a search; None for the server's default."""
     if search is None:
-        return {}
+        return None
     if search.lookahead is not None:
-        return {"lookahead": search.lookahead}
+        if search.lookahead == 0:
+            return pb.Search(greedy=pb.Greedy())
+        return pb.Search(lookahead=pb.Lookahead(pieces=search.lookahead))
     terms = search.terms
-    return {
-        "expectation": pb.Expectation(
+    return pb.Search(
+        expectation=pb.Expectation(
             pieces=search.pieces,
             placements=search.placements,
             lost_piece=search.lost_piece,
@@ -241,7 +260,7 @@ def search_fields(search: Search | None) -> dict[str, Any]:
             terms=None if terms is None else enum_value(pb.ExpectationTerms, terms, "terms"),
             caution=search.caution,
         )
-    }
+    )
 
 
 def model_fields(model: Model | None) -> dict[str, Any]:
@@ -268,24 +287,25 @@ def model_fields(model: Model | None) -> dict[str, Any]:
     return message
 
 
-# The agents whose messages hold weights; a policy of weights names none of them.
-_BY_WEIGHTS = ("linear", "expectation", "mlp", "n_tuple")
+def policy_from(message: pb.Policy, width: int) -> Policy:
+    """The policy of a message in which the server has filled in every default.
 
-
-def policy_from(message: pb.Agent, width: int) -> Policy:
-    """The policy of a message in which the server has filled in every default; a controller's weights are left out."""
+    Args:
+        message: The message. Without numbers, as in `EvaluationStarted`, its weights become an empty tuple.
+        width: The width of the playfield that its model is for.
+    """
     shared: dict[str, Any] = {
-        "search": search_from(message.expectation) if message.HasField("expectation") else None,
+        "search": search_from(message.search) if message.HasField("search") else None,
         "terminal_value": terminal_value_from(message.terminal_value),
-        "playouts": message.playouts if message.HasField("playouts") else None,
         "label": message.label,
     }
-    if message.HasField("lookahead") and shared["search"] is None:
-        shared["search"] = Search(lookahead=message.lookahead)
-    if message.name not in _BY_WEIGHTS:
-        return Policy(message.name, **shared)
-    features: Any = message.features.feature_set or tuple(message.features.features)
-    return Policy(weights=tuple(message.weights), features=features, model=model_from(message, width), **shared)
+    if message.HasField("monte_carlo"):
+        return Policy(_MONTE_CARLO[message.monte_carlo.as_coded], playouts=message.monte_carlo.playouts, **shared)
+    if message.HasField("weights"):
+        own = message.weights
+        shared["weights"] = to_numpy(own.weights).ravel() if own.HasField("weights") else ()
+        return Policy(features=features_from(own.features), model=model_from(own, width), **shared)
+    return Policy(message.name, **shared)
 
 
 def model_from(message: Any, width: int) -> Model | None:
@@ -308,13 +328,17 @@ def model_from(message: Any, width: int) -> Model | None:
     return Mlp(tuple(message.mlp.hidden), short_name(activation), tables)
 
 
-def search_from(message: pb.Expectation) -> Search:
+def search_from(message: pb.Search) -> Search:
     """The search of a message."""
-    terms = pb.ExpectationTerms.DESCRIPTOR.values_by_number[message.terms] if message.terms else None
+    method = message.WhichOneof("method")
+    if method != "expectation":
+        return Search(lookahead=message.lookahead.pieces)
+    own = message.expectation
+    terms = pb.ExpectationTerms.DESCRIPTOR.values_by_number[own.terms] if own.terms else None
     given: dict[str, Any] = {
-        name: getattr(message, name)
+        name: getattr(own, name)
         for name in ("pieces", "placements", "lost_piece", "discount", "caution")
-        if message.HasField(name)
+        if own.HasField(name)
     }
     return Search(**given, terms=None if terms is None else short_name(terms))
 

@@ -11,10 +11,10 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
 from tetrion._messages.policies import policy_from, search_from
-from tetrion._messages.requests import short_name
+from tetrion._messages.requests import features_from, short_name
 from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
-from tetrion._pb.records import RECORDS
+from tetrion._pb.records import FIELDS, RECORDS
 
 
 def record(message: Message, width: int = 0) -> Any:
@@ -29,7 +29,9 @@ def record(message: Message, width: int = 0) -> Any:
     if isinstance(rules, pb.Rules):
         width = rules.width
     known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
-    return kind(**{field.name: _value(message, known[field.name], width) for field in fields(kind)})
+    renamed = FIELDS.get(message.DESCRIPTOR.name, {})
+    names = {field.name: renamed.get(field.name, field.name) for field in fields(kind)}
+    return kind(**{name: _value(message, known[field], width) for name, field in names.items()})
 
 
 def rules_fields(message: pb.Rules) -> RulesFields:
@@ -41,8 +43,7 @@ def _present(message: Message) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in message.DESCRIPTOR.fields:
         value = getattr(message, field.name)
-        is_absent = not message.HasField(field.name) if field.has_presence else field.enum_type and not value
-        if is_absent or (not field.has_presence and value in ("", [])):
+        if not (message.HasField(field.name) if field.has_presence else value):
             continue
         if isinstance(value, Message):
             found[field.name] = _present(value)
@@ -68,12 +69,14 @@ def _single(value: Any, field: FieldDescriptor, width: int) -> Any:
         return short_name(field.enum_type.values_by_number[value]) if value else None
     if isinstance(value, pb.Rules):
         return rules_fields(value)
-    if isinstance(value, pb.Agent):
+    if isinstance(value, pb.Policy):
         return policy_from(value, width)
-    if isinstance(value, pb.Expectation):
+    if isinstance(value, pb.Search):
         return search_from(value)
     if isinstance(value, pb.FeatureSelection):
-        return value.feature_set or tuple(value.features)
+        return features_from(value)
+    if isinstance(value, pb.Seeding):
+        return value.seed if value.HasField("seed") else None
     if isinstance(value, Duration):
         return value.ToTimedelta().total_seconds()
     return record(value, width) if isinstance(value, Message) else value

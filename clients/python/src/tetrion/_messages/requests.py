@@ -214,7 +214,7 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
 
 
 def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
-    """The name of a feature set, or the names of features.
+    """The name of a feature set, or the names of features; None for no features.
 
     Raises:
         InvalidArgumentError: It is neither of these, nor None.
@@ -225,7 +225,7 @@ def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
         return arguments.string("features", features)
     if not isinstance(features, Iterable) or isinstance(features, (bytes, Mapping)):
         raise arguments.wrong("features", features, "the name of a feature set, or a list of features")
-    return tuple(arguments.names("features", features, "holes"))
+    return tuple(arguments.names("features", features, "holes")) or None
 
 
 def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
@@ -238,7 +238,12 @@ def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
         return None
     if isinstance(selected, str):
         return pb.FeatureSelection(feature_set=selected)
-    return pb.FeatureSelection(features=selected)
+    return pb.FeatureSelection(names=pb.FeatureNames(names=selected))
+
+
+def features_from(message: pb.FeatureSelection) -> str | tuple[str, ...]:
+    """What a selection of features names."""
+    return tuple(message.names.names) if message.HasField("names") else message.feature_set
 
 
 def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> pb.Positions:
@@ -267,12 +272,14 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
     several = [positions] if isinstance(positions, (bytes, Drawing)) else arguments.items("positions", positions, wanted)
     if not several:
         raise arguments.wrong("positions", positions, wanted)
+    if len({isinstance(position, bytes) for position in several if isinstance(position, (bytes, Drawing))}) > 1:
+        raise InvalidArgumentError("positions", "has snapshots and drawings, expected one kind in one call")
     for place, position in enumerate(several):
         field = f"positions[{place}]"
         if isinstance(position, bytes):
-            message.states.append(position)
+            message.snapshots.states.append(position)
         elif isinstance(position, Drawing):
-            message.drawings.add(
+            message.drawings.drawings.add(
                 rows=arguments.names(f"{field}.rows", position.rows, "##.######."),
                 piece=arguments.string(f"{field}.piece", position.piece, "one of the letters IOTZSJL"),
                 queue=arguments.string(f"{field}.queue", position.queue, arguments.PIECES),
@@ -280,12 +287,10 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
             )
         else:
             raise arguments.wrong(field, position, "a snapshot as bytes, a Drawing or Packed")
-    if message.states and message.drawings:
-        raise InvalidArgumentError("positions", "has snapshots and drawings, expected one kind in one call")
     return message
 
 
 def num_positions(positions: pb.Positions) -> int:
     """How many positions there are."""
     packed = positions.packed.pieces.shape
-    return len(positions.states) + len(positions.drawings) + (packed[0] if packed else 0)
+    return packed[0] if packed else len(positions.snapshots.states) + len(positions.drawings.drawings)

@@ -17,15 +17,18 @@ from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
 DTYPES: dict[pb.DataType, np.dtype[np.generic]] = {
-    pb.DATA_TYPE_UINT8: np.dtype("u1"),
+    pb.DATA_TYPE_BOOL: np.dtype("?"),
     pb.DATA_TYPE_INT8: np.dtype("i1"),
+    pb.DATA_TYPE_UINT8: np.dtype("u1"),
+    pb.DATA_TYPE_INT16: np.dtype("<i2"),
     pb.DATA_TYPE_UINT16: np.dtype("<u2"),
     pb.DATA_TYPE_INT32: np.dtype("<i4"),
     pb.DATA_TYPE_UINT32: np.dtype("<u4"),
+    pb.DATA_TYPE_INT64: np.dtype("<i8"),
     pb.DATA_TYPE_UINT64: np.dtype("<u8"),
+    pb.DATA_TYPE_FLOAT16: np.dtype("<f2"),
     pb.DATA_TYPE_FLOAT32: np.dtype("<f4"),
     pb.DATA_TYPE_FLOAT64: np.dtype("<f8"),
-    pb.DATA_TYPE_BOOL: np.dtype("?"),
 }
 _DATA_TYPES = {dtype: data_type for data_type, dtype in DTYPES.items()}
 

@@ -114,18 +114,21 @@ class EpisodeLog:
                 # Its pieces, and those of all its episodes to come, are the snapshot's.
                 self._sequences.pop(env_id, None)
                 self._restored(env_id, row, request)
-            elif request.seeds:
+                continue
+            seeding = request.seeding
+            if seeding.HasField("seeds") or seeding.HasField("drawn"):
                 self._sequences.pop(env_id, None)
-                self._begin(env_id, Beginning(seed=request.seeds[row]))
+            elif seeding.HasField("piece_sequences"):
+                sequences = seeding.piece_sequences.sequences
+                self._sequences[env_id] = sequences[row if len(sequences) > 1 else 0]
+            if seeding.HasField("seeds"):
+                self._begin(env_id, Beginning(seed=seeding.seeds.seeds[row]))
             else:
-                if request.piece_sequences:
-                    several = len(request.piece_sequences) > 1
-                    self._sequences[env_id] = request.piece_sequences[row if several else 0]
                 self._begin(env_id, self._next(env_id, row, response))
 
     def _restored(self, env_id: int, row: int, request: pb.RestoreStateRequest) -> None:
         before = self.episodes.get(env_id)
-        states = request.positions.states
+        states = request.positions.snapshots.states
         state = states[row if len(states) > 1 else 0] if states else b""
         known = self._remembered.get(state) if not request.HasField("reseed") else None
         # Of a game that returns to where it was before, the way that it tried is not a game of its own.

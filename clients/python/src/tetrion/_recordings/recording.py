@@ -19,6 +19,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from tetrion._checks import arguments
+from tetrion._messages.ends import EpisodeEnd
 from tetrion._messages.records import rules_fields
 from tetrion._messages.requests import Drawing
 from tetrion._pb import messages as pb
@@ -42,10 +43,12 @@ from tetrion.errors import (
 MAX_BYTES = 32 << 20
 MAX_TEXT = 200
 
-_ENDS = {
-    pb.RECORDED_END_TOPPED_OUT: TOPPED_OUT,
-    pb.RECORDED_END_OUT_OF_PIECES: OUT_OF_PIECES,
-    pb.RECORDED_END_INVALID_ACTION: INVALID_ACTION,
+# A replay knows no limits: a game that one cut could go on.
+_ENDS: dict[int, str | None] = {
+    EpisodeEnd.NOT_ENDED: None,
+    EpisodeEnd.TOPPED_OUT: TOPPED_OUT,
+    EpisodeEnd.OUT_OF_PIECES: OUT_OF_PIECES,
+    EpisodeEnd.INVALID_ACTION: INVALID_ACTION,
 }
 _END_NUMBERS = {end: number for number, end in _ENDS.items()}
 
@@ -79,6 +82,13 @@ class Recording:
         """
         self._message = message
         self._create: CreateSession | None = _creator(client)
+
+    @classmethod
+    def _from_server(cls, message: pb.Recording, create: CreateSession | None) -> Recording:
+        """A recording that a server has made, and what makes a session in which it is replayed."""
+        recording = cls(message)
+        recording._create = create
+        return recording
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], client: HasServer | None = None) -> Recording:
@@ -119,6 +129,9 @@ class Recording:
                 raise InvalidArgumentError(f"recording.{field}", "is missing")
         if message.WhichOneof("pieces") is None:
             raise InvalidArgumentError("recording.pieces", "are missing, expected a seed or a piece_sequence")
+        if message.outcome.end not in _ENDS:
+            name = pb.EpisodeEnd.Name(message.outcome.end) if message.outcome.end in pb.EpisodeEnd.values() else "unknown"
+            raise InvalidArgumentError("recording.outcome.end", f"is {name}, expected an end that a replay can have")
         for step, action in enumerate(message.actions):
             if action > 65_535:
                 raise InvalidArgumentError(f"recording.actions[{step}]", f"is {action}, expected at most 65535")
@@ -193,7 +206,7 @@ class Recording:
     @property
     def end(self) -> str | None:
         """How it ended: `topped_out`, `out_of_pieces` or `invalid_action`; None if it could have gone on."""
-        return _ENDS.get(self._message.outcome.end)
+        return _ENDS[self._message.outcome.end]
 
     @property
     def rows(self) -> list[str]:
@@ -444,16 +457,14 @@ def written(
             pieces=scene.pieces,
             lines=scene.lines,
             score=scene.score,
-            end=_END_NUMBERS[scene.end] if scene.end is not None else pb.RECORDED_END_UNSPECIFIED,
+            end=pb.EpisodeEnd.Name(_END_NUMBERS[scene.end]),
             rows=drawn(course.state.rows, config.rules.width),
         ),
         player=player,
         origin=origin,
         **dealt,
     )
-    recording = Recording(message)
-    recording._create = create
-    return recording
+    return Recording._from_server(message, create)
 
 
 def _parse(data: bytes, message: pb.Recording) -> None:

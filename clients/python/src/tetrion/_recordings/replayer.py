@@ -15,18 +15,20 @@ import numpy as np
 from google.protobuf.duration_pb2 import Duration
 
 from tetrion._messages.answers import Observed, Stepped
+from tetrion._messages.ends import word
 from tetrion._messages.requests import Drawing, Packed, positions_message
+from tetrion._messages.seedings import session_seeding
 from tetrion._messages.tensors import to_numpy
 from tetrion._pb import messages as pb
 from tetrion._pictures.pictures import are_tetrominoes
-from tetrion._pictures.scenes import INVALID_ACTION, OUT_OF_PIECES, TOPPED_OUT, Course, GameState, Shapes, letters, shape
+from tetrion._pictures.scenes import Course, GameState, Shapes, letters, shape
 from tetrion._recordings.episode_log import Beginning
 from tetrion._sessions.session import Session
 
 # Steps that are sent before the answer to the first of them is read; the server takes twice as many.
 _AHEAD = 32
 
-_INFOS = ["lines", "pieces", "steps", "episode_return", "invalid_action", "landing_row"]
+_INFOS = ["lines", "pieces", "steps", "episode_return", "end", "landing_row"]
 
 CreateSession = Callable[[pb.CreateSessionRequest, int], Session]
 OnStep = Callable[[int, Course], None]
@@ -76,8 +78,7 @@ class Replayer:
                 autoreset_mode=pb.AUTORESET_MODE_DISABLED,
                 invalid_action_policy=config.invalid_action_policy or pb.INVALID_ACTION_POLICY_REJECT,
                 invalid_action_reward=config.invalid_action_reward,
-                env_seeds=seeds,
-                piece_sequences=sequences,
+                seeding=session_seeding(seeds, sequences),
                 max_response_bytes=config.max_response_bytes,
             ),
             ttl=ttl,
@@ -159,16 +160,11 @@ class Replayer:
             self._took(*waiting.popleft(), self._stream.receive_step(), on_step)
 
     def _took(self, games: Sequence[int], actions: Sequence[int], stepped: Stepped, on_step: OnStep | None) -> None:
-        invalid = stepped.infos["invalid_action"].tolist()
+        ends = stepped.infos["end"].tolist()
         states = _states(Observed(stepped.observations, None, stepped.infos))
         for row, (game, state) in enumerate(zip(games, states, strict=True)):
-            end = None
-            if stepped.terminated[row]:
-                end = INVALID_ACTION if invalid[row] else TOPPED_OUT
-            elif stepped.truncated[row]:
-                end = OUT_OF_PIECES
             course = self.course(game)
-            course.step(actions[row], state, end)
+            course.step(actions[row], state, word(ends[row]))
             if on_step is not None:
                 on_step(game, course)
 

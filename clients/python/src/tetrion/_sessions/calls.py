@@ -13,6 +13,7 @@ from tetrion._checks import arguments, keywords
 from tetrion._messages.answers import AnswerDecoder, Observed, Stepped
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PlacementsOptions, PositionsLike, placements_request, positions_message
+from tetrion._messages.seedings import SeedsLike, session_seeding
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 from tetrion._sessions.link import Link
@@ -43,23 +44,17 @@ class Calls(ABC):
     def _call(self, kind: str, request: Any) -> Any:
         """Sends a request, which `StepStreamRequest` calls `kind`, and waits for its answer."""
 
-    def reset(
-        self, env_ids: EnvIds = None, *, seeds: Sequence[int] | None = None, piece_sequences: Sequence[str] = ()
-    ) -> Observed:
+    def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Begins new episodes.
 
         Args:
             env_ids: Which environments; all if left out, none if empty.
-            seeds: One for each of them, 64 bits with or without a sign; each begins episode 0 of its seed. Left out: each
-                begins its next episode.
-            piece_sequences: Pieces to deal instead of random ones: a string of the letters IOTZSJL for each environment, or
+            seeds: One for each of them, 64 bits with or without a sign, or `DrawnSeeds`; each begins episode 0 of its seed.
+                Left out: each begins its next episode.
+            piece_sequences: Instead of seeds, the pieces to deal: a string of the letters IOTZSJL for each environment, or
                 one for all.
         """
-        request = pb.ResetRequest(
-            envs=ids(env_ids),
-            seeds=arguments.seeds("seeds", seeds) if seeds is not None else None,
-            piece_sequences=arguments.pieces("piece_sequences", piece_sequences),
-        )
+        request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
         return self._answers.observed(request, self._call("reset", request))
 
     def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:

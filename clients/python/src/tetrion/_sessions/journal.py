@@ -47,9 +47,9 @@ class Journal:
             every: After how many calls that change the session snapshots are due.
         """
         self._creation = creation
-        if not (creation.config.HasField("seed") or creation.config.env_seeds or creation.config.piece_sequences):
-            # The server drew one; the session must be made again with the same seed.
-            creation.config.seed = session.config.seed
+        if not creation.config.HasField("seeding"):
+            # The server drew a seed; the session must be made again with the same one.
+            creation.config.seeding.CopyFrom(session.config.seeding)
         self.every = every
         self._waiting = False
         # Environments whose first episode has not begun have no snapshot.

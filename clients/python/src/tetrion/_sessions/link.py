@@ -180,7 +180,7 @@ class Link:
                 self.message = message
                 number = 0
                 if journal.states:
-                    positions = pb.Positions(states=journal.states)
+                    positions = pb.Positions(snapshots=pb.Snapshots(states=journal.states))
                     request = pb.RestoreStateRequest(session=message.name, positions=positions)
                     number = self.connection.call("RestoreState", request, self.metadata).sequence_number
                 self._offset = journal.number - number

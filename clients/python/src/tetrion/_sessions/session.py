@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import uuid
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
+from tetrion._messages import digits
 from tetrion._messages.answers import check_session
+from tetrion._messages.digits import ActionDigit
 from tetrion._messages.records import record, rules_fields
 from tetrion._messages.requests import enum_value
 from tetrion._pb import messages as pb
@@ -31,6 +38,10 @@ class Session(Calls):
     def __init__(self, connection: Connection, message: pb.Session, *, journal: Journal | None = None) -> None:
         """Wraps a session that exists; see `Client.create_session`. Without a journal it cannot be made again."""
         super().__init__(Link(connection, message, journal))
+        self._digits = digits.read(message.action_digits)
+        numbers = math.prod(digit.size for digit in self._digits)
+        if numbers != self.num_actions:
+            raise invalid_answer(f"the session has {self.num_actions} actions, and their digits make {numbers}")
 
     @classmethod
     def _create(
@@ -103,6 +114,31 @@ class Session(Calls):
     def num_actions(self) -> int:
         """How many actions there are, A."""
         return int(self._message.action_spec.high) + 1
+
+    @property
+    def action_digits(self) -> tuple[ActionDigit, ...]:
+        """The digits of an action, the most significant first."""
+        return self._digits
+
+    def decode_actions(self, actions: npt.ArrayLike) -> dict[str, npt.NDArray[np.int64]]:
+        """What actions say: the values of each digit by its name, in arrays of the shape of `actions`.
+
+            session.decode_actions(23)  # {"orientation": array(2), "column": array(3)}
+
+        Raises:
+            InvalidArgumentError: One is no action of the session.
+        """
+        return digits.decode(self._digits, actions, "actions")
+
+    def encode_actions(self, **values: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """The actions with these digits, in an array of their common shape. A digit that is left out is 0.
+
+            session.encode_actions(orientation=2, column=3)  # array(23, dtype=int32)
+
+        Raises:
+            InvalidArgumentError: There is no digit of that name, or a value is not below its size.
+        """
+        return digits.encode(self._digits, values)
 
     @property
     def snapshot_every(self) -> int:

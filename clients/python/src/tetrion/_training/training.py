@@ -18,10 +18,11 @@ import numpy.typing as npt
 from tetrion._checks import arguments, keywords
 from tetrion._checks.names import unknown
 from tetrion._evaluations.progress import Progress
-from tetrion._evaluations.request import EvaluationOptions, SeedRange, Seeds
+from tetrion._evaluations.request import EvaluationOptions
 from tetrion._evaluations.results import Evaluation
 from tetrion._messages.policies import PoliciesLike, Search
 from tetrion._messages.requests import RulesLike, rules_message, selected_features
+from tetrion._messages.seedings import DrawnSeeds, Seeds
 from tetrion._pb import messages as pb
 from tetrion._pb.records import Catalog, PolicySummary
 from tetrion._training.cem import PRESETS, CemConfig, CemOptimizer
@@ -225,7 +226,7 @@ class Training:
         return np.array([[word(slot, GAME, game) for game in range(num_games)] for slot in slots], dtype=np.uint64)
 
     def _play(self, weights: npt.NDArray[np.float64], number: int, num_games: int, seeds: Seeds = None) -> Evaluation:
-        seeds = SeedRange(word(self._seed, GAME, number), num_games) if seeds is None else seeds
+        seeds = DrawnSeeds(word(self._seed, GAME, number), num_games) if seeds is None else seeds
         options: EvaluationOptions = {**self._options, "weights": weights, "seeds": seeds}
         return self._evaluator.evaluate(on_progress=self._on_progress, **options)
 
@@ -418,7 +419,7 @@ def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: Rul
         return len(selected or ())
     playfield = rules_message(rules) or pb.Rules()
     width = playfield.width
-    if not playfield.HasField("width"):
+    if not width:
         name = playfield.preset or "simplified"
         # Rules that the server does not know are for the server to refuse.
         presets = evaluator.catalog().rules_presets

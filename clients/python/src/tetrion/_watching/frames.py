@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
+from tetrion._messages.ends import word
 from tetrion._pb import messages as pb
 from tetrion._pictures import pictures
 from tetrion._pictures.scenes import EMPTY, LETTERS, Cells, Scene
@@ -23,7 +24,7 @@ class WatchedEpisode:
         pieces: Pieces landed.
         steps: Steps taken.
         episode_return: The sum of its rewards.
-        terminated: Whether the rules ended it, or an action that did not exist; if not, a limit cut it.
+        end: Why it ended, a name of `EpisodeEnd` in lower case, such as `topped_out`.
     """
 
     episode: int
@@ -31,7 +32,7 @@ class WatchedEpisode:
     pieces: int
     steps: int
     episode_return: float
-    terminated: bool
+    end: str | None
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ class WatchedEnv:
 
     Attributes:
         env_id: Which of the session.
-        phase: `not_started` before the first reset; `running`; `terminated` or `truncated` from the end of an episode to the
-            beginning of the next.
+        has_begun: Whether the environment has been reset.
+        end: Why the episode has ended, until the next one begins: a name of `EpisodeEnd` in lower case, such as
+            `topped_out`. None while it goes on.
         episode: Which episode of the environment's seed, counted from 0.
         seed: The episode seed; 0 for explicit pieces.
         scene: The game. Its steps are those of the episode, its score is the sum of the rewards, and it does not say how an
@@ -50,7 +52,8 @@ class WatchedEnv:
     """
 
     env_id: int
-    phase: str
+    has_begun: bool
+    end: str | None
     episode: int
     seed: int
     scene: Scene
@@ -59,9 +62,9 @@ class WatchedEnv:
     @property
     def caption(self) -> str:
         """Which environment and which of its episodes."""
-        if self.phase == "not_started":
+        if not self.has_begun:
             return f"env {self.env_id}: not started"
-        over = {"terminated": " over", "truncated": " cut"}.get(self.phase, "")
+        over = {None: "", "topped_out": " over", "invalid_action": " over"}.get(self.end, " cut")
         return f"env {self.env_id}: episode {self.episode}{over}"
 
 
@@ -124,11 +127,12 @@ def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
     last = env.last_episode
     return WatchedEnv(
         env_id=env.env_id,
-        phase=pb.EpisodePhase.Name(env.phase).removeprefix("EPISODE_PHASE_").lower(),
+        has_begun=env.end != pb.EPISODE_END_UNSPECIFIED,
+        end=word(env.end) if env.end != pb.EPISODE_END_UNSPECIFIED else None,
         episode=env.episode,
         seed=env.seed,
         scene=_scene(env, rules),
-        last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.steps, last.episode_return, last.terminated)
+        last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.steps, last.episode_return, word(last.end))
         if env.HasField("last_episode")
         else None,
     )

@@ -1,8 +1,19 @@
-//! What was done in a game, kept until its caller takes it: a byte an action where they all fit, else two.
+//! What was done in a game and what came of it, kept until its caller takes it.
 
-use crate::engine::Rules;
+use crate::engine::{Game, Rules};
 
-/// The actions of a game.
+/// A recorded game.
+#[derive(Clone, Debug)]
+pub struct GameRecord {
+    /// What was done.
+    pub actions: Actions,
+    /// The lines of every landing.
+    pub landing_lines: Vec<u8>,
+    /// The game after its last action. It has ended if no piece could follow, even if a limit cut it there.
+    pub game: Game<u64, 32>,
+}
+
+/// The actions of a game: a byte each where they all fit, else two.
 #[derive(Clone, Debug)]
 pub struct Actions {
     bytes: Vec<u8>,
@@ -10,12 +21,12 @@ pub struct Actions {
 }
 
 impl Actions {
-    /// None yet, of a game by these rules.
-    pub fn new(rules: &Rules) -> Actions {
+    /// No actions yet, of a game by these rules.
+    pub(super) fn new(rules: &Rules) -> Actions {
         Actions { bytes: Vec::new(), bytes_each: Actions::bytes_each(rules) }
     }
 
-    /// Bytes that each one takes.
+    /// Bytes that an action takes.
     pub fn bytes_each(rules: &Rules) -> usize {
         if rules.num_actions() <= 1 << 8 { 1 } else { 2 }
     }

@@ -1,0 +1,87 @@
+"""What actions say: a number in a mixed radix, whose digits the server lists for each session."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks.failures import invalid_answer
+from tetrion._checks.names import expected
+from tetrion._messages.tensors import from_numpy, to_numpy
+from tetrion._pb import messages as pb
+from tetrion.errors import InvalidArgumentError
+
+# Far more than any rules have.
+_MAX_NUMBERS = 2**31
+
+
+class ActionDigit(NamedTuple):
+    """A digit of an action.
+
+    Attributes:
+        name: `hold`, `orientation`, `column`, `row` or `spin` of a placement, or `key`.
+        size: The number of its values: 0 to `size - 1`.
+        description: What the values mean.
+    """
+
+    name: str
+    size: int
+    description: str
+
+
+Digits = tuple[ActionDigit, ...]
+
+
+def read(digits: Sequence[pb.ActionDigit]) -> Digits:
+    """The digits of an answer, the most significant first.
+
+    Raises:
+        InvalidAnswerError: There are none, or they make too many numbers.
+    """
+    found = tuple(ActionDigit(digit.name, digit.size, digit.description) for digit in digits)
+    if not found or not 0 < np.prod([digit.size for digit in found], dtype=np.float64) <= _MAX_NUMBERS:
+        raise invalid_answer(f"the digits of an action have {[digit.size for digit in found]} values")
+    return found
+
+
+def decode(digits: Digits, numbers: npt.ArrayLike, field: str) -> dict[str, npt.NDArray[np.int64]]:
+    """The values of each digit by its name.
+
+    Raises:
+        InvalidArgumentError: One of the numbers has no such digits.
+    """
+    sizes = tuple(digit.size for digit in digits)
+    values = np.unravel_index(_numbers(field, numbers, math.prod(sizes)), sizes)
+    return {digit.name: np.asarray(value) for digit, value in zip(digits, values, strict=True)}
+
+
+def encode(digits: Digits, values: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.int32]:
+    """The numbers with these values of digits; the other digits are 0.
+
+    Raises:
+        InvalidArgumentError: There is no such digit, or a value is not below its size.
+    """
+    names = [digit.name for digit in digits]
+    for name in values:
+        if name not in names:
+            raise InvalidArgumentError(name, f"is no digit of an action{expected(name, names)}")
+    arrays = [_numbers(digit.name, values.get(digit.name, 0), digit.size) for digit in digits]
+    try:
+        numbers = np.ravel_multi_index(np.broadcast_arrays(*arrays), tuple(digit.size for digit in digits))
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise InvalidArgumentError("digits", f"have the shapes {shapes}, expected one shape") from None
+    return np.asarray(numbers, np.int32)
+
+
+def _numbers(field: str, given: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
+    """Whole numbers from 0 to `size - 1`, in an array of any shape."""
+    numbers: npt.NDArray[np.int64] = to_numpy(from_numpy(given, np.int64, field), field)  # type: ignore[assignment]
+    wrong = numbers[(numbers < 0) | (numbers >= size)]
+    if wrong.size:
+        raise InvalidArgumentError(field, f"has {wrong.flat[0]}, expected integers from 0 to {size - 1}")
+    return numbers

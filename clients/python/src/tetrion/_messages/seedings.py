@@ -1,0 +1,96 @@
+"""Where pieces come from: seeds or explicit pieces, from what callers write to the message `Seeding`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments
+from tetrion._messages.tensors import from_numpy, to_numpy
+from tetrion._pb import messages as pb
+from tetrion.errors import InvalidArgumentError
+
+
+@dataclass(frozen=True)
+class DrawnSeeds:
+    """Seeds drawn from one number, common to all policies of an evaluation. They are not the numbers from `seed` on.
+
+    Attributes:
+        seed: Any number from 0 to 2**64 - 1.
+        count: How many, 1 to 1,048,576; in a session one for each environment.
+    """
+
+    seed: int
+    count: int
+
+
+Seeds: TypeAlias = "npt.ArrayLike | DrawnSeeds | None"
+SeedsLike: TypeAlias = "Sequence[int] | DrawnSeeds | None"
+
+
+def session_seeding(
+    seeds: SeedsLike, piece_sequences: Sequence[str], seed: int | None = None, field: str = "seeds"
+) -> pb.Seeding | None:
+    """Where the pieces of a session come from; None: the caller does not say.
+
+    Args:
+        seeds: One for each environment; none given: the caller does not say.
+        piece_sequences: Explicit pieces, a string for each environment or one for all.
+        seed: One number for all environments.
+        field: What errors call `seeds`.
+
+    Raises:
+        InvalidArgumentError: A value has the wrong type or is out of range, or more than one is given.
+    """
+    pieces = arguments.pieces("piece_sequences", piece_sequences)
+    given: dict[str, pb.Seeding] = {}
+    if seed is not None:
+        given["seed"] = pb.Seeding(seed=arguments.integer("seed", seed, 0, arguments.U64))
+    if isinstance(seeds, DrawnSeeds):
+        given[field] = pb.Seeding(drawn=_drawn(field, seeds))
+    elif seeds is not None and (listed := arguments.seeds(field, seeds)):
+        given[field] = pb.Seeding(seeds=pb.Seeds(seeds=listed))
+    if pieces:
+        given["piece_sequences"] = pb.Seeding(piece_sequences=pb.PieceSequences(sequences=pieces))
+    if len(given) > 1:
+        first, second, *_ = given
+        raise InvalidArgumentError(second, f"is given with {first}, expected one of the two")
+    return next(iter(given.values()), None)
+
+
+def evaluation_seeding(seeds: Seeds, piece_sequences: Sequence[str]) -> pb.Seeding:
+    """Where the pieces of an evaluation come from.
+
+    Raises:
+        InvalidArgumentError: A value has the wrong type or is out of range, or not just one is given.
+    """
+    pieces = arguments.pieces("piece_sequences", piece_sequences)
+    if (seeds is None) == (not pieces):
+        given = "or piece_sequences must be given" if seeds is None else "and piece_sequences are both given, expected one"
+        raise InvalidArgumentError("seeds", given)
+    if seeds is None:
+        return pb.Seeding(piece_sequences=pb.PieceSequences(sequences=pieces))
+    if isinstance(seeds, DrawnSeeds):
+        return pb.Seeding(drawn=_drawn("seeds", seeds))
+    rows = to_numpy(from_numpy(_unsigned(seeds), np.uint64, "seeds"))
+    if rows.ndim not in (1, 2) or not rows.size:
+        raise arguments.wrong("seeds", seeds, "a list of seeds, a list for each policy, or DrawnSeeds(seed, count)")
+    return pb.Seeding(seeds=pb.Seeds(seeds=rows.ravel().tolist(), per_policy=rows.ndim == 2))
+
+
+def _drawn(field: str, seeds: DrawnSeeds) -> pb.DrawnSeeds:
+    seed = arguments.integer(f"{field}.seed", seeds.seed, 0, arguments.U64)
+    return pb.DrawnSeeds(seed=seed, count=arguments.integer(f"{field}.count", seeds.count))
+
+
+def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
+    """Seeds whose negative numbers, as in `infos["seed"]`, became those of the same bits."""
+    try:
+        given = np.asarray(seeds)
+    except ValueError:
+        return seeds  # Rows of different lengths, which are refused later.
+    return given.astype(np.int64).view(np.uint64) if given.dtype.kind == "i" else seeds

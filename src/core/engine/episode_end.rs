@@ -1,0 +1,71 @@
+//! Why an episode ended: by its rules, by its player, or by a limit of whoever runs it.
+//!
+//! The engine ends games in two of these ways. The others belong to environments and evaluations; they stand here too, so that
+//! everything that plays names them alike.
+
+use std::fmt;
+
+/// Why an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EpisodeEnd {
+    /// The rules ended the game.
+    ToppedOut = 2,
+    /// An action that did not exist, where such actions end episodes.
+    InvalidAction = 3,
+    /// A limit of steps.
+    StepLimit = 4,
+    /// A limit of pieces.
+    PieceLimit = 5,
+    /// The explicit pieces were used up.
+    OutOfPieces = 6,
+}
+
+impl EpisodeEnd {
+    /// All of them.
+    pub const ALL: [EpisodeEnd; 5] = [
+        EpisodeEnd::ToppedOut,
+        EpisodeEnd::InvalidAction,
+        EpisodeEnd::StepLimit,
+        EpisodeEnd::PieceLimit,
+        EpisodeEnd::OutOfPieces,
+    ];
+
+    /// The number of an episode that has not ended.
+    pub const NOT_ENDED: u8 = 1;
+
+    /// The number of an end in messages and tensors; [`EpisodeEnd::NOT_ENDED`] for none.
+    #[inline]
+    pub const fn number(end: Option<EpisodeEnd>) -> u8 {
+        match end {
+            Some(end) => end as u8,
+            None => EpisodeEnd::NOT_ENDED,
+        }
+    }
+
+    /// The end with a number, or no end for [`EpisodeEnd::NOT_ENDED`]; `None` if no end has the number.
+    pub fn with_number(number: u8) -> Option<Option<EpisodeEnd>> {
+        if number == EpisodeEnd::NOT_ENDED {
+            return Some(None);
+        }
+        EpisodeEnd::ALL.into_iter().find(|end| *end as u8 == number).map(Some)
+    }
+
+    /// Whether the episode was terminated, by its rules or its player. Otherwise a limit has truncated it.
+    #[inline]
+    pub const fn is_terminated(self) -> bool {
+        matches!(self, EpisodeEnd::ToppedOut | EpisodeEnd::InvalidAction)
+    }
+}
+
+impl fmt::Display for EpisodeEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EpisodeEnd::ToppedOut => "topped out",
+            EpisodeEnd::InvalidAction => "ended by an action that does not exist",
+            EpisodeEnd::StepLimit => "cut by the limit of steps",
+            EpisodeEnd::PieceLimit => "cut by the limit of pieces",
+            EpisodeEnd::OutOfPieces => "out of pieces",
+        })
+    }
+}
