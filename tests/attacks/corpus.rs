@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
 use tetrion::engine::{PRESETS, Playfield, Randomizer, Rules, Tetromino};
-use tetrion::env::{EnvBatch, EnvConfig, Seeding, StartPosition};
+use tetrion::env::{EnvBatch, EnvConfig, Field, Seeding, StartPosition};
 use tetrion::recording::{Pieces, Recorder, Recording, Setup};
 use tetrion::wire::{pb, recording, tensor};
 
@@ -84,8 +84,12 @@ fn states() -> Result<Vec<Vec<u8>>> {
     for rules in kinds {
         let mut batch = EnvBatch::new(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Session(1))?;
         batch.reset(None, None)?;
-        for action in [0, 1, 2] {
-            batch.step(&[action], None)?;
+        for step in 0..3 {
+            let mut mask = Vec::new();
+            batch.observe(Field::ActionMask, None, &mut mask);
+            let mut allowed =
+                (0..).zip(&mask).filter(|(_, allowed)| **allowed == 1).map(|(action, _)| action);
+            batch.step(&[allowed.nth(step).context("three actions are allowed")?], None)?;
         }
         states.push(batch.state(0).to_bytes());
     }
