@@ -148,12 +148,12 @@ pub struct GameResult {
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Why the game ended. Of an estimate: topped out, or none where games last longer than that.
+    /// Why the game ended.
     pub end: Option<EpisodeEnd>,
 }
 
 impl GameResult {
-    /// Whether a limit cut the game, or the end of its sequence. Of an estimate: whether games last longer than that.
+    /// Whether a limit cut the game, or the end of its sequence.
     pub fn is_truncated(&self) -> bool {
         !self.end.is_some_and(EpisodeEnd::is_terminated)
     }
@@ -395,9 +395,8 @@ fn decode_started(started: pb::EvaluationStarted) -> Result<Started, ClientError
 }
 
 fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, ClientError> {
-    let policies = column::<i32>(&results.policy_indices, "policy_indices", Dim::Any)?;
-    let length = Dim::Exactly(policies.len() as u32);
-    let seed_indices = column::<i32>(&results.seed_indices, "seed_indices", length)?;
+    let pairs = pairs(&results.policy_indices, &results.seed_indices)?;
+    let length = Dim::Exactly(pairs.len() as u32);
     let seeds = column::<u64>(&results.seeds, "seeds", length)?;
     let lines = column::<i64>(&results.lines, "lines", length)?;
     let pieces = column::<i64>(&results.pieces, "pieces", length)?;
@@ -406,9 +405,10 @@ fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, Clie
     let ends = column::<u8>(&results.ends, "ends", length)?;
     let wrong = |i: usize| ClientError::Answer(format!("game {i} of its results has a number that none has"));
     let game = |i: usize| {
+        let (policy, seed_index) = pairs[i];
         Some(GameResult {
-            policy: policies[i].try_into().ok()?,
-            seed_index: seed_indices[i].try_into().ok()?,
+            policy,
+            seed_index,
             seed: seeds[i],
             lines: lines[i].try_into().ok()?,
             pieces: pieces[i].try_into().ok()?,
@@ -417,35 +417,43 @@ fn decode_games(results: &pb::EvaluationResults) -> Result<Vec<GameResult>, Clie
             end: EpisodeEnd::with_number(ends[i])?,
         })
     };
-    (0..policies.len()).map(|i| game(i).ok_or_else(|| wrong(i))).collect()
+    (0..pairs.len()).map(|i| game(i).ok_or_else(|| wrong(i))).collect()
 }
 
 fn decode_estimates(estimates: &pb::EvaluationEstimates) -> Result<Vec<LossEstimate>, ClientError> {
-    let policies = column::<i32>(&estimates.policy_indices, "policy_indices", Dim::Any)?;
-    let length = Dim::Exactly(policies.len() as u32);
-    let seed_indices = column::<i32>(&estimates.seed_indices, "seed_indices", length)?;
+    let pairs = pairs(&estimates.policy_indices, &estimates.seed_indices)?;
+    let length = Dim::Exactly(pairs.len() as u32);
     let seeds = column::<u64>(&estimates.seeds, "seeds", length)?;
     let loss_rates = column::<f64>(&estimates.loss_rates, "loss_rates", length)?;
     let lines = column::<f64>(&estimates.lines_per_piece, "lines_per_piece", length)?;
     let steps = column::<f64>(&estimates.steps_per_piece, "steps_per_piece", length)?;
     let scores = column::<f64>(&estimates.score_per_piece, "score_per_piece", length)?;
-    let lasts_longer = flags(&estimates.lasts_longer, policies.len())?;
-    let wrong = |i: usize| ClientError::Answer(format!("estimate {i} has a number that none has"));
-    let estimate = |i: usize| {
-        Some(LossEstimate {
-            policy: policies[i].try_into().ok()?,
-            seed_index: seed_indices[i].try_into().ok()?,
-            seed: seeds[i],
-            estimate: Estimate {
-                loss_rate: loss_rates[i],
-                lines_per_piece: lines[i],
-                steps_per_piece: steps[i],
-                score_per_piece: scores[i],
-                lasts_longer: lasts_longer[i] != 0,
-            },
-        })
+    let lasts_longer = flags(&estimates.lasts_longer, pairs.len())?;
+    let estimate = |(i, (policy, seed_index)): (usize, Pair)| LossEstimate {
+        policy,
+        seed_index,
+        seed: seeds[i],
+        estimate: Estimate {
+            loss_rate: loss_rates[i],
+            lines_per_piece: lines[i],
+            steps_per_piece: steps[i],
+            score_per_piece: scores[i],
+            lasts_longer: lasts_longer[i] != 0,
+        },
     };
-    (0..policies.len()).map(|i| estimate(i).ok_or_else(|| wrong(i))).collect()
+    Ok(pairs.into_iter().enumerate().map(estimate).collect())
+}
+
+/// The policy and the seed of each row.
+fn pairs(policies: &Option<pb::Tensor>, seeds: &Option<pb::Tensor>) -> Result<Vec<Pair>, ClientError> {
+    let policies = column::<i32>(policies, "policy_indices", Dim::Any)?;
+    let seeds = column::<i32>(seeds, "seed_indices", Dim::Exactly(policies.len() as u32))?;
+    let rows = policies.iter().zip(&seeds).enumerate();
+    rows.map(|(row, (&policy, &seed))| {
+        let wrong = || ClientError::Answer(format!("row {row} of its results has a negative index"));
+        Ok((policy.try_into().map_err(|_| wrong())?, seed.try_into().map_err(|_| wrong())?))
+    })
+    .collect()
 }
 
 fn column<T: Element>(tensor: &Option<pb::Tensor>, name: &str, length: Dim) -> Result<Vec<T>, ClientError> {

@@ -85,7 +85,7 @@ fn everybody() -> Vec<pb::Policy> {
             n_tuple: Some(small_table()),
             ..weighing("height4", &[&few[..], &[0.125; 27]].concat())
         }),
-        // The same, and rows of two behind 13 parameters.
+        // The network, whose first layer reads table entries of two numbers: 13 parameters, then 27 entries.
         with(pb::Weights {
             mlp: Some(small_network()),
             n_tuple: Some(small_table()),

@@ -1,4 +1,4 @@
-//! Why an episode ended: by its rules, by its player, or by a limit of whoever runs it.
+//! Why an episode ended: by its rules, by its player, or by a limit.
 //!
 //! The engine ends games in two of these ways. The others belong to environments and evaluations; they stand here too, so that
 //! everything that plays names them alike.

@@ -97,7 +97,7 @@ impl Episode {
         }
     }
 
-    /// The same episode, recorded from here on.
+    /// Makes an episode record its actions and landings from here on.
     #[must_use]
     pub fn recorded(self, rules: &Rules) -> Episode {
         let notes = Notes { actions: Actions::new(rules), landing_lines: Vec::new() };

@@ -85,7 +85,7 @@ pub struct Evaluation {
 /// One game of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GameResult {
-    /// Its place in the evaluation's order, from 0.
+    /// The game's place in the evaluation's order, from 0.
     pub game: u64,
     /// The policy that played.
     pub policy: u32,
@@ -117,7 +117,7 @@ impl GameResult {
 /// An estimate of how long the games of a policy last, instead of one game of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossEstimate {
-    /// Its place in the evaluation's order, from 0.
+    /// The estimate's place in the evaluation's order, from 0.
     pub game: u64,
     /// The policy that played.
     pub policy: u32,

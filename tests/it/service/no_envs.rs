@@ -55,7 +55,7 @@ async fn a_mutating_call_on_no_environments_changes_none_and_counts() {
     assert_eq!(rows(answer.observations.iter().chain(&answer.infos).chain(&answer.action_mask)), 0);
     assert_eq!(answer.sequence_number, 5);
 
-    // The same over a stream, under a number: a repeated request gets the answer again.
+    // A numbered request for no environments, over a stream: repeated, it gets the same answer.
     let mut stream = Stream::open(&mut client).await;
     for _ in 0..2 {
         stream.send(InStream::Reset(pb::ResetRequest { sequence_number: 6, ..request.clone() })).await;
