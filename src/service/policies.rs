@@ -1,4 +1,4 @@
-//! The named policies that GetServerInfo lists and GetPolicy returns, from the tables of controllers and agents.
+//! The named policies that GetCatalog lists and GetPolicy returns, from the tables of controllers and agents.
 
 use crate::agents::{AGENTS, Agent, AgentRow, CONTROLLERS, Controller, Figure, Search};
 use crate::engine::rules::WIDTHS;
@@ -56,8 +56,8 @@ fn of_controller(controller: &Controller) -> pb::PolicyInfo {
             "The placement with the largest sum of weight times feature, plus the best sum of the next pieces."
         }
         Search::Expectation(_) => {
-            "The placement with the largest terms of its own plus the best sum that the next piece can reach, the exact mean \
-             of that if it is hidden."
+            "The placement with the largest sum of its own terms and the best that the next piece can reach, or the exact \
+             mean of that if the piece is hidden."
         }
     };
     pb::PolicyInfo {
