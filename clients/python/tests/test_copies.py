@@ -276,7 +276,7 @@ FORKED = """
         ("client", "-", "1", False),
         ("env", "-", "1", False),
         ("env", "-", "0", False),
-        ("env", "close", "1", True),
+        ("env", "close", "1", False),
         ("env", "close", "0", False),
     ],
 )

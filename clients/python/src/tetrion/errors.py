@@ -184,13 +184,13 @@ class ServerUnavailableError(TetrionError, ConnectionError):
 
 
 class ForkedClientError(TetrionError, RuntimeError):
-    """A forked process used a connection of its parent, or was forked while the parent had connections."""
+    """A forked process used a connection of its parent, or was forked after the parent had made connections."""
 
     advice = (
         "make the client or the environment in the child itself, and start children with spawn: "
         "multiprocessing.get_context('spawn'), AsyncVectorEnv(..., context='spawn') or SubprocVecEnv(..., "
-        "start_method='spawn'); or close all clients and environments of the parent before it forks; or use a vector "
-        "environment of this package, which needs no processes"
+        "start_method='spawn'); or fork before the parent makes its first one; or use a vector environment of this package, "
+        "which needs no processes"
     )
 
 

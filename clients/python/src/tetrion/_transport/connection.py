@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-import weakref
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, TypedDict
 
@@ -115,7 +114,7 @@ class Connection:
 
         Raises:
             InvalidArgumentError: The address is malformed, or a setting is out of range.
-            ForkedClientError: This process was forked from one whose connections were open.
+            ForkedClientError: This process was forked from one that had made connections.
         """
         _check_fork()
         self._owner = os.getpid()
@@ -167,7 +166,7 @@ class Connection:
         self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._info: pb.GetServerInfoResponse | None = None
         self._catalog: pb.GetCatalogResponse | None = None
-        _note_use(self)
+        _note_use()
 
     @property
     def request_id(self) -> str:
@@ -340,13 +339,10 @@ class Connection:
         if not self.forked:
             self._closed = True
             self._channel.close()
-            _open.discard(self)
 
 
-# The connections of this process that were not closed.
-_open: weakref.WeakSet[Connection] = weakref.WeakSet()
-# Whether gRPC prepares for forks, by its own default: without, threads of closed connections are in the way as well.
-_IS_PREPARED = os.environ.get("GRPC_ENABLE_FORK_SUPPORT", "1").lower() not in ("0", "f", "false", "n", "no")
+# Whether this process ever made a connection. Closing it does not make a fork safe again: threads of gRPC stay for a while,
+# and some forked children then hung, also with GRPC_ENABLE_FORK_SUPPORT.
 _was_used = False
 # The process from which this one was forked when it was too late for that.
 _forked_from: int | None = None
@@ -367,15 +363,14 @@ def _check_fork() -> None:
         )
 
 
-def _note_use(connection: Connection) -> None:
+def _note_use() -> None:
     global _was_used
-    _open.add(connection)
     _was_used = True
 
 
 def _note_fork() -> None:
     global _forked_from
-    if _open or (_was_used and not _IS_PREPARED):
+    if _was_used:
         _forked_from = os.getppid()
 
 
