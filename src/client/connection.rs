@@ -28,6 +28,7 @@ pub(super) const LONGEST_REST: Duration = Duration::from_secs(5);
 
 /// Options of a connection.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ConnectOptions {
     /// The token, if the servers require one.
     pub token: Option<Secret>,

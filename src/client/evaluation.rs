@@ -23,6 +23,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Games to play.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct EvaluationRequest {
     /// The rules.
     pub rules: RulesChoice,
@@ -41,6 +42,19 @@ pub struct EvaluationRequest {
 }
 
 impl EvaluationRequest {
+    /// Games of these policies under the default rules, as long as the server allows.
+    pub fn new(policies: Vec<Policy>, seeds: Seeds) -> EvaluationRequest {
+        EvaluationRequest {
+            rules: RulesChoice::default(),
+            rules_version: String::new(),
+            policies,
+            seeds,
+            max_pieces: 0,
+            max_steps: 0,
+            loss_trials: 0,
+        }
+    }
+
     /// Number of policies, counting rows of weights.
     pub(super) fn num_policies(&self) -> usize {
         self.policies.iter().map(Policy::num_rows).sum()

@@ -25,7 +25,7 @@ pub struct ServerInfo {
 /// Names that a server knows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Catalog {
-    /// Every feature set, with its columns for the width in the request.
+    /// Every feature set, with its columns at the requested width.
     pub feature_sets: Vec<FeatureSetInfo>,
     /// The names of the policies.
     pub policies: Vec<String>,
@@ -91,8 +91,8 @@ impl ServerChannel {
     }
 
     /// Names that this server knows.
-    pub(super) async fn catalog(&self, width: u32) -> Result<Catalog, Status> {
-        let mut request = self.request(pb::GetCatalogRequest { width });
+    pub(super) async fn catalog(&self, width: Option<u32>) -> Result<Catalog, Status> {
+        let mut request = self.request(pb::GetCatalogRequest { width: width.unwrap_or(0) });
         request.set_timeout(CALL_TIMEOUT);
         let catalog = self.environments().get_catalog(request).await?.into_inner();
         let feature_set = |set: pb::FeatureSet| FeatureSetInfo {

@@ -98,11 +98,12 @@ impl Client {
         server.info().await.map_err(|status| server.error(&status))
     }
 
-    /// Names that the first server knows; feature sets have the columns for this width, 0 for 10.
+    /// Names that the first server knows. Feature sets have their columns for playfields of this width; `None` means the
+    /// width of the default preset.
     ///
     /// # Errors
     /// [`ClientError::Lost`] if the server does not answer within half a minute.
-    pub async fn catalog(&self, width: u32) -> Result<Catalog, ClientError> {
+    pub async fn catalog(&self, width: Option<u32>) -> Result<Catalog, ClientError> {
         let server = &self.servers[0];
         server.catalog(width).await.map_err(|status| server.error(&status))
     }

@@ -11,7 +11,7 @@ use crate::engine::{MovingPiece, Piece, PieceSet, Playfield};
 
 /// Format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum RenderFormat {
     /// One character per cell, the top row first: `#` full, `.` empty, `@` the falling piece.
     Ascii,
     /// The course notebook's format: rows numbered from the top between bars, two characters per cell.
@@ -73,24 +73,24 @@ impl View<'_> {
 }
 
 /// Draws a view.
-pub fn render(format: Format, view: &View<'_>) -> String {
+pub fn render(format: RenderFormat, view: &View<'_>) -> String {
     match format {
-        Format::Ascii => ascii(view),
-        Format::Lab => lab(view),
-        Format::Leiden => leiden(view),
-        Format::Ansi => ansi(view),
+        RenderFormat::Ascii => ascii(view),
+        RenderFormat::Lab => lab(view),
+        RenderFormat::Leiden => leiden(view),
+        RenderFormat::Ansi => ansi(view),
     }
 }
 
 /// Most bytes of a drawing of a playfield of this size.
-pub fn max_bytes(format: Format, width: u8, height: u8) -> usize {
+pub fn max_bytes(format: RenderFormat, width: u8, height: u8) -> usize {
     let (width, height) = (usize::from(width), usize::from(height));
     match format {
-        Format::Ascii => (width + 1) * height,
-        Format::Lab => (2 * width + 6) * (height + 2),
-        Format::Leiden => (width + 3) * (height + 2) + MAX_SENTENCES,
+        RenderFormat::Ascii => (width + 1) * height,
+        RenderFormat::Lab => (2 * width + 6) * (height + 2),
+        RenderFormat::Leiden => (width + 3) * (height + 2) + MAX_SENTENCES,
         // Every cell may change the colour of the one before it.
-        Format::Ansi => {
+        RenderFormat::Ansi => {
             (width * (FULL.len() + CELL.len()) + RESET.len() + MAX_ASIDE) * (height + 2) + MAX_FALLING
         }
     }

@@ -68,7 +68,7 @@ impl Memory {
 
     /// Makes the session's copies of the sequences of a seeding from this field; see [`Memory::share`].
     pub fn share_all(&mut self, field: &'static str, seeding: &mut Seeding) -> Result<(), Refusal> {
-        if let Seeding::Sequences(sequences) = seeding {
+        if let Seeding::PieceSequences(sequences) = seeding {
             for sequence in sequences {
                 *sequence = self.share(field, sequence)?;
             }

@@ -10,7 +10,7 @@ use prost::{Message, Name};
 use crate::env::{EnvBatch, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
-use crate::render::{self, View};
+use crate::render::{self, RenderFormat, View};
 use crate::wire::dm_env_rpc;
 use crate::wire::positions::Positions;
 use crate::wire::session::SessionConfig;
@@ -241,7 +241,7 @@ impl SessionState {
         request: &pb::RenderRequest,
         answers: &Answers,
     ) -> Result<pb::RenderResponse, Refusal> {
-        let format = render::Format::try_from(request.format())?;
+        let format = RenderFormat::try_from(request.format())?;
         let env_ids = envs::decode(request.envs.as_ref());
         self.batch.check(env_ids)?;
         let rules = &self.batch.config().rules;

@@ -28,7 +28,7 @@ use super::score::Score;
 use super::seen_playfields::SeenPlayfields;
 use super::settings::{Purpose, Settings};
 use super::weights::{ScoreNote, Weights};
-use crate::client::session::{PlacementList, PlacementsRequest};
+use crate::client::session::{PackedPositions, PlacementList, PlacementsRequest};
 use crate::client::{Client, ClientError, Evaluated, EvaluationRequest, Features, ModelShape, NTuple, Seeds};
 use crate::engine::Tetromino;
 use crate::engine::rng::{Tag, below, word};
@@ -291,16 +291,16 @@ impl Learning {
             afterstates: true,
             ..Default::default()
         };
-        let (mut playfields, mut pieces) = (Vec::new(), Vec::new());
+        let mut positions = PackedPositions::new(Vec::new(), height, Vec::new());
         for game in &self.games[games] {
             for piece in Tetromino::ALL {
-                playfields.extend(&game.rows);
-                pieces.push(piece.number());
+                positions.boards.extend(&game.rows);
+                positions.pieces.push(piece.number());
             }
         }
         tokio::spawn(async move {
-            let placements = client.enumerate(&rules, (&playfields, height), &pieces, &wanted).await?;
-            check_shapes(&placements, pieces.len(), num_features, height as usize)?;
+            let placements = client.enumerate_placements(&rules, &positions, &wanted).await?;
+            check_shapes(&placements, positions.pieces.len(), num_features, height as usize)?;
             let mut entries = Vec::new();
             if let Some(tables) = model.as_deref().and_then(ModelShape::tables) {
                 let size = (width as u8, height as u8);

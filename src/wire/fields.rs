@@ -3,7 +3,7 @@
 use crate::engine::{ActionDigit, ActionModel, Rules};
 use crate::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Kind, Role};
 use crate::names;
-use crate::render::Format;
+pub use crate::render::RenderFormat;
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
@@ -141,16 +141,27 @@ pub fn infos(role: Role) -> Vec<pb::FieldInfo> {
     Field::with_role(role).map(|field| field.info().into()).collect()
 }
 
-impl TryFrom<pb::RenderFormat> for Format {
+impl TryFrom<pb::RenderFormat> for RenderFormat {
     type Error = DecodeError;
 
-    fn try_from(format: pb::RenderFormat) -> Result<Format, DecodeError> {
+    fn try_from(format: pb::RenderFormat) -> Result<RenderFormat, DecodeError> {
         match format {
             pb::RenderFormat::Unspecified => Err(DecodeError::field("format", "is unspecified or unknown")),
-            pb::RenderFormat::Ascii => Ok(Format::Ascii),
-            pb::RenderFormat::Lab => Ok(Format::Lab),
-            pb::RenderFormat::Leiden => Ok(Format::Leiden),
-            pb::RenderFormat::Ansi => Ok(Format::Ansi),
+            pb::RenderFormat::Ascii => Ok(RenderFormat::Ascii),
+            pb::RenderFormat::Lab => Ok(RenderFormat::Lab),
+            pb::RenderFormat::Leiden => Ok(RenderFormat::Leiden),
+            pb::RenderFormat::Ansi => Ok(RenderFormat::Ansi),
+        }
+    }
+}
+
+impl From<RenderFormat> for pb::RenderFormat {
+    fn from(format: RenderFormat) -> pb::RenderFormat {
+        match format {
+            RenderFormat::Ascii => pb::RenderFormat::Ascii,
+            RenderFormat::Lab => pb::RenderFormat::Lab,
+            RenderFormat::Leiden => pb::RenderFormat::Leiden,
+            RenderFormat::Ansi => pb::RenderFormat::Ansi,
         }
     }
 }

@@ -18,7 +18,7 @@ use super::pb::seeding::Kind;
 /// [`DecodeError`] with the fields of `Seeding`.
 pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result<Seeding, DecodeError> {
     match kind(message)? {
-        Kind::Seed(seed) => Ok(Seeding::Session(*seed)),
+        Kind::Seed(seed) => Ok(Seeding::Seed(*seed)),
         Kind::Seeds(pb::Seeds { per_policy: true, .. }) => Err(DecodeError::field(
             "seeds.per_policy",
             "is true, expected false: environments have no policies",
@@ -28,14 +28,14 @@ pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result
                 let problem = format!("has {} seeds, expected {num_envs}: one per environment", seeds.len());
                 return Err(DecodeError::field("seeds.seeds", problem));
             }
-            Ok(Seeding::Environments(seeds.clone()))
+            Ok(Seeding::Seeds(seeds.clone()))
         }
         Kind::Drawn(drawn) => {
             if drawn.count != num_envs {
                 let problem = format!("is {}, expected {num_envs}: one per environment", drawn.count);
                 return Err(DecodeError::field("drawn.count", problem));
             }
-            Ok(Seeding::Environments(draw(drawn)))
+            Ok(Seeding::Seeds(draw(drawn)))
         }
         Kind::PieceSequences(pb::PieceSequences { sequences }) => {
             if sequences.len() > 1 && sequences.len() != num_envs as usize {
@@ -45,7 +45,7 @@ pub fn decode(message: &pb::Seeding, num_envs: u32, pieces: &PieceSet) -> Result
                 );
                 return Err(DecodeError::field("piece_sequences.sequences", problem));
             }
-            Ok(Seeding::Sequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
+            Ok(Seeding::PieceSequences(decode_sequences(sequences, pieces).in_field("piece_sequences")?))
         }
     }
 }

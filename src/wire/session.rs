@@ -82,11 +82,11 @@ pub fn decode(
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = match &message.seeding {
         Some(message) => seeding::decode(message, num_envs, &rules.pieces).in_field("seeding")?,
-        None => Seeding::Session(draw_seed()),
+        None => Seeding::Seed(draw_seed()),
     };
     let seed = match seeding {
-        Seeding::Session(seed) => Some(seed),
-        Seeding::Environments(_) | Seeding::Sequences(_) => None,
+        Seeding::Seed(seed) => Some(seed),
+        Seeding::Seeds(_) | Seeding::PieceSequences(_) => None,
     };
     let action_mask = decode_mask_format(message.action_mask_format)?;
     let config = SessionConfig { preset, env, observations, infos, seed, action_mask, max_response_bytes };

@@ -82,7 +82,7 @@ fn states() -> Result<Vec<Vec<u8>>> {
     let kinds = PRESETS.iter().map(|preset| preset.rules).chain([bags]);
     let mut states = Vec::new();
     for rules in kinds {
-        let mut batch = EnvBatch::new(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Session(1))?;
+        let mut batch = EnvBatch::new(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Seed(1))?;
         batch.reset(None, None)?;
         for step in 0..3 {
             let mut mask = Vec::new();

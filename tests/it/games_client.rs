@@ -15,22 +15,18 @@ use crate::sessions_client::start;
 
 fn request(seeds: Seeds) -> EvaluationRequest {
     let weights = |name| Controller::named(name).unwrap().weights.to_vec();
-    EvaluationRequest {
-        rules: RulesChoice::of_size(6, 8),
-        rules_version: String::new(),
-        policies: vec![Policy {
-            kind: PolicyKind::Weights(WeightRows {
-                features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
-                rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
-                model: None,
-            }),
-            play: PlayChoice::default(),
-        }],
-        seeds,
-        max_pieces: 2_000,
-        max_steps: 0,
-        loss_trials: 0,
-    }
+    let policy = Policy {
+        kind: PolicyKind::Weights(WeightRows {
+            features: Features::Set { name: "bcts8".to_owned(), version: String::new() },
+            rows: ["bcts", "bcts-rounded", "bcts"].map(weights).into(),
+            model: None,
+        }),
+        play: PlayChoice::default(),
+    };
+    let mut request = EvaluationRequest::new(vec![policy], seeds);
+    request.rules = RulesChoice::of_size(6, 8);
+    request.max_pieces = 2_000;
+    request
 }
 
 #[tokio::test]

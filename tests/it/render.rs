@@ -1,14 +1,14 @@
 //! Pictures, to the character.
 
 use tetrion::engine::{FallingPiece, PieceSet, Playfield, Tetromino};
-use tetrion::render::{Format, View, max_bytes, render};
+use tetrion::render::{RenderFormat, View, max_bytes, render};
 
 fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
     Playfield::from_drawing(width, height, drawing).unwrap()
 }
 
 #[track_caller]
-fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
+fn check(format: RenderFormat, playfield: &Playfield, expected: &[&str]) {
     let scene = View {
         set: &PieceSet::TETROMINOES,
         playfield,
@@ -26,7 +26,7 @@ fn check(format: Format, playfield: &Playfield, expected: &[&str]) {
 #[test]
 fn ascii_is_what_a_drawing_is_read_from() {
     let playfield = drawn(5, 4, "#...#/##.##");
-    check(Format::Ascii, &playfield, &[".....", ".....", "#...#", "##.##"]);
+    check(RenderFormat::Ascii, &playfield, &[".....", ".....", "#...#", "##.##"]);
     assert_eq!(drawn(5, 4, &playfield.to_string()), playfield);
 }
 
@@ -49,7 +49,7 @@ fn lab_is_the_course_notebooks_frame() {
         "11 |[][][]    [][]|",
         "   o--------------o",
     ];
-    check(Format::Lab, &board, &expected);
+    check(RenderFormat::Lab, &board, &expected);
 }
 
 #[test]
@@ -67,14 +67,14 @@ fn leiden_has_three_rows_above_its_field_and_numbers_below() {
         "This was move 0.",
         "Top row 3 has 10 empties.",
     ];
-    check(Format::Leiden, &board, &expected);
+    check(RenderFormat::Leiden, &board, &expected);
 }
 
 #[test]
 fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
     let empty = drawn(4, 5, "");
     let field = ["     ", "     ", "     ", "|    |", "|    |", "------", " 0123"];
-    check(Format::Leiden, &empty, &[&field[..], &["This was move 0."]].concat());
+    check(RenderFormat::Leiden, &empty, &[&field[..], &["This was move 0."]].concat());
 
     let lost = drawn(4, 5, ".XX./XXX./XX.X");
     // The piece that would have come next is known, unless an explicit sequence has run out.
@@ -89,7 +89,7 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
             num_pieces: 7,
             ended: true,
         };
-        render(Format::Leiden, &scene)
+        render(RenderFormat::Leiden, &scene)
     });
     let expected = [
         "     ",
@@ -115,7 +115,7 @@ fn the_notebooks_pictures_come_out() {
         let (drawing, picture) = part.split_once('\n').unwrap();
         let rows: Vec<&str> = drawing.split('/').collect();
         let playfield = drawn(rows[0].len() as u8, rows.len() as u8, drawing);
-        check(Format::Lab, &playfield, &picture.trim_end_matches('\n').split('\n').collect::<Vec<_>>());
+        check(RenderFormat::Lab, &playfield, &picture.trim_end_matches('\n').split('\n').collect::<Vec<_>>());
         pictures += 1;
     }
     assert_eq!(pictures, 8);
@@ -141,10 +141,11 @@ fn ansi_shows_the_pieces_and_the_counts_beside_it() {
         |\x1b[47m[]\x1b[0m    \x1b[47m[]\x1b[0m|  pieces 34\n\
         |\x1b[47m[][][][]\x1b[0m|\n\
         +--------+";
-    assert_eq!(render(Format::Ansi, &scene), expected);
+    assert_eq!(render(RenderFormat::Ansi, &scene), expected);
     let ended = View { pieces: &[], ..scene };
     assert!(
-        render(Format::Ansi, &ended).starts_with("+--------+\n|        |\n|        |\n|        |  lines")
+        render(RenderFormat::Ansi, &ended)
+            .starts_with("+--------+\n|        |\n|        |\n|        |  lines")
     );
 }
 
@@ -162,27 +163,27 @@ fn a_falling_piece_is_in_every_picture() {
         num_pieces: 2,
         ended: false,
     };
-    assert_eq!(render(Format::Ascii, &scene), "..@@.\n..@..\n#...#\n##.##");
+    assert_eq!(render(RenderFormat::Ascii, &scene), "..@@.\n..@..\n#...#\n##.##");
     let frame = "   o----------o\n \
         0 |    [][]  |\n \
         1 |    []    |\n \
         2 |[]      []|\n \
         3 |[][]  [][]|\n   \
         o----------o";
-    assert_eq!(render(Format::Lab, &scene), frame);
+    assert_eq!(render(RenderFormat::Lab, &scene), frame);
     let sentences = "This was move 2.\nTop row 1 has 3 empties.";
     let expected = format!("   XX \n   X  \n X   X\n|XX XX|\n-------\n 01234\n{sentences}");
-    assert_eq!(render(Format::Leiden, &scene), expected);
+    assert_eq!(render(RenderFormat::Leiden, &scene), expected);
     let expected = "+----------+\n\
         |    \x1b[45m[][]\x1b[0m  |  piece  \x1b[1;35mT\x1b[0m\n\
         |    \x1b[45m[]\x1b[0m    |\n\
         |\x1b[47m[]\x1b[0m      \x1b[47m[]\x1b[0m|  lines  0\n\
         |\x1b[47m[][]\x1b[0m  \x1b[47m[][]\x1b[0m|  pieces 2\n\
         +----------+";
-    assert_eq!(render(Format::Ansi, &scene), expected);
+    assert_eq!(render(RenderFormat::Ansi, &scene), expected);
     // One that comes to lie on full cells, as the piece after a lost game may, hides them.
     let lost = View { falling: Some(FallingPiece { row: 1, ..falling }.into()), ..scene };
-    assert_eq!(render(Format::Ascii, &lost), ".....\n..@..\n#.@@#\n##@##");
+    assert_eq!(render(RenderFormat::Ascii, &lost), ".....\n..@..\n#.@@#\n##@##");
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn no_picture_is_larger_than_the_largest() {
                 num_pieces: u64::MAX,
                 ended: true,
             };
-            for format in [Format::Ascii, Format::Lab, Format::Leiden, Format::Ansi] {
+            for format in [RenderFormat::Ascii, RenderFormat::Lab, RenderFormat::Leiden, RenderFormat::Ansi] {
                 let (bytes, max) = (render(format, &scene).len(), max_bytes(format, width, height));
                 assert!(bytes <= max, "{format:?} of {width} x {height}: {bytes} bytes, at most {max}");
                 let lines = render(format, &scene).lines().count();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tetrion::client::session::{
-    AutoresetMode, InvalidActionPolicy, Picture, PlacementList, PlacementsRequest, Seeding, Session,
-    SessionRequest,
+    AutoresetMode, InvalidActionPolicy, PackedPositions, PlacementList, PlacementsRequest, RenderFormat,
+    Seeding, Session, SessionRequest,
 };
 use tetrion::client::{Client, ClientError, ConnectOptions, Features, RulesChoice};
 use tetrion::engine::Key;
@@ -26,21 +26,21 @@ pub async fn start() -> (String, DropGuard) {
 }
 
 fn request() -> SessionRequest {
-    SessionRequest {
-        rules: RulesChoice::of_size(8, 8),
-        num_envs: 3,
-        seeding: Some(Seeding::Seed(5)),
-        action_mask: true,
-        features: Some(Features::Set { name: "bcts8".into(), version: String::new() }),
-        ..Default::default()
-    }
+    let mut request = SessionRequest::default();
+    request.rules = RulesChoice::of_size(8, 8);
+    request.num_envs = 3;
+    request.seeding = Some(Seeding::Seed(5));
+    request.action_mask = true;
+    request.features = Some(Features::Set { name: "bcts8".into(), version: String::new() });
+    request
 }
 
 #[tokio::test]
 async fn actions_are_read_and_written_by_their_digits() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let modern = SessionRequest { rules: RulesChoice::preset("guideline"), ..Default::default() };
+    let mut modern = SessionRequest::default();
+    modern.rules = RulesChoice::preset("guideline");
     for (request, names) in [
         (request(), vec!["orientation", "column"]),
         (modern, vec!["hold", "orientation", "column", "row", "spin"]),
@@ -71,7 +71,9 @@ async fn an_action_that_does_not_exist_is_reported() {
         (InvalidActionPolicy::Ignore { reward: -2.5 }, -2.5, false),
     ] {
         let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
-        let request = SessionRequest { invalid_action_policy, infos, ..request() };
+        let mut request = request();
+        request.invalid_action_policy = invalid_action_policy;
+        request.infos = infos;
         let mut session = client.create_session(&request).await.unwrap();
         session.reset(None, Some(&Seeding::PieceSequences(vec!["OIT".to_owned()]))).await.unwrap();
         // An O has one orientation.
@@ -95,7 +97,9 @@ async fn placements_of_positions_are_those_of_a_session() {
     for width in [8, 20] {
         let rules = RulesChoice::of_size(width, 8);
         let observations = ["board_bits", "current"].map(str::to_owned).to_vec();
-        let request = SessionRequest { rules: rules.clone(), observations, ..request() };
+        let mut request = request();
+        request.rules = rules.clone();
+        request.observations = observations;
         let mut session = client.create_session(&request).await.unwrap();
         let pieces = Seeding::PieceSequences(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
         session.reset(None, Some(&pieces)).await.unwrap();
@@ -104,11 +108,13 @@ async fn placements_of_positions_are_those_of_a_session() {
             8 => seen.column::<u16>("board_bits").unwrap().elements.into_iter().map(u32::from).collect(),
             _ => seen.column::<u32>("board_bits").unwrap().elements,
         };
-        let wanted =
-            PlacementsRequest { features: request.features, afterstates: true, ..Default::default() };
+        let mut wanted = PlacementsRequest::default();
+        wanted.features = request.features;
+        wanted.afterstates = true;
         // I, O and L.
-        let of_positions = client.enumerate(&rules, (&rows, 8), &[0, 1, 6], &wanted).await.unwrap();
-        assert_eq!(of_positions, session.enumerate(None, &wanted).await.unwrap());
+        let positions = PackedPositions::new(rows, 8, vec![0, 1, 6]);
+        let of_positions = client.enumerate_placements(&rules, &positions, &wanted).await.unwrap();
+        assert_eq!(of_positions, session.enumerate_placements(None, &wanted).await.unwrap());
     }
 }
 
@@ -116,15 +122,18 @@ async fn placements_of_positions_are_those_of_a_session() {
 async fn placements_come_with_keys() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let rules = RulesChoice::preset("guideline");
-    let request = SessionRequest { rules, num_envs: 1, features: None, ..request() };
+    let mut request = request();
+    request.rules = RulesChoice::preset("guideline");
+    request.num_envs = 1;
+    request.features = None;
     let mut session = client.create_session(&request).await.unwrap();
     session.reset(None, Some(&Seeding::PieceSequences(vec!["OITSZJ".to_owned()]))).await.unwrap();
     let names = |list: &PlacementList, row: usize| -> Vec<&str> {
         list.keys_of(row).into_iter().map(Key::name).collect()
     };
-    let wanted = PlacementsRequest { keys: true, ..Default::default() };
-    let all = session.enumerate(None, &wanted).await.unwrap();
+    let mut wanted = PlacementsRequest::default();
+    wanted.keys = true;
+    let all = session.enumerate_placements(None, &wanted).await.unwrap();
     // Nine of O, 17 of I.
     assert_eq!(
         (all.row_offsets.as_slice(), all.holds.iter().filter(|held| **held).count()),
@@ -134,10 +143,10 @@ async fn placements_come_with_keys() {
     assert_eq!(names(&all, 9), ["hold", "far_left", "hard_drop"]);
     assert_eq!(all.spins, [0; 26]);
     assert!(names(&all, 26).is_empty(), "no such row");
-    let chosen = PlacementsRequest { actions: Some(vec![all.actions[9]]), ..wanted };
-    let one = session.enumerate(None, &chosen).await.unwrap();
+    wanted.actions = Some(vec![all.actions[9]]);
+    let one = session.enumerate_placements(None, &wanted).await.unwrap();
     assert_eq!((one.actions.as_slice(), names(&one, 0)), (&all.actions[9..10], names(&all, 9)));
-    let none = session.enumerate(None, &PlacementsRequest::default()).await.unwrap();
+    let none = session.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
     assert!(none.keys.is_empty() && names(&none, 0).is_empty());
 }
 
@@ -155,7 +164,7 @@ async fn a_session_from_creation_to_deletion() {
     assert!(seen.observations.column::<u8>("bored").is_err(), "another name");
 
     // The best by the features, added up in their order, has the value that the server reports.
-    let placements = session.enumerate(None, &PlacementsRequest::default()).await.unwrap();
+    let placements = session.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
     assert_eq!(placements.row_offsets.len(), 4);
     assert!(placements.cells.elements.is_empty() && placements.preclear_boards.elements.is_empty());
     let rows = placements.actions.len();
@@ -167,35 +176,33 @@ async fn a_session_from_creation_to_deletion() {
     );
     let first: Vec<i32> =
         placements.row_offsets[..3].iter().map(|&row| placements.actions[row as usize]).collect();
-    let wanted = PlacementsRequest {
-        features: Some(Features::List(vec!["holes".into()])),
-        afterstates: true,
-        anchors: true,
-        cells: true,
-        preclear_boards: true,
-        ..Default::default()
-    };
-    let holes = session.enumerate(Some(&[2, 0]), &wanted).await.unwrap();
+    let mut wanted = PlacementsRequest::default();
+    wanted.features = Some(Features::List(vec!["holes".into()]));
+    wanted.afterstates = true;
+    wanted.anchors = true;
+    wanted.cells = true;
+    wanted.preclear_boards = true;
+    let holes = session.enumerate_placements(Some(&[2, 0]), &wanted).await.unwrap();
     assert_eq!((holes.feature_names, holes.features.shape[1]), (vec!["holes".to_owned()], 1));
     let rows = holes.actions.len() as u32;
     assert_eq!((holes.anchors.shape, holes.cells.shape), (vec![rows, 2], vec![rows, 4, 2]));
     assert_eq!(holes.preclear_boards.shape, [rows, 8]);
     assert_eq!(holes.preclear_boards, holes.afterstates, "nothing clears on an empty playfield");
 
-    let saved = session.save(None).await.unwrap();
+    let saved = session.save_state(None).await.unwrap();
     let stepped = session.step(&first, None).await.unwrap();
     assert_eq!(stepped.seen.infos.column::<i64>("pieces").unwrap().elements, [1, 1, 1]);
     assert_eq!(
         (stepped.rewards.len(), stepped.terminated, stepped.truncated),
         (3, vec![false; 3], vec![false; 3])
     );
-    let drawn = session.render(Picture::Ascii, None).await.unwrap();
+    let drawn = session.render(RenderFormat::Ascii, None).await.unwrap();
     assert!(drawn.iter().all(|frame| frame.matches('#').count() == 4), "{drawn:?}");
     // Back, and the same step gives the same picture; under another future the current piece is still the same.
-    session.restore(None, &saved, None).await.unwrap();
+    session.restore_state(None, &saved, None).await.unwrap();
     session.step(&first, None).await.unwrap();
-    assert_eq!(session.render(Picture::Ascii, None).await.unwrap(), drawn);
-    let forked = session.restore(None, &saved[..1], Some(9)).await.unwrap();
+    assert_eq!(session.render(RenderFormat::Ascii, None).await.unwrap(), drawn);
+    let forked = session.restore_state(None, &saved[..1], Some(9)).await.unwrap();
     let current = forked.observations.column::<i8>("current").unwrap().elements;
     assert_eq!(current, [current[0]; 3]);
 
@@ -216,7 +223,8 @@ async fn a_session_from_creation_to_deletion() {
 async fn a_stream_gives_what_single_steps_give() {
     let (address, _guard) = start().await;
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let request = SessionRequest { autoreset_mode: AutoresetMode::SameStep, ..request() };
+    let mut request = request();
+    request.autoreset_mode = AutoresetMode::SameStep;
     let (mut one, mut other) =
         (client.create_session(&request).await.unwrap(), client.create_session(&request).await.unwrap());
     one.reset(None, Some(&Seeding::Seeds(vec![1, 2, 3]))).await.unwrap();
@@ -275,7 +283,9 @@ async fn door(server: String) -> (String, Arc<AtomicU32>, Arc<tokio::sync::Notif
 /// A session of one environment at this address, whose first episode has begun.
 async fn begun(address: String) -> Session {
     let client = Client::connect(&[address], ConnectOptions::default()).await.unwrap();
-    let mut session = client.create_session(&SessionRequest { num_envs: 1, ..request() }).await.unwrap();
+    let mut request = request();
+    request.num_envs = 1;
+    let mut session = client.create_session(&request).await.unwrap();
     session.reset(None, None).await.unwrap();
     session
 }
@@ -286,7 +296,7 @@ async fn a_lost_connection_is_made_again_and_no_step_is_done_twice() {
     let (address, connections, slam) = door(server.clone()).await;
     let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
     for i in 0..40 {
-        let placements = undisturbed.enumerate(None, &PlacementsRequest::default()).await.unwrap();
+        let placements = undisturbed.enumerate_placements(None, &PlacementsRequest::default()).await.unwrap();
         let action = placements.actions.first().copied().unwrap_or(0);
         if i % 8 == 3 {
             slam.notify_waiters();
@@ -306,7 +316,7 @@ async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
     let (server, _guard) = start().await;
     let (address, _, slam) = door(server.clone()).await;
     let [mut session, mut undisturbed] = [begun(address).await, begun(server).await];
-    let states = session.save(None).await.unwrap();
+    let states = session.save_state(None).await.unwrap();
 
     let mut stream = session.stream().await.unwrap();
     for _ in 0..60 {
@@ -326,7 +336,7 @@ async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
     assert!(matches!(lost, ClientError::Lost { .. }), "{lost:?}");
 
     session.renew().await.unwrap();
-    session.restore(None, &states, None).await.unwrap();
+    session.restore_state(None, &states, None).await.unwrap();
     for step in 0..20 {
         let again = session.step(&[0], None).await.unwrap().seen.observations;
         let expected = undisturbed.step(&[0], None).await.unwrap().seen.observations;
@@ -338,7 +348,8 @@ async fn a_session_whose_stream_broke_goes_on_from_its_snapshots() {
 #[tokio::test]
 async fn patience_ends() {
     let (address, guard) = start().await;
-    let options = ConnectOptions { patience: Duration::from_millis(300), ..ConnectOptions::default() };
+    let mut options = ConnectOptions::default();
+    options.patience = Duration::from_millis(300);
     let client = Client::connect(&[address], options).await.unwrap();
     let mut session = client.create_session(&request()).await.unwrap();
     session.reset(None, None).await.unwrap();

@@ -72,7 +72,8 @@ async fn a_server_of_a_lower_revision_is_refused_unless_any_will_do() {
             "the server at {address} is Tetrion 7.0.0 with protocol_revision 0, this client needs 1; use a newer server"
         )
     );
-    let options = ConnectOptions { any_version: true, ..ConnectOptions::default() };
+    let mut options = ConnectOptions::default();
+    options.any_version = true;
     assert!(Client::connect(&[address], options).await.unwrap().warnings().is_empty());
     for revision in [PROTOCOL_REVISION, PROTOCOL_REVISION + 7] {
         let client = connect(&versions(revision, RULES_VERSION)).await.unwrap();

@@ -53,7 +53,7 @@ pub async fn of_run<M>(
     method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
 ) -> anyhow::Result<Settings<M>> {
     let rules = args.rules.rules.as_deref().unwrap_or(defaults.rules);
-    let catalog = client.catalog(0).await?;
+    let catalog = client.catalog(None).await?;
     let Some(known) = catalog.rules_presets.iter().find(|known| known.name == rules) else {
         let presets = catalog.rules_presets.iter().map(|known| known.name.as_str());
         return Err(UsageError(unknown("preset", rules, presets)).into());
@@ -64,7 +64,7 @@ pub async fn of_run<M>(
     let (width, height) = (chosen("width").unwrap_or(size.0), chosen("height").unwrap_or(size.1));
 
     let name = args.features.as_deref().unwrap_or(defaults.features);
-    let catalog = client.catalog(width).await?;
+    let catalog = client.catalog(Some(width)).await?;
     let features = features::resolve(name, width, &catalog.feature_sets)?;
     let generations = args.generations.unwrap_or(defaults.generations);
     let optimizer = method(&features.names, (width, height), generations)?;

@@ -12,10 +12,11 @@ mod digits;
 mod request;
 mod stream;
 
+pub use crate::wire::fields::RenderFormat;
 pub use crate::wire::session::{AutoresetMode, InvalidActionPolicy};
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use digits::ActionDigit;
-pub use request::{Picture, PlacementsRequest, Seeding, SessionRequest};
+pub use request::{PackedPositions, PlacementsRequest, Seeding, SessionRequest};
 pub use stream::StepStream;
 
 use std::time::Duration;
@@ -88,38 +89,21 @@ impl Client {
 }
 
 impl Client {
-    /// Lists every placement of positions outside of sessions, on the first server: of each of these pieces, 0 to 6
-    /// in I O T Z S J L, on a playfield. A playfield has `height` rows, the lowest first, with bit c of a row for
-    /// column c.
+    /// Lists every placement of positions outside of sessions, on the first server.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn enumerate(
+    pub async fn enumerate_placements(
         &self,
         rules: &RulesChoice,
-        (playfields, height): (&[u32], u32),
-        pieces: &[u8],
-        wanted: &PlacementsRequest,
+        positions: &PackedPositions,
+        request: &PlacementsRequest,
     ) -> Result<PlacementList, ClientError> {
-        let (count, width) = (pieces.len() as u32, rules.changes.count("width").unwrap_or(0));
-        let boards = if width > 16 {
-            tensor::encode(vec![count, height], playfields)
-        } else {
-            let rows: Vec<u16> = playfields.iter().map(|row| *row as u16).collect();
-            tensor::encode(vec![count, height], &rows)
-        };
-        let packed = pb::PackedPositions {
-            boards: Some(boards),
-            pieces: Some(tensor::encode(vec![count], pieces)),
-            queues: None,
-            held: None,
-        };
-        let positions = pb::Positions { rules: Some(rules.into()), ..positions::from_packed(packed) };
         let server = &self.servers[0];
-        let source = pb::enumerate_placements_request::Source::Positions(positions);
-        let request = wanted.encode(source, server.min_revision);
-        let answer = call(server, self.patience, request, async |mut client, request| {
-            client.enumerate_placements(request).await
+        let source = pb::enumerate_placements_request::Source::Positions(positions.encode(rules));
+        let message = request.encode(source, server.min_revision);
+        let answer = call(server, self.patience, message, async |mut client, message| {
+            client.enumerate_placements(message).await
         })
         .await?;
         PlacementList::decode(answer)
@@ -193,15 +177,10 @@ impl Session {
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn render(
         &self,
-        picture: Picture,
+        format: RenderFormat,
         env_ids: Option<&[u32]>,
     ) -> Result<Vec<String>, ClientError> {
-        let format = match picture {
-            Picture::Ascii => pb::RenderFormat::Ascii,
-            Picture::Lab => pb::RenderFormat::Lab,
-            Picture::Leiden => pb::RenderFormat::Leiden,
-            Picture::Ansi => pb::RenderFormat::Ansi,
-        };
+        let format = pb::RenderFormat::from(format);
         let (session, envs) = (self.name.clone(), envs::encode(env_ids));
         let request = pb::RenderRequest { session, envs, format: format.into() };
         let answer = self.call(request, async |mut client, request| client.render(request).await).await?;
@@ -212,7 +191,7 @@ impl Session {
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn save(&self, env_ids: Option<&[u32]>) -> Result<Vec<Bytes>, ClientError> {
+    pub async fn save_state(&self, env_ids: Option<&[u32]>) -> Result<Vec<Bytes>, ClientError> {
         let request = pb::SaveStateRequest { session: self.name.clone(), envs: envs::encode(env_ids) };
         let answer = self.call(request, async |mut client, request| client.save_state(request).await).await?;
         Ok(answer.states)
@@ -223,7 +202,7 @@ impl Session {
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn restore(
+    pub async fn restore_state(
         &mut self,
         env_ids: Option<&[u32]>,
         states: &[Bytes],
@@ -246,16 +225,16 @@ impl Session {
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
-    pub async fn enumerate(
+    pub async fn enumerate_placements(
         &self,
         env_ids: Option<&[u32]>,
-        wanted: &PlacementsRequest,
+        request: &PlacementsRequest,
     ) -> Result<PlacementList, ClientError> {
         let envs = pb::SessionEnvs { session: self.name.clone(), envs: envs::encode(env_ids) };
         let source = pb::enumerate_placements_request::Source::SessionEnvs(envs);
-        let request = wanted.encode(source, self.server.min_revision);
+        let message = request.encode(source, self.server.min_revision);
         let answer = self
-            .call(request, async |mut client, request| client.enumerate_placements(request).await)
+            .call(message, async |mut client, message| client.enumerate_placements(message).await)
             .await?;
         PlacementList::decode(answer)
     }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use crate::client::{Features, RulesChoice};
 use crate::wire::limits::MAX_RESPONSE_BYTES;
 use crate::wire::session::{AutoresetMode, InvalidActionPolicy, invalid_action_reward};
-use crate::wire::{pb, seeding, tensor};
+use crate::wire::{pb, positions, seeding, tensor};
 
 /// The configuration of a new session; absent values are the server's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SessionRequest {
     /// The rules.
     pub rules: RulesChoice,
@@ -65,6 +66,7 @@ impl Seeding {
 
 /// Options for placements, which always have actions, rewards, lines and ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlacementsRequest {
     /// Selected features; `None` for the session's selection, if any.
     pub features: Option<Features>,
@@ -82,17 +84,41 @@ pub struct PlacementsRequest {
     pub actions: Option<Vec<i32>>,
 }
 
-/// Format of a drawing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Picture {
-    /// Characters `#` and `.`.
-    Ascii,
-    /// Format of the course notebook.
-    Lab,
-    /// Format of the Leiden report.
-    Leiden,
-    /// In colour, for a terminal.
-    Ansi,
+/// Positions outside of sessions: playfields of one size, each with the piece to place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PackedPositions {
+    /// The playfields, one after the other: `height` rows each, the lowest first, with bit c of a row for column c.
+    pub boards: Vec<u32>,
+    /// Rows of a playfield.
+    pub height: u32,
+    /// The piece of each playfield, as a number in I O T Z S J L.
+    pub pieces: Vec<u8>,
+}
+
+impl PackedPositions {
+    /// Playfields with this many rows, and a piece for each.
+    pub fn new(boards: Vec<u32>, height: u32, pieces: Vec<u8>) -> PackedPositions {
+        PackedPositions { boards, height, pieces }
+    }
+
+    pub(super) fn encode(&self, rules: &RulesChoice) -> pb::Positions {
+        let PackedPositions { boards, height, pieces } = self;
+        let count = pieces.len() as u32;
+        let boards = if rules.changes.count("width").unwrap_or(0) > 16 {
+            tensor::encode(vec![count, *height], boards)
+        } else {
+            let rows: Vec<u16> = boards.iter().map(|row| *row as u16).collect();
+            tensor::encode(vec![count, *height], &rows)
+        };
+        let packed = pb::PackedPositions {
+            boards: Some(boards),
+            pieces: Some(tensor::encode(vec![count], pieces)),
+            queues: None,
+            held: None,
+        };
+        pb::Positions { rules: Some(rules.into()), ..positions::from_packed(packed) }
+    }
 }
 
 impl PlacementsRequest {

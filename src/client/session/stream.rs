@@ -45,8 +45,8 @@ impl Session {
 /// and remember every step since; a caller that steps ahead knows better when that is worth its time.
 ///
 /// The server may or may not have performed the steps after the last answer. To recover, use [`Session::renew`],
-/// which gets the number of the last performed step, [`Session::restore`] with snapshots of [`Session::save`], and
-/// another stream.
+/// which gets the number of the last performed step, [`Session::restore_state`] with snapshots of
+/// [`Session::save_state`], and another stream.
 #[derive(Debug)]
 pub struct StepStream<'a> {
     session: &'a mut Session,

@@ -12,21 +12,21 @@ use crate::engine::{Dealer, Piece};
 #[derive(Clone, Debug)]
 pub enum Seeding {
     /// Environment i of the batch has the seed `word(session seed, Environment, i)`.
-    Session(u64),
+    Seed(u64),
     /// One seed for each environment of the call.
-    Environments(Vec<u64>),
+    Seeds(Vec<u64>),
     /// Explicit pieces, dealt from the start in every episode: one sequence for each environment of the call or one for
     /// all.
-    Sequences(Vec<Arc<[Piece]>>),
+    PieceSequences(Vec<Arc<[Piece]>>),
 }
 
 impl Seeding {
     /// Refuses seeds or sequences that do not fit this many environments.
     pub(super) fn check(&self, rows: usize) -> Result<(), SeedingError> {
         match self {
-            Seeding::Session(_) => {}
-            Seeding::Environments(seeds) => one_each("seeds", seeds.len(), rows)?,
-            Seeding::Sequences(sequences) => {
+            Seeding::Seed(_) => {}
+            Seeding::Seeds(seeds) => one_each("seeds", seeds.len(), rows)?,
+            Seeding::PieceSequences(sequences) => {
                 one_each_or_one("piece sequences", sequences.len(), rows)?;
                 if let Some(empty) = sequences.iter().position(|sequence| sequence.is_empty()) {
                     return Err(SeedingError::EmptySequence(empty));
@@ -39,9 +39,9 @@ impl Seeding {
     /// The dealer of environment `env` in row `row` of a call, and its seed, 0 for explicit pieces.
     pub(super) fn dealer(&self, config: &EnvConfig, row: usize, env: usize) -> (Dealer, u64) {
         let seed = match self {
-            Seeding::Session(seed) => word(*seed, Tag::Environment, env as u64),
-            Seeding::Environments(seeds) => seeds[row],
-            Seeding::Sequences(sequences) => {
+            Seeding::Seed(seed) => word(*seed, Tag::Environment, env as u64),
+            Seeding::Seeds(seeds) => seeds[row],
+            Seeding::PieceSequences(sequences) => {
                 return (Dealer::sequence(one_for(sequences, row).clone()), 0);
             }
         };

@@ -79,9 +79,9 @@ fn seeding(slots: &[EnvSlot]) -> Result<Seeding, SlotsError> {
     };
     match slots.iter().find_map(sequence) {
         Some(_) if slots.iter().any(|slot| seed(slot).is_some()) => Err(SlotsError::Mixed),
-        Some(any) => {
-            Ok(Seeding::Sequences(slots.iter().map(|slot| sequence(slot).unwrap_or(any.clone())).collect()))
-        }
-        None => Ok(Seeding::Environments(slots.iter().map(|slot| seed(slot).unwrap_or(0)).collect())),
+        Some(any) => Ok(Seeding::PieceSequences(
+            slots.iter().map(|slot| sequence(slot).unwrap_or(any.clone())).collect(),
+        )),
+        None => Ok(Seeding::Seeds(slots.iter().map(|slot| seed(slot).unwrap_or(0)).collect())),
     }
 }

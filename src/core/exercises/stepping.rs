@@ -80,7 +80,7 @@ impl Stepper {
             features: FeatureSet::named("bcts8", rules.width).ok(),
             ..EnvConfig::default()
         };
-        let mut batch = EnvBatch::new(config, &Seeding::Session(42))?;
+        let mut batch = EnvBatch::new(config, &Seeding::Seed(42))?;
         batch.reset(None, None).expect("all environments may begin");
         let empty = Playfield::empty(rules.width, rules.height);
         let choices = |piece: Tetromino| match rules.action_model {

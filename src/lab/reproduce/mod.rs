@@ -157,15 +157,12 @@ async fn play_row(
         Player::Search(plan) => search(client, row, plan, args.quick, args.seed, label).await?,
     };
     let num_games = args.games.unwrap_or(if args.quick { row.quick_games } else { row.games });
-    let request = EvaluationRequest {
-        rules: row.rules.clone(),
-        rules_version: String::new(),
-        policies: vec![policy],
-        seeds: Seeds::Common { seed: args.seed, count: num_games },
-        max_pieces: row.max_pieces(args.quick),
-        max_steps: row.max_steps,
-        loss_trials: row.loss_trials,
-    };
+    let seeds = Seeds::Common { seed: args.seed, count: num_games };
+    let mut request = EvaluationRequest::new(vec![policy], seeds);
+    request.rules = row.rules.clone();
+    request.max_pieces = row.max_pieces(args.quick);
+    request.max_steps = row.max_steps;
+    request.loss_trials = row.loss_trials;
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await?;
     let (games, estimates) = match evaluated.outcomes {

@@ -274,15 +274,9 @@ async fn play(
     label: &str,
 ) -> anyhow::Result<Played> {
     let games = args.games.unwrap_or(if args.quick { QUICK_GAMES } else { GAMES });
-    let request = EvaluationRequest {
-        rules: RulesChoice::of_size(row.size.width.into(), row.size.height.into()),
-        rules_version: String::new(),
-        policies: vec![row.player.policy()],
-        seeds: Seeds::Common { seed: args.seed, count: games },
-        max_pieces: 0,
-        max_steps: 0,
-        loss_trials: 0,
-    };
+    let seeds = Seeds::Common { seed: args.seed, count: games };
+    let mut request = EvaluationRequest::new(vec![row.player.policy()], seeds);
+    request.rules = RulesChoice::of_size(row.size.width.into(), row.size.height.into());
     let mut progress = GamesProgress::new(label);
     let evaluated = client.evaluate_all(&request, |now| progress.show(now)).await;
     let evaluated = evaluated.with_context(|| format!("cannot play {label}"))?;

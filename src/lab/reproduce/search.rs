@@ -33,7 +33,7 @@ pub async fn search(
     label: &str,
 ) -> anyhow::Result<(Policy, Vec<Step>)> {
     let generations = plan.generations(quick);
-    let catalog = client.catalog(row.rules.changes.count("width").unwrap_or(0)).await?;
+    let catalog = client.catalog(row.rules.changes.count("width")).await?;
     let set = catalog.feature_sets.iter().find(|set| set.name == plan.features);
     let num_weights =
         set.with_context(|| format!("the server has no features {}", plan.features))?.columns.len();
@@ -53,15 +53,11 @@ pub async fn search(
             // Separate games for each generation and each purpose.
             let seed = word(seed, Tag::Game, number);
             number += 1;
-            let request = EvaluationRequest {
-                rules: row.rules.clone(),
-                rules_version: String::new(),
-                policies: vec![policy],
-                seeds: Seeds::Common { seed, count: num_games },
-                max_pieces: row.max_pieces(quick),
-                max_steps: row.max_steps,
-                loss_trials: 0,
-            };
+            let seeds = Seeds::Common { seed, count: num_games };
+            let mut request = EvaluationRequest::new(vec![policy], seeds);
+            request.rules = row.rules.clone();
+            request.max_pieces = row.max_pieces(quick);
+            request.max_steps = row.max_steps;
             let what = format!("{label}, generation {} of {generations}, {what}", round.generation + 1);
             let mut progress = GamesProgress::new(&what);
             Ok(client.evaluate_all(&request, |now| progress.show(now)).await?)

@@ -19,7 +19,7 @@ fn specimens() -> Vec<Vec<u8>> {
     let keys = Rules { height: 7, preview: 1, ..Rules::preset("lab").unwrap() };
     for rules in [bag_rules(), Rules::default(), balanced, walking, keys] {
         let config = EnvConfig { rules, ..EnvConfig::default() };
-        for seeding in [Seeding::Session(5), Seeding::Sequences(vec![sequence("IIIOTZSJLLI")])] {
+        for seeding in [Seeding::Seed(5), Seeding::PieceSequences(vec![sequence("IIIOTZSJLLI")])] {
             let mut batch = running(config.clone(), &seeding);
             let mut dice = Dice::new(6);
             for length in [0, 4, 100] {
@@ -32,7 +32,7 @@ fn specimens() -> Vec<Vec<u8>> {
     }
     let invalid_action_policy = InvalidActionPolicy::Ignore { reward: -1.0 };
     let config = EnvConfig { rules: bag_rules(), invalid_action_policy, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Session(5));
+    let mut batch = running(config, &Seeding::Seed(5));
     for action in [0, 23, 23] {
         batch.step(&[action], None).unwrap();
     }
@@ -52,7 +52,7 @@ fn harmless(bytes: &[u8]) -> bool {
     let features = Some(FeatureSet::named("bcts8", state.rules().width).unwrap());
     let invalid_action_policy = InvalidActionPolicy::Terminate;
     let config = EnvConfig { rules: *state.rules(), invalid_action_policy, features, ..EnvConfig::default() };
-    let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::Seed(1)).unwrap();
     batch.restore(None, Restored::States(&[state]), None).unwrap();
     let mut dice = Dice::new(1);
     for _ in 0..4 {
@@ -79,7 +79,7 @@ pub fn no_changed_byte_is_unsafe(batch: &EnvBatch, dice: &mut Dice) {
                     taken += 1;
                     assert_eq!(EnvState::from_bytes(&state.to_bytes()).as_ref(), Ok(&state));
                     let config = EnvConfig { rules: *state.rules(), ..batch.config().clone() };
-                    let mut batch = EnvBatch::new(config, &Seeding::Session(8)).unwrap();
+                    let mut batch = EnvBatch::new(config, &Seeding::Seed(8)).unwrap();
                     batch.restore(None, Restored::States(&[state]), None).unwrap();
                     for _ in 0..12 {
                         let actions = super::random_actions(&batch, dice);
@@ -250,7 +250,7 @@ fn what_a_snapshot_of_key_presses_must_not_hold_is_named() {
     let rules = Rules { width: 5, height: 7, ..Rules::preset("lab").unwrap() };
     let mut batch = running(
         EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() },
-        &Seeding::Sequences(vec![sequence("OTO")]),
+        &Seeding::PieceSequences(vec![sequence("OTO")]),
     );
     for key in [5, 0, 4] {
         batch.step(&[key], None).unwrap();

@@ -22,7 +22,7 @@ fn batch(rules: Rules, seeding: &Seeding) -> EnvBatch {
 
 /// An environment that deals these pieces, with the first of them over a drawing.
 fn over(rules: Rules, drawing: &str, pieces: &str) -> EnvBatch {
-    let mut batch = batch(rules, &Seeding::Sequences(vec![sequence(pieces)]));
+    let mut batch = batch(rules, &Seeding::PieceSequences(vec![sequence(pieces)]));
     let playfield = Playfield::from_drawing(rules.width, rules.height, drawing).unwrap();
     let position = StartPosition { playfield, piece: sequence(pieces)[0], queue: vec![], held: None };
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
@@ -151,7 +151,7 @@ fn no_piece_of_a_seed_depends_on_garbage() {
         let plain = Rules::preset(name).unwrap();
         for seed in [0, 42, u64::MAX] {
             let dealt = |rules: Rules| {
-                let mut batch = batch(Rules { preview: 6, ..rules }, &Seeding::Environments(vec![seed]));
+                let mut batch = batch(Rules { preview: 6, ..rules }, &Seeding::Seeds(vec![seed]));
                 let mut dice = Dice::new(seed);
                 let mut dealt = String::new();
                 for _ in 0..40 {
@@ -289,7 +289,7 @@ fn every_part_has_its_bounds() {
 #[test]
 fn a_new_seed_deals_other_garbage() {
     let rules = with(0.5, 0.5, 7, Rules::simplified(10, 40));
-    let mut batch = batch(rules, &Seeding::Environments(vec![3]));
+    let mut batch = batch(rules, &Seeding::Seeds(vec![3]));
     let mut dice = Dice::new(1);
     for _ in 0..12 {
         let actions = random_actions(&batch, &mut dice);
@@ -298,7 +298,7 @@ fn a_new_seed_deals_other_garbage() {
     let state = batch.state(0);
     assert!(state.incoming().waiting() > 0, "something waits");
     let play = |reseed| {
-        let mut batch = running(batch.config().clone(), &Seeding::Session(0));
+        let mut batch = running(batch.config().clone(), &Seeding::Seed(0));
         batch.restore(None, Restored::States(std::slice::from_ref(&state)), reseed).unwrap();
         let start = see(&batch, Field::Garbage, None);
         let mut dice = Dice::new(2);
@@ -321,7 +321,7 @@ fn the_next_episode_begins_without_garbage() {
     let rules = with(4.0, 0.5, 0, Rules::simplified(6, 8));
     for autoreset_mode in [AutoresetMode::NextStep, AutoresetMode::SameStep] {
         let config = EnvConfig { rules, autoreset_mode, ..EnvConfig::default() };
-        let mut batch = running(config, &Seeding::Environments(vec![3]));
+        let mut batch = running(config, &Seeding::Seeds(vec![3]));
         let mut dice = Dice::new(1);
         let mut outcome = tetrion::env::StepOutcome::default();
         while !outcome.terminated.contains(&true) {
@@ -352,7 +352,7 @@ fn no_byte_of_a_snapshot_makes_it_unsafe() {
         let rules = with(1.5, 0.3, 1, rules);
         let config = EnvConfig { rules, ..EnvConfig::default() };
         let mut dice = Dice::new(n as u64);
-        let mut batch = running(config, &Seeding::Session(8));
+        let mut batch = running(config, &Seeding::Seed(8));
         // Until rows have just risen, and some wait.
         for _ in 0..200 {
             let actions = random_actions(&batch, &mut dice);
@@ -372,7 +372,7 @@ fn no_byte_of_a_snapshot_makes_it_unsafe() {
 fn what_a_snapshot_must_not_hold_is_named() {
     use tetrion::engine::RULES_VERSION;
     use tetrion::env::SnapshotError::{self, Corrupt};
-    let mut batch = batch(with(1.5, 0.3, 1, Rules::simplified(6, 12)), &Seeding::Environments(vec![3]));
+    let mut batch = batch(with(1.5, 0.3, 1, Rules::simplified(6, 12)), &Seeding::Seeds(vec![3]));
     for action in [0, 2, 0] {
         batch.step(&[action], None).unwrap();
     }

@@ -65,7 +65,7 @@ fn keys_lead_to_the_placements_that_they_are_promised_for() {
             let options = Options { keys: true, afterstates: true, ..Options::default() };
             let all = enumerate(&rules, &[position], None, options);
             let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-            let mut batch = running(config, &Seeding::Session(seed));
+            let mut batch = running(config, &Seeding::Seed(seed));
             let board_bytes = all.afterstates.len() / all.actions.len();
             for (row, action) in all.placements.iter().enumerate() {
                 let placement = Placement::from_action(*action as u32, &rules);

@@ -11,7 +11,7 @@ use tetrion::env::{
     RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
 };
 use tetrion::features::FeatureSet;
-use tetrion::render::{Format, View, render};
+use tetrion::render::{RenderFormat, View, render};
 
 use super::model::sequence;
 use super::{letters, numbers, running, see};
@@ -23,7 +23,7 @@ fn lab(width: u8, height: u8) -> Rules {
 }
 
 /// The piece that falls in the first environment, over its playfield; neither next pieces nor numbers.
-pub fn frame(batch: &EnvBatch, format: Format) -> String {
+pub fn frame(batch: &EnvBatch, format: RenderFormat) -> String {
     let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
     let falling = batch.falling(0);
     render(
@@ -43,7 +43,7 @@ pub fn frame(batch: &EnvBatch, format: Format) -> String {
 /// An environment that deals these pieces, with the first of them over a drawing.
 fn over(rules: Rules, drawing: &str, pieces: &str) -> EnvBatch {
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Sequences(vec![sequence(pieces)]));
+    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence(pieces)]));
     let playfield = Playfield::from_drawing(rules.width, rules.height, drawing).unwrap();
     let position = StartPosition { playfield, piece: sequence(pieces)[0], queue: vec![], held: None };
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
@@ -65,10 +65,10 @@ fn check(pieces: &str, drawing: &str) -> EnvBatch {
     let nth = |n: usize| rows.iter().map(|row| row[n]).collect::<Vec<_>>().join("\n");
     let rules = lab(rows[0][0].len() as u8, rows.len() as u8);
     let mut batch = over(rules, &nth(0).replace('@', "."), pieces);
-    assert_eq!(frame(&batch, Format::Ascii), nth(0), "at the start");
+    assert_eq!(frame(&batch, RenderFormat::Ascii), nth(0), "at the start");
     for (n, key) in keys.iter().enumerate().skip(1) {
         press(&mut batch, key);
-        assert_eq!(frame(&batch, Format::Ascii), nth(n), "after key {n}, {key}");
+        assert_eq!(frame(&batch, RenderFormat::Ascii), nth(n), "after key {n}, {key}");
     }
     batch
 }
@@ -163,7 +163,7 @@ fn full_rows_clear_when_a_piece_locks() {
     let mut batch = over(lab(5, 5), "##.##/##.##", "II");
     assert_eq!(press(&mut batch, "idle"), (0.0, false, false));
     assert_eq!(press(&mut batch, "drop"), (2.0, false, false));
-    assert_eq!(frame(&batch, Format::Ascii), "..@..\n.....\n.....\n..#..\n..#..");
+    assert_eq!(frame(&batch, RenderFormat::Ascii), "..@..\n.....\n.....\n..#..\n..#..");
     assert_eq!((numbers(&batch, Field::Lines), batch.statistics(0).episode_return), (vec![2], 2.0));
 }
 
@@ -187,7 +187,7 @@ fn quiz_1_in_the_notebooks_own_frames() {
 10 |[][][]    []  |
 11 |[][][]    [][]|
    o--------------o";
-    assert_eq!(frame(&batch, Format::Lab), spawned);
+    assert_eq!(frame(&batch, RenderFormat::Lab), spawned);
     for key in ["left", "left", "rotl", "drop"] {
         press(&mut batch, key);
     }
@@ -206,7 +206,7 @@ fn quiz_1_in_the_notebooks_own_frames() {
 10 |[][][]    []  |
 11 |[][][]    [][]|
    o--------------o";
-    assert_eq!(frame(&batch, Format::Lab), landed);
+    assert_eq!(frame(&batch, RenderFormat::Lab), landed);
     assert_eq!((numbers(&batch, Field::Pieces), numbers(&batch, Field::Lines)), (vec![1], vec![0]));
 }
 
@@ -256,7 +256,7 @@ fn a_game_that_is_over_is_no_position_to_start_from() {
         (TopOut::Overflow, middle, true),
     ] {
         let rules = Rules { top_out, ..lab(5, 5) };
-        let mut batch = running(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Session(1));
+        let mut batch = running(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Seed(1));
         let playfield = Playfield::from_drawing(5, 5, drawing).unwrap();
         let position = StartPosition { playfield, piece: Tetromino::T, queue: vec![], held: None };
         let over = Err(RestoreError::Position { row: 0, error: PositionError::GameOver });
@@ -269,7 +269,7 @@ fn a_game_that_is_over_is_no_position_to_start_from() {
 fn every_key_is_legal_at_any_time() {
     for invalid_action_policy in [InvalidActionPolicy::Reject, InvalidActionPolicy::Terminate] {
         let config = EnvConfig { rules: lab(4, 4), invalid_action_policy, ..EnvConfig::default() };
-        let mut batch = EnvBatch::new(config, &Seeding::Sequences(vec![sequence("II")])).unwrap();
+        let mut batch = EnvBatch::new(config, &Seeding::PieceSequences(vec![sequence("II")])).unwrap();
         assert_eq!(see(&batch, Field::ActionMask, None), [0; 6], "before the first reset");
         batch.reset(None, None).unwrap();
         assert_eq!(see(&batch, Field::ActionMask, None), [1; 6]);
@@ -294,7 +294,7 @@ fn a_limit_counts_keys_and_the_last_piece_ends_a_sequence() {
         autoreset_mode: AutoresetMode::Disabled,
         ..EnvConfig::default()
     };
-    let mut batch = running(config(3), &Seeding::Sequences(vec![sequence("OO")]));
+    let mut batch = running(config(3), &Seeding::PieceSequences(vec![sequence("OO")]));
     assert_eq!(press(&mut batch, "idle"), (0.0, false, false));
     assert_eq!(press(&mut batch, "left"), (0.0, false, false));
     assert_eq!(press(&mut batch, "idle"), (0.0, false, true));
@@ -302,7 +302,7 @@ fn a_limit_counts_keys_and_the_last_piece_ends_a_sequence() {
     let expected = FallingPiece { tetromino: Tetromino::O, turns: 0, column: 2, row: 16 };
     assert_eq!(batch.falling(0), Some(expected.into()));
 
-    let mut batch = running(config(0), &Seeding::Sequences(vec![sequence("OO")]));
+    let mut batch = running(config(0), &Seeding::PieceSequences(vec![sequence("OO")]));
     assert_eq!(press(&mut batch, "drop"), (0.0, false, false));
     assert_eq!(press(&mut batch, "drop"), (0.0, false, true));
     assert_eq!((batch.falling(0), letters(&batch, 0)), (None, String::new()));
@@ -324,7 +324,7 @@ fn the_falling_piece_is_shown_as_a_plane_and_as_cells() {
     assert_eq!(see(&batch, Field::Board, None)[..5], [1, 0, 0, 0, 0], "and is not in the board");
     // Where pieces do not fall there is nothing to show.
     let placed =
-        running(EnvConfig { rules: Rules::simplified(5, 5), ..EnvConfig::default() }, &Seeding::Session(1));
+        running(EnvConfig { rules: Rules::simplified(5, 5), ..EnvConfig::default() }, &Seeding::Seed(1));
     assert_eq!(placed.falling(0), None);
     assert_eq!(see(&placed, Field::FallingCells, None), [255; 8]);
 }
@@ -333,7 +333,7 @@ fn the_falling_piece_is_shown_as_a_plane_and_as_cells() {
 fn features_stay_as_they_are_between_landings() {
     let features = FeatureSet::custom(&["lines_cleared", "landing_height_lab", "total_height"], 5).unwrap();
     let config = EnvConfig { rules: lab(5, 8), features: Some(features), ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Sequences(vec![sequence("SOT")]));
+    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("SOT")]));
     let shown = |batch: &EnvBatch| -> Vec<f32> {
         let bytes = see(batch, Field::Features, None);
         bytes.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
@@ -355,7 +355,7 @@ fn features_stay_as_they_are_between_landings() {
 fn keys_need_no_more_room_than_placements() {
     let per_env = |rules| {
         let config = EnvConfig { rules, num_envs: 1000, ..EnvConfig::default() };
-        EnvBatch::new(config, &Seeding::Session(1)).unwrap().memory_bytes() / 1000
+        EnvBatch::new(config, &Seeding::Seed(1)).unwrap().memory_bytes() / 1000
     };
     assert_eq!(Rules::preset("lab").unwrap().action_model, ActionModel::Keypress);
     let usual = per_env(Rules::preset("lab").unwrap());

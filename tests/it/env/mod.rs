@@ -109,14 +109,14 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
     let wrong = |what, got| SeedingError::from(WrongLength { what, got, rows: 3 }).into();
     let ok = Rules::default();
     let too_wide = Rules::simplified(33, 20).check().unwrap_err().into();
-    check(Rules::simplified(33, 20), 1, Seeding::Session(1), too_wide);
-    check(ok, 0, Seeding::Session(1), CreateError::NoEnvironments);
-    check(ok, 3, Seeding::Environments(vec![1, 2]), wrong("seeds", 2));
-    check(ok, 3, Seeding::Environments(vec![1]), wrong("seeds", 1));
-    check(ok, 3, Seeding::Sequences(vec![sequence("I"); 2]), wrong("piece sequences", 2));
-    check(ok, 3, Seeding::Sequences(vec![]), wrong("piece sequences", 0));
+    check(Rules::simplified(33, 20), 1, Seeding::Seed(1), too_wide);
+    check(ok, 0, Seeding::Seed(1), CreateError::NoEnvironments);
+    check(ok, 3, Seeding::Seeds(vec![1, 2]), wrong("seeds", 2));
+    check(ok, 3, Seeding::Seeds(vec![1]), wrong("seeds", 1));
+    check(ok, 3, Seeding::PieceSequences(vec![sequence("I"); 2]), wrong("piece sequences", 2));
+    check(ok, 3, Seeding::PieceSequences(vec![]), wrong("piece sequences", 0));
     let sequences = vec![sequence("I"), sequence("OT"), sequence("")];
-    check(ok, 3, Seeding::Sequences(sequences), SeedingError::EmptySequence(2).into());
+    check(ok, 3, Seeding::PieceSequences(sequences), SeedingError::EmptySequence(2).into());
 }
 
 /// Each refused call, and then the proof that it changed nothing: the batch goes on exactly as one that never received it.
@@ -124,7 +124,7 @@ fn a_batch_is_refused_when_its_parts_do_not_fit() {
 fn a_refused_call_changes_nothing() {
     let unseen_by = |call: &dyn Fn(&mut EnvBatch)| {
         let play = |call: &dyn Fn(&mut EnvBatch)| {
-            let mut batch = running(config(4, AutoresetMode::Disabled), &Seeding::Session(5));
+            let mut batch = running(config(4, AutoresetMode::Disabled), &Seeding::Seed(5));
             let mut dice = Dice::new(1);
             while !batch.has_ended(0) {
                 batch.step(&random_actions(&batch, &mut dice)[..1], Some(&[0])).unwrap();
@@ -164,17 +164,17 @@ fn a_refused_call_changes_nothing() {
         unseen_by(&|batch| assert_eq!(batch.reset(env_ids, seeding.as_ref()).unwrap_err(), expected));
     };
     let wrong = |what, got, rows| SeedingError::from(WrongLength { what, got, rows }).into();
-    let seeds = |seeds: &[u64]| Some(Seeding::Environments(seeds.to_vec()));
+    let seeds = |seeds: &[u64]| Some(Seeding::Seeds(seeds.to_vec()));
     reset(Some(&[1, 4]), None, none.into());
     reset(Some(&[1, 3, 1]), None, twice.into());
     reset(Some(&[1]), seeds(&[]), wrong("seeds", 0, 1));
     reset(None, seeds(&[9]), wrong("seeds", 1, 4));
-    reset(None, Some(Seeding::Sequences(vec![])), wrong("piece sequences", 0, 4));
+    reset(None, Some(Seeding::PieceSequences(vec![])), wrong("piece sequences", 0, 4));
 }
 
 #[test]
 fn nothing_can_be_done_before_the_first_reset() {
-    let mut batch = EnvBatch::new(config(3, AutoresetMode::NextStep), &Seeding::Session(1)).unwrap();
+    let mut batch = EnvBatch::new(config(3, AutoresetMode::NextStep), &Seeding::Seed(1)).unwrap();
     let not_reset = |env_ids: &[u32]| NotReset { env_ids: env_ids.into() };
     assert_eq!(batch.check(None), Err(ReadError::NotReset(not_reset(&[0, 1, 2]))));
     assert_eq!(batch.step(&[0, 0, 0], None).unwrap_err(), not_reset(&[0, 1, 2]).into());
@@ -193,7 +193,7 @@ fn nothing_can_be_done_before_the_first_reset() {
 
 #[test]
 fn the_kth_episode_has_the_kth_seed() {
-    let mut batch = EnvBatch::new(EnvConfig::default(), &Seeding::Session(42)).unwrap();
+    let mut batch = EnvBatch::new(EnvConfig::default(), &Seeding::Seed(42)).unwrap();
     batch.reset(None, None).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [18201609923829866926]);
     assert_eq!(letters(&batch, 0), "I");
@@ -203,7 +203,7 @@ fn the_kth_episode_has_the_kth_seed() {
     batch.reset(None, None).unwrap();
     assert_eq!(numbers(&batch, Field::Seed), [word(18201609923829866926, Tag::Episode, 2)]);
     // A seed starts the count again, and the seed that the infos reported replays its episode.
-    batch.reset(None, Some(&Seeding::Environments(vec![895781483804002453]))).unwrap();
+    batch.reset(None, Some(&Seeding::Seeds(vec![895781483804002453]))).unwrap();
     assert_eq!(
         (numbers(&batch, Field::Seed), letters(&batch, 0)),
         (vec![895781483804002453], "J".to_owned())
@@ -216,12 +216,12 @@ fn the_kth_episode_has_the_kth_seed() {
 fn seed_zero_is_a_seed_like_any_other() {
     let rules = Rules { preview: 6, ..Rules::default() };
     let config = EnvConfig { rules, ..EnvConfig::default() };
-    let mut batch = running(config.clone(), &Seeding::Environments(vec![0]));
+    let mut batch = running(config.clone(), &Seeding::Seeds(vec![0]));
     assert_eq!(letters(&batch, 0), "SSTSJOJ");
     batch.step(&[0], None).unwrap();
-    batch.reset(None, Some(&Seeding::Environments(vec![0]))).unwrap();
+    batch.reset(None, Some(&Seeding::Seeds(vec![0]))).unwrap();
     assert_eq!((numbers(&batch, Field::Seed), letters(&batch, 0)), (vec![0], "SSTSJOJ".to_owned()));
-    let of_session = running(config, &Seeding::Session(0));
+    let of_session = running(config, &Seeding::Seed(0));
     assert_eq!(letters(&of_session, 0), uniform_sequence(word(0, Tag::Environment, 0), 7));
 }
 
@@ -234,8 +234,8 @@ fn an_environment_does_not_feel_the_others() {
         autoreset_mode: AutoresetMode::SameStep,
         ..EnvConfig::default()
     };
-    let mut alone = running(config(1), &Seeding::Session(3));
-    let mut among = running(config(1000), &Seeding::Session(3));
+    let mut alone = running(config(1), &Seeding::Seed(3));
+    let mut among = running(config(1000), &Seeding::Seed(3));
     let (mut dice, mut others) = (Dice::new(1), Dice::new(2));
     for _ in 0..100 {
         let mine = random_actions(&alone, &mut dice);
@@ -257,7 +257,8 @@ fn lose(batch: &mut EnvBatch) -> tetrion::env::StepOutcome {
 
 #[test]
 fn next_step_begins_a_new_episode_in_the_step_after_the_end() {
-    let mut batch = running(config(1, AutoresetMode::NextStep), &Seeding::Sequences(vec![sequence("IIOT")]));
+    let mut batch =
+        running(config(1, AutoresetMode::NextStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
     let end = lose(&mut batch);
     assert_eq!((end.terminated, end.truncated, end.finals.rows()), (vec![true], vec![false], &[][..]));
     assert_eq!(
@@ -276,7 +277,8 @@ fn next_step_begins_a_new_episode_in_the_step_after_the_end() {
 
 #[test]
 fn same_step_shows_the_new_episode_and_keeps_the_end_of_the_old_one() {
-    let mut batch = running(config(1, AutoresetMode::SameStep), &Seeding::Sequences(vec![sequence("IIOT")]));
+    let mut batch =
+        running(config(1, AutoresetMode::SameStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
     let end = lose(&mut batch);
     assert_eq!((end.terminated, end.finals.rows()), (vec![true], &[0][..]));
     assert_eq!((batch.playfield(0), letters(&batch, 0)), (Playfield::empty(6, 5), "I".to_owned()));
@@ -290,7 +292,8 @@ fn same_step_shows_the_new_episode_and_keeps_the_end_of_the_old_one() {
 
 #[test]
 fn without_autoreset_the_caller_resets() {
-    let mut batch = running(config(1, AutoresetMode::Disabled), &Seeding::Sequences(vec![sequence("IIOT")]));
+    let mut batch =
+        running(config(1, AutoresetMode::Disabled), &Seeding::PieceSequences(vec![sequence("IIOT")]));
     lose(&mut batch);
     assert_eq!(
         batch.step(&[0], None).unwrap_err(),
@@ -302,7 +305,8 @@ fn without_autoreset_the_caller_resets() {
 
 #[test]
 fn a_reset_clears_a_pending_autoreset() {
-    let mut batch = running(config(1, AutoresetMode::NextStep), &Seeding::Sequences(vec![sequence("IIOT")]));
+    let mut batch =
+        running(config(1, AutoresetMode::NextStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
     lose(&mut batch);
     batch.reset(None, None).unwrap();
     batch.step(&[5], None).unwrap();
@@ -314,7 +318,7 @@ fn an_episode_is_cut_by_its_limits_and_losing_wins() {
     #[track_caller]
     fn check(pieces: &str, max_episode_steps: u64, actions: &[i32], terminated: bool, truncated: bool) {
         let config = EnvConfig { max_episode_steps, ..config(1, AutoresetMode::Disabled) };
-        let mut batch = running(config, &Seeding::Sequences(vec![sequence(pieces)]));
+        let mut batch = running(config, &Seeding::PieceSequences(vec![sequence(pieces)]));
         let (last, first) = actions.split_last().unwrap();
         for action in first {
             let outcome = batch.step(&[*action], None).unwrap();
@@ -335,7 +339,7 @@ fn an_episode_is_cut_by_its_limits_and_losing_wins() {
 fn past_the_end_of_a_sequence_there_are_no_pieces() {
     let rules = Rules { preview: 2, ..Rules::simplified(6, 5) };
     let config = EnvConfig { rules, ..config(1, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::Sequences(vec![sequence("OI")]));
+    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("OI")]));
     let pieces = |batch: &EnvBatch| {
         let bytes = [see(batch, Field::Current, None), see(batch, Field::Queue, None)].concat();
         bytes.iter().map(|&byte| byte as i8).collect::<Vec<_>>()
@@ -348,7 +352,7 @@ fn past_the_end_of_a_sequence_there_are_no_pieces() {
     batch.reset(None, None).unwrap();
     assert_eq!(pieces(&batch), [1, 0, -1], "every episode deals it from the start");
     assert_eq!(numbers(&batch, Field::Seed), [0]);
-    batch.reset(None, Some(&Seeding::Environments(vec![7]))).unwrap();
+    batch.reset(None, Some(&Seeding::Seeds(vec![7]))).unwrap();
     assert_eq!(letters(&batch, 0), uniform_sequence(7, 3), "a seed ends a sequence");
 }
 
@@ -357,7 +361,7 @@ fn the_infos_say_in_which_row_the_last_piece_came_to_rest() {
     let row = |batch: &EnvBatch| see(batch, Field::LandingRow, None)[0] as i8;
     let rules = Rules::simplified(4, 4);
     let config = EnvConfig { rules, ..config(1, AutoresetMode::Disabled) };
-    let mut batch = running(config, &Seeding::Sequences(vec![sequence("IOOIIT")]));
+    let mut batch = running(config, &Seeding::PieceSequences(vec![sequence("IOOIIT")]));
     assert_eq!(row(&batch), -1, "none has landed");
     // A lying I clears the floor row; an O in it, one on that; an upright I stands on the floor, another above the playfield.
     for (action, expected) in [(4, 0), (0, 0), (0, 2), (3, 0), (3, 4)] {
@@ -373,8 +377,10 @@ fn the_infos_say_in_which_row_the_last_piece_came_to_rest() {
 #[test]
 fn rewards_are_rounded_only_when_they_are_told() {
     let rules = Rules { scoring: Scoring { piece: 0.1, ..Scoring::LINES }, ..Rules::default() };
-    let mut batch =
-        running(EnvConfig { rules, ..EnvConfig::default() }, &Seeding::Sequences(vec![sequence("OOOO")]));
+    let mut batch = running(
+        EnvConfig { rules, ..EnvConfig::default() },
+        &Seeding::PieceSequences(vec![sequence("OOOO")]),
+    );
     for column in [0, 2, 4] {
         assert_eq!(batch.step(&[column], None).unwrap().rewards, [0.1f32]);
     }
@@ -406,7 +412,7 @@ fn what_is_seen_has_the_shape_and_bounds_that_were_told() {
     let pressed = sizes.map(|(width, height)| Rules { preview: 3, width, height, ..lab });
     for rules in placed.into_iter().chain(pressed) {
         let config = EnvConfig { rules, num_envs: 3, ..EnvConfig::default() };
-        let mut batch = running(config, &Seeding::Session(8));
+        let mut batch = running(config, &Seeding::Seed(8));
         let mut dice = Dice::new(8);
         for _ in 0..60 {
             for info in &FIELDS {
@@ -442,7 +448,7 @@ fn every_field_has_one_row_in_the_table() {
 fn an_environment_of_the_usual_size_takes_at_most_256_bytes() {
     let per_env = |rules| {
         let batch =
-            EnvBatch::new(EnvConfig { rules, num_envs: 1000, ..EnvConfig::default() }, &Seeding::Session(1));
+            EnvBatch::new(EnvConfig { rules, num_envs: 1000, ..EnvConfig::default() }, &Seeding::Seed(1));
         batch.unwrap().memory_bytes() / 1000
     };
     let compact = per_env(Rules::default());

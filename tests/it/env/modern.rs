@@ -114,7 +114,7 @@ fn random_games_are_those_of_the_twin() {
         let mut dice = Dice::new(n as u64);
         let mut ends = BTreeMap::new();
         for seed in 0..12 {
-            let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
+            let mut batch = EnvBatch::new(config.clone(), &Seeding::Seeds(vec![seed])).unwrap();
             batch.reset(None, None).unwrap();
             let dealt = match rules.randomizer {
                 Randomizer::Bag7 => bag7_sequence(seed, 60),
@@ -330,7 +330,7 @@ fn spins_and_tucks_are_actions_of_their_own() {
         features: Some(set.clone()),
         ..EnvConfig::default()
     };
-    let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::Seed(1)).unwrap();
     // The classic T-spin double: an overhang on the right of a notch three wide.
     let drawing = "...#....../".to_owned() + "#...######/##.#######";
     let drawing = ["........../".repeat(11), drawing].concat();
@@ -371,7 +371,7 @@ fn a_piece_is_held_once_and_comes_back_as_it_appears() {
     let rules = Rules { preview: 2, ..guideline() };
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let sequence = super::sequence("TIOSZJ");
-    let mut batch = EnvBatch::new(config, &Seeding::Sequences(vec![sequence])).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::PieceSequences(vec![sequence])).unwrap();
     batch.reset(None, None).unwrap();
     let seen = |batch: &EnvBatch| (letters(batch, 0), batch.held(0).map(Tetromino::letter));
     assert_eq!(seen(&batch), ("TIO".to_owned(), None));
@@ -412,7 +412,7 @@ fn what_cannot_be_placed_or_held_is_refused_or_ignored() {
             autoreset_mode: AutoresetMode::Disabled,
             ..EnvConfig::default()
         };
-        let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
+        let mut batch = EnvBatch::new(config, &Seeding::Seed(3)).unwrap();
         batch.reset(None, None).unwrap();
         let mask = see(&batch, Field::ActionMask, None);
         let before = batch.state(0);
@@ -431,7 +431,7 @@ fn what_cannot_be_placed_or_held_is_refused_or_ignored() {
         }
     }
     let config = EnvConfig::default();
-    let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::Seed(3)).unwrap();
     let position = StartPosition {
         playfield: Playfield::empty(10, 20),
         piece: Tetromino::T,
@@ -447,7 +447,7 @@ fn what_cannot_be_placed_or_held_is_refused_or_ignored() {
 fn no_byte_of_a_snapshot_makes_it_unsafe() {
     let rules = Rules { height: 14, rows_above: 4, ..guideline() };
     let config = EnvConfig { rules, ..EnvConfig::default() };
-    let mut batch = EnvBatch::new(config, &Seeding::Session(8)).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::Seed(8)).unwrap();
     batch.reset(None, None).unwrap();
     let mut dice = Dice::new(2);
     for _ in 0..9 {

@@ -100,7 +100,7 @@ fn random_games_are_those_of_the_twin() {
         let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
         let mut dice = Dice::new(100 + n as u64);
         for seed in 0..40 {
-            let mut batch = running(config.clone(), &Seeding::Environments(vec![seed]));
+            let mut batch = running(config.clone(), &Seeding::Seeds(vec![seed]));
             let mut twin = KeyGame::new(rules, seed, bag7_sequence(seed, 400));
             for step in 0..900 {
                 let context = format!("rules {n}, seed {seed}, step {step}:\n{}", batch.playfield(0));
@@ -151,7 +151,7 @@ fn random_games_are_those_of_the_twin() {
                 assert_eq!(state, batch.state(0), "{context}");
                 assert_eq!(state.to_bytes(), bytes);
                 if dice.below(20) == 0 {
-                    batch = running(config.clone(), &Seeding::Session(0));
+                    batch = running(config.clone(), &Seeding::Seed(0));
                     batch.restore(None, Restored::States(&[state]), None).unwrap();
                 }
                 if is_over {
@@ -173,7 +173,7 @@ fn random_games_are_those_of_the_twin() {
 /// A batch of these rules with a piece over a drawing.
 pub(super) fn over(rules: Rules, playfield: Playfield, piece: Tetromino) -> EnvBatch {
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Session(1));
+    let mut batch = running(config, &Seeding::Seed(1));
     let position = StartPosition { playfield, piece, queue: vec![], held: None };
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
     batch
@@ -245,7 +245,7 @@ fn a_key_that_does_not_exist_is_refused_ignored_or_the_end() {
             autoreset_mode: AutoresetMode::Disabled,
             ..EnvConfig::default()
         };
-        let mut batch = running(config, &Seeding::Session(3));
+        let mut batch = running(config, &Seeding::Seed(3));
         press(&mut batch, &["left", "hold"]);
         for wrong in ["hold", "turn_half"] {
             if batch.has_ended(0) {
@@ -274,7 +274,7 @@ fn a_key_that_does_not_exist_is_refused_ignored_or_the_end() {
 #[test]
 fn an_equal_piece_comes_back_to_where_it_appears_and_a_blocked_one_not_at_all() {
     let config = EnvConfig { rules: keys(), autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Sequences(vec![super::model::sequence("OOIOOOO")]));
+    let mut batch = running(config, &Seeding::PieceSequences(vec![super::model::sequence("OOIOOOO")]));
     press(&mut batch, &["hold", "soft_drop", "hard_drop", "sonic_drop"]);
     assert_eq!((letters(&batch, 0), batch.held(0)), ("IOOOO".to_owned(), Some(Tetromino::O)));
     press(&mut batch, &["hard_drop", "sonic_drop", "hold"]);
@@ -295,7 +295,7 @@ fn an_equal_piece_comes_back_to_where_it_appears_and_a_blocked_one_not_at_all() 
 fn no_byte_of_a_snapshot_makes_it_unsafe() {
     let rules = Rules { timing: timing(3, 5, 2), half_turns: HalfTurns::Tetrio, ..keys() };
     let config = EnvConfig { rules, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Session(8));
+    let mut batch = running(config, &Seeding::Seed(8));
     let mut dice = Dice::new(2);
     while batch.held(0).is_none() || batch.statistics(0).pieces < 6 || rows(&batch)[0] > 6 {
         let mask = see(&batch, Field::ActionMask, None);
@@ -330,8 +330,8 @@ fn environments_of_a_batch_do_not_know_each_other() {
     for mode in [AutoresetMode::NextStep, AutoresetMode::SameStep] {
         let config = |num_envs| EnvConfig { rules, num_envs, autoreset_mode: mode, ..EnvConfig::default() };
         let seeds: Vec<u64> = (40..48).collect();
-        let mut batch = running(config(8), &Seeding::Environments(seeds.clone()));
-        let single = |seed| running(config(1), &Seeding::Environments(vec![seed]));
+        let mut batch = running(config(8), &Seeding::Seeds(seeds.clone()));
+        let single = |seed| running(config(1), &Seeding::Seeds(vec![seed]));
         let mut singles: Vec<EnvBatch> = seeds.into_iter().map(single).collect();
         let mut dice = Dice::new(5);
         for _ in 0..400 {

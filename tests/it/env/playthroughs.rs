@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tetrion::engine::{Randomizer, Rules, Scoring};
 use tetrion::env::{AutoresetMode, EnvBatch, EnvConfig, Field, Seeding};
-use tetrion::render::Format;
+use tetrion::render::RenderFormat;
 
 use super::{Dice, golden, letters, numbers, random_actions, running};
 
@@ -49,7 +49,7 @@ fn episodes_of_a_seed() {
     let rules = Rules { preview: 2, ..Rules::simplified(5, 6) };
     let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
     let head = "# simplified, width 5, height 6, preview 2, environment seed 42; reset after each end";
-    golden("simplified_5x6.txt", &transcript(head, config, &Seeding::Environments(vec![42]), 3));
+    golden("simplified_5x6.txt", &transcript(head, config, &Seeding::Seeds(vec![42]), 3));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn episodes_from_bags_with_points_and_a_limit() {
     let config = EnvConfig { rules, max_episode_steps, autoreset_mode, ..EnvConfig::default() };
     let head = "# simplified, width 4, height 8, preview 6, bag7, environment seed 0, max_episode_steps 9; a piece 0.5, \
                 lines 1 3 6 10, game_end -4; reset after each end";
-    golden("bag7_4x8.txt", &transcript(head, config, &Seeding::Environments(vec![0]), 4));
+    golden("bag7_4x8.txt", &transcript(head, config, &Seeding::Seeds(vec![0]), 4));
 }
 
 /// Presses random keys and writes down every frame.
@@ -73,9 +73,9 @@ fn an_episode_by_keys() {
                     4 turn_right, 5 hard_drop\n\n# key  reward  ended       lines  after the key: # landed, @ falling, \
                     from the top\n"
         .to_owned();
-    let mut batch = running(config, &Seeding::Environments(vec![42]));
+    let mut batch = running(config, &Seeding::Seeds(vec![42]));
     let mut dice = Dice::new(7);
-    let frame = |batch: &EnvBatch| super::keys::frame(batch, Format::Ascii).replace('\n', "/");
+    let frame = |batch: &EnvBatch| super::keys::frame(batch, RenderFormat::Ascii).replace('\n', "/");
     writeln!(text, "  -    -       -           0      {}", frame(&batch)).unwrap();
     while !batch.has_ended(0) {
         let key = random_actions(&batch, &mut dice);

@@ -18,7 +18,7 @@ pub(super) fn bag_rules() -> Rules {
 }
 
 pub(super) fn batch_of(rules: Rules, num_envs: u32) -> EnvBatch {
-    running(EnvConfig { rules, num_envs, ..EnvConfig::default() }, &Seeding::Session(11))
+    running(EnvConfig { rules, num_envs, ..EnvConfig::default() }, &Seeding::Seed(11))
 }
 
 pub(super) fn play(batch: &mut EnvBatch, num_steps: usize, dice: &mut Dice) {
@@ -36,13 +36,13 @@ pub(super) fn everything(batch: &EnvBatch) -> Vec<Vec<u8>> {
 fn a_snapshot_replays_as_often_as_it_is_restored() {
     let features = Some(FeatureSet::named("bdu", 6).unwrap());
     let config = EnvConfig { rules: bag_rules(), features, ..EnvConfig::default() };
-    let mut batch = running(config.clone(), &Seeding::Session(1));
+    let mut batch = running(config.clone(), &Seeding::Seed(1));
     play(&mut batch, 9, &mut Dice::new(1));
     let snapshot = batch.state(0).to_bytes();
     let then = everything(&batch);
     play(&mut batch, 100, &mut Dice::new(2));
     let later = everything(&batch);
-    let mut elsewhere = EnvBatch::new(config, &Seeding::Session(999)).unwrap();
+    let mut elsewhere = EnvBatch::new(config, &Seeding::Seed(999)).unwrap();
     for _ in 0..3 {
         for batch in [&mut batch, &mut elsewhere] {
             let state = EnvState::from_bytes(&snapshot).unwrap();
@@ -70,7 +70,7 @@ fn reseeding_changes_what_is_not_to_be_seen_yet() {
     let rules = Rules { height: 28, ..bag_rules() };
     let mut batch = running(
         EnvConfig { rules, num_envs: 3, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() },
-        &Seeding::Environments(vec![42, 1, 2]),
+        &Seeding::Seeds(vec![42, 1, 2]),
     );
     // Environment 0 is in its second episode; of its first bag five pieces have been dealt, two of them landed.
     batch.reset(Some(&[0]), None).unwrap();
@@ -98,7 +98,7 @@ fn reseeding_changes_what_is_not_to_be_seen_yet() {
         batch.reset(Some(&[env_id]), None).unwrap();
         assert_eq!(numbers(&batch, Field::Seed)[env_id as usize], word(seed, Tag::Episode, 2));
     }
-    batch.reset(Some(&[1]), Some(&Seeding::Sequences(vec![sequence("IOTZ")]))).unwrap();
+    batch.reset(Some(&[1]), Some(&Seeding::PieceSequences(vec![sequence("IOTZ")]))).unwrap();
     let state = batch.state(1);
     batch.restore(Some(&[1]), Restored::States(std::slice::from_ref(&state)), Some(77)).unwrap();
     assert_eq!(batch.state(1), state, "a sequence has no seed");
@@ -108,13 +108,14 @@ fn reseeding_changes_what_is_not_to_be_seen_yet() {
 fn a_pending_reset_is_part_of_the_state() {
     let rules = Rules::simplified(6, 5);
     let with_mode = |autoreset_mode| EnvConfig { rules, autoreset_mode, ..EnvConfig::default() };
-    let mut batch = running(with_mode(AutoresetMode::NextStep), &Seeding::Sequences(vec![sequence("IIOT")]));
+    let mut batch =
+        running(with_mode(AutoresetMode::NextStep), &Seeding::PieceSequences(vec![sequence("IIOT")]));
     batch.step(&[0], None).unwrap();
     assert!(batch.step(&[0], None).unwrap().terminated[0]);
     let state = EnvState::from_bytes(&batch.state(0).to_bytes()).unwrap();
     assert!(state.has_ended());
     for mode in [AutoresetMode::NextStep, AutoresetMode::SameStep, AutoresetMode::Disabled] {
-        let mut other = EnvBatch::new(with_mode(mode), &Seeding::Session(1)).unwrap();
+        let mut other = EnvBatch::new(with_mode(mode), &Seeding::Seed(1)).unwrap();
         other.restore(None, Restored::States(std::slice::from_ref(&state)), None).unwrap();
         assert_eq!(everything(&other), everything(&batch));
         let outcome = other.step(&[-1], None);
@@ -132,7 +133,7 @@ fn a_pending_reset_is_part_of_the_state() {
 fn an_episode_can_begin_from_a_drawing() {
     let rules = Rules { preview: 3, ..Rules::simplified(5, 6) };
     let config = EnvConfig { rules, num_envs: 2, ..EnvConfig::default() };
-    let mut batch = EnvBatch::new(config, &Seeding::Environments(vec![42, 7])).unwrap();
+    let mut batch = EnvBatch::new(config, &Seeding::Seeds(vec![42, 7])).unwrap();
     let playfield = Playfield::from_drawing(5, 6, "#####\n.####").unwrap();
     let position = StartPosition { playfield, piece: Tetromino::I, queue: vec![Tetromino::O], held: None };
     batch.restore(Some(&[0]), Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
@@ -193,7 +194,7 @@ fn actions_that_did_not_exist_are_in_a_snapshot() {
         invalid_action_policy,
         ..EnvConfig::default()
     };
-    let mut batch = running(with_policy(InvalidActionPolicy::Ignore { reward: -0.5 }), &Seeding::Session(11));
+    let mut batch = running(with_policy(InvalidActionPolicy::Ignore { reward: -0.5 }), &Seeding::Seed(11));
     for action in [23, 17] {
         batch.step(&[action], None).unwrap();
     }
@@ -204,7 +205,7 @@ fn actions_that_did_not_exist_are_in_a_snapshot() {
     // Sessions of every policy accept it, and show the same.
     let policies = [InvalidActionPolicy::Reject, InvalidActionPolicy::Ignore { reward: 3.0 }];
     for policy in policies.into_iter().chain([InvalidActionPolicy::Terminate]) {
-        let mut other = running(with_policy(policy), &Seeding::Session(1));
+        let mut other = running(with_policy(policy), &Seeding::Seed(1));
         let state = EnvState::from_bytes(&snapshot).unwrap();
         other.restore(None, Restored::States(&[state]), None).unwrap();
         assert_eq!(everything(&other), then, "{policy:?}");
@@ -233,7 +234,7 @@ fn actions_that_did_not_exist_are_in_a_snapshot() {
 fn counters_at_their_end_stay_there() {
     let invalid_action_policy = InvalidActionPolicy::Ignore { reward: 0.0 };
     let config = EnvConfig { rules: bag_rules(), invalid_action_policy, ..EnvConfig::default() };
-    let mut batch = running(config, &Seeding::Session(1));
+    let mut batch = running(config, &Seeding::Seed(1));
     let mask = see(&batch, Field::ActionMask, None);
     let [ignored, taken] =
         [0, 1].map(|exists| mask.iter().position(|&known| known == exists).unwrap() as i32);

@@ -31,7 +31,7 @@ fn masks_steps_and_ends_are_those_of_the_engine() {
     let (mut hidden, mut blocked_ends, mut steps) = (0, 0, 0);
     for rules in rule_sets() {
         let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-        let mut batch = EnvBatch::new(config, &Seeding::Session(4)).unwrap();
+        let mut batch = EnvBatch::new(config, &Seeding::Seed(4)).unwrap();
         let mut dice = Dice::new(9);
         for _ in 0..150 {
             batch.reset(None, None).unwrap();
@@ -73,7 +73,7 @@ fn what_the_playfield_hides_is_no_action() {
         Playfield::from_drawing(6, 7, "..#.../..#.../..#.../..#.../..#.../..#.../..#...").unwrap();
     let rules = Rules { top_out: TopOut::Overflow, ..rules };
     let config = EnvConfig { rules, ..EnvConfig::default() };
-    let mut batch = EnvBatch::new(config.clone(), &Seeding::Session(1)).unwrap();
+    let mut batch = EnvBatch::new(config.clone(), &Seeding::Seed(1)).unwrap();
     batch.reset(None, None).unwrap();
     let position = StartPosition { playfield, piece: Tetromino::I, queue: Vec::new(), held: None };
     batch.restore(None, Restored::Positions(std::slice::from_ref(&position)), None).unwrap();
@@ -82,7 +82,7 @@ fn what_the_playfield_hides_is_no_action() {
     assert_eq!(batch.playfield(0), playfield, "nothing has happened");
 
     let terminate = EnvConfig { invalid_action_policy: InvalidActionPolicy::Terminate, ..config };
-    let mut batch = EnvBatch::new(terminate, &Seeding::Session(1)).unwrap();
+    let mut batch = EnvBatch::new(terminate, &Seeding::Seed(1)).unwrap();
     batch.reset(None, None).unwrap();
     batch.restore(None, Restored::Positions(&[position]), None).unwrap();
     let outcome = batch.step(&[1], None).unwrap();
@@ -94,7 +94,7 @@ fn what_the_playfield_hides_is_no_action() {
 fn a_position_whose_piece_cannot_come_into_play_is_refused() {
     for rules in rule_sets().into_iter().filter(|rules| rules.top_out == TopOut::SpawnBlocked) {
         let config = EnvConfig { rules, ..EnvConfig::default() };
-        let mut batch = EnvBatch::new(config, &Seeding::Session(1)).unwrap();
+        let mut batch = EnvBatch::new(config, &Seeding::Seed(1)).unwrap();
         batch.reset(None, None).unwrap();
         let mut columns = vec![0; rules.width.into()];
         columns[usize::from(rules.width / 2)] = (1 << rules.height) - 1;

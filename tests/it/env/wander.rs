@@ -56,9 +56,9 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
         },
     };
     let seeding = match dice.below(4) {
-        0 => Seeding::Environments((0..config.num_envs).map(|_| dice.word()).collect()),
-        1 => Seeding::Sequences(vec![sequence(SEQUENCES[dice.below(3)])]),
-        _ => Seeding::Session(dice.word()),
+        0 => Seeding::Seeds((0..config.num_envs).map(|_| dice.word()).collect()),
+        1 => Seeding::PieceSequences(vec![sequence(SEQUENCES[dice.below(3)])]),
+        _ => Seeding::Seed(dice.word()),
     };
     (config, seeding)
 }
@@ -174,9 +174,9 @@ fn wander(seed: u64, outcome: &mut StepOutcome) {
             let seeds: Vec<u64> = (0..rows).map(|_| dice.word() >> dice.below(64)).collect();
             let sequences = vec![sequence(SEQUENCES[dice.below(3)])];
             let seeding = match dice.below(6) {
-                0 => Some(Seeding::Environments(seeds)),
-                1 => Some(Seeding::Sequences(sequences)),
-                2 => Some(Seeding::Session(seeds.iter().sum())),
+                0 => Some(Seeding::Seeds(seeds)),
+                1 => Some(Seeding::PieceSequences(sequences)),
+                2 => Some(Seeding::Seed(seeds.iter().sum())),
                 _ => None,
             };
             let result = batch.reset(env_ids, seeding.as_ref());

@@ -88,22 +88,17 @@ async fn our_own_client_sends_them_too() {
     for case in small((6, 6)).into_iter().chain([reader((6, 6))]) {
         let asked = request((6, 6), vec![weighing(case.message())], &[1, 2, 3], 50);
         let expected = counts(&ask(&mut plain, asked).await.unwrap(), 0);
-        let request = EvaluationRequest {
-            rules: RulesChoice::of_size(6, 6),
-            rules_version: String::new(),
-            policies: vec![Policy {
-                kind: PolicyKind::Weights(WeightRows {
-                    features: Features::List(FEATURES.map(str::to_owned).into()),
-                    rows: vec![case.row()],
-                    model: Some(shape(&case.model)),
-                }),
-                play: PlayChoice::default(),
-            }],
-            seeds: Seeds::PerPolicy(vec![vec![1, 2, 3]]),
-            max_pieces: 50,
-            max_steps: 0,
-            loss_trials: 0,
+        let policy = Policy {
+            kind: PolicyKind::Weights(WeightRows {
+                features: Features::List(FEATURES.map(str::to_owned).into()),
+                rows: vec![case.row()],
+                model: Some(shape(&case.model)),
+            }),
+            play: PlayChoice::default(),
         };
+        let mut request = EvaluationRequest::new(vec![policy], Seeds::PerPolicy(vec![vec![1, 2, 3]]));
+        request.rules = RulesChoice::of_size(6, 6);
+        request.max_pieces = 50;
         let evaluated = ours.evaluate_all(&request, |_| ()).await.unwrap();
         let games = evaluated.games(0).iter().map(|game| (game.lines, game.pieces, game.is_truncated()));
         assert_eq!(games.collect::<Vec<_>>(), expected);

@@ -108,8 +108,8 @@ fn random_games_are_those_of_the_twin() {
         };
         let pictures: Vec<Vec<TwinCells>> = drawings(&set).iter().map(|d| turned_pictures(d)).collect();
         let config = EnvConfig { rules, autoreset_mode: AutoresetMode::Disabled, ..EnvConfig::default() };
-        let mut batch = EnvBatch::new(config.clone(), &Seeding::Environments(vec![seed])).unwrap();
-        batch.reset(None, Some(&Seeding::Environments(vec![seed]))).unwrap();
+        let mut batch = EnvBatch::new(config.clone(), &Seeding::Seeds(vec![seed])).unwrap();
+        batch.reset(None, Some(&Seeding::Seeds(vec![seed]))).unwrap();
         let dealt = piece_numbers(seed, set.len() as u64, bags, 400);
         let mut twin = TwinPlayfield { rows: vec![vec![false; width.into()]; height.into()] };
         let columns_of = |twin: &TwinPlayfield, cells: &TwinCells| match walks {
@@ -154,7 +154,7 @@ fn random_games_are_those_of_the_twin() {
                 let bytes = batch.state(0).to_bytes();
                 let state = EnvState::from_bytes(&bytes).unwrap();
                 assert_eq!(state.to_bytes(), bytes, "{said}");
-                batch = EnvBatch::new(config.clone(), &Seeding::Session(99)).unwrap();
+                batch = EnvBatch::new(config.clone(), &Seeding::Seed(99)).unwrap();
                 batch.restore(None, Restored::States(&[state]), None).unwrap();
                 restored += 1;
             }
@@ -254,7 +254,7 @@ fn no_changed_byte_of_a_snapshot_is_unsafe() {
     ] {
         let rules = Rules { randomizer, hold, preview: 1, ..others(set, 5, 6) };
         let config = EnvConfig { rules, autoreset_mode: AutoresetMode::SameStep, ..EnvConfig::default() };
-        let mut batch = EnvBatch::new(config, &Seeding::Session(3)).unwrap();
+        let mut batch = EnvBatch::new(config, &Seeding::Seed(3)).unwrap();
         batch.reset(None, None).unwrap();
         no_changed_byte_is_unsafe(&batch);
     }

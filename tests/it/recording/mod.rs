@@ -116,8 +116,8 @@ fn env(setup: &Setup) -> EnvBatch {
         ..EnvConfig::default()
     };
     let seeding = match &setup.pieces {
-        Pieces::Seed(seed) => Seeding::Environments(vec![*seed]),
-        Pieces::Sequence(pieces) => Seeding::Sequences(vec![pieces.clone()]),
+        Pieces::Seed(seed) => Seeding::Seeds(vec![*seed]),
+        Pieces::Sequence(pieces) => Seeding::PieceSequences(vec![pieces.clone()]),
     };
     let mut env = EnvBatch::new(config, &seeding).unwrap();
     match &setup.start {

@@ -110,9 +110,9 @@ impl Model {
     /// The environments of a batch.
     pub fn batch(config: &EnvConfig, seeding: &Seeding) -> Vec<Model> {
         let source = |i: u32| match seeding {
-            Seeding::Session(seed) => seeded(environment_seed(*seed, i.into())),
-            Seeding::Environments(seeds) => seeded(seeds[i as usize]),
-            Seeding::Sequences(sequences) => {
+            Seeding::Seed(seed) => seeded(environment_seed(*seed, i.into())),
+            Seeding::Seeds(seeds) => seeded(seeds[i as usize]),
+            Seeding::PieceSequences(sequences) => {
                 Source::Sequence(letters(&sequences[i as usize % sequences.len()]))
             }
         };
@@ -381,9 +381,11 @@ pub fn expected_ids(models: &[Model], env_ids: Option<&[u32]>) -> Result<Vec<usi
 pub fn reset(models: &mut [Model], envs: &[usize], seeding: Option<&Seeding>) {
     for (row, &i) in envs.iter().enumerate() {
         models[i].reset(seeding.map(|seeding| match seeding {
-            Seeding::Session(seed) => seeded(environment_seed(*seed, i as u64)),
-            Seeding::Environments(seeds) => seeded(seeds[row]),
-            Seeding::Sequences(sequences) => Source::Sequence(letters(&sequences[row % sequences.len()])),
+            Seeding::Seed(seed) => seeded(environment_seed(*seed, i as u64)),
+            Seeding::Seeds(seeds) => seeded(seeds[row]),
+            Seeding::PieceSequences(sequences) => {
+                Source::Sequence(letters(&sequences[row % sequences.len()]))
+            }
         }));
     }
 }

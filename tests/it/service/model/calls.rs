@@ -145,7 +145,7 @@ impl World {
                     max_episode_steps,
                     features: None,
                 };
-                let batch = EnvBatch::new(config, &Seeding::Session(seed)).unwrap();
+                let batch = EnvBatch::new(config, &Seeding::Seed(seed)).unwrap();
                 let name = answer.into_inner().session.unwrap().name;
                 self.models.push(Model {
                     name,

@@ -110,7 +110,7 @@ impl Model {
         let changed = match mutation {
             Mutation::Reset(env_ids, seeds) => {
                 let env_ids = env_ids.as_deref();
-                let seeding = (!seeds.is_empty()).then(|| Seeding::Environments(seeds.clone()));
+                let seeding = (!seeds.is_empty()).then(|| Seeding::Seeds(seeds.clone()));
                 self.batch.reset(env_ids, seeding.as_ref()).map_err(|_| "INVALID_FIELD")?;
                 self.changed(env_ids)
             }
