@@ -30,7 +30,8 @@ use super::connection::CLIENT_FLAGS;
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    bench, completions, evaluate, export, health, help, man, perft, play, replay, serve, tbp, train, watch,
+    bench, catalog, completions, evaluate, export, health, help, man, perft, play, replay, serve, tbp, train,
+    watch,
 };
 use crate::input::UsageError;
 use crate::names::unknown;
@@ -79,7 +80,7 @@ pub enum Command {
     /// Check a server's health: exit code 0 if it is serving, else 1
     Health(health::HealthArgs),
     /// List presets, rules, agents, controllers and features
-    Catalogue,
+    Catalog(catalog::CatalogArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// Write the manual pages

@@ -1,20 +1,31 @@
-//! `tetrion catalogue`: the names that requests take, as the Markdown of `docs/catalogue.md`.
+//! `tetrion catalog`: the names that requests take, as JSON or as the Markdown of `docs/catalog.md`.
 //!
 //! The tables in the code are the only source of the page, so it cannot contradict them.
 
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
 use super::output::print;
 use crate::agents::{AGENTS, CONTROLLERS, Search};
-use crate::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS};
+use crate::engine::{ChoiceValue, FieldKind, PIECE_SETS, PRESETS, PieceSet, RULES_FIELDS, RulesField};
 use crate::features::{FEATURE_SETS, FEATURES, Feature};
+use crate::trainer::rules::to_json;
+
+/// The options of `tetrion catalog`.
+#[derive(Debug, clap::Args)]
+pub struct CatalogArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 const HEAD: &str = "\
-# Catalogue
+# Catalog
 
 Names that requests and flags accept.
-The program writes this page: `tetrion catalogue > docs/catalogue.md`.
+The program writes this page: `tetrion catalog > docs/catalog.md`.
 `GetCatalog` reports the same tables to clients, except for the choices, which are enums of the protocol.
 ";
 
@@ -60,12 +71,12 @@ A feature of the landing is measured before full rows are cleared.
 A feature of the playfield exists twice: under its plain name it is measured on the afterstate, and with `_preclear` appended on the playfield with the piece in it and full rows still there.
 ";
 
-/// Prints the page.
+/// Prints the page, or the same tables as JSON.
 ///
 /// # Errors
 /// If stdout cannot be written.
-pub fn run() -> anyhow::Result<ExitCode> {
-    print(&markdown())?;
+pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
+    print(&if args.json { format!("{}\n", json()) } else { markdown() })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -79,18 +90,15 @@ pub fn markdown() -> String {
     table(&mut page, "Presets", PRESETS_HEAD, ["preset", "width x height", "what it is"], presets);
 
     let fields = RULES_FIELDS.iter().map(|field| {
-        let values = match field.kind {
-            FieldKind::Choice { .. } => "a name, see below".to_owned(),
-            _ => field.expects(),
-        };
+        let is_choice = !choices(field).is_empty();
+        let values = if is_choice { "a name, see below".to_owned() } else { field.expects() };
         [code(field.name), values, field.about.to_owned(), field.default.to_owned()]
     });
     table(&mut page, "Fields of the rules", FIELDS_HEAD, ["field", "values", "meaning", "default"], fields);
 
     let choices = RULES_FIELDS.iter().flat_map(|field| {
-        let FieldKind::Choice { values, .. } = field.kind else { return Vec::new() };
         let row = |value: &ChoiceValue| [code(field.name), code(value.name), value.meaning.to_owned()];
-        values.iter().map(row).collect()
+        choices(field).iter().map(row)
     });
     table(&mut page, "Choices of the rules", CHOICES_HEAD, ["field", "value", "meaning"], choices);
 
@@ -132,6 +140,70 @@ pub fn markdown() -> String {
     });
     table(&mut page, "Features", FEATURES_HEAD, ["feature", "of the", "formula", "source"], features);
     page
+}
+
+/// The tables as an object.
+fn json() -> Value {
+    let presets = PRESETS.iter().map(|preset| {
+        json!({"name": preset.name, "source": preset.source, "rules": to_json(&preset.rules.fields())})
+    });
+    let fields = RULES_FIELDS.iter().map(|field| {
+        let choice = |value: &ChoiceValue| json!({"name": value.name, "description": value.meaning});
+        json!({
+            "name": field.name,
+            "values": field.expects(),
+            "description": field.about,
+            "default": field.default,
+            "choices": choices(field).iter().map(choice).collect::<Value>(),
+        })
+    });
+    let piece_sets = PIECE_SETS.iter().map(|row| {
+        let set = PieceSet::named(row.name).expect("a row of the table");
+        json!({"name": row.name, "source": row.source, "pieces": set.drawings()})
+    });
+    let agents = AGENTS
+        .iter()
+        .map(|agent| json!({"name": agent.name, "source": agent.source, "description": agent.description}));
+    let controllers = CONTROLLERS.iter().map(|controller| {
+        json!({
+            "name": controller.name,
+            "source": controller.source,
+            "rules_preset": controller.preset,
+            "width": controller.width,
+            "height": controller.height,
+            "feature_set": controller.feature_set,
+        })
+    });
+    let feature_sets = FEATURE_SETS.iter().map(|set| {
+        json!({
+            "name": set.name,
+            "version": set.version.to_string(),
+            "source": set.source,
+            "features": set.members,
+        })
+    });
+    let features = FEATURES.iter().map(|feature| {
+        json!({
+            "name": name(feature),
+            "formula": feature.formula,
+            "source": feature.source,
+            "is_of_landing": feature.is_of_landing(),
+        })
+    });
+    json!({
+        "rules_presets": presets.collect::<Value>(),
+        "rules_fields": fields.collect::<Value>(),
+        "piece_sets": piece_sets.collect::<Value>(),
+        "agents": agents.collect::<Value>(),
+        "controllers": controllers.collect::<Value>(),
+        "feature_sets": feature_sets.collect::<Value>(),
+        "features": features.collect::<Value>(),
+    })
+}
+
+/// The values of a field that takes a name; none for other fields.
+fn choices(field: &RulesField) -> &'static [ChoiceValue] {
+    if let FieldKind::Choice { values, .. } = field.kind { values } else { &[] }
 }
 
 /// Name of the feature, with `[i]` appended for a family.

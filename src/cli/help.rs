@@ -13,7 +13,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Train and evaluate", &["train", "evaluate", "tbp"]),
     ("Serve", &["serve", "health"]),
     ("Recordings", &["replay", "export"]),
-    ("Inspect and install", &["catalogue", "perft", "bench", "completions", "man", "help"]),
+    ("Inspect and install", &["catalog", "perft", "bench", "completions", "man", "help"]),
 ];
 
 /// Some flags under a heading.
@@ -100,7 +100,19 @@ const HEADINGS: [Heading; 24] = [
     ),
     Heading::new("Session", &["session", "envs"]),
     Heading::new(RULES, &["size", "rules"]),
-    Heading::new("Games", &["games", "game", "seed", "max_pieces", "max_steps", "loss_trials", "speed"]),
+    Heading::new(
+        "Games",
+        &[
+            "games",
+            "first_game",
+            "seed",
+            "max_pieces",
+            "max_steps",
+            "loss_trials",
+            "rows_per_second",
+            "steps_per_second",
+        ],
+    ),
     Heading::new("Counting", &["sequences", "depth", "memory", "no_distinct", "json"]).only("perft"),
     Heading::new("Output", &["games_csv", "record", "record_dir", "palette", "paused", "json"]),
     Heading::new(

@@ -6,7 +6,7 @@
 pub mod args;
 
 pub mod bench;
-pub mod catalogue;
+pub mod catalog;
 pub mod completions;
 pub mod evaluate;
 pub mod export;
@@ -60,7 +60,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Perft(args) => perft::run(args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Health(args) => health::run(&args),
-        args::Command::Catalogue => catalogue::run(),
+        args::Command::Catalog(args) => catalog::run(&args),
         args::Command::Completions(args) => completions::run(&args, args::command()),
         args::Command::Man(args) => man::run(&args, args::command()),
     }

@@ -3,7 +3,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::str::FromStr;
 
 use anyhow::{Context, bail};
 use clap::builder::{
@@ -46,17 +45,6 @@ pub struct Size {
     pub width: u8,
     /// Rows.
     pub height: u8,
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Size, String> {
-        let size = text.split_once('x').and_then(|(width, height)| {
-            Some(Size { width: width.trim().parse().ok()?, height: height.trim().parse().ok()? })
-        });
-        size.ok_or_else(|| "expected WIDTHxHEIGHT, such as 10x20".to_owned())
-    }
 }
 
 impl std::fmt::Display for Size {

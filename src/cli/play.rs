@@ -39,8 +39,8 @@ pub struct PlayArgs {
 
     /// Rows per second that a piece falls, 0 to 100; 0 advances time only with each key [default: 2, or 1 under rules such
     /// as guideline]
-    #[arg(long, value_name = "N", value_parser = speed)]
-    pub speed: Option<f64>,
+    #[arg(long, value_name = "N", value_parser = rows_per_second)]
+    pub rows_per_second: Option<f64>,
 
     /// Options of the game, its rules and its colours.
     #[command(flatten)]
@@ -70,16 +70,16 @@ pub fn begin(args: &PlayArgs, seed: u64) -> Result<Play, UsageError> {
     let choice = args.search.choice();
     Play::new(PlaySetup {
         series: args.shown.series(against.as_slice(), choice, seed)?,
-        game: args.shown.game,
+        game: args.shown.first_game,
         against,
         choice,
         hint: args.hint.clone(),
-        speed: args.speed,
+        speed: args.rows_per_second,
         palette: args.shown.palette(),
     })
 }
 
-fn speed(text: &str) -> Result<f64, String> {
+fn rows_per_second(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|speed| (0.0..=MAX_FALL_SPEED).contains(speed));
     speed.ok_or_else(|| format!("expected a number from 0 to {MAX_FALL_SPEED}"))
 }

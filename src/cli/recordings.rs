@@ -25,6 +25,7 @@ pub enum PaletteName {
     #[default]
     Usual,
     /// Seven colours that are safe for colour-blind people
+    #[value(name = "color-blind")]
     ColourBlind,
 }
 

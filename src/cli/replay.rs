@@ -6,14 +6,19 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::output::{is_without_colours, print, print_drawing};
+use super::output::{ReaderLeft, is_without_colours, print, print_drawing};
 use super::recordings::{self, PaletteArg};
 use crate::input::UsageError;
 use crate::picture::{ColourScheme, moment, text};
 use crate::recording::{Outcome, Replay};
 
+/// The end of `--help`.
+const EXIT_CODES: &str = "\
+Exit codes: 0 the replay matches the recording; 1 it differs; 2 trouble, such as a file that is not a recording";
+
 /// The options of `tetrion replay`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub struct ReplayArgs {
     /// Recording, in JSON or binary form
     pub file: PathBuf,
@@ -35,11 +40,20 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// Replays the recording. The exit code is 1 if the recording differs from its replay.
+/// Replays the recording. The exit code is 1 if the recording differs from its replay. As in `diff`, trouble has another
+/// code: every error is a [`UsageError`].
 ///
 /// # Errors
-/// If the file holds no recording, or the recording has no such step.
+/// If the file cannot be read, holds no recording or has no such step, or if stdout cannot be written.
 pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
+    show(args).map_err(|error| match error.is::<ReaderLeft>() {
+        true => error,
+        false => UsageError(format!("{error:#}")).into(),
+    })
+}
+
+/// Replays and prints the recording.
+fn show(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let mut replay = recordings::replay(&args.file)?;
     let steps = replay.num_steps();
     if let Some(step) = args.at.filter(|step| *step > steps) {

@@ -27,7 +27,7 @@ pub struct ShownArgs {
 
     /// Number of the first game, from 0
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub game: u64,
+    pub first_game: u64,
 
     /// Record the game in this file on exit, for `replay` and `export`; JSON if the name ends in .json
     #[arg(long, value_name = "FILE")]
@@ -100,7 +100,7 @@ fn palette() -> impl TypedValueParser<Value = Palette> {
             Palette::Usual,
         ),
         (
-            "colour-blind",
+            "color-blind",
             "Seven colours that are safe for colour-blind people (Okabe and Ito 2008)",
             Palette::ColourBlind,
         ),

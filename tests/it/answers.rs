@@ -140,7 +140,7 @@ async fn a_thousand_calls_whose_answers_stay_unread_hold_little() {
         let mut client = EnvironmentServiceClient::new(hostile.clone());
         calls.spawn(async move { client.get_catalog(pb::GetCatalogRequest::default()).await.map(|_| ()) });
     }
-    // Their catalogues do not fit all at once.
+    // Their catalogs do not fit all at once.
     let refusal = timeout(PATIENCE, calls.join_next()).await.expect("no room").unwrap().unwrap();
     assert_eq!(refusal.unwrap_err().code(), Code::ResourceExhausted);
     calls.shutdown().await;

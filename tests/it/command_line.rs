@@ -28,14 +28,14 @@ fn perft_prints_the_counts_that_others_made() {
     let expected: Vec<Vec<&str>> = rows(known, 6).into_iter().filter(|row| row[0] == "10x20").collect();
     assert!(expected.len() >= 6);
     let sequences = expected.iter().map(|row| row[1]);
-    let args: Vec<&str> = ["perft", "--size", "10x20"].into_iter().chain(sequences).collect();
+    let args: Vec<&str> = ["perft"].into_iter().chain(sequences).collect();
     let output = tetrion(&args, &[]);
     assert_eq!(rows(stdout(&output), 6), expected);
 }
 
 #[test]
 fn perft_prints_json() {
-    let output = tetrion(&["perft", "--size", "4x6", "--json", "OOOOOO", "O"], &[]);
+    let output = tetrion(&["perft", "--width", "4", "--height", "6", "--json", "OOOOOO", "O"], &[]);
     let json: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
     let counts =
         |i: usize| ["leaves", "distinct", "lines", "holes"].map(|key| json[i][key].as_u64().unwrap());
@@ -97,7 +97,7 @@ fn perft_takes_a_spawn_row_and_no_garbage() {
 #[test]
 fn options_come_from_flags_then_the_environment_then_a_file() {
     let file = std::env::temp_dir().join(format!("tetrion-{}.toml", std::process::id()));
-    std::fs::write(&file, "[perft]\nsize = '4x4'\njson = true\n").unwrap();
+    std::fs::write(&file, "[perft]\nwidth = 4\nheight = 4\njson = true\n").unwrap();
     let file_name = file.to_str().unwrap();
     let width = |flags: &[&str], environment: &[(&str, &str)]| {
         let args: Vec<&str> =
@@ -106,10 +106,10 @@ fn options_come_from_flags_then_the_environment_then_a_file() {
         let json: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
         json[0]["width"].as_u64().unwrap()
     };
-    let environment = [("TETRION_PERFT_SIZE", "5x4")];
+    let environment = [("TETRION_PERFT_WIDTH", "5")];
     assert_eq!(width(&[], &[]), 4);
     assert_eq!(width(&[], &environment), 5);
-    assert_eq!(width(&["--size", "6x4"], &environment), 6);
+    assert_eq!(width(&["--width", "6"], &environment), 6);
     let by_environment = tetrion(&["perft", "O"], &[("TETRION_CONFIG", file_name)]);
     assert!(stdout(&by_environment).starts_with('['), "{by_environment:?}");
     std::fs::remove_file(&file).unwrap();
@@ -156,14 +156,14 @@ fn every_field_of_the_rules_is_a_flag_of_all_that_play() {
 #[test]
 fn perft_counts_under_the_rules_of_its_flags() {
     let leaves = |flags: &[&str]| {
-        let output = tetrion(&[&["perft", "OO", "--json", "--size", "4x4"], flags].concat(), &[]);
+        let output = tetrion(&[&["perft", "OO", "--json", "--height", "4"], flags].concat(), &[]);
         let json: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
         json[0]["leaves"].as_u64().unwrap()
     };
-    assert_eq!(leaves(&[]), 9);
+    assert_eq!(leaves(&["--width", "4"]), 9);
     assert_eq!(leaves(&["--width", "5"]), 16);
     // A second square on the first one touches the top row: of 9 pairs only those side by side go on.
-    assert_eq!(leaves(&["--top-out", "top_row"]), 2);
+    assert_eq!(leaves(&["--width", "4", "--top-out", "top_row"]), 2);
 }
 
 #[test]
@@ -256,12 +256,11 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
         assert!(stderr.contains(why), "{stderr}");
     }
     check(&["perft"], &[], 2, "SEQUENCE");
-    check(&["perft", "O", "--size", "10"], &[], 2, "expected WIDTHxHEIGHT");
-    check(&["perft", "O"], &[("TETRION_PERFT_SIZE", "ten")], 2, "expected WIDTHxHEIGHT");
+    check(&["perft", "O"], &[("TETRION_PERFT_WIDTH", "ten")], 2, "'--width <N>': expected a whole number");
     check(&["perft", "O"], &[("TETRION_CONFIG", "/nowhere.toml")], 2, "cannot read /nowhere.toml");
     check(&["paint"], &[], 2, "unrecognized subcommand");
     check(&["perft", "OX"], &[], 2, "'X' at position 1 names no tetromino");
-    check(&["perft", "O", "--size", "3x20"], &[], 2, "width is 3");
+    check(&["perft", "O", "--width", "3"], &[], 2, "'3' for '--width <N>': expected 4 to 32");
     check(&["perft", "O", "--rules", "chess"], &[], 2, "no preset is called \"chess\"");
     check(&["perft", "O", "--height", "41"], &[], 2, "'41' for '--height <N>': expected 4 to 40");
     check(&["perft", "O", "--scoring-lines", "1,2"], &[], 2, "expected four numbers");
@@ -270,7 +269,6 @@ fn what_makes_no_sense_ends_with_code_2_and_what_fails_with_code_1() {
     check(&["perft", &"O".repeat(65)], &[], 2, "65 pieces, expected at most 64");
     check(&["perft", "IOL", "--depth", "4"], &[], 2, "--depth 4: \"IOL\" has 3 pieces");
     check(&["perft", "IOL", "--rules", "guideline", "--height", "9"], &[], 2, "lock_out needs rows_above");
-    check(&["perft", "IOL", "--rules", "guideline", "--size", "9x99"], &[], 2, "--size 9x99: height is 99");
     check(&["serve", "--log", "tetrion=loud"], &[], 2, "--log");
     check(&["serve", "--log", "inof"], &[], 2, "--log: \"inof\" is not a level, expected off, error");
     check(

@@ -39,17 +39,38 @@ fn first_column(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_catalogue_is_what_the_program_writes() {
-    let output = tetrion(&["catalogue"]).output().unwrap();
+fn the_catalog_is_what_the_program_writes() {
+    let output = tetrion(&["catalog"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let written = String::from_utf8(output.stdout).unwrap();
-    let kept = read("docs/catalogue.md");
+    let kept = read("docs/catalog.md");
     let different = written.lines().zip(kept.lines()).find(|(written, kept)| written != kept);
     assert!(
         written == kept,
-        "docs/catalogue.md is not what the program writes: `cargo run -- catalogue > docs/catalogue.md`. \
+        "docs/catalog.md is not what the program writes: `cargo run -- catalog > docs/catalog.md`. \
          The first difference: {different:?}"
     );
+}
+
+#[test]
+fn the_catalog_in_json_has_the_rows_of_the_page() {
+    let output = tetrion(&["catalog", "--json"]).output().unwrap();
+    let catalog: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (key, title) in [
+        ("rules_presets", "Presets"),
+        ("rules_fields", "Fields of the rules"),
+        ("piece_sets", "Piece sets"),
+        ("agents", "Agents"),
+        ("controllers", "Controllers"),
+        ("feature_sets", "Feature sets"),
+        ("features", "Features"),
+    ] {
+        let rows = catalog[key].as_array().unwrap();
+        let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+        assert_eq!(names, first_column(&section("docs/catalog.md", &format!("## {title}"))), "{key}");
+    }
+    assert_eq!(catalog["rules_presets"][1]["rules"]["action_model"], "keypress");
+    assert_eq!(catalog["rules_fields"][5]["choices"][0]["name"], "uniform");
 }
 
 #[test]

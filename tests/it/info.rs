@@ -1,4 +1,4 @@
-//! GetServerInfo and GetCatalog: requests may use what the catalogue names, and the server refuses other names.
+//! GetServerInfo and GetCatalog: requests may use what the catalog names, and the server refuses other names.
 
 use std::time::Duration;
 

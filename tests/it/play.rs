@@ -131,7 +131,7 @@ fn what_was_taken_back_is_as_it_was() {
 
 #[test]
 fn a_piece_falls_in_time_where_keys_move_it() {
-    let mut play = play(&["--rules", "lab", "--speed", "2"]);
+    let mut play = play(&["--rules", "lab", "--rows-per-second", "2"]);
     let row = |play: &Play| match play.course().falling() {
         Some(MovingPiece::Falling(piece)) => piece.row,
         other => panic!("{other:?} does not fall with every key"),
@@ -153,7 +153,7 @@ fn a_piece_falls_in_time_where_keys_move_it() {
     wait(&mut play, 5.0);
     assert_eq!((row(&play), play.course().steps()), (top, 0));
     assert!(screen(&play, 80, 24).contains("paused"));
-    let mut still = self::play(&["--rules", "lab", "--speed", "0"]);
+    let mut still = self::play(&["--rules", "lab", "--rows-per-second", "0"]);
     wait(&mut still, 100.0);
     assert_eq!(row(&still), top, "at speed 0 only keys count");
 }
@@ -223,8 +223,8 @@ fn what_cannot_be_played_is_refused() {
     check(&["--against", "bcst"], "no policy is called \"bcst\"");
     check(&["--lookahead", "0"], "--against");
     check(&["--expectation"], "--against");
-    check(&["--speed", "101"], "expected a number from 0 to 100");
-    check(&["--speed", "fast"], "expected a number from 0 to 100");
+    check(&["--rows-per-second", "101"], "expected a number from 0 to 100");
+    check(&["--rows-per-second", "fast"], "expected a number from 0 to 100");
 }
 
 #[test]

@@ -278,6 +278,8 @@ fn replay_says_whether_a_recording_is_true() {
     for (args, problem) in [
         (vec!["replay", path, "--at", "99999"], "--at is 99999, expected a step from 0 to"),
         (vec!["replay", "Cargo.toml"], "it is neither a recording in JSON"),
+        (vec!["replay", "/nowhere.json"], "cannot read /nowhere.json"),
+        (vec!["replay", "src"], "cannot read src"),
     ] {
         let refused = tetrion(&args).output().unwrap();
         let stderr = String::from_utf8(refused.stderr).unwrap();
@@ -301,7 +303,7 @@ fn export_writes_every_form() {
     let read = |out: PathBuf| fs::read(out).unwrap();
     assert!(read(export("a.gif", &[])).starts_with(b"GIF89a"));
     assert!(read(export("a.png", &["--at", "1", "--cell", "9"])).starts_with(b"\x89PNG"));
-    let svg = String::from_utf8(read(export("a.svg", &["--palette", "colour-blind"]))).unwrap();
+    let svg = String::from_utf8(read(export("a.svg", &["--palette", "color-blind"]))).unwrap();
     assert!(svg.starts_with("<svg ") && svg.contains("<animate ") && svg.ends_with("</svg>\n"));
     let text = String::from_utf8(read(export("a.txt", &["--from", "1", "--to", "3"]))).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("step ")).count(), 3);
@@ -311,7 +313,7 @@ fn export_writes_every_form() {
         (vec!["a.bmp"], "expected a name that ends in .gif, .svg, .mp4, .png or .txt"),
         (vec!["a.gif", "--to", "999999"], "--to is 999999, expected a step from 0 to"),
         (vec!["a.gif", "--from", "2", "--to", "1"], "--from is 2, expected at most 1"),
-        (vec!["a.gif", "--speed", "51"], "--speed is 51, expected 0.1 to 50"),
+        (vec!["a.gif", "--pieces-per-second", "51"], "--pieces-per-second is 51, expected 0.1 to 50"),
     ] {
         let refused = tetrion(&["export", file.to_str().unwrap(), "-o"]).args(args).output().unwrap();
         let stderr = String::from_utf8(refused.stderr).unwrap();

@@ -189,7 +189,7 @@ fn sigterm_restores_the_terminal() {
 #[test]
 fn a_window_that_is_closed_leaves_a_recording() {
     for (args, name) in
-        [("play --rules lab --speed 0", "closed-play"), ("watch dt-10 --paused", "closed-watch")]
+        [("play --rules lab --rows-per-second 0", "closed-play"), ("watch dt-10 --paused", "closed-watch")]
     {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.json"));
         let _ = std::fs::remove_file(&path);
@@ -272,7 +272,7 @@ fn a_narrow_terminal_shows_all_keys() {
 #[test]
 fn what_was_played_is_a_recording() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("played.json");
-    let args = format!("play --rules lab --seed 3 --speed 0 --record '{}'", path.display());
+    let args = format!("play --rules lab --seed 3 --rows-per-second 0 --record '{}'", path.display());
     let (written, code) = typed(&args, &[], "q quit", " a  q");
     let after = afterwards(&written);
     assert_eq!(code, Some(0), "{after:?}");
@@ -288,7 +288,7 @@ fn what_was_played_is_a_recording() {
 fn colours_are_among_the_256() {
     // A flag overrides the environment.
     for (args, environment) in
-        [("play --seed 7", &[("NO_COLOR", "")][..]), ("play --palette colour-blind", &[("NO_COLOR", "1")])]
+        [("play --seed 7", &[("NO_COLOR", "")][..]), ("play --palette color-blind", &[("NO_COLOR", "1")])]
     {
         let (written, _) = typed(args, environment, "q quit", "q");
         assert!(written.contains("48;5;"), "{written:?}");

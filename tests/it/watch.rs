@@ -128,7 +128,7 @@ fn games_are_those_of_evaluations() {
 
 #[test]
 fn a_second_has_as_many_steps_as_were_asked_for() {
-    let mut watch = watch(&["dt-10", "--speed", "8"]);
+    let mut watch = watch(&["dt-10", "--steps-per-second", "8"]);
     second(&mut watch);
     assert_eq!(watch.step(), 8);
     (0..8).for_each(|_| watch.pass(Duration::from_millis(125)));
@@ -283,10 +283,10 @@ fn what_cannot_be_watched_is_refused() {
     check(&["random_keys"], "random_keys presses keys: the rules have placements");
     check(&["bdu", "--width", "12"], "it plays width 10 only");
     check(&["dt-10", "--height", "41"], "invalid value '41' for '--height <N>': expected 4 to 40");
-    check(&["dt-10", "--speed", "0"], "expected 1 to 1000000");
+    check(&["dt-10", "--steps-per-second", "0"], "expected 1 to 1000000");
     check(&["dt-10", "--lookahead", "3"], "dt-10: search.lookahead.pieces: is 3, expected 1 to 2");
     check(&["dt-10", "--lookahead", "1", "--preview", "0"], "dt-10: search.lookahead.pieces: is 1");
-    check(&["dt-10", "--palette", "red"], "colour-blind");
+    check(&["dt-10", "--palette", "red"], "color-blind");
 }
 
 /// A run of these flags, and its folder.
@@ -427,7 +427,8 @@ fn folders_that_are_no_runs_are_refused() {
 /// Where a controller holds the piece in play, what it says is of the piece that it places.
 #[test]
 fn reasons_are_of_the_piece_that_is_placed() {
-    let mut watch = watch(&["dellacherie", "--rules", "guideline", "--height", "24", "--speed", "1"]);
+    let mut watch =
+        watch(&["dellacherie", "--rules", "guideline", "--height", "24", "--steps-per-second", "1"]);
     let (mut held, mut seen) = (0, 0);
     for _ in 0..60 {
         second(&mut watch);

@@ -250,12 +250,10 @@ def test_every_spelling_of_other_names(client):
     for rules in ({"randomizer": "bag7"}, {"randomizer": "BAG-7"}, {"randomizer": "RANDOMIZER_BAG7"}):
         with client.create_session(rules=rules) as session:
             assert session._message.config.rules.randomizer == 2
-    for name in ("Colour-Blind", "colour_blind"):
+    for name in ("Color-Blind", "color_blind"):
         tetrion.PlacementEnv(address=client, render_mode="RGB-array", render_palette=name).close()
     for wrong in (["usual"], 5, None):
-        with pytest.raises(
-            tetrion.InvalidArgumentError, match=r"^render_palette is .*, expected one of usual, colour-blind"
-        ):
+        with pytest.raises(tetrion.InvalidArgumentError, match=r"^render_palette is .*, expected one of usual, color-blind"):
             tetrion.PlacementEnv(address=client, render_palette=wrong)
 
 

@@ -192,7 +192,7 @@ def test_pictures_are_those_of_the_program(client, tmp_path):
         recording._message.player = ["", "somebody with a name that is long", "me"][number]
         recording.save(tmp_path / "game.json")
         replay = recording.replay()
-        sizes = [(8, "usual"), (16, "colour-blind"), (27, "usual"), (4, "usual")]
+        sizes = [(8, "usual"), (16, "color-blind"), (27, "usual"), (4, "usual")]
         for step in (0, 1, len(recording) // 2, len(recording) - 1, len(recording)):
             cell, palette = sizes[(step + number) % len(sizes)]
             picture = tmp_path / f"{step}.png"
@@ -233,7 +233,7 @@ def test_pictures_have_even_sizes_and_the_same_for_all_steps(size, scale):
 @pytest.mark.parametrize("env_id", ["tetrion/Placement-v0", "tetrion/Keypress-v0"])
 def test_the_current_piece_and_the_next_ones_are_shown(client, env_id):
     rules = {"preview": 2}
-    env = gymnasium.make(env_id, address=client, rules=rules, render_mode="ansi", render_palette="colour-blind")
+    env = gymnasium.make(env_id, address=client, rules=rules, render_mode="ansi", render_palette="color-blind")
     env.reset(options={"piece_sequence": "OTIZ"})
     text = env.render()
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
@@ -252,7 +252,7 @@ def test_the_current_piece_and_the_next_ones_are_shown(client, env_id):
         ({"render_scale": 0.1}, "render_scale is 0.1, expected a number from 0.25 to 4"),
         ({"render_scale": 5}, "render_scale is 5, expected"),
         ({"render_scale": "2"}, "render_scale is '2'"),
-        ({"render_palette": "colourblnd"}, "render_palette is 'colourblnd', did you mean 'colour-blind'"),
+        ({"render_palette": "colourblnd"}, "render_palette is 'colourblnd', did you mean 'color-blind'"),
     ],
     ids=str,
 )
@@ -325,7 +325,7 @@ def test_pictures_survive_a_lost_server_and_a_lost_lease():
 def test_copies_show_what_they_know(client):
     import copy
 
-    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array", render_scale=0.5, render_palette="colour-blind")
+    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array", render_scale=0.5, render_palette="color-blind")
     env.reset(seed=1)
     env.step(0)
     twin = copy.deepcopy(env)
@@ -390,7 +390,7 @@ def test_texts_cannot_leave_their_place(client, tmp_path):
 
 def test_a_long_game_is_shown_in_part(client, monkeypatch):
     monkeypatch.setattr("tetrion._recordings.recording._MAX_SHOWN", 10)
-    page = game(client, max_pieces=25).html(speed=0.25, render_palette="colour-blind")
+    page = game(client, max_pieces=25).html(speed=0.25, render_palette="color-blind")
     assert "15 more steps are not shown" in page
     assert '"speed":0.25' in page
     with pytest.raises(tetrion.InvalidArgumentError, match="speed"):

@@ -82,7 +82,7 @@ def test_a_frame_shows_the_game_that_a_recording_would(client, preset):
 def test_pictures_have_the_colours_of_the_games(client):
     with client.create_session(3, rules={"width": 6, "height": 8}, piece_sequences="IOIO") as session:
         session.reset()
-        with client.watch(session, render_scale=0.5, render_palette="colour-blind") as watching:
+        with client.watch(session, render_scale=0.5, render_palette="color-blind") as watching:
             session.step([0, 0, 0])
             frame = frame_after(watching, 2)
             assert repr(frame) == "<tetrion.WatchedFrame of 3 environments after call 2>"
@@ -94,7 +94,7 @@ def test_pictures_have_the_colours_of_the_games(client):
             playfield = height - 20
             assert all((panel[:playfield] == panels[0][:playfield]).all() for panel in panels)
             assert not (panels[1] == panels[0]).all()
-            colours = PALETTES["colour-blind"]
+            colours = PALETTES["color-blind"]
             shown = {hue for hue, colour in enumerate(colours) if (panels[0] == colour).all(axis=2).sum() > 20}
             assert shown == {0, 1}
             two = frame.picture(columns=2)
@@ -191,7 +191,7 @@ def test_a_closed_watch_makes_room(client):
         ({"render_fps": 61}, tetrion.InvalidRequestError, "max_frames_per_second"),
         ({"render_fps": -1}, tetrion.InvalidArgumentError, "render_fps is -1"),
         ({"render_scale": 9}, tetrion.InvalidArgumentError, "render_scale is 9"),
-        ({"render_palette": "colourblnd"}, tetrion.InvalidArgumentError, "did you mean 'colour-blind'"),
+        ({"render_palette": "colourblnd"}, tetrion.InvalidArgumentError, "did you mean 'color-blind'"),
     ],
     ids=str,
 )

@@ -43,7 +43,7 @@ pub struct ExportArgs {
 
     /// Pieces per second, 0.1 to 50
     #[arg(long, value_name = "N", default_value_t = 4.0)]
-    pub speed: f64,
+    pub pieces_per_second: f64,
 
     /// First step; 0 is the start of the game
     #[arg(long, value_name = "STEP", conflicts_with_all = ["last", "at"])]
@@ -83,8 +83,9 @@ enum Kind {
 /// [`UsageError`] if the options contradict each other or the recording; or if a file cannot be read or written.
 pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let kind = kind(&args.out)?;
-    if !(0.1..=50.0).contains(&args.speed) {
-        return Err(UsageError(format!("--speed is {}, expected 0.1 to 50", args.speed)).into());
+    if !(0.1..=50.0).contains(&args.pieces_per_second) {
+        let problem = format!("--pieces-per-second is {}, expected 0.1 to 50", args.pieces_per_second);
+        return Err(UsageError(problem).into());
     }
     let mut replay = recordings::replay(&args.file)?;
     if let Some(difference) = replay.difference() {
@@ -171,7 +172,7 @@ impl Pictures {
             pieces => (recording.actions.len() as f64 / pieces as f64).max(1.0),
         };
         let is_moving = steps.start() < steps.end();
-        let hundredths = if is_moving { 100.0 / args.speed / steps_per_piece } else { 100.0 };
+        let hundredths = if is_moving { 100.0 / args.pieces_per_second / steps_per_piece } else { 100.0 };
         let layout = Layout::new(rules, args.cell, has_caption);
         Pictures { layout, palette: args.palette.palette.into(), player, hundredths }
     }

@@ -26,8 +26,6 @@ use display::Display;
 /// The options of `tetrion perft`.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("width", |arg| arg.help("Columns of the playfield [default: as in --size]")),
-    mut_arg("height", |arg| arg.help("Rows of the playfield [default: as in --size]")),
     mut_arg("spin_rule", |arg| arg.help("Spins to distinguish: a placement counts once per spin [default: none]")),
     mut_arg("spawn_row", |arg| arg.help("Row in which pieces appear, under reach moves [default: the highest visible row]")),
 )]
@@ -35,10 +33,6 @@ pub struct PerftArgs {
     /// Sequences of pieces such as IOTS; each further piece takes about 23 times the work
     #[arg(required = true, value_name = "SEQUENCE")]
     pub sequences: Vec<String>,
-
-    /// Size of the playfield, columns x rows [default: 10x20, or the preset's under reach moves]
-    #[arg(long)]
-    pub size: Option<Size>,
 
     /// Rules of the games.
     #[command(flatten)]
@@ -119,12 +113,7 @@ pub fn run(args: PerftArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
-    let of_size = |size: Size| RulesChoice::of_size(size.width.into(), size.height.into());
-    // Presets with hidden rows bring their own size.
-    let has_rows_above =
-        args.rules.rules.as_deref().and_then(Rules::preset).is_some_and(|rules| rules.rows_above > 0);
-    let size = args.size.or((!has_rows_above).then_some(Size { width: 10, height: 20 }));
-    let mut rules = args.rules.choice(size.map_or_else(Default::default, of_size));
+    let mut rules = args.rules.choice(RulesChoice::default());
     let mut resolved = ResolvedRules::try_from(&rules);
     if let Ok(known) = &resolved
         && known.rules.names_spots()
@@ -137,22 +126,11 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
         rules.changes = rules.changes.or(&others.changes);
         resolved = ResolvedRules::try_from(&rules);
     }
-    resolved.map_err(|error| {
-        let DecodeError::Invalid { field, problem, .. } = &error else {
-            return UsageError(error.to_string());
-        };
-        let of_size = match field.as_str() {
-            "width" => args.rules.changes.get("width").is_none(),
-            "height" => args.rules.changes.get("height").is_none(),
-            _ => false,
-        };
-        UsageError(match field.as_str() {
-            _ if of_size && args.size.is_some() => {
-                format!("--size {}: {problem}", args.size.expect("it is given"))
-            }
-            "" | "preset" => problem.clone(),
-            _ => error.to_string(),
-        })
+    resolved.map_err(|error| match &error {
+        DecodeError::Invalid { field, problem, .. } if ["", "preset"].contains(&field.as_str()) => {
+            UsageError(problem.clone())
+        }
+        _ => UsageError(error.to_string()),
     })
 }
 

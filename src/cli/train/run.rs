@@ -22,7 +22,7 @@ use crate::wire::limits::{MAX_GAMES, MAX_PIECES, MAX_POLICIES, MAX_STEPS};
 )]
 pub struct RunArgs {
     /// Folder of the new run [default: a new folder in `runs`]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
     /// Number of generations [default: 30 for cem, or as in --settings; 15 for genetic; 8 for td]

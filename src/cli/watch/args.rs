@@ -34,7 +34,7 @@ pub struct WatchArgs {
         value_name = "SESSION",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["players", "lookahead", "expectation", "terminal_value", "speed", "seed", "game", "record", "RulesArgs"]
+        conflicts_with_all = ["players", "lookahead", "expectation", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,
 
@@ -48,7 +48,7 @@ pub struct WatchArgs {
 
     /// Steps per second; keys on the screen change it [default: 4, or 12 if keys move the pieces]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub speed: Option<u32>,
+    pub steps_per_second: Option<u32>,
 
     /// Start paused
     #[arg(long)]

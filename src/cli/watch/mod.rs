@@ -42,10 +42,10 @@ pub fn begin(args: &WatchArgs) -> Result<Watch, UsageError> {
     let seed = args.shown.seed.expect("it has a default");
     Watch::new(WatchSetup {
         series: args.shown.series(&contenders, choice, seed)?,
-        game: args.shown.game,
+        game: args.shown.first_game,
         contenders,
         choice,
-        speed: args.speed,
+        speed: args.steps_per_second,
         paused: args.paused,
         palette: args.shown.palette(),
     })

@@ -1,5 +1,5 @@
 //! Agents and their decisions; and the table of those that are no linear controllers, for the protocol, the command line
-//! and the catalogue.
+//! and the catalog.
 
 use super::worth::Worth;
 use super::{

@@ -1,6 +1,6 @@
 //! The choices of the rules: each of their values is written down once, with its number, its name and its meaning.
 //!
-//! Messages, settings, snapshots, flags and the catalogue follow from that. This file knows no choice: each one is defined
+//! Messages, settings, snapshots, flags and the catalog follow from that. This file knows no choice: each one is defined
 //! beside the rules that it belongs to, with the macro below, so that no value can be left out of a list.
 
 /// A value of a choice.

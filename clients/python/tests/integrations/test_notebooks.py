@@ -15,7 +15,7 @@ from tetrion._pictures.pictures import PALETTES
 CELLS = [
     "import tetrion",
     "recording = tetrion.Recording.load('game.tetrion')\nrecording",
-    "from IPython.display import HTML, display\ndisplay(recording, HTML(recording.html(render_palette='colour-blind')))",
+    "from IPython.display import HTML, display\ndisplay(recording, HTML(recording.html(render_palette='color-blind')))",
 ]
 
 # A learner that steps each time that a frame has been drawn, and ends its session after the last one.
@@ -65,7 +65,7 @@ scrub.value = 2; scrub.dispatchEvent(new Event("input")); look(first);
 const key = (name) => first.querySelector(".game").dispatchEvent(new KeyboardEvent("keydown", { key: name }));
 key("End"); key("ArrowLeft"); look(first);
 const colours = first.querySelector('select[aria-label="Colours"]');
-colours.value = "colour-blind"; colours.dispatchEvent(new Event("change")); look(first);
+colours.value = "color-blind"; colours.dispatchEvent(new Event("change")); look(first);
 look(second);
 press(first, "To the beginning");
 const speed = first.querySelector('select[aria-label="Speed"]');
@@ -113,7 +113,7 @@ def test_controls_in_a_browser(outputs, tmp_path, dark):
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("there is no chromium")
-    colours = [list(colour) for colour in (*PALETTES["usual"][:7], *PALETTES["colour-blind"][:7])]
+    colours = [list(colour) for colour in (*PALETTES["usual"][:7], *PALETTES["color-blind"][:7])]
     style = "background: #111; color: #ddd" if dark else ""
     html = "\n".join(output["text/html"] for output in outputs[1:])
     page = f'<!doctype html><meta charset="utf-8"><body style="{style}">{html}'

@@ -1,6 +1,6 @@
 //! The fields of the rules, one row each: name, meaning, values, and how the field is read from and written to [`Rules`].
 //!
-//! Flags, files, settings, snapshots, summaries and the catalogue loop over this table. Only the struct [`Rules`] and the
+//! Flags, files, settings, snapshots, summaries and the catalog loop over this table. Only the struct [`Rules`] and the
 //! protocol's message spell the fields out once more. This file knows no messages, flags or files.
 //!
 //! The order of the rows is the order in which changes apply, so a row may rely on the rows above it: `rows_above` on

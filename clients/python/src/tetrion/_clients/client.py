@@ -232,7 +232,7 @@ class Client:
                 or as many as may be.
             render_fps: Frames per second at most; None: 20.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
-            render_palette: `usual` or `colour-blind`.
+            render_palette: `usual` or `color-blind`.
 
         Raises:
             SessionNotFoundError: This server has no such session, or the client's token has not.

@@ -68,7 +68,7 @@ class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
                 current piece and the next ones, lines, pieces and points. After `restore_state` with a snapshot of
                 another environment or a drawing, cells that were full before are grey.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
-            render_palette: `usual`, or `colour-blind` for colours that people with any kind of colour blindness can tell
+            render_palette: `usual`, or `color-blind` for colours that people with any kind of colour blindness can tell
                 apart.
 
         Raises:

@@ -82,7 +82,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
                 second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `PlacementEnv`.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
-            render_palette: `usual` or `colour-blind`.
+            render_palette: `usual` or `color-blind`.
 
         Raises:
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.

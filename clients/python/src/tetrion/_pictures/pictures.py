@@ -26,7 +26,7 @@ Rgb = tuple[int, int, int]
 Picture = npt.NDArray[np.uint8]
 
 # The colours of I O T Z S J L, and of cells whose tetromino is not known. `usual` has those that pieces have had since 2001,
-# `colour-blind` seven that people with any kind of colour blindness can tell apart: those of Okabe and Ito (2008), "Color
+# `color-blind` seven that people with any kind of colour blindness can tell apart: those of Okabe and Ito (2008), "Color
 # Universal Design".
 _GREY = (0x8A, 0x90, 0x9C)
 PALETTES: dict[str, tuple[Rgb, ...]] = {
@@ -40,7 +40,7 @@ PALETTES: dict[str, tuple[Rgb, ...]] = {
         (0xEE, 0x8C, 0x2F),
         _GREY,
     ),
-    "colour-blind": (
+    "color-blind": (
         (0x56, 0xB4, 0xE9),
         (0xF0, 0xE4, 0x42),
         (0xCC, 0x79, 0xA7),

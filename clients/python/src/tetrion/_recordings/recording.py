@@ -378,7 +378,7 @@ class Recording:
         Args:
             step: 0 to the number of steps; None: the last.
             render_scale: The size, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
-            render_palette: `usual` or `colour-blind`.
+            render_palette: `usual` or `color-blind`.
 
         Returns:
             uint8 [pixels, pixels, 3].
@@ -389,7 +389,7 @@ class Recording:
         """The game as a piece of a page, with controls to play it and to step through; it loads nothing.
 
         Args:
-            render_palette: `usual` or `colour-blind`, to begin with.
+            render_palette: `usual` or `color-blind`, to begin with.
             speed: Steps a second, to begin with.
         """
         palette = pictures.checked_palette("render_palette", render_palette)
