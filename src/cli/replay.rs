@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::output::{ReaderLeft, is_without_colours, print, print_drawing};
 use super::recordings::{self, PaletteArg};
+use crate::engine::EpisodeEnd;
 use crate::input::UsageError;
 use crate::picture::{ColourScheme, moment, text};
 use crate::recording::{Outcome, Replay};
@@ -110,6 +111,6 @@ fn to_json(replay: &Replay) -> serde_json::Value {
         "pieces": pieces,
         "lines": lines,
         "score": score,
-        "end": end.map(|end| end.to_string()),
+        "end": EpisodeEnd::name(*end),
     })
 }

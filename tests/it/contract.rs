@@ -9,8 +9,8 @@ use prost_types::FileDescriptorSet;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
 use tetrion::engine::rng::{Tag, below, word};
 use tetrion::engine::{
-    ActionModel, Dealer, NamedChoice, OrientationTable, Randomizer, Reach, Rules, Shape, Tetromino, TopOut,
-    episode_seed,
+    ActionModel, Dealer, EpisodeEnd, NamedChoice, OrientationTable, Randomizer, Reach, Rules, Shape,
+    Tetromino, TopOut, episode_seed,
 };
 use tetrion::env::{FIELDS, Role};
 use tetrion::wire::{FILE_DESCRIPTOR_SET, pb};
@@ -173,6 +173,14 @@ fn the_choices_have_the_numbers_and_names_of_their_enums() {
     check::<TopOut>(|number| Some(pb::TopOut::try_from(number).ok()?.as_str_name()));
     check::<OrientationTable>(|number| Some(pb::OrientationTable::try_from(number).ok()?.as_str_name()));
     check::<Reach>(|number| Some(pb::Reach::try_from(number).ok()?.as_str_name()));
+}
+
+#[test]
+fn the_ends_of_episodes_have_the_numbers_and_names_of_their_enum() {
+    for end in [None].into_iter().chain(EpisodeEnd::ALL.map(Some)) {
+        let in_proto = pb::EpisodeEnd::try_from(i32::from(EpisodeEnd::number(end))).unwrap().as_str_name();
+        assert_eq!(format!("EPISODE_END_{}", EpisodeEnd::name(end).to_uppercase()), in_proto);
+    }
 }
 
 /// Everything in a file that should have a comment, as paths in the descriptor: the numbers are those of

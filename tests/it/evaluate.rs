@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::Value;
 use tetrion::agents::{Agent, Controller, Kernel};
 use tetrion::engine::rng::{Tag, word};
-use tetrion::engine::{FieldValue, PRESETS, Rules, RulesField};
+use tetrion::engine::{EpisodeEnd, FieldValue, PRESETS, Rules, RulesField};
 use tetrion::features::FeatureSet;
 use tetrion::rollout::{Deal, Evaluation, GameResult};
 
@@ -196,18 +196,22 @@ fn numbers_beyond_what_a_server_plays_are_refused_before_anything_is_played() {
 fn every_game_is_in_the_table() {
     let path = file("games.csv");
     let path = path.to_str().unwrap();
-    json(&["bcts", "dt-10", "--games-csv", path]);
+    json(&["bcts", "dt-10", "--games-csv", path, "--max-pieces", "300"]);
     let text = fs::read_to_string(path).unwrap();
     let mut rows = text.lines();
-    assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,steps,score,truncated"));
+    assert_eq!(rows.next(), Some("name,game,seed,lines,pieces,steps,score,end"));
     for name in ["bcts", "dt-10"] {
-        for game in played(name, u64::MAX) {
-            let GameResult { seed_index, seed, lines, pieces, steps, score, .. } = game;
-            let truncated = game.is_truncated();
-            let row = format!("{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}");
+        for GameResult { seed_index, seed, lines, pieces, steps, score, end, .. } in played(name, 300) {
+            let end = match end {
+                Some(EpisodeEnd::ToppedOut) => "topped_out",
+                Some(EpisodeEnd::PieceLimit) => "piece_limit",
+                other => panic!("{other:?} under these rules"),
+            };
+            let row = format!("{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{end}");
             assert_eq!(rows.next(), Some(row.as_str()));
         }
     }
+    assert!(text.contains(",topped_out\n") && text.contains(",piece_limit\n"), "{text}");
     assert_eq!(rows.next(), None);
 }
 

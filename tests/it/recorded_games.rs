@@ -272,6 +272,7 @@ fn replay_says_whether_a_recording_is_true() {
     let falsified = text.replace(&format!("\"lines\":\"{lines}\""), "\"lines\":\"1000000\"");
     assert_ne!(text, falsified);
     fs::write(&file, falsified).unwrap();
+    assert_eq!(report["end"], "topped_out");
     let (code, report) = json(path);
     let difference = format!("at the end: {lines} lines, recorded 1000000");
     assert_eq!((code, &report["difference"]), (Some(1), &Value::from(difference)));

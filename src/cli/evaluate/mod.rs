@@ -30,13 +30,14 @@ use super::progress::GamesProgress;
 use crate::client::{
     Client, ClientError, Estimate, Evaluated, EvaluationRequest, GameResult, LossEstimate, Outcomes, Seeds,
 };
+use crate::engine::EpisodeEnd;
 use crate::input::UsageError;
 use crate::summary::Statistics;
 use crate::text::numbers::count;
 use crate::trainer::score::Score;
 
 /// Columns of `--games-csv`.
-const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,truncated";
+const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,end";
 /// Columns of `--games-csv` with `--loss-trials`.
 const ESTIMATE_COLUMNS: &str =
     "name,estimate,seed,loss_rate,lines_per_piece,steps_per_piece,score_per_piece,lasts_longer";
@@ -168,10 +169,9 @@ fn write_games(path: &Path, scores: &[Score], evaluations: &[Evaluated]) -> io::
         };
         match &evaluated.outcomes {
             Outcomes::Games(games) => {
-                for game in &games[0] {
-                    let GameResult { seed_index, seed, lines, pieces, steps, score, .. } = game;
-                    let truncated = game.is_truncated();
-                    writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{truncated}")?;
+                for GameResult { seed_index, seed, lines, pieces, steps, score, end, .. } in &games[0] {
+                    let end = EpisodeEnd::name(*end);
+                    writeln!(csv, "{name},{seed_index},{seed},{lines},{pieces},{steps},{score},{end}")?;
                 }
             }
             Outcomes::Estimates(estimates) => {

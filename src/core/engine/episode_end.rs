@@ -51,6 +51,18 @@ impl EpisodeEnd {
         EpisodeEnd::ALL.into_iter().find(|end| *end as u8 == number).map(Some)
     }
 
+    /// Name of an end in files and `--json`, the protocol's in lower case; `not_ended` for none.
+    pub const fn name(end: Option<EpisodeEnd>) -> &'static str {
+        match end {
+            None => "not_ended",
+            Some(EpisodeEnd::ToppedOut) => "topped_out",
+            Some(EpisodeEnd::InvalidAction) => "invalid_action",
+            Some(EpisodeEnd::StepLimit) => "step_limit",
+            Some(EpisodeEnd::PieceLimit) => "piece_limit",
+            Some(EpisodeEnd::OutOfPieces) => "out_of_pieces",
+        }
+    }
+
     /// Whether the episode was terminated, by its rules or its player. Otherwise a limit has truncated it.
     #[inline]
     pub const fn is_terminated(self) -> bool {
