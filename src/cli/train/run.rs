@@ -85,7 +85,7 @@ pub struct RunArgs {
 }
 
 /// Options of methods that score candidates by whole games.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub struct CandidateArgs {
     /// Candidates per generation [default: 100, or as in --settings; 50 for genetic]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_POLICIES)))]

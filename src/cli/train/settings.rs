@@ -40,14 +40,13 @@ pub const LITERATURE: Defaults = Defaults {
     terminal_value: TerminalValue::Avoid,
 };
 
-/// The settings of a run: flags first, then defaults, then the server's values. `method` gets the features, the width and
-/// height, and the number of generations.
+/// The settings of a run: flags that all methods share first, then defaults, then the server's values. `method` gets the
+/// features, the width and height, and the number of generations.
 ///
 /// # Errors
 /// For a name that the server does not know, or an error of `method`.
 pub async fn of_run<M>(
     args: &RunArgs,
-    candidates: &CandidateArgs,
     defaults: Defaults,
     client: &Client,
     method: impl FnOnce(&[String], (u32, u32), u32) -> anyhow::Result<M>,
@@ -68,7 +67,6 @@ pub async fn of_run<M>(
     let features = features::resolve(name, width, &catalog.feature_sets)?;
     let generations = args.generations.unwrap_or(defaults.generations);
     let optimizer = method(&features.names, (width, height), generations)?;
-    let games = candidates.games.unwrap_or(defaults.games);
     let own = Play { terminal_value: defaults.terminal_value, search: Search::Greedy };
     let play = args.search.choice().or(own);
     let mut changes = args.rules.changes.clone();
@@ -78,9 +76,9 @@ pub async fn of_run<M>(
     Ok(Settings {
         seed: args.seed,
         generations,
-        games,
-        game_seeds: candidates.game_seeds.unwrap_or(defaults.game_seeds),
-        second_games: games.saturating_mul(SECOND_LOOK),
+        games: defaults.games,
+        game_seeds: defaults.game_seeds,
+        second_games: defaults.games.saturating_mul(SECOND_LOOK),
         check_games: args.check_games,
         final_games: args.final_games,
         max_pieces: args.max_pieces,
@@ -112,6 +110,11 @@ pub async fn of_search(
     client: &Client,
     optimizer: impl FnOnce(&[String], u32, u32) -> anyhow::Result<Config>,
 ) -> anyhow::Result<Settings> {
+    let defaults = Defaults {
+        games: candidates.games.unwrap_or(defaults.games),
+        game_seeds: candidates.game_seeds.unwrap_or(defaults.game_seeds),
+        ..defaults
+    };
     let search = |features: &[String], (width, _): (u32, u32), generations| {
         let config = optimizer(features, width, generations)?;
         if let Err(error) = config.start(features.len() as u32, args.seed) {
@@ -119,5 +122,5 @@ pub async fn of_search(
         }
         Ok(config)
     };
-    of_run(args, candidates, defaults, client, search).await
+    of_run(args, defaults, client, search).await
 }

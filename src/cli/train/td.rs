@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::run::{CandidateArgs, RunArgs};
+use super::run::RunArgs;
 use super::settings::{Defaults, LITERATURE, of_run};
 use super::start::common_weights;
 use crate::client::Client;
@@ -107,11 +107,16 @@ impl TdArgs {
     /// # Errors
     /// For a name that the server does not know, or an invalid parameter.
     pub async fn settings(&self, client: &Client) -> anyhow::Result<Settings<Lessons>> {
-        let games = CandidateArgs { games: self.parallel_games, ..CandidateArgs::default() };
+        let defaults = Defaults { games: self.games(), ..DEFAULTS };
         let lessons = |features: &[String], size: (u32, u32), generations: u32| {
             self.lessons(features, size, generations)
         };
-        of_run(&self.run, &games, DEFAULTS, client, lessons).await
+        of_run(&self.run, defaults, client, lessons).await
+    }
+
+    /// Number of games in parallel.
+    fn games(&self) -> u32 {
+        self.parallel_games.unwrap_or(DEFAULTS.games)
     }
 
     /// The lessons of a run with these options.
@@ -123,8 +128,7 @@ impl TdArgs {
         let rounds = self.rounds.unwrap_or(512);
         let (moves, start, model) = match self.hidden_units {
             Some(units) => {
-                let games = self.parallel_games.unwrap_or(DEFAULTS.games);
-                let updates = f64::from(generations) * f64::from(rounds) * f64::from(games);
+                let updates = f64::from(generations) * f64::from(rounds) * f64::from(self.games());
                 let (config, start) = self.network(units, features, size.0, updates)?;
                 (Moves::OfNetwork(config), start, Some(self.tables_of_network(units, size)?))
             }
