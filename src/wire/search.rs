@@ -77,9 +77,10 @@ fn check_expectation(expectation: &Expectation, rules: &Rules) -> Result<(), Dec
 /// Reads an expectation and fills in defaults. Only what does not fit the fields is refused.
 fn decode_expectation(message: &pb::Expectation) -> Result<Expectation, DecodeError> {
     let default = Expectation::default();
-    let pieces = message.pieces.unwrap_or(default.pieces.into());
+    let or = |number: u32, default: u8| if number == 0 { default.into() } else { number };
+    let pieces = or(message.pieces, default.pieces);
     check_range("pieces", pieces, 1, Expectation::MAX_PIECES.into())?;
-    let placements = message.placements.unwrap_or(default.placements.into());
+    let placements = or(message.placements, default.placements);
     check_range("placements", placements, 1, Expectation::MAX_PLACEMENTS.into())?;
     let terms = match pb::ExpectationTerms::try_from(message.terms) {
         Ok(pb::ExpectationTerms::Unspecified) => default.terms,
@@ -94,7 +95,7 @@ fn decode_expectation(message: &pb::Expectation) -> Result<Expectation, DecodeEr
         lost_piece: message.lost_piece.unwrap_or(default.lost_piece),
         discount: message.discount.unwrap_or(default.discount),
         terms,
-        caution: message.caution.unwrap_or(default.caution),
+        caution: message.caution,
     })
 }
 
@@ -106,12 +107,12 @@ fn encode_expectation(expectation: &Expectation) -> pb::Expectation {
         Terms::None => pb::ExpectationTerms::None,
     };
     pb::Expectation {
-        pieces: Some(pieces.into()),
-        placements: Some(placements.into()),
+        pieces: pieces.into(),
+        placements: placements.into(),
         lost_piece: Some(lost_piece),
         discount: Some(discount),
         terms: terms.into(),
-        caution: Some(caution),
+        caution,
     }
 }
 

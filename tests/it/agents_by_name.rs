@@ -235,12 +235,12 @@ async fn a_policy_of_getpolicy_plays_like_its_name() {
 async fn an_expectation_is_asked_for_by_name_and_with_weights() {
     let (mut client, _guard) = start(2).await;
     let expectation = pb::Expectation {
-        pieces: Some(2),
-        placements: Some(3),
+        pieces: 2,
+        placements: 3,
         lost_piece: Some(-10.5),
         discount: Some(0.75),
         terms: pb::ExpectationTerms::All.into(),
-        caution: Some(0.25),
+        caution: 0.25,
     };
     let weights = with(weighing("thiery9", Controller::named("dt-10").unwrap().weights));
     let policies = vec![
@@ -258,12 +258,12 @@ async fn an_expectation_is_asked_for_by_name_and_with_weights() {
     let echo = |at: usize| answer.started.policies[at].policy.clone().unwrap().search;
     assert_eq!((echo(0), echo(1)), (expecting(expectation), expecting(expectation)));
     let defaults = pb::Expectation {
-        pieces: Some(1),
-        placements: Some(8),
+        pieces: 1,
+        placements: 8,
         lost_piece: Some(-100.0),
         discount: Some(1.0),
         terms: pb::ExpectationTerms::Landing.into(),
-        caution: Some(0.0),
+        caution: 0.0,
     };
     assert_eq!(echo(2), expecting(defaults));
 
@@ -296,8 +296,8 @@ async fn a_controller_weighs_the_pieces_that_its_weights_were_found_for() {
         let Search::Expectation(own) = controller.play.search else { panic!("{name} is greedy") };
         assert_eq!(u32::from(own.pieces), pieces);
         let with_weights = with(weighing(controller.feature_set, controller.weights));
-        let placements = Some(own.placements.into());
-        let expectation = pb::Expectation { pieces: Some(pieces), placements, ..Default::default() };
+        let placements = own.placements.into();
+        let expectation = pb::Expectation { pieces, placements, ..Default::default() };
         let greedy = looking(Method::Greedy(pb::Greedy {}));
         let asked = |preview, policies| {
             let rules = pb::Rules {
@@ -343,26 +343,20 @@ async fn an_expectation_has_bounds() {
     let mut refused = Refused { client: &mut client };
     let default = pb::Expectation::default();
     let edge = pb::Expectation {
-        pieces: Some(2),
-        placements: Some(128),
+        pieces: 2,
+        placements: 128,
         lost_piece: Some(-1e6),
         discount: Some(0.0),
         terms: pb::ExpectationTerms::None.into(),
-        caution: Some(10.0),
+        caution: 10.0,
     };
     for (preview, expectation, field) in [
         (2, edge, ""),
         (1, edge, ""),
         (0, edge, "pieces"),
-        (
-            0,
-            pb::Expectation { lost_piece: Some(0.0), discount: Some(1.0), placements: Some(1), ..default },
-            "",
-        ),
-        (2, pb::Expectation { pieces: Some(3), ..default }, "pieces"),
-        (2, pb::Expectation { pieces: Some(0), ..default }, "pieces"),
-        (2, pb::Expectation { placements: Some(0), ..default }, "placements"),
-        (2, pb::Expectation { placements: Some(129), ..default }, "placements"),
+        (0, pb::Expectation { lost_piece: Some(0.0), discount: Some(1.0), placements: 1, ..default }, ""),
+        (2, pb::Expectation { pieces: 3, ..default }, "pieces"),
+        (2, pb::Expectation { placements: 129, ..default }, "placements"),
         (2, pb::Expectation { lost_piece: Some(-1_000_001.0), ..default }, "lost_piece"),
         (2, pb::Expectation { lost_piece: Some(0.5), ..default }, "lost_piece"),
         (2, pb::Expectation { lost_piece: Some(f64::NAN), ..default }, "lost_piece"),
@@ -370,9 +364,9 @@ async fn an_expectation_has_bounds() {
         (2, pb::Expectation { discount: Some(1.5), ..default }, "discount"),
         (2, pb::Expectation { discount: Some(f64::NAN), ..default }, "discount"),
         (2, pb::Expectation { terms: 4, ..default }, "terms"),
-        (2, pb::Expectation { caution: Some(-0.5), ..default }, "caution"),
-        (2, pb::Expectation { caution: Some(10.5), ..default }, "caution"),
-        (2, pb::Expectation { caution: Some(f64::NAN), ..default }, "caution"),
+        (2, pb::Expectation { caution: -0.5, ..default }, "caution"),
+        (2, pb::Expectation { caution: 10.5, ..default }, "caution"),
+        (2, pb::Expectation { caution: f64::NAN, ..default }, "caution"),
     ] {
         let asked = request(vec![pb::Policy { search: expecting(expectation), ..named("dt-10") }]);
         let rules = pb::Rules { preview: Some(preview), ..asked.rules.clone().unwrap() };

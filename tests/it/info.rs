@@ -247,7 +247,7 @@ async fn every_policy_and_every_preset_can_be_played() {
         let width = if listed.width == 0 { 10 } else { listed.width };
         // A controller that weighs two pieces must see the first of them.
         let pieces = match listed.search.unwrap().method.unwrap() {
-            Method::Expectation(own) => own.pieces(),
+            Method::Expectation(own) => own.pieces,
             _ => 1,
         };
         let rules = pb::Rules { width, preview: Some(pieces - 1), ..Default::default() };

@@ -166,7 +166,7 @@ export function ofLanding(features: readonly Feature[], columns: readonly string
 }
 
 /** An expectation from the server's list, with every field. */
-function filled({ pieces = 1, placements = 8, lostPiece = -100, discount = 1, terms, caution = 0 }: Expectation): Expecting {
+function filled({ pieces, placements, lostPiece = -100, discount = 1, terms, caution }: Expectation): Expecting {
   return { pieces, placements, lostPiece, discount, terms, caution };
 }
 

@@ -1,4 +1,4 @@
-// How a controller with an expectation weighs the pieces to come, as the message `Expectation` in features.proto defines it. The sums
+// How a controller with an expectation weighs the pieces to come, as the message `Expectation` in policy.proto defines it. The sums
 // are the server's, in its order, so the choices are the same.
 //
 // The server lists the placements, with one call per piece to come.

@@ -68,8 +68,9 @@ class Search:
         Raises:
             InvalidArgumentError: A value has the wrong type, or `lookahead` comes with another field.
         """
-        for name in ("pieces", "placements", "lookahead"):
-            self._check(name, arguments.integer)
+        for name in ("pieces", "placements"):
+            self._check(name, lambda field, value: arguments.integer(field, value, 1))
+        self._check("lookahead", arguments.integer)
         for name in ("lost_piece", "discount", "caution"):
             self._check(name, arguments.number)
         self._check("terms", lambda field, value: enum_name(pb.ExpectationTerms, value, field))
@@ -335,12 +336,14 @@ def search_from(message: pb.Search) -> Search:
         return Search(lookahead=message.lookahead.pieces)
     own = message.expectation
     terms = pb.ExpectationTerms.DESCRIPTOR.values_by_number[own.terms] if own.terms else None
-    given: dict[str, Any] = {
-        name: getattr(own, name)
-        for name in ("pieces", "placements", "lost_piece", "discount", "caution")
-        if own.HasField(name)
-    }
-    return Search(**given, terms=None if terms is None else short_name(terms))
+    return Search(
+        pieces=own.pieces or None,
+        placements=own.placements or None,
+        lost_piece=own.lost_piece if own.HasField("lost_piece") else None,
+        discount=own.discount if own.HasField("discount") else None,
+        terms=None if terms is None else short_name(terms),
+        caution=own.caution,
+    )
 
 
 def terminal_value_from(value: int) -> str | None:
