@@ -11,12 +11,15 @@ import type { CallOptions } from "./call.js";
 import { unreadable } from "./errors.js";
 import { type Estimation, type Evaluation, type EvaluationEvent, evaluated, gathered, gatheredEstimates } from "./evaluation.js";
 import {
+  DeleteSessionRequestSchema,
   EnvironmentService,
   EvaluationService,
+  GetCatalogRequestSchema,
   GetPolicyRequestSchema,
   type GetCatalogResponse,
   type GetPolicyResponse,
   type GetServerInfoResponse,
+  GetSessionRequestSchema,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
 } from "./protocol.js";
@@ -28,6 +31,7 @@ import type { Positions } from "./plain.js";
 import { type Call, callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
 import { Session } from "./session.js";
 import { type ClosableTransport, guarded } from "./transport.js";
+import { checkRevision } from "./versions.js";
 import { type WatchEvent, watched } from "./watching.js";
 
 /** Options of a transport. */
@@ -71,7 +75,8 @@ const DEFAULT_PATIENCE = 60;
 const DEFAULT_RESPONSE_BYTES = 4 << 20;
 
 /**
- * Creates a client of a server. It connects with the first call.
+ * Creates a client of a server. It connects with the first call, which fails with the reason `REVISION_TOO_OLD` if the server does
+ * not know all of the protocol that this package uses.
  *
  * @param address `HOST:PORT`, or a URL with `http://` or `https://`, without a path.
  * @throws TypeError if the address, the transport or the token cannot be used.
@@ -102,7 +107,7 @@ export function connect(address: string, options: ConnectOptions): Client {
     }
     return next(request);
   };
-  return new Client(guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })), patience);
+  return new Client(address, guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })), patience);
 }
 
 /** Options of `catalog`. */
@@ -126,9 +131,10 @@ export class Client {
   /** Generated client of the evaluation service. */
   readonly evaluations: GeneratedClient<typeof EvaluationService>;
   private readonly patience: Patience;
+  private isChecked = false;
 
   /** Use `connect` instead, which adds tokens and checks. */
-  constructor(private readonly transport: Required<ClosableTransport>, patience: number) {
+  constructor(private readonly address: string, private readonly transport: Required<ClosableTransport>, patience: number) {
     this.patience = new Patience(patience);
     this.environments = createClient(EnvironmentService, transport);
     this.evaluations = createClient(EvaluationService, transport);
@@ -137,13 +143,25 @@ export class Client {
   /** Description of the server: its versions, and its limits, which are those of this client and may change. */
   async serverInfo(options?: CallOptions): Promise<GetServerInfoResponse> {
     const call = callOptions(options);
-    return await this.repeat(() => this.environments.getServerInfo({}, call), call);
+    const info = await this.patience.repeat(() => this.environments.getServerInfo({}, call), call.signal);
+    checkRevision(this.address, info);
+    this.isChecked = true;
+    return info;
+  }
+
+  /** Asks the server for its versions, before the first call. */
+  private async checkServer(call: Call): Promise<void> {
+    if (!this.isChecked) {
+      await this.serverInfo(call);
+    }
   }
 
   /** Names that the server knows: presets, pieces, features, fields and policies. */
   async catalog(options: CatalogOptions = {}): Promise<GetCatalogResponse> {
     const call = callOptions(options, ["width"]);
-    return await this.repeat(() => this.environments.getCatalog({ width: options.width ?? 0 }, call), call);
+    const request = { width: options.width ?? 0 };
+    checkMessage(GetCatalogRequestSchema, request);
+    return await this.repeat(() => this.environments.getCatalog(request, call), call);
   }
 
   /** A policy of the server with every default filled in: a controller with its weights. `evaluate` takes it as it is. */
@@ -168,13 +186,15 @@ export class Client {
     return session;
   }
 
-  private repeat<Answer>(send: () => Promise<Answer>, { signal }: Call): Promise<Answer> {
-    return this.patience.repeat(send, signal);
+  private async repeat<Answer>(send: () => Promise<Answer>, call: Call): Promise<Answer> {
+    await this.checkServer(call);
+    return await this.patience.repeat(send, call.signal);
   }
 
   /** Returns an existing session by its name, and renews its lease. */
   async getSession(name: string, options?: CallOptions): Promise<Session> {
     const call = callOptions(options);
+    checkMessage(GetSessionRequestSchema, { name });
     const session = this.opened((await this.repeat(() => this.environments.getSession({ name }, call), call)).session);
     agree("session", session.name, name);
     return session;
@@ -204,6 +224,7 @@ export class Client {
   /** Ends a session by its name. A session that has already ended is no error. */
   async deleteSession(name: string, options?: CallOptions): Promise<void> {
     const call = callOptions(options);
+    checkMessage(DeleteSessionRequestSchema, { name });
     await this.repeat(() => this.environments.deleteSession({ name, allowMissing: true }, call), call);
   }
 
@@ -222,6 +243,7 @@ export class Client {
     const { envIds, maxFramesPerSecond } = options;
     const request = { session: name, ...envIdsOf(envIds), ...(maxFramesPerSecond !== undefined && { maxFramesPerSecond }) };
     checkMessage(WatchSessionRequestSchema, request);
+    await this.checkServer(call);
     yield* watched(request, this.environments.watchSession(request, call));
   }
 
@@ -229,6 +251,7 @@ export class Client {
   async evaluateAll(options: Omit<EvaluationOptions, "includeRecordings" | "lossEstimation"> = {}): Promise<Evaluation> {
     const call = callOptions(options, GATHERED_OPTIONS);
     const request = evaluationRequest(options);
+    await this.checkServer(call);
     return await gathered(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
   }
 
@@ -237,6 +260,7 @@ export class Client {
     const call = callOptions(options, ["trials", ...GATHERED_OPTIONS]);
     const { trials } = options;
     const request = evaluationRequest({ ...options, lossEstimation: { trials } });
+    await this.checkServer(call);
     return await gatheredEstimates(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
   }
 
@@ -244,6 +268,7 @@ export class Client {
   async *evaluate(options: EvaluationOptions = {}): AsyncGenerator<EvaluationEvent> {
     const call = callOptions(options, EVALUATION_OPTIONS);
     const request = evaluationRequest(options);
+    await this.checkServer(call);
     yield* evaluated(request, this.evaluations.evaluatePolicies(request, call));
   }
 

@@ -18,8 +18,9 @@ export interface Violation {
 /** Error of a failed call: Connect's error with `code` and `rawMessage`, plus a reason and the invalid fields. */
 export class TetrionError extends ConnectError {
   /**
-   * The server's reason, such as `ILLEGAL_ACTION`. The client's own errors have `INVALID_FIELD` if an argument cannot be sent, and
-   * `INVALID_ANSWER` if the answer does not fit the request. Empty if the transport failed.
+   * The server's reason, such as `ILLEGAL_ACTION`. The client's own errors have `INVALID_FIELD` if an argument cannot be sent,
+   * `INVALID_ANSWER` if the answer does not fit the request, and `REVISION_TOO_OLD` if the server does not know all of the protocol
+   * that this package uses. Empty if the transport failed.
    */
   readonly reason: string;
   /** Numbers and names that belong to the reason, such as `{env_ids: "3,17"}`. */
@@ -76,8 +77,13 @@ export function unreadable(problem: string): TetrionError {
   return described(`cannot read the server's answer: ${problem}`, Code.Internal, "INVALID_ANSWER");
 }
 
-function described(message: string, code: Code, reason: string, fieldViolations: Violation[] = []): TetrionError {
-  const info = { desc: ErrorInfoSchema, value: { reason, domain: "tetrion.dev" } };
+/** Error for a server whose revision of the protocol is too low, with both revisions as the server itself would report them. */
+export function tooOld(message: string, expected: number, got: number): TetrionError {
+  return described(message, Code.FailedPrecondition, "REVISION_TOO_OLD", [], { expected: String(expected), got: String(got) });
+}
+
+function described(message: string, code: Code, reason: string, fieldViolations: Violation[] = [], metadata: Record<string, string> = {}): TetrionError {
+  const info = { desc: ErrorInfoSchema, value: { reason, domain: "tetrion.dev", metadata } };
   const fields = { desc: BadRequestSchema, value: { fieldViolations } };
   return TetrionError.of(new ConnectError(message, code, undefined, [info, fields]));
 }

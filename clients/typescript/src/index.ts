@@ -13,4 +13,5 @@ export type { DrawnSeeds } from "./seeding.js";
 export { type FirstStep, type Infos, type Observations, type RenderOptions, type ResetOptions, type RestoreStateOptions, type Step, Session } from "./session.js";
 export { type Arrays, type ElementType, type TypedArray, elements, elementsOf, tensor } from "./tensors.js";
 export type { ClosableTransport } from "./transport.js";
+export { VERSION } from "./versions.js";
 export type { WatchEvent } from "./watching.js";

@@ -1,6 +1,7 @@
 // What a client takes from a server: no message above its limit, and no answer that does not fit its request.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
@@ -10,7 +11,7 @@ import { gzipSync } from "node:zlib";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 
-import { type Client, type TransportFactory, TetrionError, connect, tensor } from "../src/index.js";
+import { type Client, type TransportFactory, TetrionError, VERSION, connect, tensor } from "../src/index.js";
 import { grpc } from "../src/node.js";
 import {
   ActionMaskFormat,
@@ -19,6 +20,7 @@ import {
   EnvironmentService,
   EvaluatePoliciesResponseSchema,
   EvaluationService,
+  PROTOCOL_REVISION,
   SessionSchema,
   StepResponseSchema,
   WatchSessionResponseSchema,
@@ -48,6 +50,7 @@ function answering(environments: Record<string, unknown>, evaluation: MessageIni
   return connect("127.0.0.1:1", {
     transport: () => createRouterTransport(({ service }) => {
       service(EnvironmentService, {
+        getServerInfo: () => ({ protocolRevision: PROTOCOL_REVISION }),
         ...calls,
         async *watchSession() {
           yield* (environments["watchSession"] ?? []) as never[];
@@ -61,6 +64,27 @@ function answering(environments: Record<string, unknown>, evaluation: MessageIni
     }),
   });
 }
+
+test("a server of a lower revision is refused at the first call", async () => {
+  const outdated = () => answering({ getServerInfo: { serverVersion: "7.0.0", protocolRevision: 0 }, createSession: { session: SESSION } });
+  for (const call of [
+    () => outdated().serverInfo(),
+    () => outdated().createSession({ numEnvs: 2 }),
+    () => outdated().enumeratePlacements({ drawings: [{ rows: [], piece: "I" }] }),
+    () => outdated().watchSession("sessions/1").next(),
+    () => outdated().evaluate({ policies: ["bcts"], seeds: [1n] }).next(),
+    () => outdated().evaluateAll({ policies: ["bcts"], seeds: [1n] }),
+    () => outdated().estimateAll({ policies: ["bcts"], seeds: [1n], trials: 100 }),
+  ]) {
+    const { codeName, reason, rawMessage, info } = await refused(call);
+    assert.deepEqual([codeName, reason, info], ["FAILED_PRECONDITION", "REVISION_TOO_OLD", { expected: "0", got: "1" }], rawMessage);
+    const words = `the server at 127.0.0.1:1 is Tetrion 7.0.0 with protocol_revision 0, and this package, Tetrion ${VERSION}, needs 1; use a newer server`;
+    assert.equal(rawMessage, words);
+  }
+  assert.equal((await answering({ getServerInfo: { protocolRevision: PROTOCOL_REVISION + 1 } }).serverInfo()).protocolRevision, 2);
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+  assert.equal(VERSION, manifest.version);
+});
 
 /** Two environments of 4 x 6 with 16 actions. */
 const SESSION: MessageInitShape<typeof SessionSchema> = {

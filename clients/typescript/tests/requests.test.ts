@@ -145,6 +145,7 @@ test("every call is checked before it is sent", async () => {
     ["envSeeds[0]", () => unreachable.createSession({ envSeeds: [, 1n] as never })],
     ["tll", () => unreachable.createSession({ tll: 5 } as never)],
     ["name", () => unreachable.getSession(5 as never)],
+    ["name", () => unreachable.deleteSession(5 as never)],
     ["positions.drawings.drawings[0].rows", () => unreachable.enumeratePlacements({ drawings: [{ rows: "#" as never, piece: "T" }] })],
     ["includeCell", () => unreachable.enumeratePlacements({}, { includeCell: true } as never)],
     ["actions[0]", () => unreachable.enumeratePlacements({}, { actions: [NaN] })],
