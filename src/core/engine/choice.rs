@@ -1,7 +1,8 @@
-//! The choices of the rules: each of their values is written down once, with its number, its name and its meaning.
+//! The choices of the rules. Each value is written down once, with its number, name and meaning.
 //!
-//! Messages, settings, snapshots, flags and the catalog follow from that. This file knows no choice: each one is defined
-//! beside the rules that it belongs to, with the macro below, so that no value can be left out of a list.
+//! Messages, settings, snapshots, flags and the catalog are derived from that definition. This file knows no particular
+//! choice: the file of each rule defines its choice with the `choice!` macro below, so no value can be missing from a
+//! list.
 
 /// A value of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,20 +17,20 @@ pub struct ChoiceValue {
 
 /// A choice of the rules.
 pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
-    /// The name of its field.
+    /// The name of the rules field that holds this choice.
     const FIELD: &'static str;
-    /// All values in the order of their numbers, the default first.
+    /// All values in the order of their numbers. The first is the default.
     const ALL: &'static [Self];
-    /// The number, the name and the meaning of each value, in the order of [`NamedChoice::ALL`].
+    /// The number, name and meaning of each value, in the order of [`NamedChoice::ALL`].
     const VALUES: &'static [ChoiceValue];
 
-    /// The number of a value in messages, which starts at 1.
+    /// The number of a value in messages. Numbers start at 1.
     fn number(self) -> u8;
 
-    /// The name of a value, as requests, flags and files write it.
+    /// The name of a value in requests, flags and files.
     fn name(self) -> &'static str;
 
-    /// What a value means, in a sentence.
+    /// The meaning of a value, in a sentence.
     fn meaning(self) -> &'static str;
 
     /// The value with this number.
@@ -37,7 +38,7 @@ pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
         Self::ALL.iter().copied().find(|value| value.number() == number)
     }
 
-    /// The value with this name, in upper or lower case.
+    /// The value with this name; upper and lower case are equal.
     fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.name().eq_ignore_ascii_case(name))
     }
@@ -48,7 +49,7 @@ pub trait NamedChoice: Copy + PartialEq + Send + Sync + 'static {
     }
 }
 
-/// Defines a choice: the enum, and its table. The comment on a value is its meaning.
+/// Defines a choice: its enum and its table of values. The doc comment of a value is its meaning.
 macro_rules! choice {
     (
         $(#[$comment:meta])+

@@ -1,24 +1,24 @@
-//! The course of a game, written once: a piece is dealt and appears, unless it is blocked; it is placed, or settles where it
-//! fell; lines, pieces and points count; then the next one.
+//! The course of a game, written once. A piece is dealt and appears, unless it is blocked. The piece is placed, or
+//! settles where it fell. Lines, pieces and points are counted, and the next piece follows.
 //!
-//! Everything that plays goes this way. This file refuses to know who chooses, what is shown, and what cuts a game short.
+//! All code that plays uses these steps. This file does not know who chooses, what is shown, or what cuts a game short.
 //!
-//! The surprising decision: the steps are functions of a playfield ([`place`], [`settle`], [`is_blocked`]), and a [`Game`] is
-//! these steps with counters. Environments keep their playfields in one array and their counters in another, playouts count
-//! no points, and the tree of [`perft`](super::perft()) counts along its paths: they use the functions. All of it is inlined
-//! wherever it is called, so that it is compiled for the processor of the loop it is in.
+//! The surprising decision: the steps are functions of a playfield ([`place`], [`settle`], [`is_blocked`]), and a
+//! [`Game`] is these steps with counters. Some callers need only the functions: environments keep playfields and
+//! counters in separate arrays, playouts count no points, and [`perft`](super::perft()) counts along the paths of a
+//! tree. All functions are inlined into their callers, so they are compiled for the processor of the calling loop.
 //!
-//! A [`Game`] holds neither the piece in play nor the pieces shown after it, because its callers hold different things there.
-//! A kernel's slice keeps the piece in a register from its deal to its landing. A rollout that may stop in between keeps it
-//! with the thoughts of its agent, or as it falls, and deals the shown pieces from a copy of the dealer when the agent
-//! looks. An environment deals them ahead of time, because each observation shows them.
+//! A [`Game`] holds neither the piece in play nor the preview, because callers keep these differently. A kernel's slice
+//! keeps the piece in a register from its deal to its landing. A rollout that may stop in between keeps the piece with
+//! its agent's thoughts, or as it falls, and deals the preview from a copy of the dealer when the agent looks. An
+//! environment deals the preview ahead of time, because each observation shows it.
 //!
-//! [`comes_to_rest`] resolves a placement to a shape and a row. The kernels and the environments' table of actions hold
-//! shapes and columns instead, and drop them: they serve rules of straight drops, and walks along the top.
+//! [`comes_to_rest`] resolves a placement to a shape and a row. The kernels and the environments' action table hold
+//! shapes and columns instead and drop them; they serve straight drops and walks along the top.
 //!
-//! A piece that is held stays outside of all this: the code that lets a player hold pieces says which one is placed. So does
-//! garbage, which waits beside a [`Game`]: [`Game::rise`] lets it rise after a landing, and [`Landed::counted`] has the same
-//! where a landing and the next piece are counted together.
+//! This file does not handle held pieces: the code for hold decides which piece is placed. Garbage is not part of a
+//! [`Game`] either: [`Game::rise`] lets it rise after a landing, and [`Landed::counted`] includes it when a landing and
+//! the next piece are counted together.
 
 use super::clears::{Chain, Clear, ClearPoints, ClearWorth};
 use super::column::Column;
@@ -46,25 +46,25 @@ pub struct Game<C: Column, const N: usize> {
     pub pieces: u64,
     /// Points so far, under the rules' scoring.
     pub score: f64,
-    /// The clears just made, where the rules ask for them.
+    /// The recent clears that the rules ask for.
     pub chain: Chain,
-    /// How it ended, once it has.
+    /// The way the game ended; `None` while it goes on.
     pub end: Option<EpisodeEnd>,
 }
 
-/// A landing with all that follows it.
+/// A landing and everything that follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
-    /// It, and whether the game is over with the next piece.
+    /// The landing. It is terminal if the next piece or garbage ends the game, too.
     pub landed: Landed,
-    /// Points.
+    /// Points of the landing.
     pub points: f64,
-    /// Lines sent.
+    /// Lines that the landing sends.
     pub sent: u32,
 }
 
 impl<C: Column, const N: usize> Game<C, N> {
-    /// A game at its beginning.
+    /// A new game.
     ///
     /// # Panics
     /// When a playfield of this size does not fit into this type.
@@ -73,7 +73,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         Game { playfield, lines: 0, pieces: 0, score: 0.0, chain: Chain::default(), end: None }
     }
 
-    /// Deals the next piece; `None` when that ends the game, because there is none or it is blocked.
+    /// Deals the next piece. Returns `None` if that ends the game, because no piece is left or the piece is blocked.
     #[inline(always)]
     pub fn deal(&mut self, rules: &Rules, dealer: &mut Dealer) -> Option<Piece> {
         let piece = dealer.deal();
@@ -88,7 +88,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         None
     }
 
-    /// Places the piece that has been dealt. Returns the landing, and the lines that it sends.
+    /// Places the piece in play. Returns the landing and the lines that it sends.
     ///
     /// # Panics
     /// When the piece has no such placement.
@@ -98,14 +98,14 @@ impl<C: Column, const N: usize> Game<C, N> {
         self.count(rules, landed, placement.spin())
     }
 
-    /// Lets the piece that has been dealt settle where it fell. Returns the same.
+    /// Lets the piece in play settle where it fell. Returns the landing and the lines that it sends.
     #[inline(always)]
     pub fn settle(&mut self, rules: &Rules, fallen: FallingPiece) -> (Landed, u32) {
         let landed = settle(rules, &mut self.playfield, fallen);
         self.count(rules, landed, Spin::None)
     }
 
-    /// Lets the piece that has been dealt come to rest where keys have steered it. Returns the same.
+    /// Lets the piece in play come to rest where keys have steered it. Returns the landing and the lines that it sends.
     pub fn rest(&mut self, rules: &Rules, piece: Piece, resting: Resting) -> (Landed, u32) {
         let Resting { row, column, spin, .. } = resting;
         let landed = lock(rules, &mut self.playfield, resting.shape(piece), row, column);
@@ -124,7 +124,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         (landed, sent)
     }
 
-    /// What garbage does after the landing of the last piece, in an episode of this seed.
+    /// Applies garbage after the landing of the last piece, in an episode with this seed.
     pub fn rise(&mut self, rules: &Rules, seed: u64, landed: (Landed, u32), incoming: &mut Incoming) {
         let after = incoming.follow(rules, (seed, self.pieces - 1), landed, &mut self.playfield);
         if after.terminal && self.end.is_none() {
@@ -133,7 +133,7 @@ impl<C: Column, const N: usize> Game<C, N> {
         }
     }
 
-    /// The same game on a playfield of another type and height, which the caller knows to hold all of its cells.
+    /// Copies the game to a playfield of another type and height. The caller knows that all cells fit.
     ///
     /// # Panics
     /// When the size does not fit into that type.
@@ -144,8 +144,8 @@ impl<C: Column, const N: usize> Game<C, N> {
     }
 }
 
-/// Where a placement comes to rest: the shape, and the row of its lowest cells. Unless it names its spot, it comes straight
-/// down.
+/// The resting place of a placement: the shape, and the row of its lowest cells. A placement without a spot falls
+/// straight down.
 ///
 /// # Panics
 /// When the piece has no such placement.
@@ -164,7 +164,7 @@ pub fn comes_to_rest<C: Column, const N: usize>(
     (shape, row)
 }
 
-/// Places a piece.
+/// Places a piece on a playfield.
 ///
 /// # Panics
 /// When the piece has no such placement.
@@ -179,7 +179,7 @@ pub fn place<C: Column, const N: usize>(
     lock(rules, playfield, shape, row, placement.column)
 }
 
-/// The shape of a placement and everything about its landing; the playfield stays as it is.
+/// The shape of a placement and everything about its landing. The playfield does not change.
 ///
 /// # Panics
 /// When the piece has no such placement.
@@ -221,7 +221,7 @@ pub fn lock<C: Column, const N: usize>(
     Landed { terminal: landed.terminal || is_locked_out(rules, row), ..landed }
 }
 
-/// Everything about the landing of a shape that comes to rest at a row and a column; the playfield stays as it is.
+/// Everything about the landing of a shape that comes to rest at a row and a column. The playfield does not change.
 ///
 /// # Panics
 /// When the shape sticks out of the right wall.
@@ -237,14 +237,14 @@ pub fn land_at<C: Column, const N: usize>(
     Landing { terminal: landing.terminal || is_locked_out(rules, row), ..landing }
 }
 
-/// Whether a piece with its lowest cells in this row ends the game because it lies wholly above the visible field.
+/// Whether a piece whose lowest cells are in this row ends the game because it lies wholly above the visible field.
 #[inline(always)]
 pub fn is_locked_out(rules: &Rules, row: u8) -> bool {
     rules.top_out == TopOut::LockOut && row >= rules.visible_rows()
 }
 
 impl Landed {
-    /// The same with the next piece, if there is one: it ends the game if it is blocked.
+    /// The landing, terminal also if the next piece is blocked. `next` is `None` if no piece follows.
     #[inline(always)]
     pub fn followed_by<C: Column, const N: usize>(
         self,
@@ -256,8 +256,9 @@ impl Landed {
         Landed { terminal: self.terminal || is_blocked, ..self }
     }
 
-    /// All that follows a landing which led to this playfield: points and lines sent, by this spin and after these clears; then
-    /// what garbage does after the piece of this seed and number; then the next piece, if there is one.
+    /// Everything that follows from a landing that led to this playfield. First the points and lines sent, for this
+    /// spin and after the clears of `chain`; then garbage, for the piece with this seed and number; then the next
+    /// piece, if any.
     pub fn counted<C: Column, const N: usize>(
         self,
         rules: &Rules,
@@ -275,7 +276,8 @@ impl Landed {
         Counted { landed, points, sent }
     }
 
-    /// The points for it, and the lines that it sends: on this playfield, which it led to, by this spin, after these clears.
+    /// The points and the lines sent of a landing that led to this playfield, for this spin and after the clears of
+    /// `chain`.
     #[inline(always)]
     pub fn worth<C: Column, const N: usize>(
         self,
@@ -288,7 +290,7 @@ impl Landed {
         self.worth_if(rules, is_perfect, spin, chain)
     }
 
-    /// The same of a landing that cleared all there was, or not.
+    /// The points and the lines sent of a landing. `is_perfect` says whether it cleared the whole playfield.
     #[inline(always)]
     pub fn worth_if(self, rules: &Rules, is_perfect: bool, spin: Spin, chain: &mut Chain) -> (f64, u32) {
         if rules.keeps_chain() {

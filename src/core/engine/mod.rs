@@ -1,15 +1,17 @@
 //! The rules of the game: pure, synchronous, exact.
 //!
-//! A piece appears, one placement of it is chosen, it falls straight down from above the wall and comes to rest on
-//! the first thing under any of its cells. There is no sliding, no turning on the way and no time. Full rows vanish and
-//! what lies above them moves down by as many rows. Under the default rule, a game is over when a cell of the landed
-//! piece lies at or above the height of the playfield; that is tested before clearing, and then nothing clears. See
-//! [`TopOut`] for the other rules, [`Reach`] for pieces that walk to their column, [`keypress`] for those that fall
-//! while keys move them, and [`steered`] for the same with kicks and a clock. A game may have [other pieces](pieces) than the
-//! seven tetrominoes; a [`Piece`] is a number in their set.
+//! A piece appears, the player chooses a placement, and the piece falls straight down from above the wall until one of
+//! its cells meets a full cell or the floor. By default pieces do not slide, do not turn on the way, and time does not
+//! pass. Full rows vanish, and the rows above them move down. Under the default rule a game ends when a cell of the
+//! landed piece lies at or above the height of the playfield; the engine tests that before clearing, and then clears
+//! nothing.
 //!
-//! This module knows nothing of features, rewards over time, agents, threads or the network; it reads no clock and has
-//! no global state. It could be lifted into another program as it is.
+//! [`TopOut`] has the other rules that end games. [`Reach`] lets pieces walk to their column. In [`keypress`] games
+//! pieces fall while keys move them; in [`steered`] games there are also kicks and a clock. A game may use
+//! [other pieces](pieces) than the seven tetrominoes; a [`Piece`] is a number in their set.
+//!
+//! This module knows nothing of features, rewards over time, agents, threads or the network. It reads no clock and has
+//! no global state. Another program could use it as it is.
 //!
 //! The surprising decision: nothing random has a state. Piece n of an episode is a pure function of the episode's seed
 //! and n ([`rng`], [`randomizer`]), so a seed is a promise that any other language can keep too.

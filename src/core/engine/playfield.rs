@@ -1,15 +1,14 @@
-//! The playfield: one integer a column, bit r for row r, row 0 lowest.
+//! The playfield: one integer per column, bit r for row r, row 0 lowest.
 //!
-//! Columns, not rows, because a piece falls along columns: a drop is a handful of leading-zero counts and shifts, and a
-//! whole column of features is one machine word. There are three sizes of the same type. The general one, [`Playfield`],
-//! holds every playfield the rules allow; the compact one, [`CompactPlayfield`] (64 bytes of cells), holds those up to 16
-//! columns and 28 rows, and [`LowPlayfield`] half as much. The two small ones are the fast ones. Four rows above the height
-//! stay free in a word, so that a piece may stick out; of one that is five rows high, what would not fit is cut off all the same.
+//! The words are columns, not rows, because a piece falls along columns: a drop is a few leading-zero counts and
+//! shifts, and a feature handles a whole column as one machine word. The type has three sizes. [`Playfield`] holds
+//! every playfield the rules allow. The two small sizes are the fast ones: [`CompactPlayfield`] (64 bytes of cells)
+//! holds up to 16 columns and 28 rows, and [`LowPlayfield`] takes half the memory. Each word has four spare bits above
+//! the height, so that a piece may stick out; cells of a five-row piece that do not fit even there are cut off.
 //!
-//! A playfield never holds cells at or above its height: what sticks out of a landing is cut off.
+//! A playfield never holds cells at or above its height: a landing cuts them off.
 //!
-//! The functions of a landing are inlined wherever they are called, so that they are compiled for the processor of the
-//! loop they are in.
+//! The landing functions are inlined into their callers, so they are compiled for the processor of the calling loop.
 
 use super::column::Column;
 use super::rules::TopOut;
@@ -19,7 +18,7 @@ mod drawing;
 
 pub use drawing::DrawingError;
 
-/// The cells of a game, as column words.
+/// The cells of a game, one word per column.
 ///
 /// ```
 /// use tetrion_core::engine::Playfield;
@@ -31,20 +30,20 @@ pub use drawing::DrawingError;
 pub struct PlayfieldOf<C: Column, const N: usize> {
     width: u8,
     height: u8,
-    /// Words from `width` on stay empty.
+    /// Words at `width` and beyond stay empty.
     columns: [C; N],
 }
 
-/// Every playfield the rules allow.
+/// The type for every playfield that the rules allow.
 pub type Playfield = PlayfieldOf<u64, 32>;
 
-/// The playfields up to 16 columns and 28 rows.
+/// The type for playfields of up to 16 columns and 28 rows.
 pub type CompactPlayfield = PlayfieldOf<u32, 16>;
 
-/// The playfields up to 16 columns and 12 rows: small ones, and higher ones as long as their stack is low.
+/// The type for playfields of up to 16 columns and 12 rows: small ones, and higher ones while their stack is low.
 pub type LowPlayfield = PlayfieldOf<u16, 16>;
 
-/// What a landing did to a game.
+/// The effects of a landing on a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landed {
     /// Lines cleared.
@@ -60,7 +59,7 @@ pub struct Landed {
 pub struct Landing<C: Column, const N: usize> {
     /// The row of the piece's lowest cell, before clearing.
     pub row: u8,
-    /// The playfield with the piece in it and full rows still there; what sticks out of the top is cut off.
+    /// The playfield with the piece in it, before full rows are cleared. Cells above the top are cut off.
     pub locked: PlayfieldOf<C, N>,
     /// The playfield after clearing and sinking, before the next piece.
     pub afterstate: PlayfieldOf<C, N>,
@@ -68,14 +67,14 @@ pub struct Landing<C: Column, const N: usize> {
     pub lines: u8,
     /// Rows that sank into the ground, under [`TopOut::Sink`].
     pub sunk: u8,
-    /// Cells of this piece that went with them.
+    /// Cells of this piece in the cleared lines.
     pub vanished_cells: u8,
     /// Whether the game is over.
     pub terminal: bool,
 }
 
 impl Landed {
-    /// How many times the game was lost by it: once with its end, and once with each row that sank.
+    /// Number of times the landing loses the game: once if the game ends, and once per row that sinks.
     #[inline(always)]
     pub fn losses(&self) -> u8 {
         u8::from(self.terminal) + self.sunk
@@ -83,15 +82,15 @@ impl Landed {
 }
 
 impl<C: Column, const N: usize> Landing<C, N> {
-    /// What it did to the game.
+    /// The effects of the landing on the game.
     pub fn landed(&self) -> Landed {
         Landed { lines: self.lines, sunk: self.sunk, terminal: self.terminal }
     }
 
-    /// The rows that went: full ones, and those that sank, as bits of [`Landing::locked`].
+    /// The rows that vanished: full rows and sunk rows, as bits of [`Landing::locked`].
     pub fn vanished_rows(&self) -> C {
         let mut vanished = if self.lines > 0 { self.locked.full_rows() } else { C::EMPTY };
-        // The lowest of those that were left.
+        // The sunk rows are the lowest rows that were not full.
         let (mut row, mut left) = (0, self.sunk);
         while left > 0 {
             let bit = C::from_u64(1 << row);
@@ -104,7 +103,7 @@ impl<C: Column, const N: usize> Landing<C, N> {
 }
 
 impl<C: Column, const N: usize> PlayfieldOf<C, N> {
-    /// The rows of the highest playfields that fit into this type: four bits of a word stay free.
+    /// The height of the highest playfields that fit into this type: four bits of each word stay free.
     pub const MAX_HEIGHT: u8 = C::BITS as u8 - 4;
 
     /// Whether a playfield of this size fits into this type.
@@ -112,7 +111,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         width as usize <= N && height <= Self::MAX_HEIGHT
     }
 
-    /// The empty playfield.
+    /// An empty playfield.
     ///
     /// # Panics
     /// When the size does not fit into this type: see [`PlayfieldOf::fits`].
@@ -122,7 +121,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         PlayfieldOf { width, height, columns: [C::EMPTY; N] }
     }
 
-    /// A playfield from its columns; cells outside the size are cut off.
+    /// A playfield with these columns. Cells outside the size are cut off.
     #[inline]
     pub fn from_columns(width: u8, height: u8, columns: &[C]) -> Self {
         let mut playfield = Self::empty(width, height);
@@ -132,38 +131,38 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         playfield
     }
 
-    /// Columns.
+    /// Number of columns.
     #[inline]
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// Rows.
+    /// Number of rows.
     #[inline]
     pub fn height(&self) -> u8 {
         self.height
     }
 
-    /// The columns, from the left; exactly `width` words.
+    /// The columns from the left: exactly `width` words.
     #[inline]
     pub fn columns(&self) -> &[C] {
         &self.columns[..usize::from(self.width)]
     }
 
-    /// All words, the empty ones behind `width` included.
+    /// All words, including the empty ones after `width`.
     #[inline]
     pub fn words(&self) -> &[C; N] {
         &self.columns
     }
 
-    /// Whether a cell is full; false outside the playfield.
+    /// Whether a cell is full. Cells outside the playfield are not.
     pub fn is_full(&self, row: u8, column: u8) -> bool {
         row < self.height
             && column < self.width
             && self.columns[usize::from(column)] & C::from_u64(1 << row) != C::EMPTY
     }
 
-    /// The rows from the lowest, one integer each, bit c for column c.
+    /// The rows from the lowest, one integer per row, bit c for column c.
     ///
     /// ```
     /// use tetrion_core::engine::Playfield;
@@ -177,7 +176,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         })
     }
 
-    /// A playfield from its rows as [`PlayfieldOf::rows`] gives them; bits beyond the width are cut off.
+    /// A playfield with the given rows, in the format of [`PlayfieldOf::rows`]. Bits beyond the width are cut off.
     pub fn from_rows(width: u8, height: u8, rows: impl IntoIterator<Item = u32>) -> Self {
         let mut playfield = Self::empty(width, height);
         for (row, bits) in rows.into_iter().take(height.into()).enumerate() {
@@ -188,21 +187,21 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         playfield
     }
 
-    /// The height of each column: the row just above its highest full cell, 0 if it is empty.
+    /// The height of each column: the row just above its highest full cell, or 0 if the column is empty.
     pub fn heights(&self) -> impl Iterator<Item = u32> + '_ {
         self.columns().iter().map(|column| column.top())
     }
 
-    /// The holes of one column: its empty cells that have a full cell above them.
+    /// The holes of one column: its empty cells with a full cell above them.
     pub fn holes(&self, column: u8) -> C {
         let cells = self.columns[usize::from(column)];
         !cells & C::below(cells.top())
     }
 
-    /// The rows that are full, as bits.
+    /// The full rows, as bits.
     #[inline(always)]
     pub fn full_rows(&self) -> C {
-        // Over all words, so that the compiler knows how many there are.
+        // The loop covers all words, so that the compiler knows their number.
         let mut full = C::below(self.height.into());
         for (index, column) in self.columns.iter().enumerate() {
             full &= if index < usize::from(self.width) { *column } else { !C::EMPTY };
@@ -210,14 +209,14 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         full
     }
 
-    /// The rows in which any cell is full, as bits.
+    /// The rows with at least one full cell, as bits.
     #[inline(always)]
     pub fn occupied_rows(&self) -> C {
         self.columns.iter().fold(C::EMPTY, |rows, column| rows | *column)
     }
 
-    /// Four columns, for the four that a tetromino may have. Behind the last word it goes on with the first ones, where a shape
-    /// within the walls has no cells. Shapes of other sets may have a [fifth](Self::fifth).
+    /// The four columns that a tetromino may cover. After the last word the array wraps around to the first ones, where
+    /// a shape within the walls has no cells. Shapes of other sets may have a [fifth](Self::fifth) column.
     #[inline(always)]
     fn under(&self, shape: &Shape, column: u8) -> [C; 4] {
         assert!(
@@ -229,15 +228,15 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         [columns[first % N], columns[(first + 1) % N], columns[(first + 2) % N], columns[(first + 3) % N]]
     }
 
-    /// The index of the column under the fifth one of a shape, if it has so many: no tetromino has, so that a processor soon
-    /// knows the answer.
+    /// The index of the column under a shape's fifth column; `None` for narrower shapes. No tetromino is that wide, so
+    /// the branch is easy to predict.
     #[inline(always)]
     fn fifth(shape: &Shape, column: u8) -> Option<usize> {
         (shape.width > 4).then(|| (usize::from(column) + 4) % N)
     }
 
-    /// The row of the shape's lowest cells when it comes to rest with its leftmost column at `column`, falling straight
-    /// down from above the wall.
+    /// The row of the shape's lowest cells after it falls straight down from above the wall, with its leftmost column
+    /// at `column`.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -246,13 +245,14 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.surface(shape, column).top() as u8
     }
 
-    /// The rows that the shape's lowest cells cannot pass: those of the full cells under each of its columns, as much lower
-    /// as that column's own lowest cell is above them. One number for all columns, so that no comparison is needed.
+    /// The rows that the shape's lowest cells cannot pass, as bits: the full cells under each column of the shape,
+    /// shifted down by the distance from the shape's lowest cell to the column's lowest cell. One word covers all
+    /// columns, so no comparison is needed.
     #[inline(always)]
     fn surface(&self, shape: &Shape, column: u8) -> C {
         let mut surface = C::EMPTY;
         for (j, cells) in self.under(shape, column).iter().enumerate() {
-            // A mask and no condition: no processor can predict how wide the next shape is.
+            // A mask instead of a condition, because no processor can predict the width of the next shape.
             surface |= (*cells & C::from_u64(shape.column_mask(j))) >> shape.bottoms[j].into();
         }
         if let Some(fifth) = Self::fifth(shape, column) {
@@ -261,7 +261,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         surface
     }
 
-    /// The row where a shape of unbroken columns rests that falls from `row`, where it is free, ignoring cells above it.
+    /// The resting row of a shape with unbroken columns that falls from `row`, where it must be free. Cells above that
+    /// row are ignored.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -270,8 +271,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         (self.surface(shape, column) & C::below(row.into())).top() as u8
     }
 
-    /// Whether a shape fits with its lower left corner at this row and column: no cell of it is full. Above the height every
-    /// cell is empty.
+    /// Whether all cells of a shape are empty, with its lower left corner at this row and column. Cells above the
+    /// height are empty.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall. The row must be below the height.
@@ -293,13 +294,13 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         overlap == C::EMPTY
     }
 
-    /// Fills the cells of a shape at a row and a column; cells at or above the height are cut off.
+    /// Fills the cells of a shape at a row and a column. Cells at or above the height are cut off.
     ///
-    /// Returns whether it cut any off.
+    /// Returns whether any cell was cut off.
     #[inline(always)]
     fn fill(&mut self, shape: &Shape, row: u8, column: u8) -> bool {
         let inside = C::below(self.height.into());
-        // All four columns that a tetromino may have, so that the work does not depend on how many it has.
+        // Always four columns, as many as a tetromino may have, so that the work does not depend on the shape's width.
         for (j, under) in self.under(shape, column).iter().enumerate() {
             let cells = C::from_u64(shape.column_bits(j).into()) << row.into();
             self.columns[(usize::from(column) + j) % N] = *under | cells & inside;
@@ -311,10 +312,10 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         row + shape.height > self.height
     }
 
-    /// Removes rows; what lies above each of them moves down by one.
+    /// Removes rows. The rows above each of them move down by one.
     #[inline(always)]
     fn remove_rows(&mut self, mut rows: C) {
-        // From the highest down, so that the rows still to go stay where they are.
+        // From the highest down, so that the remaining rows to remove do not move.
         while rows != C::EMPTY {
             let row = rows.top() - 1;
             let under = C::below(row);
@@ -325,9 +326,10 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         }
     }
 
-    /// Lets a row rise from below, full but for one cell: everything moves up by one. Cells at or above the height are cut off.
+    /// Raises the stack by one row and adds a bottom row that is full except for one cell. Cells at or above the height
+    /// are cut off.
     ///
-    /// Returns whether it cut any off.
+    /// Returns whether any cell was cut off.
     ///
     /// ```
     /// use tetrion_core::engine::Playfield;
@@ -345,7 +347,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         is_cut_off
     }
 
-    /// Lets a shape fall straight down and applies the rules of landing to this playfield, in place.
+    /// Lets a shape fall straight down and applies the rules of landing, in place.
     ///
     /// [`PlayfieldOf::land`] returns more about the same landing.
     ///
@@ -369,8 +371,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.clear(overflows, top_out)
     }
 
-    /// Clears the full rows once a shape is in its place. Only this function holds the rules of clearing and of ending by a
-    /// landing.
+    /// Clears the full rows after a shape has been filled in. All rules of clearing, and of landings that end a game,
+    /// are here.
     #[inline(always)]
     fn clear(&mut self, overflows: bool, top_out: TopOut) -> Landed {
         if overflows && top_out == TopOut::Overflow {
@@ -386,8 +388,9 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         Landed { lines, sunk, terminal: self.topped_out(overflows, top_out) }
     }
 
-    /// Lets the stack sink into the ground until the rows above the field are empty. Returns how many of its rows that takes.
-    #[cold] // it is not for the loops of the literature's game
+    /// Lets the stack sink into the ground until the rows above the field are empty. Returns how many rows of the stack
+    /// sink.
+    #[cold] // keep out of the hot loops of the literature's game
     fn sink(&mut self) -> u8 {
         let rows =
             self.occupied_rows().top().saturating_sub((self.height - TopOut::ROWS_ABOVE_SINKING).into());
@@ -395,7 +398,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         rows as u8
     }
 
-    /// Lets a shape fall straight down and returns everything about the landing.
+    /// Everything about the landing of a shape that falls straight down.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -404,7 +407,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.land_at(shape, self.landing_row(shape, column), column, top_out)
     }
 
-    /// Returns everything about the landing of a shape that comes to rest at this row.
+    /// Everything about the landing of a shape that comes to rest at this row.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -412,7 +415,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.land_at_here(shape, row, column, top_out)
     }
 
-    /// Like [`PlayfieldOf::land`], but compiled into the caller, with the caller's target features.
+    /// Like [`PlayfieldOf::land`], but inlined into the caller and compiled with the caller's target features.
     ///
     /// # Panics
     /// When the shape sticks out of the right wall.
@@ -436,10 +439,10 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         Landing { row, locked, afterstate, lines, sunk, vanished_cells: vanished as u8, terminal }
     }
 
-    /// Whether cells lie where the rules end the game: for playfields that no landing led to.
+    /// Whether cells lie where the rules end the game. Use it for playfields that did not result from a landing.
     ///
-    /// Rules that depend on how a piece landed ([`TopOut::Overflow`]) or appears ([`TopOut::SpawnBlocked`]) say nothing
-    /// about a playfield by itself.
+    /// Rules that depend on how a piece lands ([`TopOut::Overflow`]) or appears ([`TopOut::SpawnBlocked`]) do not apply
+    /// to a playfield alone; for these the answer is no.
     pub fn is_topped_out(&self, top_out: TopOut) -> bool {
         self.topped_out(false, top_out)
     }
@@ -448,8 +451,8 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     fn topped_out(&self, overflows: bool, top_out: TopOut) -> bool {
         let row = match top_out {
             TopOut::Overflow => return overflows,
-            TopOut::SpawnBlocked => return false, // see `is_blocked`, for the piece that appears next
-            TopOut::LockOut => return false,      // see `game::lock`, which knows how much is visible
+            TopOut::SpawnBlocked => return false, // `is_blocked` tests the next piece
+            TopOut::LockOut => return false,      // `game::lock` knows the visible rows
             TopOut::TopRow => self.height - 1,
             TopOut::AboveField => self.height - 3,
             TopOut::Sink => {
@@ -459,7 +462,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.occupied_rows() & C::from_u64(1 << row) != C::EMPTY
     }
 
-    /// A playfield of another type with equal cells.
+    /// Copies the cells to a playfield of another type.
     ///
     /// # Panics
     /// When the size does not fit into that type.
@@ -467,7 +470,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         self.with_height(self.height)
     }
 
-    /// A playfield of another type and height with equal cells, all of which must fit.
+    /// Copies the cells, all of which must fit, to a playfield of another type and height.
     ///
     /// # Panics
     /// When the size does not fit into that type.

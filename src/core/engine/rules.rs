@@ -1,4 +1,4 @@
-//! Rules are data: one value drives the one engine, and the presets are rows of one table.
+//! The rules as data: one value drives the one engine, and the presets are rows of one table.
 
 use super::choice::choice;
 use super::clears::{AttackTable, ClearPoints};
@@ -24,20 +24,20 @@ pub use check::check_points;
 pub use error::RulesError;
 pub use fields::{FieldKind, FieldValue, RULES_FIELDS, RulesField};
 
-/// Changes whenever equal seeds and equal actions could give another game.
+/// The version of the rules. It changes whenever equal seeds and equal actions could lead to a different game.
 pub const RULES_VERSION: &str = "tetrion-rules-1";
 
-/// The narrowest and the widest playfield, in columns.
+/// The allowed widths of a playfield, in columns.
 pub const WIDTHS: std::ops::RangeInclusive<u8> = 4..=32;
-/// The lowest and the highest playfield, in rows.
+/// The allowed heights of a playfield, in rows.
 pub const HEIGHTS: std::ops::RangeInclusive<u8> = 4..=40;
-/// The most next pieces that can be shown.
+/// The largest preview: how many next pieces a game can show.
 pub const MAX_PREVIEW: u8 = 6;
-/// The largest absolute value of points: doubles add up numbers of this size exactly enough.
+/// The largest absolute value of points. Sums of such numbers are exact enough in `f64`.
 pub const MAX_POINTS: f64 = 1e15;
 
 choice! {
-    /// What one step of a game is.
+    /// The meaning of one step of a game.
     pub enum ActionModel: "action_model" {
         /// One step places one piece.
         Placement = 1, "placement";
@@ -65,12 +65,12 @@ choice! {
 }
 
 impl TopOut {
-    /// How many rows at the top lie above the field under [`TopOut::Sink`]: no piece is higher.
+    /// Number of rows at the top that lie above the field under [`TopOut::Sink`]. No piece is higher.
     pub const ROWS_ABOVE_SINKING: u8 = 5;
 }
 
 choice! {
-    /// Which way of numbering the orientations a rule set follows; the shapes are the same seven everywhere.
+    /// The numbering of orientations. All tables hold the same seven shapes.
     pub enum OrientationTable: "orientation_table" {
         /// Drawings of the research literature, then counter-clockwise turns.
         Literature = 1, "literature";
@@ -86,7 +86,7 @@ choice! {
 }
 
 choice! {
-    /// Where a piece may come down.
+    /// The places that a piece can reach.
     pub enum Reach: "reach" {
         /// Straight drops from above the playfield, in every orientation and column.
         StraightDrop = 1, "straight_drop";
@@ -97,20 +97,22 @@ choice! {
     }
 }
 
-/// Points, as doubles; lines and pieces are counted whatever the points are.
+/// Points, as doubles. Lines and pieces are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scoring {
-    /// For every piece that lands.
+    /// Points for every piece that lands.
     pub piece: f64,
-    /// For 1, 2, 3 and 4 lines cleared at once. Five and more (from a drawn position) count as four in games of tetrominoes; in
-    /// games of [other pieces](Rules::pieces) each one beyond four counts what the fourth adds to three.
+    /// Points for clearing 1, 2, 3 and 4 lines at once. Five or more lines (from a drawn position) score like four in
+    /// games of tetrominoes. In games of [other pieces](Rules::pieces) each line beyond four adds the difference
+    /// between three and four.
     pub lines: [f64; 4],
-    /// Once, when the rules end the game; under [`TopOut::Sink`], where they do not, for every row that sinks.
+    /// Points when the rules end the game, given once. [`TopOut::Sink`] never ends a game; it gives them for every row
+    /// that sinks.
     pub game_end: f64,
 }
 
 impl Scoring {
-    /// One point a line: the literature's score.
+    /// One point per line: the score of the literature.
     pub const LINES: Scoring = Scoring { piece: 0.0, lines: [1.0, 2.0, 3.0, 4.0], game_end: 0.0 };
 }
 
@@ -119,56 +121,56 @@ impl Scoring {
 pub struct Rules {
     /// Columns, within [`WIDTHS`].
     pub width: u8,
-    /// Rows, within [`HEIGHTS`]: all of them, those above the visible field included.
+    /// Rows, within [`HEIGHTS`]. Includes the rows above the visible field.
     pub height: u8,
-    /// How many of them lie above the visible field: 0 except under [`Reach::Moves`].
+    /// Number of rows above the visible field: 0 except under [`Reach::Moves`].
     pub rows_above: u8,
-    /// Which pieces there are.
+    /// The set of pieces.
     pub pieces: PieceSet,
-    /// How pieces are dealt.
+    /// The way in which pieces are dealt.
     pub randomizer: Randomizer,
-    /// What a step is.
+    /// The meaning of a step.
     pub action_model: ActionModel,
-    /// What ends a game.
+    /// The rule that ends a game.
     pub top_out: TopOut,
-    /// How orientations are numbered.
+    /// The numbering of orientations.
     pub orientations: OrientationTable,
-    /// Where a piece may come down.
+    /// The places that a piece can reach.
     pub reach: Reach,
-    /// How a quarter turn is kicked, under [`Reach::Moves`].
+    /// The kicks of quarter turns, under [`Reach::Moves`].
     pub rotation_system: RotationSystem,
-    /// Whether there are turns by 180 degrees under [`Reach::Moves`], and how they are kicked.
+    /// Whether pieces can turn by 180 degrees under [`Reach::Moves`], and the kicks of these turns.
     pub half_turns: HalfTurns,
-    /// Which turns into place are told apart, under [`Reach::Moves`].
+    /// The turns that count as spins, under [`Reach::Moves`].
     pub spin_rule: SpinRule,
-    /// The row in which the anchor of a piece appears under [`Reach::Moves`], and nowhere else; none for the highest visible row,
-    /// or one row higher where that is blocked.
+    /// The only row in which the anchor of a piece appears under [`Reach::Moves`]. `None` means the highest visible
+    /// row, or one row higher if that is blocked.
     pub spawn_row: Option<u8>,
-    /// Whether the player may hold a piece: place the held one, or the next one while none is held, in place of the current
-    /// one, which is held then.
+    /// Whether the player may hold a piece. A player who holds places the held piece, or the next one if no piece is
+    /// held yet, and the current piece becomes the held one.
     pub hold: bool,
     /// The points for pieces, lines and the end of a game.
     pub scoring: Scoring,
-    /// Which points clears make: those of `scoring`, or others in their place.
+    /// The points for clears: the `scoring`, or another table.
     pub clear_points: ClearPoints,
-    /// Which lines clears send, if that is counted.
+    /// The number of lines that clears send, if the game counts attack.
     pub attack_table: AttackTable,
     /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
     pub preview: u8,
-    /// How time passes where keys [steer](Rules::steers) pieces; none elsewhere.
+    /// The passing of time in games whose keys [steer](Rules::steers) pieces; `None` in all others.
     pub timing: Option<Timing>,
-    /// The rows that rise from below, if any do.
+    /// The garbage rows that rise from below; `None` without garbage.
     pub garbage: Option<Garbage>,
 }
 
 /// A rule set with a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name on the wire and on the command line.
+    /// The preset's name on the wire and on the command line.
     pub name: &'static str,
-    /// Where it comes from, in a sentence.
+    /// The preset's origin, in a sentence.
     pub source: &'static str,
-    /// The rules at its own size; any of them may be resized.
+    /// The rules at the preset's own size. Callers may change the size.
     pub rules: Rules,
 }
 
@@ -195,7 +197,7 @@ const SIMPLIFIED: Rules = Rules {
     garbage: None,
 };
 
-/// Every rule set with a name, the default first.
+/// All presets. The first is the default.
 pub static PRESETS: [Preset; 8] = [
     Preset {
         name: "simplified",
@@ -300,34 +302,34 @@ impl Rules {
         PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.rules)
     }
 
-    /// `simplified` on a playfield of this size.
+    /// The `simplified` rules on a playfield of this size.
     pub fn simplified(width: u8, height: u8) -> Rules {
         Rules { width, height, ..SIMPLIFIED }
     }
 
-    /// A dealer of these rules at the beginning of the episode with this seed.
+    /// A dealer for these rules, at the start of the episode with this seed.
     pub fn dealer(&self, seed: u64) -> Dealer {
         Dealer::of_set(&self.pieces, self.randomizer, seed)
     }
 
-    /// Whether the rules end games: all do but those under which the stack sinks.
+    /// Whether these rules end games. Only [`TopOut::Sink`] does not.
     pub fn end_games(&self) -> bool {
         self.top_out != TopOut::Sink
     }
 
-    /// How many rows are seen: all but those above the field.
+    /// Number of visible rows: all rows except those above the field.
     #[inline]
     pub const fn visible_rows(&self) -> u8 {
         self.height - self.rows_above
     }
 
-    /// Whether what a clear is worth depends on the clears before it, and a game must know of these.
+    /// Whether the value of a clear depends on earlier clears, so that the game must keep a [`Chain`](super::Chain).
     #[inline]
     pub const fn keeps_chain(&self) -> bool {
         !matches!((self.clear_points, self.attack_table), (ClearPoints::Lines, AttackTable::None))
     }
 
-    /// Whether a point is a line, so that points say nothing more.
+    /// Whether points equal lines, so that points carry no extra information.
     pub fn points_are_lines(&self) -> bool {
         self.scoring == Scoring::LINES && self.clear_points == ClearPoints::Lines
     }
@@ -338,30 +340,31 @@ impl Rules {
         matches!((self.action_model, self.reach), (ActionModel::Keypress, Reach::Moves))
     }
 
-    /// Whether a placement names the spot where it comes to rest, because an orientation and a column do not say it.
+    /// Whether a placement includes the spot where the piece comes to rest, because orientation and column do not
+    /// determine it.
     #[inline]
     pub const fn names_spots(&self) -> bool {
         matches!(self.reach, Reach::Moves)
     }
 
-    /// Rows in which the lowest cell of a piece can come to rest, where placements name that row: those of the visible field
-    /// and 4 more, as far as there are any, and the one on top of all.
+    /// Number of rows in which the lowest cell of a piece can come to rest, where placements name that row: the visible
+    /// rows and four more, up to the row on top of the playfield.
     ///
-    /// A game that ends when a piece rests wholly above the field has no stack that reaches higher, unless rows rise from below.
-    /// On one that does, what lies higher is no placement; it would end such a game.
+    /// If a piece that rests wholly above the field ends the game, no stack reaches higher, unless garbage rises from
+    /// below. On a stack that does, resting places above these rows have no placement; they would end the game.
     #[inline]
     pub const fn spot_rows(&self) -> u8 {
         let (rows, most) = (self.visible_rows() + 4, self.height + 1);
         if rows < most { rows } else { most }
     }
 
-    /// What placements count as, where they name it: 3 things, or 1 where spins are not told apart.
+    /// Number of spin labels that placements distinguish: 3, or 1 if no turn counts as a spin.
     #[inline]
     pub const fn spin_labels(&self) -> u8 {
         if matches!(self.spin_rule, SpinRule::None) { 1 } else { 3 }
     }
 
-    /// The reward of one landing that clears so many lines and [loses](super::Landed::losses) the game so many times.
+    /// The reward of one landing that clears `lines` and [loses](super::Landed::losses) the game `losses` times.
     pub fn reward(&self, lines: u8, losses: u8) -> f64 {
         let Scoring { piece, game_end, .. } = self.scoring;
         piece + self.points_for(lines) + if losses > 0 { f64::from(losses) * game_end } else { 0.0 }
@@ -373,25 +376,25 @@ impl Rules {
         match lines {
             0 => 0.0,
             1..=4 => points[usize::from(lines) - 1],
-            // Tetrominoes clear so many in a drawn position alone, which can hold rows that are already full.
+            // Tetrominoes clear that many only in a drawn position, which can hold rows that are already full.
             _ if self.pieces.is_tetrominoes() => points[3],
             _ => points[3] + f64::from(lines - 4) * (points[3] - points[2]),
         }
     }
 
-    /// The distinct shapes of a piece under these rules; the index is the orientation.
+    /// The distinct shapes of a piece under these rules. The index is the orientation.
     ///
     /// # Panics
-    /// When there is no such piece.
+    /// When the set has no such piece.
     #[inline]
     pub fn shapes(&self, piece: Piece) -> &'static [Shape] {
         self.all_shapes(piece).as_slice()
     }
 
-    /// The shape in which a piece appears: its first one, of those that are no wider than the playfield.
+    /// The shape in which a piece appears: the first one that is no wider than the playfield.
     ///
     /// # Panics
-    /// When there is no such piece, or it is too wide, which no rules that can be played have.
+    /// When the set has no such piece, or when the piece is too wide, which [`Rules::check`] rejects.
     #[inline]
     pub(super) fn first_shape(&self, piece: Piece) -> &'static Shape {
         let shapes = self.shapes(piece);
@@ -401,7 +404,7 @@ impl Rules {
         shapes.iter().find(|shape| shape.width <= self.width).expect("no piece is too wide")
     }
 
-    /// The columns of these shapes, by orientation; more than any playfield has where there is no such orientation.
+    /// The widths of a piece's shapes, by orientation. A missing orientation has a width that no playfield has.
     #[inline]
     pub(super) fn shape_widths(&self, piece: Piece) -> [u8; 4] {
         self.all_shapes(piece).widths()
@@ -422,8 +425,8 @@ impl Rules {
         &table[piece.index()]
     }
 
-    /// The size of the action space, whether or not all of them exist: [`Rules::num_placements`], twice that where a piece can
-    /// be held; or the keys.
+    /// The size of the action space, including actions that do not exist at the moment: [`Rules::num_placements`],
+    /// twice that number with hold, or the number of keys.
     pub const fn num_actions(&self) -> u32 {
         match self.action_model {
             ActionModel::Placement if self.hold => 2 * self.num_placements(),
@@ -432,13 +435,15 @@ impl Rules {
         }
     }
 
-    /// The keys where a step is a key, by number: the first six, or all of them where they [steer](Rules::steers) pieces.
+    /// The keys of a game whose steps are key presses, by number: the first six, or all keys if they
+    /// [steer](Rules::steers) pieces.
     #[inline]
     pub const fn keys(&self) -> &'static [Key] {
         if self.steers() { Key::STEERING } else { Key::FALLING }
     }
 
-    /// The numbers that placements of one piece take: four orientations a column, times the spots of each if they name them.
+    /// The number of placements of one piece: four orientations per column, times the spots of each if placements name
+    /// spots.
     pub const fn num_placements(&self) -> u32 {
         let plain = 4 * self.width as u32;
         if self.names_spots() { plain * self.spot_rows() as u32 * self.spin_labels() as u32 } else { plain }

@@ -1,13 +1,13 @@
-//! Changes to a rule set: some fields, and their new values.
+//! Changes to a rule set: some fields and their new values.
 //!
-//! A preset and changes are how callers name rules, in messages, flags, files and settings alike. This file does not judge
-//! values: [`Rules::with`] does, when the changes are made.
+//! Callers name rules by a preset and changes, in messages, flags, files and settings alike. This file does not check
+//! values; [`Rules::with`] does when it applies the changes.
 
 use super::fields::{FieldValue, RULES_FIELDS, RulesField};
 use super::{Rules, RulesError};
 use crate::engine::timing::Timing;
 
-/// Fields of the rules with new values, at most one for each field.
+/// New values for fields of the rules, at most one per field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// Indices into [`RULES_FIELDS`], ascending.
@@ -25,7 +25,7 @@ impl Changes {
         self.iter().find(|(field, _)| field.name == name).map(|(_, value)| value)
     }
 
-    /// The new value of a field that is a whole number.
+    /// The new value of a whole-number field; `None` if it does not change.
     pub fn count(&self, name: &str) -> Option<u32> {
         match self.get(name) {
             Some(FieldValue::Count(count)) => Some(count),
@@ -33,7 +33,7 @@ impl Changes {
         }
     }
 
-    /// The new value of a field that is a number.
+    /// The new value of a numeric field; `None` if it does not change.
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Some(FieldValue::Number(number)) => Some(number),
@@ -56,12 +56,12 @@ impl Changes {
         Ok(())
     }
 
-    /// Leaves a field as it is.
+    /// Removes the change to a field.
     pub fn remove(&mut self, name: &str) {
         self.values.retain(|&(index, _)| RULES_FIELDS[index].name != name);
     }
 
-    /// These changes, and those of `others` to all other fields.
+    /// Adds the changes of `others` to fields that these changes leave alone.
     pub fn or(mut self, others: &Changes) -> Changes {
         for &(index, value) in &others.values {
             if let Err(place) = self.values.binary_search_by_key(&index, |&(index, _)| index) {
@@ -91,13 +91,13 @@ impl Rules {
         Ok(self)
     }
 
-    /// Every field that applies, with its value.
+    /// All fields that apply to these rules, with their values.
     pub fn fields(&self) -> Changes {
         let values = RULES_FIELDS.iter().enumerate();
         Changes { values: values.filter_map(|(index, field)| Some((index, field.value(self)?))).collect() }
     }
 
-    /// The fields in which these rules differ from `base`, with their values here.
+    /// The fields in which these rules differ from `base`, with the values of these rules.
     pub fn changes_from(&self, base: &Rules) -> Changes {
         let mut changes = self.fields();
         changes.values.retain(|&(index, value)| RULES_FIELDS[index].value(base) != Some(value));

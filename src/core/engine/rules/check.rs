@@ -1,6 +1,6 @@
-//! Which rules can be played: every field in its range, and the choices that need or exclude one another.
+//! Checks that rules can be played: each field is in its range, and the choices fit together.
 //!
-//! Callers name rules by messages, flags and bytes; all of them pass here, and nothing else asks whether rules fit together.
+//! Callers name rules by messages, flags and bytes. All of them pass through here; no other code checks rules.
 
 use super::error::{RulesError, expected};
 use super::fields::{FieldValue, POINTS, RULES_FIELDS};
@@ -11,10 +11,10 @@ use crate::engine::rotation::{HalfTurns, RotationSystem};
 use crate::engine::spin::SpinRule;
 use crate::engine::timing::Timing;
 
-/// Checks that a number can be points.
+/// Checks that a number can be used as points.
 ///
 /// # Errors
-/// [`RulesError::Field`] with the name of the field if not.
+/// [`RulesError::Field`] with the name of the field if it cannot.
 pub fn check_points(field: &'static str, value: f64) -> Result<(), RulesError> {
     if POINTS.contain(value) {
         Ok(())
@@ -38,7 +38,7 @@ impl Rules {
             let expects = format!("at most {most}: height {height} less {least} visible rows");
             return Err(expected("rows_above", FieldValue::Count(self.rows_above.into()), expects));
         }
-        // A piece that appears in this row and drops must come to rest where its placement has a number.
+        // A piece that spawns in this row and drops must come to rest in a row that placements can name.
         let (most, visible) = (self.spot_rows() - 1, self.visible_rows());
         if let Some(spawn_row) = self.spawn_row.filter(|&row| row > most) {
             let expects =

@@ -1,8 +1,8 @@
-//! Why rules cannot be played, in words that name the field, its value and what was expected.
+//! The errors of rules that cannot be played. Each names the field, its value and the expected value.
 
 use std::fmt::Display;
 
-/// Why rules cannot be played.
+/// The reason why rules cannot be played.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RulesError {
     /// A value that a field cannot have.
@@ -10,12 +10,12 @@ pub enum RulesError {
     Field {
         /// Name of the field.
         field: &'static str,
-        /// What was given, in words.
+        /// The given value, in words.
         value: String,
-        /// What may be given, in words.
+        /// The allowed values, in words.
         expected: String,
     },
-    /// A name of no field.
+    /// A name that no field has.
     #[error("no field of the rules is called {0:?}")]
     UnknownField(String),
     /// A piece that is too wide for the playfield in all of its orientations.
@@ -26,12 +26,12 @@ pub enum RulesError {
         /// The columns of the playfield.
         width: u8,
     },
-    /// Two choices that cannot go together.
+    /// Two choices that contradict each other.
     #[error("{0}")]
     Contradiction(&'static str),
 }
 
-/// The error of a value that a field cannot have.
+/// The error for a value that a field cannot have.
 pub(super) fn expected(field: &'static str, value: impl Display, expected: impl Into<String>) -> RulesError {
     RulesError::Field { field, value: value.to_string(), expected: expected.into() }
 }
