@@ -1,19 +1,19 @@
-//! A playfield whose cells know where they came from.
+//! A playfield whose cells know their origin.
 
 use crate::engine::{Piece, PieceCells, Playfield};
 
-/// The row and the column of the cells of a piece, by row, then by column. Rows may be above the playfield.
+/// The row and column of each cell of a piece, sorted by row, then by column. Rows may be above the playfield.
 pub type SceneCells = PieceCells;
 
-/// What is in a cell.
+/// The content of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cell {
-    /// Nothing.
+    /// No content.
     #[default]
     Empty,
     /// A cell of a landed piece.
     Of(Piece),
-    /// No piece left it there: it is of the position that the game began from, or of garbage.
+    /// A cell of the start position or of garbage. No piece left it there.
     Given,
 }
 
@@ -22,12 +22,12 @@ pub enum Cell {
 pub struct Cells {
     width: u8,
     height: u8,
-    /// Row by row, the lowest first, each from the left.
+    /// The cells row by row, the lowest row first, each row from the left.
     cells: Vec<Cell>,
 }
 
 impl Cells {
-    /// Those of a position.
+    /// The cells of a position.
     pub fn given(playfield: &Playfield) -> Cells {
         let (width, height) = (playfield.width(), playfield.height());
         let cell = |row, column| if playfield.is_full(row, column) { Cell::Given } else { Cell::Empty };
@@ -35,21 +35,21 @@ impl Cells {
         Cells { width, height, cells: (0..height).flat_map(row).collect() }
     }
 
-    /// Those of a playfield of this size, row by row, the lowest first, each from the left.
+    /// A playfield of this size with these cells, row by row, the lowest row first, each row from the left.
     ///
     /// # Panics
-    /// When there are more cells or fewer.
+    /// When the number of cells does not match the size.
     pub fn new(width: u8, height: u8, cells: Vec<Cell>) -> Cells {
         assert_eq!(cells.len(), usize::from(width) * usize::from(height), "{width} x {height}");
         Cells { width, height, cells }
     }
 
-    /// Columns.
+    /// Number of columns.
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn height(&self) -> u8 {
         self.height
     }
@@ -69,7 +69,7 @@ impl Cells {
         usize::from(row) * usize::from(self.width) + usize::from(column)
     }
 
-    /// A piece comes to rest in its cells, and then rows go: those of these bits.
+    /// Fills the cells of a landed piece, then removes the rows in `cleared_rows`.
     pub fn land(&mut self, piece: Piece, landed: &SceneCells, cleared_rows: u64) {
         landed.iter().for_each(|&cell| self.fill(cell, piece));
         for row in (0..self.height).rev().filter(|row| cleared_rows >> row & 1 == 1) {
@@ -80,7 +80,7 @@ impl Cells {
         }
     }
 
-    /// Everything moves up by as many rows as have risen from below: the lowest ones of this playfield.
+    /// Moves all cells up by the number of risen rows, and copies the lowest rows of `playfield`.
     pub fn rise(&mut self, playfield: &Playfield, rows: u8) {
         let rows = rows.min(self.height);
         let risen = self.index(rows, 0);
@@ -94,8 +94,8 @@ impl Cells {
         }
     }
 
-    /// Makes full what is full in a playfield of this size, and nothing else. Cells that are full already keep where they came
-    /// from; of the others that is not known.
+    /// Makes the full cells equal to the full cells of a playfield of this size. Cells that stay full keep their
+    /// origin; newly filled cells have no known origin.
     pub fn agree(&mut self, playfield: &Playfield) {
         for row in 0..self.height {
             for column in 0..self.width {
@@ -109,7 +109,7 @@ impl Cells {
         }
     }
 
-    /// Fills a cell of a landed piece; what sticks out of the top is cut off.
+    /// Fills a cell of a landed piece. Cells above the top are cut off.
     fn fill(&mut self, (row, column): (u8, u8), piece: Piece) {
         if row < self.height {
             let index = self.index(row, column);
@@ -118,14 +118,14 @@ impl Cells {
     }
 }
 
-/// The cells of a landed piece that are in a playfield of this height still, when these rows have gone.
+/// The cells of a landed piece that remain in a playfield of this height after these rows have been cleared.
 pub fn remaining(landed: &SceneCells, cleared_rows: u64, height: u8) -> Vec<(u8, u8)> {
     let stays = |(row, _): &(u8, u8)| *row < height && cleared_rows >> row & 1 == 0;
     let below = |row: u8| (cleared_rows & ((1 << row) - 1)).count_ones() as u8;
     landed.iter().copied().filter(stays).map(|(row, column)| (row - below(row), column)).collect()
 }
 
-/// The same cells when as many rows have risen from below.
+/// The cells of a landed piece after `rows` rows have risen from below.
 pub fn risen(cells: &[(u8, u8)], rows: u8, height: u8) -> Vec<(u8, u8)> {
     let cells = cells.iter().map(|&(row, column)| (row + rows, column));
     cells.filter(|(row, _)| *row < height).collect()

@@ -1,6 +1,7 @@
 //! A game with its colours, action by action.
 //!
-//! It plays as an environment of one episode does, with the engine's functions; `tests/it/recording/mod.rs` compares the two.
+//! A course plays like an environment with one episode, with the engine's functions; `tests/it/recording/mod.rs`
+//! compares the two.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,7 @@ use super::cells::{Cells, SceneCells, remaining, risen};
 use super::record::{Outcome, RecordingError, Setup};
 use super::scene::{CurrentPiece, Scene};
 
-/// Why an action could not be done. Nothing has changed then.
+/// The reason why an action was refused. A refused action changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionRefused {
     /// The game is over.
@@ -23,23 +24,23 @@ pub enum ActionRefused {
     /// The rules have no such action.
     #[error("action {action} is out of range, expected 0..{num_actions}")]
     OutOfRange {
-        /// Which.
+        /// The action.
         action: u16,
-        /// How many there are.
+        /// Number of actions under the rules.
         num_actions: u32,
     },
-    /// The current piece, or the one that it is held for, has no such placement here.
+    /// The current piece, or the piece that hold brings into play, has no such placement here.
     #[error("action {action} is no placement of {letter} here")]
     NoPlacement {
-        /// Which.
+        /// The action.
         action: u16,
         /// The letter of the current piece.
         letter: char,
     },
-    /// A key that cannot be pressed now.
+    /// The key cannot be pressed now.
     #[error("action {action}, {}, cannot be done with {letter} here", .key.name())]
     NoKey {
-        /// Which.
+        /// The action.
         action: u16,
         /// The key.
         key: Key,
@@ -54,9 +55,9 @@ pub struct Course {
     rules: Rules,
     invalid_actions: InvalidActionPolicy,
     dealer: Dealer,
-    /// The current piece and the shown ones after it; fewer at the end of explicit pieces.
+    /// The current piece and the preview; fewer pieces at the end of an explicit sequence.
     visible: VecDeque<Piece>,
-    /// The current piece on its way down, where keys move it.
+    /// The current piece on its way down, in games with keys.
     falling: Option<MovingPiece>,
     held: Option<Piece>,
     playfield: Playfield,
@@ -130,7 +131,7 @@ impl Course {
         &self.playfield
     }
 
-    /// The piece in play; none once the game has ended.
+    /// The piece in play; `None` after the end of the game.
     pub fn piece(&self) -> Option<Piece> {
         if self.end.is_none() { self.visible.front().copied() } else { None }
     }
@@ -140,34 +141,33 @@ impl Course {
         self.visible.iter().copied().skip(1)
     }
 
-    /// The piece that is held.
+    /// The held piece, if any.
     pub fn held(&self) -> Option<Piece> {
         self.held
     }
 
-    /// The pieces that can be placed; none once the game has ended.
+    /// The pieces that can be placed; `None` after the end of the game.
     pub fn hand(&self) -> Option<Hand> {
         self.piece().map(|piece| Hand::new(&self.player_rules(), piece, self.held, self.next().next()))
     }
 
-    /// The rules, but that a piece for which another one was held cannot be held: what a player must know who chooses a
-    /// placement.
+    /// The rules for the player's choice of a placement. They do not allow hold if the current piece came from hold.
     pub fn player_rules(&self) -> Rules {
         let is_swapped = self.falling.is_some_and(|piece| piece.is_swapped());
         Rules { hold: self.rules.hold && !is_swapped, ..self.rules }
     }
 
-    /// How likely each piece is to follow those.
+    /// The odds of the piece after the preview.
     pub fn odds(&self) -> Odds {
         self.dealer.odds()
     }
 
-    /// The piece in play on its way down, where keys move it.
+    /// The piece in play on its way down, in games with keys.
     pub fn falling(&self) -> Option<MovingPiece> {
         if self.end.is_none() { self.falling } else { None }
     }
 
-    /// The keys that can be pressed; none where a step is a placement.
+    /// The keys that can be pressed; empty in placement games.
     pub fn keys(&self) -> Vec<Key> {
         let next = self.next().next();
         let has_key = |key: &Key| match self.falling() {
@@ -180,12 +180,12 @@ impl Course {
         self.rules.keys().iter().copied().filter(has_key).collect()
     }
 
-    /// How it ended, once it has.
+    /// The way the game ended; `None` while it goes on.
     pub fn end(&self) -> Option<EpisodeEnd> {
         self.end
     }
 
-    /// What has come of it so far.
+    /// The outcome so far.
     pub fn outcome(&self) -> Outcome {
         let Course { pieces, lines, score, end, playfield, .. } = *self;
         Outcome { pieces, lines, score, end, playfield }
@@ -196,12 +196,12 @@ impl Course {
         self.attack
     }
 
-    /// The garbage that waits, where the rules have it.
+    /// Queued garbage, if the rules have garbage.
     pub fn incoming(&self) -> Incoming {
         self.incoming
     }
 
-    /// What a viewer draws. The ghost is that of a dropped piece where keys move it; else there is none.
+    /// The scene for viewers. The ghost is the dropped piece in games with keys; placement games have no ghost here.
     pub fn scene(&self) -> Scene {
         Scene {
             cells: self.cells.clone(),
@@ -228,20 +228,20 @@ impl Course {
         })
     }
 
-    /// Where a placement comes to rest, before rows are cleared; none if it does not exist.
+    /// The resting cells of a placement, before rows are cleared; `None` if the placement does not exist.
     pub fn placed(&self, placement: Placement) -> Option<SceneCells> {
         let piece = self.hand()?.can_place(&self.rules, &self.playfield, placement)?;
         let (shape, row) = comes_to_rest(&self.rules, &self.playfield, piece, placement);
         Some(shape.cells_at(row, placement.column))
     }
 
-    /// Where the current piece comes to rest if it is dropped now; none where keys do not move it.
+    /// The resting cells of the current piece if it were dropped now; `None` in placement games.
     pub fn dropped(&self) -> Option<SceneCells> {
         Some(self.falling()?.dropped(&self.rules, &self.playfield))
     }
 
-    /// Where an action leads the current piece: where the placement comes to rest; or, where keys move it, where it comes to
-    /// rest if it is dropped now.
+    /// The resting cells for an action: of the placement, or, in games with keys, of the current piece if it were
+    /// dropped now.
     pub fn led_to(&self, action: u16) -> Option<SceneCells> {
         match self.rules.action_model {
             ActionModel::Placement => self.placed(Placement::from_action(action.into(), &self.rules)),
@@ -249,10 +249,10 @@ impl Course {
         }
     }
 
-    /// Does an action. Returns the lines of the landing, if a piece landed.
+    /// Plays an action. Returns the lines of the landing, if a piece landed.
     ///
     /// # Errors
-    /// [`ActionRefused`] for an action that cannot be done.
+    /// [`ActionRefused`] for an action that cannot be played.
     pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         if let Some(end) = self.end {
             return Err(ActionRefused::Ended(end));
@@ -291,7 +291,7 @@ impl Course {
         Ok(lines)
     }
 
-    /// A key by which a piece is steered. Returns the lines of the landing, if it landed.
+    /// Presses a key in a steered game. Returns the lines of the landing, if the piece landed.
     fn steer(&mut self, piece: SteeredPiece, action: u16) -> Result<Option<u8>, ActionRefused> {
         let key = Key::ALL[usize::from(action)];
         let next = self.next().next();
@@ -316,7 +316,7 @@ impl Course {
         Ok(steered.resting.map(land))
     }
 
-    /// An action that does not exist.
+    /// Handles an action that does not exist.
     fn play_invalid(&mut self, action: u16) -> Result<(), ActionRefused> {
         match self.invalid_actions {
             InvalidActionPolicy::Reject => {
@@ -337,7 +337,7 @@ impl Course {
         Ok(())
     }
 
-    /// The current piece is held. If none was, the next one takes its place in play; else the one that was held.
+    /// Holds the current piece. The previously held piece comes into play, or the next piece if none was held.
     fn hold(&mut self) {
         let current = self.visible[0];
         if self.held.replace(current).is_none() {
@@ -346,7 +346,7 @@ impl Course {
         }
     }
 
-    /// A piece comes to rest, and the next one appears.
+    /// Lets a piece come to rest and the next one appear.
     fn land(&mut self, (piece, spin): (Piece, Spin), shape: &Shape, row: u8, column: u8) -> u8 {
         let rules = self.rules;
         let landing = land_at(&rules, &self.playfield, shape, row, column);
@@ -380,7 +380,7 @@ impl Course {
         landed.lines
     }
 
-    /// Puts the current piece where pieces begin to fall, if keys move it.
+    /// Puts the current piece where pieces start to fall, in games with keys.
     fn appear(&mut self) {
         let Rules { width, height, .. } = self.rules;
         let spawn = |&piece: &Piece| match self.rules.steers() {

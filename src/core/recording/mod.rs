@@ -1,16 +1,17 @@
-//! Games that were played: written down, played again, looked at.
+//! Recordings of games: writing them down, replaying and viewing them.
 //!
-//! A [`Recording`] is rules, where the pieces came from, and actions: the engine makes the same game of them, on every machine.
-//! Beside them stand the lines of every landing and how the game ended, so that a replay can be checked. A [`Recorder`] makes
-//! one, action by action, and takes actions back. A [`Replay`] walks through one, forward and back.
+//! A [`Recording`] holds rules, the source of the pieces, and actions. From these the engine makes the same game on
+//! every machine. A recording also has the lines of every landing and the end of the game, so that a replay can be
+//! checked. A [`Recorder`] makes a recording action by action and can undo actions. A [`Replay`] steps through a
+//! recording, forward and back.
 //!
-//! The engine's playfield knows full and empty cells only. Here the cells know which piece they came from: a
-//! [`Course`] is a game with its colours, and a [`Scene`] is all that a viewer draws of it.
+//! The engine's playfield knows only full and empty cells. Here each cell knows the piece that it came from: a
+//! [`Course`] is a game with its colours, and a [`Scene`] is everything that a viewer draws of it.
 //!
-//! This module knows no files, no messages, no colours of a screen, and not who played.
+//! This module knows nothing of files, messages and screen colours, and does not know who played.
 //!
-//! The surprising decision: a replay plays the whole game once before anything is shown. So it knows how far it can be walked,
-//! and walking never fails.
+//! The surprising decision: a replay plays the whole game once before it shows anything. So it knows its number of
+//! valid steps, and stepping never fails.
 
 mod cells;
 mod course;

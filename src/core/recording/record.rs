@@ -1,24 +1,24 @@
-//! A recording: what was played, and what came of it.
+//! A recording: the setup of a game, its actions, and their outcome.
 
 use std::sync::Arc;
 
 use crate::engine::{Dealer, EpisodeEnd, Piece, Playfield, Rules, RulesError};
 use crate::env::{InvalidActionPolicy, PositionError, StartPosition};
 
-/// A game that was played.
+/// A recorded game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// Which game.
+    /// The setup of the game.
     pub setup: Setup,
-    /// Who or what played it, for people; may be empty.
+    /// The player, for people; may be empty.
     pub player: String,
-    /// Where the game comes from, such as the number of a game in an evaluation, for people; may be empty.
+    /// The origin of the game for people, such as its number in an evaluation; may be empty.
     pub origin: String,
-    /// What was done, one action a step: a placement, or a key.
+    /// The actions, one per step: placements or keys.
     pub actions: Vec<u16>,
-    /// The lines of every landing, one number a piece.
+    /// The lines of every landing, one number per piece.
     pub landing_lines: Vec<u8>,
-    /// What came of it.
+    /// The outcome of the game.
     pub outcome: Outcome,
 }
 
@@ -27,24 +27,24 @@ pub struct Recording {
 pub struct Setup {
     /// The rules.
     pub rules: Rules,
-    /// What becomes of a placement that does not exist.
+    /// The effect of an action that does not exist.
     pub invalid_actions: InvalidActionPolicy,
-    /// Where the pieces come from.
+    /// The source of the pieces.
     pub pieces: Pieces,
-    /// The position that it began from; an empty playfield if there is none.
+    /// The start position; `None` for an empty playfield.
     pub start: Option<StartPosition>,
 }
 
-/// Where the pieces of a game come from.
+/// The source of a game's pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pieces {
     /// The seed of the episode.
     Seed(u64),
-    /// Explicit pieces, at least one. The game ends behind the last one.
+    /// Explicit pieces, at least one. The game ends after the last one.
     Sequence(Arc<[Piece]>),
 }
 
-/// What came of a game.
+/// The outcome of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Pieces landed.
@@ -53,44 +53,44 @@ pub struct Outcome {
     pub lines: u64,
     /// Points.
     pub score: f64,
-    /// How it ended; none if it could have gone on, as where a limit cut it.
+    /// The way the game ended; `None` if it could have continued, for example if a limit cut it.
     pub end: Option<EpisodeEnd>,
     /// The playfield after the last action.
     pub playfield: Playfield,
 }
 
-/// Why a recording is not one of a game.
+/// The reason why a recording cannot be played.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RecordingError {
     /// Rules that cannot be played.
     #[error("rules: {0}")]
     Rules(#[from] RulesError),
-    /// Explicit pieces that are none.
+    /// An empty sequence of pieces.
     #[error("pieces: the sequence is empty, expected at least one piece")]
     NoPieces,
-    /// A position that cannot be played from.
+    /// An invalid start position.
     #[error("start: {0}")]
     Start(#[from] PositionError),
-    /// A final playfield of another size than the rules'.
+    /// A final playfield whose size is not the rules' size.
     #[error("outcome.playfield is {got_width} x {got_height}, expected {width} x {height}", got_width = .got.0, got_height = .got.1, width = .expected.0, height = .expected.1)]
     Playfield {
-        /// Its width and height.
+        /// Width and height of the final playfield.
         got: (u8, u8),
-        /// Those of the rules.
+        /// Width and height under the rules.
         expected: (u8, u8),
     },
 }
 
 impl Setup {
-    /// A game of these rules and pieces from an empty playfield, in which every action must exist.
+    /// A game with these rules and pieces from an empty playfield, in which every action must exist.
     pub fn new(rules: Rules, pieces: Pieces) -> Setup {
         Setup { rules, invalid_actions: InvalidActionPolicy::Reject, pieces, start: None }
     }
 
-    /// Checks that it can be played.
+    /// Checks that the game can be played.
     ///
     /// # Errors
-    /// [`RecordingError`] for the first thing that is wrong.
+    /// [`RecordingError`] for the first problem.
     pub fn check(&self) -> Result<(), RecordingError> {
         self.rules.check()?;
         if matches!(&self.pieces, Pieces::Sequence(pieces) if pieces.is_empty()) {
@@ -102,7 +102,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Its pieces, from the first one.
+    /// A dealer of the game's pieces, from the first one.
     pub(super) fn dealer(&self) -> Dealer {
         match &self.pieces {
             Pieces::Seed(seed) => self.rules.dealer(*seed),
@@ -112,11 +112,10 @@ impl Setup {
 }
 
 impl Recording {
-    /// Checks that it can be replayed. Whether the replay comes to the same is another question: see
-    /// [`Replay`](super::Replay).
+    /// Checks that the recording can be replayed. A [`Replay`](super::Replay) also checks that the outcome is equal.
     ///
     /// # Errors
-    /// [`RecordingError`] for the first thing that is wrong.
+    /// [`RecordingError`] for the first problem.
     pub fn check(&self) -> Result<(), RecordingError> {
         self.setup.check()?;
         let (playfield, rules) = (&self.outcome.playfield, &self.setup.rules);

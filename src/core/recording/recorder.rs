@@ -1,10 +1,10 @@
-//! A game that is played and written down at the same time.
+//! Records a game while it is played.
 
 use super::course::{ActionRefused, Course};
 use super::record::{Recording, RecordingError, Setup};
 use super::timeline::Timeline;
 
-/// A game in progress, whose actions can be taken back.
+/// A game in progress with undo.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     setup: Setup,
@@ -23,20 +23,20 @@ impl Recorder {
         Ok(Recorder { setup, actions: Vec::new(), landing_lines: Vec::new(), timeline })
     }
 
-    /// The game as it stands.
+    /// The current state of the game.
     pub fn course(&self) -> &Course {
         self.timeline.course()
     }
 
-    /// What was done so far.
+    /// The actions so far.
     pub fn actions(&self) -> &[u16] {
         &self.actions
     }
 
-    /// Does an action. Returns the lines of the landing, if a piece landed.
+    /// Plays an action. Returns the lines of the landing, if a piece landed.
     ///
     /// # Errors
-    /// [`ActionRefused`] for an action that cannot be done; nothing has changed then.
+    /// [`ActionRefused`] for an action that cannot be played. A refused action changes nothing.
     pub fn play(&mut self, action: u16) -> Result<Option<u8>, ActionRefused> {
         let lines = self.timeline.play(action)?;
         self.actions.push(action);
@@ -44,14 +44,14 @@ impl Recorder {
         Ok(lines)
     }
 
-    /// Takes the last action back; returns it, or `None` at the beginning of the game.
+    /// Takes back the last action and returns it. Returns `None` at the beginning of the game.
     pub fn undo(&mut self) -> Option<u16> {
         let action = *self.actions.last()?;
         self.undo_to(self.actions.len() - 1);
         Some(action)
     }
 
-    /// Takes back all actions after the first `step` ones.
+    /// Takes back all actions after the first `step`.
     pub fn undo_to(&mut self, step: usize) {
         self.actions.truncate(step);
         self.timeline.seek(self.actions.len(), &self.actions);
@@ -59,7 +59,7 @@ impl Recorder {
         self.landing_lines.truncate(self.course().outcome().pieces as usize);
     }
 
-    /// The recording so far. Who played, and where the game comes from, are for people.
+    /// The recording so far. `player` and `origin` are texts for people.
     pub fn recording(&self, player: &str, origin: &str) -> Recording {
         Recording {
             setup: self.setup.clone(),

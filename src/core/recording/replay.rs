@@ -1,4 +1,4 @@
-//! A recording that is played again, checked and walked through.
+//! Replays a recording, checks it and steps through it.
 
 use crate::engine::{EpisodeEnd, Playfield};
 
@@ -7,55 +7,55 @@ use super::record::{Outcome, Recording, RecordingError};
 use super::scene::Scene;
 use super::timeline::Timeline;
 
-/// Where a recording first differs from its replay. Steps and pieces are counted from 1.
+/// The first difference between a recording and its replay. Steps and pieces are counted from 1.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Difference {
-    /// An action cannot be done.
+    /// An action that cannot be played.
     #[error("step {step}: {refused}")]
     Action {
-        /// Which step.
+        /// The number of the step.
         step: u64,
-        /// Why.
+        /// The reason.
         refused: ActionRefused,
     },
-    /// A landing cleared another number of lines.
+    /// A landing with a different number of lines.
     #[error("step {step}, piece {piece}: {played} lines, recorded {}", recorded.map_or("none".to_owned(), |lines| lines.to_string()))]
     Lines {
-        /// Which step.
+        /// The number of the step.
         step: u64,
-        /// Which piece.
+        /// The number of the piece.
         piece: u64,
-        /// Lines on record; `None` where the record has fewer pieces.
+        /// Recorded lines; `None` if the recording has fewer pieces.
         recorded: Option<u8>,
         /// Lines of the replay.
         played: u8,
     },
-    /// A total differs at the end.
+    /// A different total at the end.
     #[error("at the end: {played} {what}, recorded {recorded}")]
     Total {
-        /// Of what: `pieces`, `lines`, `points`, or the pieces whose lines are on record.
+        /// The total: `pieces`, `lines`, `points`, or the pieces whose lines are recorded.
         what: &'static str,
-        /// On record.
+        /// The recorded total.
         recorded: f64,
-        /// By the replay.
+        /// The replay's total.
         played: f64,
     },
-    /// It ended in another way.
+    /// A different ending.
     #[error("at the end: {}, recorded {}", ending(*played), ending(*recorded))]
     Ending {
-        /// On record.
+        /// The recorded ending.
         recorded: Option<EpisodeEnd>,
-        /// By the replay.
+        /// The replay's ending.
         played: Option<EpisodeEnd>,
     },
-    /// The final playfield is another one.
+    /// A different final playfield.
     #[error("at the end: row {row} of the playfield is {played}, recorded {recorded}")]
     Row {
-        /// The lowest row that differs; row 0 is the lowest of all.
+        /// The lowest row that differs. Row 0 is the lowest of all.
         row: u8,
-        /// On record, `#` full and `.` empty.
+        /// The recorded row, `#` full and `.` empty.
         recorded: String,
-        /// By the replay.
+        /// The replay's row.
         played: String,
     },
 }
@@ -64,20 +64,20 @@ fn ending(end: Option<EpisodeEnd>) -> String {
     end.map_or_else(|| "not ended".to_owned(), |end| end.to_string())
 }
 
-/// A recording, and a step of it.
+/// A recording and the current step of its replay.
 #[derive(Clone, Debug)]
 pub struct Replay {
     recording: Recording,
     timeline: Timeline,
-    /// The steps that could be played.
+    /// Number of steps that can be played.
     len: usize,
     difference: Option<Difference>,
 }
 
 impl Replay {
-    /// Plays a recording to its end, or as far as its actions can be done, and goes back to its beginning.
+    /// Plays a recording to its end, or up to an action that cannot be played, and returns to its beginning.
     ///
-    /// A recording that [differs](Replay::difference) from its replay can be walked through all the same.
+    /// A recording that [differs](Replay::difference) from its replay can still be stepped through.
     ///
     /// # Errors
     /// [`RecordingError`] for a game that cannot be played.
@@ -115,34 +115,34 @@ impl Replay {
         &self.recording
     }
 
-    /// Where the recording first differs from its replay, if it does.
+    /// The first difference between the recording and its replay, if any.
     pub fn difference(&self) -> Option<&Difference> {
         self.difference.as_ref()
     }
 
-    /// How many steps there are to walk: all of the recording's, or those before an action that cannot be done.
+    /// Number of steps: all steps of the recording, or those before an action that cannot be played.
     pub fn num_steps(&self) -> usize {
         self.len
     }
 
-    /// Where it is: how many actions have been done, 0..=[`Replay::num_steps`].
+    /// The current step: the number of actions played, 0..=[`Replay::num_steps`].
     pub fn step(&self) -> usize {
         self.timeline.course().steps() as usize
     }
 
-    /// Goes to a step; to the last one if there are fewer.
+    /// Goes to a step, at most to the last one.
     pub fn seek(&mut self, step: usize) {
         self.timeline.seek(step.min(self.len), &self.recording.actions);
     }
 
-    /// Does the next action. Returns whether there was one.
+    /// Plays the next action. Returns false at the end.
     pub fn forward(&mut self) -> bool {
         let step = self.step();
         self.seek(step + 1);
         self.step() > step
     }
 
-    /// Takes the last action back. Returns whether there was one.
+    /// Takes back the last action. Returns false at the beginning.
     pub fn back(&mut self) -> bool {
         let step = self.step();
         self.seek(step.saturating_sub(1));
@@ -154,7 +154,7 @@ impl Replay {
         self.timeline.course()
     }
 
-    /// What a viewer draws of this step: the ghost is where the next action leads.
+    /// The scene of this step for viewers. The ghost shows where the next action leads.
     pub fn scene(&self) -> Scene {
         let course = self.course();
         let next = self.recording.actions[..self.len].get(self.step());
@@ -163,10 +163,10 @@ impl Replay {
     }
 }
 
-/// The first thing at the end that is not as it was recorded.
+/// The first difference at the end of a game.
 fn first_difference(recording: &Recording, played: &Outcome) -> Option<Difference> {
     let recorded = &recording.outcome;
-    // Points are added up landing by landing in environments, and apart from those for the end of a game in evaluations:
+    // Environments add up points landing by landing; evaluations add the points for the end of a game separately. So
     // fractions may differ in their last bits.
     let is_rounding = (recorded.score - played.score).abs() <= 1e-9 * played.score.abs().max(1.0);
     let score = if is_rounding { recorded.score } else { played.score };

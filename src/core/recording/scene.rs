@@ -1,28 +1,28 @@
-//! What a viewer draws of a game.
+//! Everything that a viewer draws of a game.
 
 use crate::engine::{EpisodeEnd, Piece, Rules, appears};
 
 use super::cells::{Cells, SceneCells};
 
-/// A game at a glance.
+/// A game at one step, as viewers draw it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// The landed cells and where they came from, without the current piece.
+    /// The landed cells and their origins, without the current piece.
     pub cells: Cells,
-    /// The cells of the last landed piece that are in the playfield still, after the rows that it completed have gone.
+    /// The cells of the last landed piece that remain in the playfield after its completed rows were cleared.
     pub last: Vec<(u8, u8)>,
-    /// The rows that the last landed piece completed, as they were numbered before they went, the lowest first.
+    /// The rows that the last landed piece completed, the lowest first, with their numbers before clearing.
     pub cleared: Vec<u8>,
-    /// The piece in play; none once the game has ended.
+    /// The piece in play; `None` after the end of the game.
     pub current: Option<CurrentPiece>,
-    /// Where the current piece would come to rest: by the next action of a replay, or as a viewer sets it.
+    /// The resting place of the current piece, for the next action of a replay or as a viewer sets it.
     pub ghost: Option<SceneCells>,
     /// The next pieces, as many as the rules show.
     pub next: Vec<Piece>,
-    /// The piece that is held.
+    /// The held piece, if any.
     pub held: Option<Piece>,
-    /// The lines of garbage that wait: those that may rise with the current piece, with the one after it, and so on. Empty where
-    /// the rules have none.
+    /// Queued lines of garbage: the lines that may rise with the current piece, with the one after it, and so on. Empty
+    /// without garbage.
     pub garbage: Vec<u8>,
     /// Actions so far.
     pub steps: u64,
@@ -32,16 +32,17 @@ pub struct Scene {
     pub lines: u64,
     /// Points so far.
     pub score: f64,
-    /// How the game ended, once it has.
+    /// The way the game ended; `None` while it goes on.
     pub end: Option<EpisodeEnd>,
 }
 
 /// The piece in play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurrentPiece {
-    /// Which.
+    /// The piece.
     pub piece: Piece,
-    /// Where it is: on its way down where keys move it, else where it appears. They may overlap full cells there.
+    /// The piece's cells: on its way down in games with keys, otherwise where it appears. They may overlap full cells
+    /// where it appears.
     pub cells: SceneCells,
 }
 

@@ -1,15 +1,15 @@
-//! A game that can be walked through in both directions, in bounded memory.
+//! A game that can be stepped through in both directions, in bounded memory.
 
 use super::course::{ActionRefused, Course};
 
-/// The most copies of a game that are kept to go back to, of about two kilobytes each.
+/// The largest number of checkpoints. Each takes about two kilobytes.
 const MAX_CHECKPOINTS: usize = 512;
 
-/// A game at some step, and copies of it at earlier ones.
+/// A game at some step, and copies of it at earlier steps.
 #[derive(Clone, Debug)]
 pub(super) struct Timeline {
     course: Course,
-    /// The game at every multiple of `spacing` that it has come to, from its beginning.
+    /// The game at every multiple of `spacing` that it has reached, starting at step 0.
     checkpoints: Vec<Course>,
     spacing: usize,
 }
@@ -27,7 +27,7 @@ impl Timeline {
         let lines = self.course.play(action)?;
         if self.course.steps() == (self.checkpoints.len() * self.spacing) as u64 {
             if self.checkpoints.len() == MAX_CHECKPOINTS {
-                // Every other one goes; this step is a multiple of twice the spacing as well.
+                // Drops every other checkpoint. This step is also a multiple of twice the spacing.
                 let mut keep = [false, true].into_iter().cycle();
                 self.checkpoints.retain(|_| !keep.next().is_some_and(|odd| odd));
                 self.spacing *= 2;
@@ -37,7 +37,7 @@ impl Timeline {
         Ok(lines)
     }
 
-    /// Goes to a step of a game that has been played that far with these actions.
+    /// Goes to a step that these actions have already reached.
     pub fn seek(&mut self, step: usize, actions: &[u16]) {
         let checkpoint = (step / self.spacing).min(self.checkpoints.len() - 1);
         let here = self.course.steps() as usize;
@@ -49,7 +49,7 @@ impl Timeline {
         }
     }
 
-    /// Forgets what came after this step: another game may follow.
+    /// Drops the checkpoints after this step, because another game may follow.
     pub fn forget_future(&mut self) {
         self.checkpoints.truncate(1 + self.course.steps() as usize / self.spacing);
     }

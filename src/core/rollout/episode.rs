@@ -1,11 +1,11 @@
-//! One episode: pieces are dealt, an agent chooses, they land, until the rules end it.
+//! One episode: pieces are dealt, an agent chooses, and they land, until the rules end the game.
 //!
-//! There are two ways of playing on. A linear controller in a game of placements plays whole slices inside one kernel: that
-//! is where evaluations spend their time. Every other agent plays by [`Turn`]s, a bit at a time: it weighs a placement or
-//! presses a key, so that it can stop anywhere.
+//! There are two ways to play. In placement games a linear controller plays whole slices inside one kernel; evaluations
+//! spend their time there. Every other agent plays in small [`Turn`] steps: it scores a placement or presses a key, so
+//! the episode can stop anywhere.
 //!
-//! Under rules of key presses an agent that thinks in placements chooses when a piece appears and then presses the keys
-//! towards its choice. It may not get there: the piece lands where it ends.
+//! In keypress games an agent that chooses placements does so when a piece appears, and then presses the keys towards
+//! its choice. The piece may land somewhere else.
 
 use super::record::{Actions, GameRecord};
 use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
@@ -18,50 +18,50 @@ use crate::features::kernel::{
     Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
 };
 
-/// The work between two looks at the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
+/// Work between two checks of the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
 pub const SLICE: u64 = 4096;
 
-/// An episode that is being played.
+/// An episode in progress.
 #[derive(Clone, Debug)]
 pub struct Episode {
-    /// The game as it stands, without the piece that falls.
+    /// The current state of the game, without the piece in play.
     pub game: Game<u64, 32>,
     dealer: Dealer,
     rng: AgentRng,
-    /// The piece that is held.
+    /// The held piece, if any.
     held: Option<Piece>,
-    /// The garbage that waits.
+    /// Queued garbage.
     incoming: Incoming,
-    /// The piece that has been dealt and has not landed yet, between two slices.
+    /// The piece in play, between two slices.
     turn: Option<Turn>,
-    /// Steps taken so far: keys pressed where the rules have keys, else pieces.
+    /// Steps so far: key presses in keypress games, pieces in all others.
     pub steps: u64,
-    /// What was done so far, if it is to be recorded.
+    /// The actions so far; `None` if they are not recorded.
     notes: Option<Notes>,
 }
 
-/// What was done in an episode, and the lines of its landings.
+/// The recorded actions of an episode, and the lines of its landings.
 #[derive(Clone, Debug)]
 struct Notes {
     actions: Actions,
     landing_lines: Vec<u8>,
 }
 
-/// Where an episode is cut.
+/// The bounds at which an episode is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// After this many pieces.
+    /// The episode is cut after this many pieces.
     pub pieces: u64,
-    /// After this many steps.
+    /// The episode is cut after this many steps.
     pub steps: u64,
-    /// Between two pieces, when its stack is not as high as this.
+    /// The episode is cut between two pieces if its stack is lower than this.
     pub lowest_stack: u32,
-    /// Between two pieces, when its stack is higher than this.
+    /// The episode is cut between two pieces if its stack is higher than this.
     pub highest_stack: u32,
 }
 
 impl Bounds {
-    /// Those of a whole game, whatever its stack is.
+    /// Bounds of a whole game, without bounds on its stack.
     pub const fn of_game(pieces: u64, steps: u64) -> Bounds {
         Bounds { pieces, steps, lowest_stack: 0, highest_stack: u32::MAX }
     }
@@ -71,19 +71,19 @@ impl Bounds {
     }
 }
 
-/// What is going on with a piece that has been dealt.
+/// The state of a piece in play.
 #[derive(Clone, Debug)]
 enum Turn {
-    /// Its agent thinks.
+    /// The agent is choosing.
     Choosing(Piece, Thought),
-    /// It falls, and keys are pressed as its agent decided.
+    /// The piece falls, and the agent's decision determines the keys.
     Falling(FallingPiece, Decision),
-    /// The same where keys steer it.
+    /// Keys steer the piece, and the agent's decision determines them.
     Steered(SteeredPiece, Decision),
 }
 
 impl Episode {
-    /// An episode at its beginning: an empty playfield, a dealer, and the random numbers that its agent may draw.
+    /// A new episode with an empty playfield, a dealer, and the random numbers that the agent may draw.
     pub fn new(rules: &Rules, dealer: Dealer, rng: AgentRng) -> Episode {
         Episode {
             game: Game::new(rules),
@@ -97,18 +97,17 @@ impl Episode {
         }
     }
 
-    /// Makes an episode record its actions and landings from here on.
+    /// Starts recording the episode's actions and landings.
     #[must_use]
     pub fn recorded(self, rules: &Rules) -> Episode {
         let notes = Notes { actions: Actions::new(rules), landing_lines: Vec::new() };
         Episode { notes: Some(notes), ..self }
     }
 
-    /// The game as it stands, with other pieces to come and other random numbers, both from this seed. Nothing of it is
-    /// recorded.
+    /// A copy of the episode whose future pieces and random numbers come from `seed`. The copy is not recorded.
     ///
     /// # Panics
-    /// In the middle of a piece.
+    /// When a piece is in play.
     #[must_use]
     pub fn reseeded(&self, seed: u64) -> Episode {
         assert!(self.turn.is_none(), "the last piece has landed");
@@ -117,23 +116,23 @@ impl Episode {
         episode
     }
 
-    /// The height of its stack.
+    /// The height of the stack.
     pub fn stack(&self) -> u32 {
         self.game.playfield.occupied_rows().top()
     }
 
-    /// Takes what was recorded, if anything was.
+    /// Takes the record, if there is one.
     pub fn take_record(&mut self, rules: &Rules) -> Option<GameRecord> {
         let Notes { actions, landing_lines } = self.notes.take()?;
         let mut game = self.game;
         if game.end.is_none() && self.turn.is_none() {
-            // A game that is cut after a landing may be over all the same.
+            // A game that was cut after a landing may be over anyway.
             game.deal(rules, &mut self.dealer.clone());
         }
         Some(GameRecord { actions, landing_lines, game })
     }
 
-    /// Whether there is nothing left to play.
+    /// Whether the episode has ended or reached a bound.
     pub fn is_over(&self, bounds: Bounds) -> bool {
         self.game.end.is_some()
             || self.game.pieces >= bounds.pieces
@@ -141,17 +140,17 @@ impl Episode {
             || self.turn.is_none() && bounds.leave_out(self.stack())
     }
 
-    /// Plays on until it is over.
+    /// Plays until the episode is over.
     pub fn play(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds) {
         while !self.is_over(bounds) {
             self.advance(rules, agent, kernel, bounds, SLICE);
         }
     }
 
-    /// Plays on for a slice: about this much work, in pieces of a linear controller on a kernel.
+    /// Plays a slice of about this much work, in pieces of a linear controller on a kernel.
     ///
     /// # Panics
-    /// When the agent cannot play by these rules: see [`Agent::plays`].
+    /// When the agent cannot play under these rules: see [`Agent::plays`].
     pub fn advance(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, bounds: Bounds, work: u64) {
         let left = bounds.pieces.min(bounds.steps).saturating_sub(self.game.pieces);
         match Fast::of(agent, rules) {
@@ -191,7 +190,7 @@ impl Episode {
         }
     }
 
-    /// Lets a controller place this many pieces in a game of placements, or as many as its stack stays within the bounds.
+    /// Lets a controller place this many pieces in a placement game, or fewer if its stack leaves the bounds.
     fn play_slice<P: Player>(
         &mut self,
         rules: &Rules,
@@ -205,17 +204,17 @@ impl Episode {
             let rows = rows_for(rules.width, rules.height, self.stack() + player.rows_ahead());
             dispatch(kernel, rules.width, rows, Slice { episode: self, rules, player, bounds, end, rows });
         }
-        // A step is a piece.
+        // In placement games each piece is one step.
         self.steps = self.game.pieces;
     }
 
-    /// The turn of the next piece, unless there is none or it cannot appear.
+    /// Deals the next piece. Returns `None` if no piece is left or the piece is blocked.
     fn deal(&mut self, rules: &Rules) -> Option<Turn> {
         let piece = self.game.deal(rules, &mut self.dealer)?;
         Some(Turn::Choosing(piece, Thought::default()))
     }
 
-    /// The agent thinks, and plays if it has made its choice.
+    /// Lets the agent think, and plays its decision once it has one.
     fn think(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, piece: Piece, mut thought: Thought) {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
@@ -244,13 +243,13 @@ impl Episode {
         }
     }
 
-    /// Holds a piece, and returns the one that is placed in its place: the one that was held, or the next one.
+    /// Holds a piece. Returns the piece that is placed instead: the one that was held, or the next one.
     fn hold(&mut self, piece: Piece) -> Piece {
         let next = || self.dealer.deal().expect("a piece that was shown");
         self.held.replace(piece).unwrap_or_else(next)
     }
 
-    /// What garbage does after a landing.
+    /// Applies garbage after a landing.
     fn rise(&mut self, rules: &Rules, landed: (Landed, u32)) {
         let seed = self.dealer.garbage_seed();
         self.game.rise(rules, seed, landed, &mut self.incoming);
@@ -264,7 +263,7 @@ impl Episode {
         }
     }
 
-    /// One key.
+    /// Presses one key in a falling game.
     fn press(&mut self, rules: &Rules, piece: FallingPiece, decision: Decision) {
         let key = match decision {
             Decision::Place(target) => piece.key_towards(target, rules.width),
@@ -283,7 +282,7 @@ impl Episode {
         self.note(key as u32, landing);
     }
 
-    /// One key where keys steer pieces.
+    /// Presses one key in a steered game.
     fn steer(&mut self, rules: &Rules, piece: SteeredPiece, decision: Decision) {
         let playfield = &self.game.playfield;
         let mut dealer = self.dealer.clone();
@@ -322,11 +321,11 @@ impl Episode {
     }
 }
 
-/// About how long it takes to find the way to a placement, in pieces of a kernel's own loop.
+/// Approximate work to find the way to a placement, in pieces of a kernel's own loop.
 const WAY: u64 = 64;
 
-/// What is known of the pieces after the current one: those that the rules show, in the room given, fewer at the end of a
-/// written sequence; and the odds of the one after them.
+/// The known future: the pieces of the preview, written to `room` (fewer at the end of an explicit sequence), and the
+/// odds of the piece after them.
 #[inline]
 fn ahead<'a>(dealer: &Dealer, rules: &Rules, room: &'a mut [Piece; MAX_PREVIEW as usize]) -> Ahead<'a> {
     if rules.preview == 0 {
@@ -350,7 +349,7 @@ enum Fast<'a> {
 }
 
 impl Fast<'_> {
-    /// That of an agent, if the kernels know all that it looks at and all that happens. In slices no garbage rises.
+    /// The fast path for an agent, if the kernels support the agent and the rules. Slices support no garbage.
     fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
         match agent {
             _ if rules.action_model != ActionModel::Placement || rules.garbage.is_some() => None,
@@ -364,15 +363,15 @@ impl Fast<'_> {
     }
 }
 
-/// One that plays slices on playfields of any size.
+/// A controller that plays slices on playfields of any size.
 trait Player: Copy {
-    /// The rows that the pieces need which it places in thought.
+    /// The number of extra rows that the controller's lookahead needs.
     fn rows_ahead(self) -> u32;
-    /// Prepares it for some rules and one size.
+    /// Prepares the controller for these rules and one size.
     fn on<L: Lanes>(self, rules: &Rules, size: LaneBounds<L>) -> impl Placer<L>;
 }
 
-/// One that is prepared for a size. Its function must be `#[inline(always)]`, as that of a [`LaneWork`].
+/// A controller prepared for one size. Implementations of `place` must be `#[inline(always)]`, as for a [`LaneWork`].
 trait Placer<L: Lanes> {
     /// Places the piece that was dealt last.
     fn place<const N: usize>(
@@ -408,7 +407,7 @@ impl<L: Lanes> Placer<L> for Chooser<'_, L> {
     }
 }
 
-/// A controller that weighs the pieces to come.
+/// A controller that averages over future pieces.
 #[derive(Clone, Copy)]
 struct Foreseeing<'a> {
     agent: &'a ExpectationAgent,
@@ -440,11 +439,11 @@ impl<L: Lanes> Placer<L> for Foresight<'_, L> {
     }
 }
 
-/// Playing on with a controller on one kernel, as long as the stack stays about as high as it is: the loop where evaluations
-/// spend their time.
+/// A slice of play with a controller on one kernel, while the stack keeps about the same height. Evaluations spend
+/// their time in this loop.
 ///
-/// A stack is low most of the time, and so the upper rows of the playfield are empty. They are left out then, so that the
-/// others fit into shorter words.
+/// The stack is low most of the time, so the upper rows of the playfield are empty. Leaving them out lets the other
+/// rows fit into shorter words.
 struct Slice<'a, P> {
     episode: &'a mut Episode,
     rules: &'a Rules,
@@ -461,7 +460,7 @@ impl<P: Player> LaneWork for Slice<'_, P> {
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) {
         let Slice { episode, rules, player, bounds, end, rows } = self;
         let mut game: Game<C, N> = episode.game.with_height(rows);
-        // Where rows are left out, nothing can end.
+        // A game cannot end while rows are left out.
         let is_lowered = rows < rules.height;
         let top_out = if is_lowered { TopOut::Overflow } else { rules.top_out };
         let lowered = Rules { height: rows, top_out, ..*rules };
@@ -483,8 +482,8 @@ impl<P: Player> LaneWork for Slice<'_, P> {
     }
 }
 
-/// The stack under which fewer rows would do. Two rows under the highest one of which that is true, so that a stack that
-/// goes up and down does not change the words with every piece.
+/// The stack height below which the slice ends, because fewer rows would do. Two rows below the highest such stack, so
+/// that a stack that goes up and down does not change the word size with every piece.
 fn lowest_stack(rules: &Rules, rows: u8, rows_ahead: u32) -> u32 {
     (0..u32::from(rows))
         .rev()

@@ -1,12 +1,12 @@
-//! Playing whole episodes with an agent: one, then many in parallel.
+//! Plays whole episodes with an agent: one, or many in parallel.
 //!
-//! A result depends on the rules, the agent and the seed alone, never on the number of threads, on the kernel or on what
-//! else is being played. Games are played in slices of about [`SLICE`] pieces' work that go back to the end of the pool's
-//! queue, so that long games and several evaluations share the cores fairly, and a stop is noticed at the next slice. A
-//! slice may end in the middle of a choice, or of a piece's fall.
+//! A result depends only on the rules, the agent and the seed, never on the number of threads, the kernel or other
+//! work. Games are played in slices of about [`SLICE`] pieces' work. After each slice the game goes back to the end of
+//! the pool's queue, so long games and several evaluations share the cores fairly, and a stop takes effect at the next
+//! slice. A slice may end in the middle of a choice or of a piece's fall.
 //!
-//! Games that last for hundreds of millions of pieces need not be played to their end: `splitting.rs` estimates how long they
-//! last from tens of thousands of pieces.
+//! Games that last for hundreds of millions of pieces need not be played to their end: `splitting.rs` estimates their
+//! length from tens of thousands of pieces.
 //!
 //! This module knows nothing of requests or of the network, and reads no clock.
 
@@ -27,7 +27,7 @@ use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, EpisodeEnd, Game, Piece, Rules, episode_seed};
 use crate::pool::Lane;
 
-/// Which pieces each policy plays in an evaluation.
+/// The seeds or sequences that each policy plays in an evaluation.
 #[derive(Clone, Debug)]
 pub enum Deal {
     /// Every policy plays all of these seeds.
@@ -36,15 +36,15 @@ pub enum Deal {
     PerSlot {
         /// The matrix, row-major.
         seeds: Vec<u64>,
-        /// Seeds a policy.
+        /// Seeds per policy.
         columns: usize,
     },
-    /// Every policy plays all of these written sequences.
+    /// Every policy plays all of these explicit sequences.
     Sequences(Vec<Arc<[Piece]>>),
 }
 
 impl Deal {
-    /// Seeds or sequences a policy.
+    /// Seeds or sequences per policy.
     pub fn len(&self) -> usize {
         match self {
             Deal::Common(seeds) => seeds.len(),
@@ -53,86 +53,86 @@ impl Deal {
         }
     }
 
-    /// Whether there is nothing to play.
+    /// Whether a policy has nothing to play.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Many games: every policy on its seeds, under one set of rules.
+/// Many games: every policy plays its seeds, under one set of rules.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// The rules.
     pub rules: Rules,
     /// The agents that play.
     pub policies: Vec<Agent>,
-    /// What is dealt.
+    /// The seeds or sequences.
     pub deal: Deal,
-    /// Episodes of each seed, played one after the other as an environment with that seed deals them; at least 1.
+    /// Number of episodes per seed, at least 1. They are the first episodes of an environment with that seed.
     pub episodes_per_seed: u32,
-    /// Only these (policy, seed) pairs, in this order; `None` for all, policy by policy.
+    /// The (policy, seed) pairs to play, in this order. `None` plays all of them, policy by policy.
     pub pairs: Option<Vec<(u32, u32)>>,
-    /// A game is cut after this many pieces.
+    /// Pieces after which a game is cut.
     pub max_pieces: u64,
-    /// A game is cut after this many steps: keys where the rules have keys, else pieces.
+    /// Steps after which a game is cut: key presses in keypress games, pieces in all others.
     pub max_steps: u64,
-    /// The trials at each height with which the length of each game is estimated; 0 to play the games.
+    /// Number of trials per level for estimates of game length; 0 plays the games.
     pub loss_trials: u32,
-    /// How the sums are done; never changes a result.
+    /// The kernel for the sums. The kernel never changes a result.
     pub kernel: Kernel,
 }
 
 /// One game of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GameResult {
-    /// The game's place in the evaluation's order, from 0.
+    /// Index of the game in the evaluation's order, from 0.
     pub game: u64,
     /// The policy that played.
     pub policy: u32,
-    /// Which of the policy's seeds.
+    /// Index of the seed among the policy's seeds.
     pub seed_index: u32,
-    /// Which episode of that seed.
+    /// Index of the episode among the seed's episodes.
     pub episode: u32,
-    /// The episode's seed; 0 for a written sequence.
+    /// The episode's seed; 0 for an explicit sequence.
     pub seed: u64,
     /// Lines cleared.
     pub lines: u64,
     /// Pieces placed.
     pub pieces: u64,
-    /// Steps taken: keys pressed where the rules have keys, else pieces.
+    /// Steps so far: key presses in keypress games, pieces in all others.
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
-    /// Why it ended.
+    /// The reason for the end.
     pub end: Option<EpisodeEnd>,
 }
 
 impl GameResult {
-    /// Whether it was cut by a limit or by the end of its sequence.
+    /// Whether a limit or the end of the sequence cut the game.
     pub fn is_truncated(&self) -> bool {
         !self.end.is_some_and(EpisodeEnd::is_terminated)
     }
 }
 
-/// An estimate of how long the games of a policy last, instead of one game of an evaluation.
+/// An estimate of the length of a policy's games. In an evaluation of estimates it replaces one game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossEstimate {
-    /// The estimate's place in the evaluation's order, from 0.
+    /// Index of the estimate in the evaluation's order, from 0.
     pub game: u64,
     /// The policy that played.
     pub policy: u32,
-    /// Which of the policy's seeds.
+    /// Index of the seed among the policy's seeds.
     pub seed_index: u32,
-    /// Which episode of that seed.
+    /// Index of the episode among the seed's episodes.
     pub episode: u32,
     /// The episode's seed.
     pub seed: u64,
-    /// The numbers.
+    /// The estimated numbers.
     pub estimate: Estimate,
 }
 
 impl Evaluation {
-    /// How many games there are.
+    /// Number of games.
     pub fn num_games(&self) -> u64 {
         let pairs = match &self.pairs {
             Some(pairs) => pairs.len() as u64,
@@ -141,10 +141,10 @@ impl Evaluation {
         pairs * u64::from(self.episodes_per_seed)
     }
 
-    /// Plays one game from beginning to end; `None` if it was stopped.
+    /// Plays one game from beginning to end. Returns `None` if it was stopped.
     ///
     /// # Panics
-    /// When there is no such game, or games are not played but estimated.
+    /// When the evaluation has no such game, or estimates games instead of playing them.
     pub fn play(&self, game: u64, stop: &AtomicBool) -> Option<GameResult> {
         match self.finish(game, stop)? {
             Outcome::Game(result, _) => Some(result),
@@ -152,10 +152,10 @@ impl Evaluation {
         }
     }
 
-    /// Estimates how long a game lasts; `None` if it was stopped.
+    /// Estimates the length of a game. Returns `None` if it was stopped.
     ///
     /// # Panics
-    /// When there is no such game, or games are played.
+    /// When the evaluation has no such game, or plays games instead of estimating them.
     pub fn estimate(&self, game: u64, stop: &AtomicBool) -> Option<LossEstimate> {
         match self.finish(game, stop)? {
             Outcome::Estimate(estimate) => Some(estimate),
@@ -174,7 +174,7 @@ impl Evaluation {
     }
 }
 
-/// A game under way, or an estimate.
+/// A game or an estimate in progress.
 struct Playing {
     result: GameResult,
     course: Course,
@@ -232,7 +232,7 @@ impl Playing {
         }
     }
 
-    /// Plays one slice; true at the end.
+    /// Plays one slice. Returns true at the end.
     fn advance(&mut self, evaluation: &Evaluation) -> bool {
         let agent = &evaluation.policies[self.result.policy as usize];
         match &mut self.course {
@@ -279,7 +279,7 @@ impl Playing {
     }
 }
 
-/// Counts that other threads may read while an evaluation runs.
+/// Counters that other threads may read while an evaluation runs.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Pieces placed so far.
@@ -293,7 +293,7 @@ struct Shared<F> {
     evaluation: Arc<Evaluation>,
     next_game: AtomicU64,
     num_games: u64,
-    /// When this few games are left to begin, all of them begin.
+    /// When at most this many games have not started yet, all of them start.
     last_games: u64,
     stop: Arc<AtomicBool>,
     progress: Arc<Counters>,
@@ -301,7 +301,7 @@ struct Shared<F> {
     sink: F,
 }
 
-/// What comes of a game: its result, and its record if it was recorded; or an estimate.
+/// The outcome of a game: its result with its record, if it was recorded, or an estimate.
 #[derive(Debug)]
 pub enum Outcome {
     /// A finished game.
@@ -310,21 +310,22 @@ pub enum Outcome {
     Estimate(LossEstimate),
 }
 
-/// Starts the game that takes the place of a finished one, if there is one left.
+/// Starts the next game after a finished one, if any is left.
 pub type Next = Box<dyn FnOnce() + Send>;
 
 /// Starts an evaluation on a pool and returns at once.
 ///
-/// At most `parallelism` games are under way at a time. 0 means one a thread, and at the end two: the last games begin early
-/// and share the threads in slices, so that three long games on two threads take the time of one and a half and not of two.
-/// The pool's threads call `sink` with every finished game, in the order in which they finish. It decides when the next game
-/// takes its place: at once, or later, if it has more results than it can handle. It must not block.
+/// At most `parallelism` games are in progress at a time. 0 means one per thread, and two per thread at the end: the
+/// last games start early and share the threads in slices, so three long games on two threads take as long as one and a
+/// half games, not two. The pool's threads call `sink` with every finished game, in the order in which they finish. The
+/// sink decides when the next game starts: at once, or later if the sink has more results than it can handle. The sink
+/// must not block.
 ///
-/// The sink is dropped when the last game is done, when the stop was noticed, or when something in a game or in the sink
-/// panicked, which stops the evaluation.
+/// The sink is dropped when the last game is done, when the evaluation has noticed the stop, or when a game or the sink
+/// has panicked, which stops the evaluation.
 ///
 /// # Panics
-/// In the pool's threads, if games are not played but estimated.
+/// In the pool's threads, if the evaluation estimates games instead of playing them.
 pub fn spawn<F>(
     lane: &Lane,
     evaluation: Arc<Evaluation>,
@@ -342,8 +343,8 @@ pub fn spawn<F>(
     spawn_outcomes(lane, evaluation, parallelism, stop, progress, false, sink);
 }
 
-/// Starts an evaluation like [`spawn`], of games or estimates. `record` asks for the records of the games, which are kept
-/// until the sink takes them.
+/// Like [`spawn`], for games or estimates. With `record`, the outcomes include the records of the games, which stay in
+/// memory until the sink takes them.
 pub fn spawn_outcomes<F>(
     lane: &Lane,
     evaluation: Arc<Evaluation>,
@@ -383,7 +384,7 @@ fn start_next_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Sha
     }
 }
 
-/// Queues the next slice of a game behind whatever else waits.
+/// Queues the next slice of a game after all other waiting work.
 fn continue_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Shared<F>>, mut playing: Playing) {
     let lane = shared.lane.clone();
     lane.spawn(move || {
@@ -406,7 +407,7 @@ fn continue_game<F: Fn(Outcome, Next) + Send + Sync + 'static>(shared: Arc<Share
     });
 }
 
-/// Stops an evaluation when one game or the sink panics: half an evaluation is no result.
+/// Stops an evaluation when a game or the sink panics, because half an evaluation is not a result.
 struct StopOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for StopOnPanic<'_> {

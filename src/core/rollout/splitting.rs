@@ -1,113 +1,116 @@
-//! How long games last, estimated without playing them to their end: multilevel splitting.
+//! Estimates how long games last without playing them to their end, by multilevel splitting.
 //!
-//! A good controller loses once in millions of pieces, and a mean over whole games needs hundreds of losses. But a loss comes
-//! step by step: the stack of a lost game has been one row lower before, and each of these steps is likely enough to be
-//! counted. So an estimate
+//! A good controller loses once in millions of pieces, and a mean over whole games needs hundreds of losses. But a
+//! stack rises row by row: the stack of a lost game was one row lower before, and each of these steps is likely enough
+//! to be counted. An estimate has three parts:
 //!
-//! 1. watches a stretch of a game to learn which heights are usual: the stack is *low* up to their median, and the first
-//!    *level* is the lowest height that at most one piece in twenty leaves behind, two rows above low or more;
-//! 2. plays on until the stack has come from low to the first level and back as many times as there are to be trials. That
-//!    many times over the pieces played is the rate at which the first level is reached;
-//! 3. begins trials where it was reached, with new pieces: each goes on until the stack is one row higher, or low again, or
-//!    the game is lost. The share that climbed is the chance of this row. Trials at the next level begin where these
-//!    have ended; the last level is the height of the playfield, and what comes after it is the loss.
+//! 1. It watches the start of a game to learn the usual heights. The stack is *low* up to their median. The first
+//!    *level* is the lowest height that the stack has or exceeds after at most one piece in twenty, and at least two
+//!    rows above low.
+//! 2. It continues until the stack has risen from low to the first level and come back once per trial. That number,
+//!    divided by the pieces played, is the rate at which the stack reaches the first level.
+//! 3. It starts trials from the positions at the first level, with new pieces. Each trial ends when the stack is one
+//!    row higher or low again, or when the game is lost. The share of trials that climbed is the probability of this
+//!    row. Trials at the next level start where these trials ended. The last level is the height of the playfield;
+//!    above it is the loss.
 //!
-//! The rate times all chances is an estimate of losses a piece, with next to no bias: of the order of 1 / trials, because the
-//! first rate ends with a time that the level was reached (Kahn and Harris 1951; Glasserman, Heidelberger, Shahabuddin and Zajic,
-//! *Multilevel splitting for estimating rare event probabilities*, 1999). Its inverse is the mean number of pieces a game. The
-//! inverse of a single estimate is too large on average, so means of many are those of their rates: see
-//! [`Statistics::per_loss`](crate::summary::Statistics::per_loss).
+//! The rate times all probabilities estimates the losses per piece. The bias is small, of the order of 1 / trials,
+//! because the measurement of the first rate ends at a visit to the level (Kahn and Harris 1951; Glasserman,
+//! Heidelberger, Shahabuddin and Zajic, *Multilevel splitting for estimating rare event probabilities*, 1999). The
+//! inverse of the rate is the mean number of pieces per game. The inverse of a single estimate is too large on average,
+//! so average the rates, not their inverses: see [`Statistics::per_loss`](crate::summary::Statistics::per_loss).
 //!
-//! What is not known counts as lost: without a success among the trials of a level, one is counted, and the levels above it
-//! are as good as lost. Such an estimate is a lower bound, and so is one that was cut by a limit of pieces or steps.
+//! The estimate is pessimistic about unknowns. If no trial of a level succeeds, the estimate counts one success and
+//! treats all higher levels as lost. Such an estimate of game length is a lower bound. An estimate that was cut by a
+//! limit of pieces or steps is a lower bound, too.
 //!
-//! The rules must show no pieces: a trial deals new ones, and the agent would have planned for others.
+//! The rules must have no preview: a trial deals new pieces, and the agent would have planned for others.
 //!
-//! Pieces and random numbers of the n-th trial, or new game, come from `word(seed, Trial, n)`. Everything else is as in a
-//! game, so an estimate depends on rules, agent, seed and number of trials alone.
+//! The pieces and random numbers of the n-th trial or new game come from `word(seed, Trial, n)`. Everything else is as
+//! in a game, so an estimate depends only on the rules, the agent, the seed and the number of trials.
 
 use super::episode::{Bounds, Episode};
 use crate::agents::{Agent, AgentRng, Kernel};
 use crate::engine::Rules;
 use crate::engine::rng::{Tag, word};
 
-/// Looks at the stack that learn which heights are usual, and the pieces between two of them.
+/// The number of looks at the stack that learn the usual heights, and the pieces between two looks.
 const LOOKS: u32 = 512;
 const PIECES_A_LOOK: u64 = 4;
 
-/// The share of these looks that may see the first level.
+/// The largest share of looks in which the stack is at the first level or higher.
 const FIRST_LEVEL: f64 = 0.05;
 
-/// What is estimated, and how.
+/// The parameters of an estimate.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The rules.
     pub rules: &'a Rules,
-    /// The player.
+    /// The agent that plays.
     pub agent: &'a Agent,
-    /// How its sums are done.
+    /// The kernel for the agent's sums.
     pub kernel: Kernel,
-    /// Trials at each level.
+    /// Trials per level.
     pub trials: u32,
-    /// The estimate is cut after this many pieces.
+    /// Pieces after which the estimate is cut.
     pub max_pieces: u64,
-    /// The estimate is cut after this many steps.
+    /// Steps after which the estimate is cut.
     pub max_steps: u64,
 }
 
-/// An estimate under way.
+/// An estimate in progress.
 pub struct Splitting {
     seed: u64,
-    /// How many seeds have been drawn for trials and new games.
+    /// Number of seeds drawn for trials and new games.
     num_seeds: u64,
-    /// Where pieces land now.
+    /// The episode in progress.
     episode: Episode,
-    /// What had been played of this episode when it was taken up, and of all others before.
+    /// Counts of this episode when the estimate took it up, and of all earlier play.
     taken_up: Counts,
     before: Counts,
-    /// The highest stack that is low, and the first level.
+    /// The largest height that is low, and the first level.
     low: u32,
     first: u32,
     stage: Stage,
-    /// What had been played when the stretch began in which the first level is reached, and what was played in it.
+    /// Counts at the start of the measurement of the first rate, and counts of the measurement itself.
     start: Counts,
     stretch: Counts,
-    /// Games lost before that stretch.
+    /// Games lost before that measurement.
     early_losses: u64,
-    /// Where the level was reached at which trials begin; `None` for a loss, which has passed all levels.
+    /// The positions at the level where trials start; `None` for a loss, which has passed all levels.
     reached: Vec<Option<Episode>>,
-    /// Losses a piece, as if the levels that are not known yet were passed by all.
+    /// Losses per piece. Assumes success at all levels that are not measured yet.
     rate: f64,
     lasts_longer: bool,
 }
 
-/// What goes on.
+/// The stage of an estimate.
 enum Stage {
-    /// Learning the usual heights: how many looks saw each, and the number of pieces when the next look is due.
+    /// Learning the usual heights: the number of looks that saw each height, and the number of pieces at the next look.
     Looking { seen: Vec<u32>, due: u64 },
     /// Waiting until the stack is low for the first time.
     Settling,
-    /// Waiting until it has reached the first level.
+    /// Waiting until the stack reaches the first level.
     Rising,
-    /// Waiting until it is low again.
+    /// Waiting until the stack is low again.
     Falling,
-    /// Trials that begin at a level.
+    /// Running trials from a level.
     Trying(Trials),
-    /// Nothing any more.
+    /// Finished.
     Over,
 }
 
-/// Trials that begin at a level.
+/// Trials that start from one level.
 struct Trials {
     level: u32,
     done: u32,
-    /// Whether the next one has begun.
+    /// Whether the next trial has started.
     is_begun: bool,
-    /// Where those that climbed have ended; `None` for a loss.
+    /// The positions at the end of successful trials; `None` for a loss.
     climbed: Vec<Option<Episode>>,
 }
 
-/// What was played.
+/// Counts of play.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Pieces landed.
@@ -120,7 +123,7 @@ pub struct Counts {
     pub score: f64,
 }
 
-/// How often games are lost, and what a piece brings.
+/// The rate of losses, and the gains per piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Losses per piece.
@@ -135,7 +138,7 @@ pub struct Estimate {
     pub lasts_longer: bool,
 }
 
-/// How a stretch of play has ended.
+/// The way in which a stretch of play ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     /// The stack is low enough.
@@ -144,14 +147,14 @@ enum Ended {
     High,
     /// The game is lost.
     Lost,
-    /// As many pieces have landed as it was to have.
+    /// The requested number of pieces has landed.
     Through,
-    /// All pieces or steps of the estimate have been used.
+    /// The estimate has used all of its pieces or steps.
     Cut,
 }
 
 impl Splitting {
-    /// An estimate for games like this one, which is at its beginning.
+    /// An estimate for games that start like `episode`, which must be new.
     pub fn new(rules: &Rules, seed: u64, episode: Episode) -> Splitting {
         let seen = vec![0; usize::from(rules.height) + 1];
         Splitting {
@@ -172,12 +175,12 @@ impl Splitting {
         }
     }
 
-    /// What was played so far.
+    /// Counts of all play so far.
     pub fn played(&self) -> Counts {
         self.before.and(Counts::of(&self.episode).since(self.taken_up))
     }
 
-    /// What came of it.
+    /// The current estimate.
     pub fn estimate(&self) -> Estimate {
         let Counts { pieces, steps, lines, score } = self.stretch;
         let pieces = pieces.max(1) as f64;
@@ -190,11 +193,12 @@ impl Splitting {
         }
     }
 
-    /// Plays on for about this much work, in pieces of a linear controller; true when there is nothing left to do.
+    /// Continues for about this much work, in pieces of a linear controller. Returns true when the estimate is
+    /// finished.
     pub fn advance(&mut self, task: &Task<'_>, work: u64) -> bool {
         let a_piece = work_of_a_piece(task.agent, task.rules);
         let end = self.played().pieces + (work / a_piece).max(1);
-        // A trial that succeeds where it begins takes no piece, so these are counted too.
+        // The loop also bounds the number of trials, because a trial that succeeds where it starts takes no piece.
         for _ in 0..work {
             let is_over = matches!(self.stage, Stage::Over);
             if is_over || self.played().pieces >= end || !self.go_on(task, work) {
@@ -204,7 +208,7 @@ impl Splitting {
         matches!(self.stage, Stage::Over)
     }
 
-    /// Plays until something happens; false when the work is used up before.
+    /// Plays until the stage changes or a look or trial ends. Returns false if the work is used up before that.
     fn go_on(&mut self, task: &Task<'_>, work: u64) -> bool {
         let Task { rules, trials, .. } = *task;
         match std::mem::replace(&mut self.stage, Stage::Over) {
@@ -277,11 +281,11 @@ impl Splitting {
         true
     }
 
-    /// The same for trials.
+    /// Plays until a trial ends. Returns false if the work is used up before that.
     fn go_on_trying(&mut self, task: &Task<'_>, work: u64, mut trials: Trials) -> bool {
         let all = task.trials;
         if !trials.is_begun {
-            // Each of the positions has its turn, and those that several trials begin at are spread evenly.
+            // Spreads the trials evenly over the positions.
             let at = u64::from(trials.done) * self.reached.len() as u64 / u64::from(all);
             let seed = self.draw_seed();
             let Some(position) = &self.reached[at as usize] else {
@@ -296,7 +300,7 @@ impl Splitting {
         match self.play(task, work, (self.low + 1, highest), u64::MAX) {
             None => return self.wait(Stage::Trying(trials)),
             Some(Ended::Cut) => {
-                // Those that were not tried count as successes, and all that comes after them too.
+                // Trials that did not run count as successes, and so do all higher levels.
                 let successes = trials.climbed.len() as u32 + (all - trials.done);
                 self.rate *= f64::from(successes) / f64::from(all);
                 self.cut();
@@ -310,13 +314,13 @@ impl Splitting {
         true
     }
 
-    /// Goes on with a stage in the next slice.
+    /// Keeps a stage for the next slice.
     fn wait(&mut self, stage: Stage) -> bool {
         self.stage = stage;
         false
     }
 
-    /// Goes on after a trial that has ended.
+    /// Continues after the end of a trial.
     fn next_trial(&mut self, task: &Task<'_>, trials: Trials) {
         let done = trials.done + 1;
         if done < task.trials {
@@ -330,7 +334,7 @@ impl Splitting {
         self.begin_trials(trials.level + 1, task.rules);
     }
 
-    /// Begins the trials at a level, unless there is nothing to begin them at or nothing above it.
+    /// Starts the trials at a level. Ends the estimate if there are no positions to start from or no higher level.
     fn begin_trials(&mut self, level: u32, rules: &Rules) {
         let is_over = self.reached.iter().all(Option::is_none) || level > rules.height.into();
         self.stage = match is_over {
@@ -339,7 +343,7 @@ impl Splitting {
         };
     }
 
-    /// Ends it before its time.
+    /// Ends the estimate early.
     fn cut(&mut self) {
         if self.stretch == Counts::default() {
             self.end_stretch();
@@ -348,15 +352,16 @@ impl Splitting {
         self.stage = Stage::Over;
     }
 
-    /// Ends the stretch in which the first level is reached: the rate at which it was. Not at all counts as once. Before it has
-    /// begun, a loss counts like a time that the level is reached.
+    /// Ends the measurement of the rate at which the stack reaches the first level. At least one visit is counted.
+    /// Before the measurement starts, each loss counts as a visit.
     fn end_stretch(&mut self) {
         self.stretch = self.played().since(self.start);
         let reached = self.reached.len() as u64 + self.early_losses;
         self.rate = reached.max(1) as f64 / self.stretch.pieces.max(1) as f64;
     }
 
-    /// Plays on while the stack is within bounds, for at most so many pieces and about this much work; `None` if it may go on.
+    /// Plays while the stack is within bounds, for at most `pieces` pieces and about this much work. Returns `None` if
+    /// play may continue.
     fn play(
         &mut self,
         task: &Task<'_>,
@@ -409,7 +414,7 @@ impl Splitting {
     }
 }
 
-/// The highest stack that is low, and the first level, by how many looks saw each height.
+/// The largest height that is low, and the first level, from the number of looks that saw each height.
 fn levels(seen: &[u32]) -> (u32, u32) {
     let looks: u32 = seen.iter().sum();
     let mut below = 0;
@@ -428,12 +433,12 @@ fn levels(seen: &[u32]) -> (u32, u32) {
     (low, first.max(low + 2))
 }
 
-/// About how long an agent takes for a piece, in pieces of a linear controller.
+/// Approximate work of an agent per piece, in pieces of a linear controller.
 fn work_of_a_piece(agent: &Agent, rules: &Rules) -> u64 {
     let placements = match agent {
         Agent::Linear(_) => 1,
         Agent::Expectation(agent) => agent.placements_looked_at(rules),
-        // They weigh placements one by one: about as many as there are in all orientations.
+        // Other agents score placements one by one: about as many as a piece has in all orientations.
         _ => 3 * u64::from(rules.width),
     };
     agent.cost(rules).saturating_mul(placements).max(1)
@@ -454,7 +459,7 @@ impl Counts {
         }
     }
 
-    /// What came after some of it.
+    /// The counts since `other`.
     fn since(self, other: Counts) -> Counts {
         Counts {
             pieces: self.pieces - other.pieces,
