@@ -1,18 +1,18 @@
-//! What a clear is worth beyond its lines: points and lines sent to others, by spins, combos, back-to-back and perfect clears.
+//! The value of clears beyond their lines: points and lines sent, for spins, combos, back-to-back and perfect clears.
 //!
-//! The tables are data, and this file knows neither playfields nor rules: it gets what was cleared and how, and the chain of
-//! clears before it. Points and attack are apart, and each is counted by a table of its own.
+//! The tables are data. This file knows neither playfields nor rules: callers pass the clear, its spin, and the chain
+//! of clears before it. Points and attack are separate, each with its own table.
 //!
-//! A clear is *difficult* if it takes four lines, or any by a spin. Difficult clears that follow each other are back to back;
-//! a clear that is not difficult breaks that, a piece that clears nothing does not, spin or none. A *combo* counts pieces that
-//! clear something one after the other, from 0 on, and a piece that clears nothing ends it. A *perfect clear* leaves an empty
-//! playfield.
+//! A clear is *difficult* if it clears four lines, or any lines by a spin. Difficult clears in succession are
+//! *back-to-back*. A clear that is not difficult breaks the succession; a piece that clears nothing does not, with or
+//! without a spin. A *combo* counts successive pieces that clear lines, from 0, and a piece that clears nothing ends
+//! it. A *perfect clear* leaves an empty playfield.
 
 use super::choice::choice;
 use super::spin::Spin;
 
 choice! {
-    /// Which points clears make.
+    /// The points for clears.
     pub enum ClearPoints: "clear_points" {
         /// Points per number of lines, as in the scoring.
         Lines = 1, "lines";
@@ -24,7 +24,7 @@ choice! {
 }
 
 choice! {
-    /// Which lines clears send to others.
+    /// The number of lines that clears send to others.
     pub enum AttackTable: "attack_table" {
         /// No lines are sent.
         None = 1, "none";
@@ -35,55 +35,55 @@ choice! {
     }
 }
 
-/// The clears that a game has just made, one after the other.
+/// The recent clears of a game, on which the value of the next clear depends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// How many of the last pieces cleared something, one after the other.
+    /// Number of successive pieces, up to the last one, that cleared lines.
     pub clears: u16,
     /// Whether the last clear was difficult.
     pub back_to_back: bool,
 }
 
-/// What a piece cleared, and how.
+/// A clear: its lines and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clear {
-    /// How many lines.
+    /// Number of lines.
     pub lines: u8,
-    /// By which spin.
+    /// The spin of the piece.
     pub spin: Spin,
-    /// Whether nothing is left.
+    /// Whether the playfield is empty after the clear.
     pub is_perfect: bool,
 }
 
-/// What a clear is worth.
+/// The value of a clear.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClearWorth {
-    /// By [`ClearPoints::Guideline`].
+    /// Points by [`ClearPoints::Guideline`].
     pub points: f64,
     /// Lines sent, by an [`AttackTable`].
     pub attack: u32,
 }
 
-/// Guideline points for 0 to 4 lines: without a spin, by a mini and by a full one.
+/// Guideline points for 0 to 4 lines: without a spin, by a mini and by a full spin.
 const POINTS: [[u32; 5]; 3] =
     [[0, 100, 300, 500, 800], [100, 200, 400, 400, 400], [400, 800, 1200, 1600, 1600]];
-/// More for a perfect clear of 1 to 4 lines, and for one of four lines that is back to back.
+/// Extra points for a perfect clear of 1 to 4 lines, and for a back-to-back perfect clear of four lines.
 const PERFECT_POINTS: [u32; 4] = [800, 1200, 1800, 2000];
 const PERFECT_BACK_TO_BACK: u32 = 3200;
-/// More for each clear before this one.
+/// Extra points per clear before this one in the combo.
 const COMBO_POINTS: u32 = 50;
 
-/// Lines sent for 0 to 4 lines: without a spin, by a mini and by a full one.
+/// Lines sent for 0 to 4 lines: without a spin, by a mini and by a full spin.
 const ATTACK: [[u32; 5]; 3] = [[0, 0, 1, 2, 4], [0, 0, 1, 1, 1], [0, 2, 4, 6, 6]];
-/// Lines sent for a perfect clear, in place of all else.
+/// Lines sent for a perfect clear, instead of all others.
 const PERFECT_ATTACK: u32 = 10;
-/// More for the clears before this one: none, one, two ...; the last number stands for all that follow.
+/// Extra lines sent after 0, 1, 2 ... clears in the combo. The last number applies to all longer combos.
 const JSTRIS_COMBO: [u32; 13] = [0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5];
 const COLD_CLEAR_COMBO: [u32; 12] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 5];
 
 impl Clear {
-    /// The lines that it sends by itself, in all tables: 1, 2 and 4 for two, three and four lines; 2, 4 and 6 for one, two and
-    /// three by a full spin, 1 for two by a mini; for a perfect clear 10 in place of these.
+    /// The lines that the clear sends by itself, in all tables. Two, three and four lines send 1, 2 and 4. One, two and
+    /// three lines by a full spin send 2, 4 and 6; two lines by a mini send 1. A perfect clear sends 10 instead.
     pub fn base_attack(self) -> u32 {
         if self.is_perfect {
             return PERFECT_ATTACK;
@@ -93,7 +93,7 @@ impl Clear {
 }
 
 impl Chain {
-    /// What the next piece's clear is worth, and the chain with it.
+    /// The value of the next piece's clear, and the chain after it.
     pub fn then(self, table: AttackTable, clear: Clear) -> (Chain, ClearWorth) {
         let Clear { lines, spin, is_perfect } = clear;
         let (row, column) = (spin as usize, usize::from(lines.min(4)));

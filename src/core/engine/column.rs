@@ -1,4 +1,4 @@
-//! A column of a playfield as one machine word, bit r for row r: what can be asked of it, whatever the word.
+//! A column of a playfield as one machine word, bit r for row r, with the operations that all word sizes share.
 
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
@@ -22,21 +22,21 @@ pub trait Column:
     + Shr<u32, Output = Self>
     + std::hash::Hash
 {
-    /// Bits of the word.
+    /// Number of bits in the word.
     const BITS: u32;
-    /// No cell.
+    /// The word of an empty column.
     const EMPTY: Self;
-    /// The lowest bits of a wide word; the caller knows that the others are zero.
+    /// Converts a wide word whose bits beyond [`Column::BITS`] are zero.
     fn from_u64(bits: u64) -> Self;
-    /// The column's bits in a wide word.
+    /// The column as a wide word.
     fn to_u64(self) -> u64;
-    /// How many cells are full.
+    /// Number of full cells.
     fn count(self) -> u32;
-    /// The row just above the highest full cell, 0 if there is none.
+    /// The row just above the highest full cell; 0 if the column is empty.
     fn top(self) -> u32;
-    /// The row of the lowest full cell; [`Column::BITS`] if there is none.
+    /// The row of the lowest full cell; [`Column::BITS`] if the column is empty.
     fn lowest(self) -> u32;
-    /// The rows below `row`, all full.
+    /// A word with all rows below `row` full.
     #[inline]
     fn below(row: u32) -> Self {
         Self::from_u64((1u64 << row) - 1)

@@ -1,49 +1,50 @@
-//! Garbage in a game: lines wait, are taken away by what is sent, and rise from below.
+//! Garbage in a game: lines queue up, attack cancels them, and they rise from below.
 //!
-//! It is a state of a few bytes beside the playfield. This file knows no pieces, and does not ask who sends what.
+//! The state is a few bytes next to the playfield. This file knows no pieces and does not ask who sends what.
 
 use super::column::Column;
 use super::garbage::Garbage;
 use super::playfield::{Landed, PlayfieldOf};
 use super::rules::Rules;
 
-/// Places for lines that wait: those that may rise with the current piece, with the one after it, and so on.
+/// Number of queue slots: for lines that may rise with the current piece, with the one after it, and so on.
 pub const WAITING: usize = Garbage::MAX_DELAY as usize + 1;
 
-/// Where the counter of rows that have risen stops. No game gets there.
+/// The limit of the counter of risen rows. No game reaches it.
 const MAX_RISEN: u64 = 1 << 53;
 
-/// The garbage that waits in a game, and what has risen of it.
+/// The queued garbage of a game, and the rows that have risen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Incoming {
-    /// Lines that wait: `lines[k]` of them may rise when the k-th piece from now lands, the current one being the 0th. In all
-    /// at most as many as the playfield has rows.
+    /// Queued lines: `lines[k]` may rise when the k-th piece from now lands, the current piece being the 0th. The total
+    /// is at most the number of rows of the playfield.
     pub lines: [u8; WAITING],
     /// Rows that have risen so far.
     pub risen: u64,
-    /// The column of the hole of the last one; 0 where none has risen.
+    /// The column of the last risen row's hole; 0 before any row has risen.
     pub hole: u8,
-    /// How many of them rose after the last landing.
+    /// Number of rows that rose after the last landing.
     pub just_risen: u8,
 }
 
 impl Incoming {
-    /// How many lines wait.
+    /// Number of queued lines.
     pub fn waiting(&self) -> u32 {
         self.lines.iter().map(|&lines| u32::from(lines)).sum()
     }
 
-    /// What a player sees of it: the lines that wait, in one place more than the rules' delay; in none where there is no garbage.
+    /// The queue as players see it: one slot more than the rules' delay; empty without garbage.
     pub fn seen(&self, rules: &Rules) -> &[u8] {
         &self.lines[..rules.garbage.map_or(0, |garbage| usize::from(garbage.delay_pieces) + 1)]
     }
 
-    /// What follows the landing of piece `piece` of an episode, counted from 0, that the rules have judged and cleared: it has
-    /// sent so many lines.
+    /// Applies garbage after the landing of piece `piece` of an episode, counted from 0. The rules have already judged
+    /// and cleared the landing, which has sent `sent` lines.
     ///
-    /// A landing that ended the game is the end of it. Otherwise sent lines take those away that have waited longest; then
-    /// those rise that may, if the piece has cleared none; and then the piece's own lines begin to wait. Returns the same with
-    /// what garbage has done: a game ends if a cell is pushed over the top, or lies where the rules end the game.
+    /// A landing that ended the game changes nothing here. Otherwise the sent lines cancel queued lines, the oldest
+    /// first. Then, if the piece cleared no lines, the lines that are due rise. Then the piece's own lines join the
+    /// queue. Returns the landing with the effects of garbage: the game ends if a cell is pushed over the top, or lies
+    /// where the rules end the game.
     pub fn follow<C: Column, const N: usize>(
         &mut self,
         rules: &Rules,
@@ -64,7 +65,7 @@ impl Incoming {
             }
             terminal |= self.just_risen > 0 && playfield.is_topped_out(rules.top_out);
         }
-        // Lines that were held back may rise with the next piece, as those may that wait for it.
+        // Lines that were held back may rise with the next piece, together with the lines due then.
         let held_back = self.lines[0];
         self.lines.copy_within(1.., 0);
         self.lines[WAITING - 1] = 0;
@@ -75,7 +76,7 @@ impl Incoming {
         Landed { terminal, ..landed }
     }
 
-    /// Takes waiting lines away, those first that have waited longest.
+    /// Cancels queued lines, the oldest first.
     fn cancel(&mut self, sent: u32) {
         let mut left = sent;
         for lines in &mut self.lines {
@@ -85,7 +86,7 @@ impl Incoming {
         }
     }
 
-    /// One row rises. Returns whether it pushes a cell over the top.
+    /// Lets one row rise. Returns whether it pushes a cell over the top.
     fn rise<C: Column, const N: usize>(
         &mut self,
         garbage: Garbage,

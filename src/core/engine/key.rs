@@ -1,34 +1,35 @@
-//! The keys that players press, by number. [`keypress`](super::keypress) says what they do to a piece that only falls,
-//! [`steered`](super::steered) what they do in modern Tetris, which has more of them, and [`paths`](super::paths) which of
-//! them lead to a placement.
+//! The keys that players press, by number. [`keypress`](super::keypress) defines their effect in falling games,
+//! [`steered`](super::steered) their effect in modern Tetris, which has more keys. [`paths`](super::paths) finds the
+//! keys that lead to a placement.
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Key {
-    /// Nothing: time passes.
+    /// No key: time passes.
     Idle = 0,
-    /// One column to the left.
+    /// Move one column to the left.
     Left = 1,
-    /// One column to the right.
+    /// Move one column to the right.
     Right = 2,
-    /// A quarter turn counter-clockwise.
+    /// Turn a quarter counter-clockwise.
     TurnLeft = 3,
-    /// A quarter turn clockwise.
+    /// Turn a quarter clockwise.
     TurnRight = 4,
-    /// All the way down, and locked.
+    /// Drop to the ground and lock.
     HardDrop = 5,
-    /// One row down. Modern Tetris only.
+    /// Move one row down. Modern Tetris only.
     SoftDrop = 6,
-    /// All the way down, without locking. Modern Tetris only.
+    /// Drop to the ground without locking. Modern Tetris only.
     SonicDrop = 7,
-    /// Half a turn. Modern Tetris only.
+    /// Turn by 180 degrees. Modern Tetris only.
     TurnHalf = 8,
-    /// The piece is held, and the other one appears. Modern Tetris only.
+    /// Hold the piece and bring another one into play. Modern Tetris only.
     Hold = 9,
-    /// To the left until something is in the way, as a key that is held down does. In lists of keys only: it is no action.
+    /// Move to the left until something is in the way, like a key held down. Exists only in lists of keys, not as an
+    /// action.
     FarLeft = 10,
-    /// To the right until something is in the way. In lists of keys only: it is no action.
+    /// Move to the right until something is in the way. Exists only in lists of keys, not as an action.
     FarRight = 11,
 }
 
@@ -49,10 +50,10 @@ impl Key {
         Key::FarRight,
     ];
 
-    /// The keys of the game in which a piece only falls.
+    /// The keys of falling games.
     pub const FALLING: &[Key] = Key::ALL.split_at(6).0;
 
-    /// The keys of modern Tetris: those that are actions.
+    /// The keys of modern Tetris that are actions.
     pub const STEERING: &[Key] = Key::ALL.split_at(10).0;
 
     /// The key's name.
@@ -83,7 +84,7 @@ impl Key {
         }
     }
 
-    /// The action that begins what the key does: for a key that is held down, one press of it.
+    /// The action that starts the key's effect: for a key held down, one press of it.
     pub const fn action(self) -> Key {
         match self {
             Key::FarLeft => Key::Left,

@@ -1,15 +1,15 @@
-//! A piece: its number within the set of pieces that a game is played with.
+//! A piece: its number within the game's set of pieces.
 //!
-//! The set says which shapes a number has, and which letter: see [`Rules::shapes`](super::Rules::shapes).
-//! [`Tetromino`](super::Tetromino) is another name for a piece, in code that is about the seven tetrominoes, whose numbers have
-//! names of their own.
+//! The set gives a number its shapes and its letter: see [`Rules::shapes`](super::Rules::shapes).
+//! [`Tetromino`](super::Tetromino) is another name for a piece, for code about the seven tetrominoes, whose numbers
+//! have named constants.
 
 use std::num::NonZeroU8;
 
 /// A piece, by its number from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Piece(
-    /// One more than the number, so that an `Option` of a piece takes no more room.
+    /// The number plus one, so that an `Option<Piece>` has the same size.
     NonZeroU8,
 );
 

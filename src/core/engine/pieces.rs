@@ -1,14 +1,15 @@
-//! Sets of pieces: which shapes a game is played with, by drawings.
+//! Sets of pieces, defined by drawings.
 //!
-//! The seven tetrominoes are one row of the table of sets, and what nearly every game is played with. Others are for the
-//! literature that plays with them, and callers may draw their own. Every piece has a letter, by which sequences name it.
+//! The seven tetrominoes are one row of the table of sets, and nearly every game uses them. The other named sets are
+//! from the literature, and callers may draw sets. Every piece has a letter for use in sequences.
 //!
-//! A piece is drawn as one to five cells that touch, by their sides or by corners alone. There are 773 ways to draw that, and
-//! the shapes of all of them are kept in one table. That is the surprising decision: a set of a caller is a list of numbers
-//! into that table, so that a set is a small value, and nothing that callers send ever adds to what the process keeps.
+//! A drawing has one to five cells that touch by sides or corners. There are 773 such drawings, and one table holds the
+//! shapes of all of them. That is the surprising decision: a caller's set is a list of numbers into that table, so a
+//! set is a small value, and nothing that callers send ever adds to the memory of the process.
 //!
-//! Of a set other than the tetrominoes a piece has one table of orientations, the literature's: its drawing, then quarter turns
-//! counter-clockwise, distinct shapes only. It appears with its lowest cells in the top row, and does not turn on its way.
+//! Pieces of sets other than the tetrominoes have one orientation table, the literature's: the drawing, then quarter
+//! turns counter-clockwise, distinct shapes only. Such a piece appears with its lowest cells in the top row and does
+//! not turn on its way.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,34 +19,34 @@ use super::piece::Piece;
 use super::shape::{MAX_SIDE, Shape, Shapes};
 use super::tetromino::{CANONICAL, Tetromino};
 
-/// The most pieces of a set.
+/// The largest number of pieces in a set.
 pub const MAX_PIECES: usize = 32;
 
-/// The most bytes of a set in words: 32 pieces with five rows of five cells, each with a letter.
+/// The largest size of a set as text, in bytes: 32 pieces with five rows of five cells, each with a letter.
 pub const MAX_SET_BYTES: usize = 1_024;
 
-/// The pieces of a game.
+/// The set of pieces of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PieceSet(Kind);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
-    /// The seven, in any table of orientations.
+    /// The seven tetrominoes, in any orientation table.
     #[default]
     Tetrominoes,
-    /// Another row of [`PIECE_SETS`], by its index.
+    /// Another row of [`PIECE_SETS`], by index.
     Named(u8),
-    /// A caller's.
+    /// A set drawn by a caller.
     Drawn(DrawnSet),
 }
 
-/// A caller's own set.
+/// A set drawn by a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DrawnSet {
     len: u8,
-    /// ASCII letters and digits, all different; 0 from `len` on.
+    /// ASCII letters and digits, all different; 0 at `len` and beyond.
     letters: [u8; MAX_PIECES],
-    /// Numbers into [`DRAWINGS`]; 0 from `len` on.
+    /// Indices into [`DRAWINGS`]; 0 at `len` and beyond.
     drawings: [u16; MAX_PIECES],
 }
 
@@ -56,12 +57,12 @@ pub struct NamedPieceSet {
     pub name: &'static str,
     /// Source of the set, in one sentence.
     pub source: &'static str,
-    /// A letter for each piece.
+    /// One letter per piece.
     letters: &'static str,
     shapes: &'static [Shapes],
 }
 
-/// Shapes from one drawing a piece.
+/// Shapes from one drawing per piece.
 const fn drawn<const N: usize>(drawings: [&str; N]) -> [Shapes; N] {
     let mut table = [Shapes::of_piece(Shape::from_drawing("X")); N];
     let mut i = 0;
@@ -96,7 +97,7 @@ static PENTOMINOES: [Shapes; 18] = drawn([
     ".XX/.X./XX.",
 ]);
 
-/// Every set with a name, the tetrominoes first.
+/// All named sets, the tetrominoes first.
 pub static PIECE_SETS: [NamedPieceSet; 5] = [
     NamedPieceSet {
         name: "tetrominoes",
@@ -131,7 +132,7 @@ pub static PIECE_SETS: [NamedPieceSet; 5] = [
     },
 ];
 
-/// Why a text is no set of pieces.
+/// The reason why a text is not a set of pieces.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PieceSetError {
     /// One word that is neither a set's name nor a drawing.
@@ -143,27 +144,27 @@ pub enum PieceSetError {
         /// The word.
         name: String,
     },
-    /// More text than a set needs.
+    /// The text is longer than any set.
     #[error("has {0} bytes, expected at most {MAX_SET_BYTES}")]
     TooLong(usize),
-    /// No pieces, or too many.
+    /// The text has no pieces, or too many.
     #[error("has {0} pieces, expected 1 to {MAX_PIECES}")]
     Count(usize),
-    /// Some pieces have letters and others have none.
+    /// Some pieces have letters and others do not.
     #[error("has letters for some pieces only, expected one for each, as in A=XX, or none")]
     SomeLetters,
     /// A letter that is not one ASCII letter or digit.
     #[error("has a piece with the letter {0:?}, expected one of A to Z, a to z, 0 to 9")]
     Letter(String),
-    /// A letter of two pieces.
+    /// A letter that two pieces have.
     #[error("has two pieces with the letter {0:?}, expected all different")]
     SameLetter(char),
-    /// A drawing with rows of different lengths, or other characters.
+    /// A drawing with rows of different lengths, or with other characters.
     #[error(
         "has the drawing {0:?}, expected rows of the same length from the top, / between them, X full, . empty"
     )]
     Drawing(String),
-    /// A drawing of something that is no piece.
+    /// A drawing whose cells do not form a piece.
     #[error(
         "has the drawing {0:?}, expected 1 to {MAX_SIDE} cells, each of which touches another by a side or a corner"
     )]
@@ -174,43 +175,43 @@ fn names() -> String {
     PIECE_SETS.map(|set| set.name).join(", ")
 }
 
-/// A sequence of pieces has a letter that names none of the set.
+/// A sequence of pieces has a letter that no piece of the set has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{letter:?} at position {position} names no {}, expected one of {}", if set.is_tetrominoes() { "tetromino" } else { "piece of the set" }, spaced(set))]
 pub struct UnknownLetter {
-    /// What was found.
+    /// The letter.
     pub letter: char,
-    /// Where, counted from 0 in characters.
+    /// Position of the letter, in characters from 0.
     pub position: usize,
     /// The set.
     pub set: PieceSet,
 }
 
-/// The letters of a set with blanks between them.
+/// The letters of a set, separated by blanks.
 fn spaced(set: &PieceSet) -> String {
     let letters: Vec<String> = set.letters().map(String::from).collect();
     letters.join(" ")
 }
 
 impl PieceSet {
-    /// The seven.
+    /// The seven tetrominoes.
     pub const TETROMINOES: PieceSet = PieceSet(Kind::Tetrominoes);
-    /// The set `melax`.
+    /// The set named `melax`.
     pub const MELAX: PieceSet = PieceSet(Kind::Named(1));
 
-    /// The set with this name, in upper or lower case.
+    /// The set with this name; upper and lower case are equal.
     pub fn named(name: &str) -> Option<PieceSet> {
         let index = PIECE_SETS.iter().position(|set| set.name.eq_ignore_ascii_case(name))?;
         Some(if index == 0 { PieceSet::TETROMINOES } else { PieceSet(Kind::Named(index as u8)) })
     }
 
-    /// Reads a name, or drawings with blanks between them: `A=X./XX B=XX`, or without letters, which are A, B, C ... then.
+    /// Reads a name, or drawings separated by blanks: `A=X./XX B=XX`. Drawings without letters get A, B, C ...
     ///
-    /// A drawing has its rows from the top, `/` between them, `X` full, `.` empty. Empty rows and columns around it do not count.
-    /// Two pieces may have the same drawing: then it comes more often.
+    /// A drawing lists its rows from the top, separated by `/`, with `X` for full and `.` for empty. Empty rows and
+    /// columns around it are ignored. Two pieces may have the same drawing, which is then dealt more often.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// [`PieceSetError`] for the first problem.
     pub fn parse(text: &str) -> Result<PieceSet, PieceSetError> {
         if text.len() > MAX_SET_BYTES {
             return Err(PieceSetError::TooLong(text.len()));
@@ -247,13 +248,13 @@ impl PieceSet {
         Ok(PieceSet(Kind::Drawn(set)))
     }
 
-    /// Whether these are the seven, for which all rules and the kernels are made.
+    /// Whether this is the set of tetrominoes, the only set that all rules and the kernels support.
     #[inline(always)]
     pub const fn is_tetrominoes(&self) -> bool {
         matches!(self.0, Kind::Tetrominoes)
     }
 
-    /// How many there are.
+    /// Number of pieces.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -263,17 +264,17 @@ impl PieceSet {
         }
     }
 
-    /// Whether there are none: never.
+    /// Always false: every set has a piece.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// All of them, by number.
+    /// All pieces, by number.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Piece> + Clone + use<> {
         (0..self.len() as u8).map(Piece::new)
     }
 
-    /// The piece with this number, if there is one.
+    /// The piece with this number.
     pub fn piece(&self, number: u8) -> Option<Piece> {
         (usize::from(number) < self.len()).then(|| Piece::new(number))
     }
@@ -296,7 +297,7 @@ impl PieceSet {
         self.iter().map(|piece| self.letter(piece))
     }
 
-    /// The letters of some pieces.
+    /// The letters of these pieces.
     ///
     /// # Panics
     /// When the set has no such piece.
@@ -304,7 +305,7 @@ impl PieceSet {
         pieces.into_iter().map(|&piece| self.letter(piece)).collect()
     }
 
-    /// The piece with this letter. That of a tetromino may be small; elsewhere a small letter is another one.
+    /// The piece with this letter. Tetrominoes also have small letters; in other sets a small letter is another piece.
     pub fn from_letter(&self, letter: char) -> Option<Piece> {
         if self.is_tetrominoes() {
             return Tetromino::from_letter(letter);
@@ -312,7 +313,7 @@ impl PieceSet {
         self.iter().find(|piece| self.letter(*piece) == letter)
     }
 
-    /// Reads a sequence of letters; blanks between them are skipped.
+    /// Reads a sequence of letters and skips blanks.
     ///
     /// # Errors
     /// [`UnknownLetter`] for the first character that is neither blank nor a letter of the set.
@@ -336,7 +337,7 @@ impl PieceSet {
         }
     }
 
-    /// The most cells of a piece.
+    /// Number of cells of the largest piece.
     pub fn max_cells(&self) -> u8 {
         let cells = self.iter().map(|piece| self.shapes(piece).as_slice()[0].num_cells());
         cells.max().unwrap_or(0)
@@ -348,7 +349,7 @@ impl PieceSet {
         self.iter().find(|piece| !fits(*piece))
     }
 
-    /// The pieces as letters and drawings, whether or not the set has a name.
+    /// The pieces as letters and drawings, even if the set has a name.
     pub fn drawings(&self) -> String {
         let drawing = |piece| format!("{}={}", self.letter(piece), self.shapes(piece).as_slice()[0]);
         let drawings: Vec<String> = self.iter().map(drawing).collect();
@@ -356,7 +357,7 @@ impl PieceSet {
     }
 }
 
-/// The name of the set, or its letters and drawings: what [`PieceSet::parse`] reads.
+/// The name of the set, or its letters and drawings, in the format of [`PieceSet::parse`].
 impl fmt::Display for PieceSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -367,7 +368,7 @@ impl fmt::Display for PieceSet {
     }
 }
 
-/// Reads a sequence of tetrominoes' letters; blanks between them are skipped.
+/// Reads a sequence of tetromino letters and skips blanks.
 ///
 /// # Errors
 /// [`UnknownLetter`] for the first character that is neither blank nor one of the seven letters.
@@ -375,7 +376,7 @@ pub fn parse_sequence(letters: &str) -> Result<Vec<Tetromino>, UnknownLetter> {
     PieceSet::TETROMINOES.parse_sequence(letters)
 }
 
-/// What pieces are called that have no letters.
+/// Default letters of pieces without letters.
 const LETTERS: &[u8; MAX_PIECES] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef";
 
 fn one_letter(letter: &str) -> Result<u8, PieceSetError> {
@@ -394,12 +395,12 @@ static DRAWINGS: LazyLock<Vec<Shapes>> = LazyLock::new(|| {
 /// The cells of every drawing, sorted.
 static CELLS: LazyLock<Vec<Cells>> = LazyLock::new(every_drawing);
 
-/// Row and column of cells, sorted, from the lowest row and the leftmost column that has one.
+/// Sorted rows and columns of cells, counted from the lowest row and the leftmost column with a cell.
 type Cells = Vec<(u8, u8)>;
 
-/// Every way to draw one to five cells that touch: 1, 4, 20, 110 and 638, so 773.
+/// All drawings of one to five touching cells: 1, 4, 20, 110 and 638, in total 773.
 ///
-/// One more cell is put on every place beside those of a drawing; what has been seen already is one drawing.
+/// Adds one cell in every place next to each drawing, and keeps each new drawing once.
 fn every_drawing() -> Vec<Cells> {
     let mut all: BTreeSet<Cells> = BTreeSet::new();
     let mut last = BTreeSet::from([vec![(0, 0)]]);
@@ -419,7 +420,7 @@ fn every_drawing() -> Vec<Cells> {
     all.into_iter().collect()
 }
 
-/// The eight cells around one, a row and a column further up and to the right, so that there are no negative numbers.
+/// The eight cells around a cell. Wrapping arithmetic: a row or column below 0 becomes 255.
 fn around((row, column): (u8, u8)) -> impl Iterator<Item = (u8, u8)> {
     let steps = (0..9).filter(|step| *step != 4).map(|step| (step / 3, step % 3));
     steps.map(move |(up, right)| {
@@ -427,7 +428,7 @@ fn around((row, column): (u8, u8)) -> impl Iterator<Item = (u8, u8)> {
     })
 }
 
-/// Cells moved so that the lowest row and the leftmost column are 0, sorted. A row or a column of 255 is the one below 0.
+/// Sorted cells, moved so that the lowest row and the leftmost column are 0. A row or column of 255 stands for -1.
 fn in_its_corner(cells: impl Iterator<Item = (u8, u8)>) -> Cells {
     let up: Vec<(u8, u8)> =
         cells.map(|(row, column)| (row.wrapping_add(1), column.wrapping_add(1))).collect();
@@ -453,7 +454,7 @@ fn number_of_drawing(drawing: &str) -> Result<u16, PieceSetError> {
     let full: Vec<(usize, usize)> = full.take(MAX_SIDE + 1).collect();
     let (lowest, leftmost) = (full.iter().map(|cell| cell.0).min(), full.iter().map(|cell| cell.1).min());
     let (Some(lowest), Some(leftmost)) = (lowest, leftmost) else { return Err(no_piece()) };
-    // No piece is so large that a number is cut off: it is not among the drawings.
+    // A clipped number never matches, because no drawing is that large.
     let small = |at: usize, least: usize| u8::try_from(at - least).unwrap_or(u8::MAX);
     let mut cells: Cells =
         full.iter().map(|&(row, column)| (small(row, lowest), small(column, leftmost))).collect();

@@ -1,31 +1,31 @@
-//! A single place of a piece in modern Tetris: how it is moved and turned from there, with kicks, and what it counts as where
-//! it comes to rest.
+//! A single place of a piece in modern Tetris: moves and turns from there, with kicks, and the spin of a piece that
+//! rests there.
 //!
-//! [`paths`](super::paths) looks at all places of a piece, one after the other, and has what is in the way worked out
-//! beforehand; [`steered`](super::steered) looks at few, and asks the playfield. Both are a [`Ground`]. This file knows neither
-//! time nor keys, and of the playfield only whether a place is free.
+//! [`paths`](super::paths) looks at all places of a piece in turn and precomputes the obstacles;
+//! [`steered`](super::steered) looks at few places and asks the playfield. Both implement [`Ground`]. This file knows
+//! neither time nor keys, and of the playfield only whether a place is free.
 
 use super::reachable::Resting;
 use super::rotation::Turns;
 use super::spin::{Spin, SpinRule};
 use super::tetromino::{TRUE_POSES, Tetromino};
 
-/// Where a piece is, and by what it came there as far as its spin [counts](Arrival::counted).
+/// The place of a piece, with its arrival if that [counts](Arrival::counted) for spins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Quarter turns to the right from how it appears.
+    /// Quarter turns to the right from the appearing orientation.
     pub orientation: usize,
-    /// Of the anchor.
+    /// Column of the anchor.
     pub column: i32,
     pub row: i32,
     pub arrival: Arrival,
 }
 
-/// How a piece came to where it is.
+/// The way in which a piece arrived at its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Arrival {
-    /// By a step, a fall, or because it appeared there.
+    /// By a move, by falling, or by appearing there.
     #[default]
     Moved = 0,
     /// By a turn.
@@ -35,10 +35,10 @@ pub enum Arrival {
 }
 
 impl Arrival {
-    /// All three, by number.
+    /// All arrivals, by number.
     pub const ALL: [Arrival; 3] = [Arrival::Moved, Arrival::Turned, Arrival::TurnedFully];
 
-    /// Whether a piece can come somewhere like this.
+    /// Whether a piece can arrive in this way.
     pub fn is_of(self, spin_rule: SpinRule, tetromino: Tetromino) -> bool {
         match self {
             Arrival::Moved => true,
@@ -47,7 +47,7 @@ impl Arrival {
         }
     }
 
-    /// The arrival as far as the spin rule counts it: a piece whose turns are no spins has always been moved.
+    /// The arrival as the spin rule counts it. If the rule ignores the turns of a piece, every arrival is a move.
     #[inline]
     pub(super) fn counted(self, spin_rule: SpinRule, tetromino: Tetromino) -> Arrival {
         match (spin_rule, tetromino) {
@@ -58,29 +58,29 @@ impl Arrival {
     }
 }
 
-/// A turn that can be made.
+/// A possible turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turned {
     pub place: Place,
-    /// How the piece came there, whether or not its spin counts.
+    /// The piece's arrival, even if its spin does not count.
     pub arrival: Arrival,
-    /// Whether a kick has lifted the piece, compared with the first place that the turn tries.
+    /// Whether a kick has lifted the piece above the first place that the turn tries.
     pub is_lifted: bool,
 }
 
-/// A piece and all that can be in its way.
+/// A piece and its obstacles.
 pub(super) trait Ground {
     fn tetromino(&self) -> Tetromino;
     fn turns(&self) -> &Turns;
     fn spin_rule(&self) -> SpinRule;
 
-    /// Whether the piece can be there.
+    /// Whether the piece fits there.
     fn is_free(&self, orientation: usize, column: i32, row: i32) -> bool;
 
-    /// Whether a cell is full; the walls and what is below the floor are.
+    /// Whether a cell is full. The walls and the cells below the floor are full.
     fn is_full(&self, column: i32, row: i32) -> bool;
 
-    /// Moved by this much, if it can be.
+    /// The place after a move by these columns and rows; `None` if it is blocked.
     #[inline]
     fn moved(&self, place: Place, columns: i32, rows: i32) -> Option<Place> {
         let moved =
@@ -88,10 +88,11 @@ pub(super) trait Ground {
         self.is_free(moved.orientation, moved.column, moved.row).then_some(moved)
     }
 
-    /// Turned to the right by these quarters, if it can be; by kicks that lift it only where that is allowed.
+    /// The place after a turn to the right by these quarters; `None` if it is blocked. Without `may_lift`, kicks that
+    /// lift the piece are not tried.
     #[inline]
     fn turned(&self, place: Place, quarters: usize, may_lift: bool) -> Option<Turned> {
-        // A turned O is where it was, and no spin.
+        // A turned O does not move, and is not a spin.
         if self.tetromino() == Tetromino::O {
             return None;
         }
@@ -117,7 +118,7 @@ pub(super) trait Ground {
         allowed.map(turned).find(|turned| self.is_free(to, turned.place.column, turned.place.row))
     }
 
-    /// The placement of a piece that comes to rest where it is.
+    /// The placement of a piece that comes to rest at this place.
     fn resting(&self, place: Place) -> Resting {
         let shape = &TRUE_POSES[self.tetromino().index()][place.orientation];
         let orientation = match self.tetromino() {
@@ -133,7 +134,7 @@ pub(super) trait Ground {
         }
     }
 
-    /// What a piece counts as that comes to rest where it is.
+    /// The spin of a piece that comes to rest at this place.
     fn spin(&self, place: Place) -> Spin {
         let Place { orientation, column, row, arrival } = place;
         if arrival == Arrival::Moved {

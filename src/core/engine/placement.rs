@@ -1,53 +1,53 @@
 //! A placement, by number and by shape, and sets of placements. [`reach`](super::reach) says which ones exist.
 //!
-//! Where pieces come straight down, an orientation and a column say where a piece comes to rest. Where they move on the way, a
-//! placement names its [`Spot`] too; and under rules that let a player hold a piece, every placement exists once for the
-//! current piece and once for the other one.
+//! For straight drops, an orientation and a column determine where a piece comes to rest. If pieces move on their way,
+//! a placement also includes its [`Spot`]. If the rules have hold, every placement exists once for the current piece
+//! and once for the other one.
 
 use super::piece::Piece;
 use super::rules::Rules;
 use super::shape::Shape;
 use super::spin::Spin;
 
-/// One choice: an orientation of a piece and the column of its leftmost cell, and what these two leave open.
+/// One choice of a player: an orientation of a piece, the column of its leftmost cell, and what these two leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
-    /// Index into the distinct shapes of the piece under the rules at hand.
+    /// Index into the distinct shapes of the piece under these rules.
     pub orientation: u8,
     /// Column of the leftmost cell.
     pub column: u8,
-    /// Where it comes to rest under [`Reach::Moves`](super::Reach::Moves); elsewhere none: straight down from above.
+    /// The resting place under [`Reach::Moves`](super::Reach::Moves); `None` for a straight drop from above.
     pub spot: Option<Spot>,
-    /// Whether the current piece is held, and the other one placed: the piece that was held, or the next one.
+    /// Whether the current piece is held and the other one placed: the piece that was held, or the next one.
     pub hold: bool,
 }
 
-/// Where a placement comes to rest, of all places in its column, and what it counts as.
+/// The resting place of a placement among all places in its column, and its spin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spot {
     /// The row of the lowest cell.
     pub row: u8,
-    /// What the way there makes of it; always [`Spin::None`] where the rules do not tell spins apart.
+    /// The spin of the way there; always [`Spin::None`] if the rules do not distinguish spins.
     pub spin: Spin,
 }
 
 impl Placement {
-    /// The one that goes straight down.
+    /// A straight drop.
     #[inline(always)]
     pub const fn straight(orientation: u8, column: u8) -> Placement {
         Placement { orientation, column, spot: None, hold: false }
     }
 
-    /// This placement with the current piece held, or not.
+    /// This placement with or without hold.
     #[must_use]
     #[inline]
     pub const fn holding(self, hold: bool) -> Placement {
         Placement { hold, ..self }
     }
 
-    /// The placement as an action: `orientation * width + column`; under [`Reach::Moves`](super::Reach::Moves)
-    /// `((orientation * width + column) * rows + row) * labels + spin`, with [`Rules::spot_rows`] and [`Rules::spin_labels`].
-    /// With the current piece held, [`Rules::num_placements`] is added.
+    /// The placement as an action: `orientation * width + column`. Under [`Reach::Moves`](super::Reach::Moves) it is
+    /// `((orientation * width + column) * rows + row) * labels + spin`, with [`Rules::spot_rows`] and
+    /// [`Rules::spin_labels`]. Hold adds [`Rules::num_placements`].
     #[inline]
     pub const fn action(self, rules: &Rules) -> u32 {
         let plain = self.orientation as u32 * rules.width as u32 + self.column as u32;
@@ -77,15 +77,15 @@ impl Placement {
         Placement { orientation: (plain / width) as u8, column: (plain % width) as u8, spot, hold }
     }
 
-    /// What it counts as.
+    /// The spin of the placement.
     #[inline]
     pub fn spin(self) -> Spin {
         self.spot.map_or(Spin::None, |spot| spot.spin)
     }
 
-    /// The shape that comes to rest, or `None` when the piece has no such orientation or sticks out of the wall.
+    /// The shape of the placed piece; `None` if the piece has no such orientation or sticks out of the wall.
     ///
-    /// [`placements`](super::placements) says whether it can get there on a playfield.
+    /// [`placements`](super::placements) says whether the piece can get there on a playfield.
     #[inline]
     pub fn shape(self, rules: &Rules, piece: Piece) -> Option<&'static Shape> {
         let shape = rules.shapes(piece).get(usize::from(self.orientation))?;
@@ -93,9 +93,9 @@ impl Placement {
     }
 }
 
-/// The distinct placements of a piece that exist on a playfield, the ones that end the game included.
+/// The distinct placements of a piece that exist on a playfield, including placements that end the game.
 ///
-/// In ascending action order.
+/// Placements are in ascending order of their actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementSet {
     /// Straight drops.
@@ -105,7 +105,7 @@ pub enum PlacementSet {
 }
 
 impl PlacementSet {
-    /// How many there are.
+    /// Number of placements.
     #[inline]
     pub fn len(&self) -> u32 {
         match self {
@@ -114,13 +114,13 @@ impl PlacementSet {
         }
     }
 
-    /// Whether there are none, which ends the game.
+    /// Whether the piece has no placement, which ends the game.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a placement is one of them.
+    /// Whether the set contains a placement.
     #[inline]
     pub fn contains(&self, placement: Placement) -> bool {
         match self {
@@ -129,7 +129,7 @@ impl PlacementSet {
         }
     }
 
-    /// The n-th of them, from 0, in ascending action order.
+    /// The n-th placement, from 0, in ascending order of actions.
     #[inline]
     pub fn nth(&self, n: u32) -> Option<Placement> {
         match self {
@@ -138,7 +138,7 @@ impl PlacementSet {
         }
     }
 
-    /// Placements of one orientation, as numbers for [`PlacementSet::nth`].
+    /// The indices of one orientation's placements, for [`PlacementSet::nth`].
     pub fn of_orientation(&self, orientation: u8) -> std::ops::Range<u32> {
         match self {
             PlacementSet::Drops(drops) => {
@@ -164,20 +164,20 @@ impl PlacementSet {
         }
     }
 
-    /// All of them, in ascending action order.
+    /// All placements, in ascending order of actions.
     pub fn iter(&self) -> impl Iterator<Item = Placement> + '_ {
         (0..self.len()).map(|n| self.nth(n).expect("below their number"))
     }
 }
 
-/// The placements that go straight down.
+/// The straight drops of a piece.
 ///
-/// The columns of one orientation are neighbours: what is in the way on one side hides all that lies behind it.
+/// The columns of one orientation are contiguous: an obstacle on one side hides everything beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drops {
-    /// By orientation, the leftmost column; 0 where there is none.
+    /// The leftmost column, by orientation; 0 for an orientation without placements.
     pub(super) first: [u8; 4],
-    /// By orientation, how many columns there are from that one on.
+    /// Number of columns from the leftmost one, by orientation.
     pub(super) count: [u8; 4],
 }
 
@@ -189,29 +189,29 @@ impl Drops {
         (((1u64 << self.count[orientation]) - 1) << self.first[orientation]) as u32
     }
 
-    /// How many there are.
+    /// Number of placements.
     #[inline]
     pub fn len(&self) -> u32 {
         self.count.into_iter().map(u32::from).sum()
     }
 
-    /// Whether there are none, which ends the game.
+    /// Whether the piece has no placement, which ends the game.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == [0; 4]
     }
 
-    /// Whether a placement is one of them.
+    /// Whether the set contains a placement.
     #[inline]
     pub fn contains(&self, placement: Placement) -> bool {
         let orientation = usize::from(placement.orientation);
         orientation < 4 && placement.column.wrapping_sub(self.first[orientation]) < self.count[orientation]
     }
 
-    /// The n-th of them, from 0, in ascending action order.
+    /// The n-th placement, from 0, in ascending order of actions.
     #[inline]
     pub fn nth(&self, n: u32) -> Option<Placement> {
-        // Counted, not searched: n is a random number more often than not, and no processor predicts where a search ends.
+        // Counts instead of searching: n is usually a random number, so the end of a search would be unpredictable.
         let mut ends = [0; 5];
         for orientation in 0..4 {
             ends[orientation + 1] = ends[orientation] + u32::from(self.count[orientation]);
@@ -221,7 +221,7 @@ impl Drops {
         Some(Placement::straight(orientation as u8, first + (n - ends[orientation]) as u8))
     }
 
-    /// All of them, in ascending action order.
+    /// All placements, in ascending order of actions.
     pub fn iter(&self) -> impl Iterator<Item = Placement> + use<> {
         let Drops { first, count } = *self;
         (0..4).flat_map(move |orientation| {

@@ -1,8 +1,8 @@
-//! The one random function, which we promise by name.
+//! The one random function, specified here exactly.
 //!
-//! Everything random in a game is `word(seed, tag, n)`: the n-th 64-bit word of the stream `tag` that hangs from
-//! `seed`. It is a pure function, so any piece of any episode can be computed without the ones before it, in any
-//! language, from this page. There is no generator to carry around, and the order of calls does not matter.
+//! Everything random in a game is `word(seed, tag, n)`: the n-th 64-bit word of the stream `tag` of `seed`. The
+//! function is pure, so any piece of any episode can be computed without the pieces before it, in any language, from
+//! this page. There is no generator state, and the order of calls does not matter.
 //!
 //! ```text
 //! mix(z)              SplitMix64's finaliser (Steele, Lea, Flood 2014; constants of Stafford's variant 13)
@@ -11,13 +11,13 @@
 //! below(word, m)      (word * m) >> 64                                  with a 128-bit product
 //! ```
 //!
-//! `word(42, 0, 0)` is 6332618229526065668. No item of a random-number crate may be used for games: none of them
-//! promises its values across releases.
+//! `word(42, 0, 0)` is 6332618229526065668. Games must not use random-number crates, because none of them promises
+//! equal values across releases.
 
 /// The odd constant that separates neighbouring seeds: 2^64 divided by the golden ratio.
 const G: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What a stream of words is for. Streams with different tags are independent.
+/// The purpose of a stream of words. Streams with different tags are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Tag {
@@ -31,13 +31,13 @@ pub enum Tag {
     Game = 3,
     /// An agent's own randomness, from the episode's seed.
     Agent = 4,
-    /// Other futures for a restored state, from the seed given with it.
+    /// New futures for a restored state, from the seed given with it.
     Reseed = 5,
-    /// How much garbage the pieces of an episode bring, from the episode's seed.
+    /// The amounts of garbage of an episode, from the episode's seed.
     Garbage = 6,
-    /// Where the holes of its rows are, from the same seed.
+    /// The hole columns of garbage rows, from the episode's seed.
     Hole = 7,
-    /// The trials of an estimate of how long episodes last, from the seed of the first.
+    /// The trials of an estimate of episode length, from the first episode's seed.
     Trial = 8,
 }
 
@@ -48,7 +48,7 @@ pub const fn mix(z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The n-th word of stream `tag` from `seed`.
+/// The n-th word of stream `tag` of `seed`.
 ///
 /// ```
 /// use tetrion_core::engine::rng::{Tag, word};
@@ -58,12 +58,12 @@ pub const fn word(seed: u64, tag: Tag, n: u64) -> u64 {
     stream_word(stream(seed, tag), n)
 }
 
-/// The part of [`word`] that does not depend on n, for callers that draw many words of one stream.
+/// The part of [`word`] that does not depend on n, for callers that draw many words from one stream.
 pub const fn stream(seed: u64, tag: Tag) -> u64 {
     mix(seed.wrapping_add((tag as u64 + 1).wrapping_mul(G)))
 }
 
-/// The n-th word of a stream opened with [`stream`].
+/// The n-th word of a stream from [`stream`].
 pub const fn stream_word(stream: u64, n: u64) -> u64 {
     mix(stream.wrapping_add(n.wrapping_add(1).wrapping_mul(G)))
 }

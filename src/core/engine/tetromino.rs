@@ -1,21 +1,22 @@
 //! The seven tetrominoes and their shapes.
 //!
-//! One canonical drawing a tetromino; every other orientation is that drawing turned a quarter counter-clockwise, and
-//! only distinct shapes are kept. A rule set numbers the same shapes in its own way: see
+//! Each tetromino has one canonical drawing. Every other orientation is that drawing, turned by quarters
+//! counter-clockwise; only distinct shapes are kept. Each rule set numbers the same shapes in its own way: see
 //! [`OrientationTable`](super::rules::OrientationTable).
 //!
-//! One cell of each is its anchor: the cell that it is turned around and that says where it appears. Where pieces come
-//! straight down and do not turn on the way, it is unused.
+//! One cell of each shape is its anchor: the piece turns around this cell, and the cell determines where the piece
+//! appears. Straight drops do not use it.
 
 use std::fmt;
 
 use super::piece::Piece;
 use super::shape::{Shape, Shapes};
 
-/// One of the seven tetrominoes: a [`Piece`] of the set that all rules but those with [other pieces](super::pieces) have.
+/// One of the seven tetrominoes: a [`Piece`] of the default set. Only rules with [other pieces](super::pieces) use
+/// another set.
 pub type Tetromino = Piece;
 
-/// The tetrominoes, in the order in which they are numbered everywhere.
+/// The tetrominoes, in the order of their numbers.
 #[allow(missing_docs)] // a letter says all there is to say
 impl Tetromino {
     pub const I: Tetromino = Piece::new(0);
@@ -30,7 +31,7 @@ impl Tetromino {
     pub const ALL: [Tetromino; 7] =
         [Tetromino::I, Tetromino::O, Tetromino::T, Tetromino::Z, Tetromino::S, Tetromino::J, Tetromino::L];
 
-    /// The tetromino with this number, or `None` from 7 on.
+    /// The tetromino with this number; `None` for 7 and above.
     pub const fn from_index(index: u8) -> Option<Tetromino> {
         if index < 7 { Some(Tetromino::ALL[index as usize]) } else { None }
     }
@@ -56,7 +57,7 @@ impl Tetromino {
     }
 }
 
-/// The letter of a tetromino. Pieces of other sets have theirs there; here they are numbers.
+/// The letter of a tetromino. Pieces of other sets display as numbers, because only the set knows their letters.
 impl fmt::Display for Tetromino {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Tetromino::from_index(self.number()) {
@@ -66,9 +67,10 @@ impl fmt::Display for Tetromino {
     }
 }
 
-/// A tetromino as the course notebook creates it, then turned a quarter to the right, half a turn, a quarter to the left.
+/// A tetromino as the course notebook creates it, then turned by a quarter to the right, by half a turn, by a quarter
+/// to the left.
 ///
-/// The anchor stays where it is, so that even a turned O is somewhere else.
+/// The anchor does not move, so even a turned O covers other cells.
 const fn poses(drawing: &str) -> [Shape; 4] {
     let created = Shape::from_drawing(drawing);
     let left = created.turned();
@@ -99,7 +101,7 @@ const LAB_SHAPES: [Shapes; 7] = {
     table
 };
 
-/// A table of shapes from a drawing of each tetromino's first one.
+/// A table of shapes, from a drawing of the first shape of each tetromino.
 const fn table(drawings: [&str; 7]) -> [Shapes; 7] {
     let mut table = LAB_SHAPES;
     let mut i = 0;
@@ -110,8 +112,8 @@ const fn table(drawings: [&str; 7]) -> [Shapes; 7] {
     table
 }
 
-/// Every tetromino as modern Tetris makes it appear, then by quarter turns to the right. The anchor is the cell that stays
-/// where it is when a tetromino turns without a kick: what is called true rotation.
+/// The tetrominoes as they appear in modern Tetris, then by quarter turns to the right. The anchor is the cell that
+/// does not move when a tetromino turns without a kick ("true rotation").
 pub(super) static TRUE_POSES: [[Shape; 4]; 7] = ALL_TRUE_POSES;
 
 pub(super) const ALL_TRUE_POSES: [[Shape; 4]; 7] = [
@@ -124,7 +126,7 @@ pub(super) const ALL_TRUE_POSES: [[Shape; 4]; 7] = [
     poses("..X/X@X"),
 ];
 
-/// The cells of a pose as columns and rows from its anchor, which comes first.
+/// The cells of a pose as columns and rows relative to its anchor. The anchor comes first.
 pub(super) const fn cells_from_anchor(tetromino: usize, turns: usize) -> [(i8, i8); 4] {
     let shape = &ALL_TRUE_POSES[tetromino][turns];
     let mut cells = [(0, 0); 4];
@@ -144,7 +146,7 @@ pub(super) const fn cells_from_anchor(tetromino: usize, turns: usize) -> [(i8, i
     cells
 }
 
-/// The shapes by tetromino as the research literature numbers them: its drawings, then counter-clockwise.
+/// The shapes by tetromino in the numbering of the research literature: its drawings, then counter-clockwise turns.
 pub(super) static CANONICAL: [Shapes; 7] =
     table(["X/X/X/X", "XX/XX", "X./XX/X.", ".X/XX/X.", "X./XX/.X", "X../XXX", "XXX/X.."]);
 

@@ -1,40 +1,41 @@
-//! Playfields as text, in and out: rows from the top, `#` for a full cell and `.` for an empty one.
+//! Playfields as text, for reading and writing: rows from the top, `#` for a full cell and `.` for an empty one.
 
 use std::fmt;
 
 use super::PlayfieldOf;
 use crate::engine::column::Column;
 
-/// Why a drawing is not a playfield of the given size.
+/// The reason why a drawing is not a playfield of the given size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DrawingError {
-    /// More rows than the playfield has.
+    /// The drawing has more rows than the playfield.
     #[error("the drawing has {rows} rows, expected at most {height}")]
     TooManyRows {
-        /// Rows drawn.
+        /// Rows in the drawing.
         rows: usize,
-        /// Rows there are.
+        /// Rows in the playfield.
         height: u8,
     },
-    /// A row of another length than the playfield's width.
+    /// A row is longer or shorter than the playfield's width.
     #[error("row {row} from the top of the drawing is {length} cells wide, expected {width}")]
     WrongWidth {
-        /// Which row, the top one being 0.
+        /// The row, counted from 0 at the top.
         row: usize,
-        /// Cells drawn.
+        /// Cells in the row.
         length: usize,
-        /// Cells there are.
+        /// Columns of the playfield.
         width: u8,
     },
 }
 
 impl<C: Column, const N: usize> PlayfieldOf<C, N> {
-    /// Reads a drawing: rows from the top, one a line (or separated by `/`), `.` or blank empty, anything else full.
+    /// Reads a drawing: rows from the top, one per line (or separated by `/`), with `.` or a blank for empty and any
+    /// other character for full.
     ///
-    /// A drawing of fewer rows than `height` stands on the floor.
+    /// A drawing with fewer rows than `height` stands on the floor.
     ///
     /// # Errors
-    /// [`DrawingError`] for too many rows or a row of the wrong length; nothing is guessed.
+    /// [`DrawingError`] for too many rows or a row of the wrong length.
     pub fn from_drawing(width: u8, height: u8, drawing: &str) -> Result<Self, DrawingError> {
         let rows: Vec<&str> = match drawing {
             "" => Vec::new(),
@@ -43,10 +44,10 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
         Self::from_drawn_rows(width, height, &rows)
     }
 
-    /// Reads the rows of a drawing, the top one first: see [`PlayfieldOf::from_drawing`].
+    /// Reads the rows of a drawing, the top row first, like [`PlayfieldOf::from_drawing`].
     ///
     /// # Errors
-    /// As [`PlayfieldOf::from_drawing`].
+    /// [`DrawingError`] for too many rows or a row of the wrong length.
     pub fn from_drawn_rows<S: AsRef<str>>(width: u8, height: u8, rows: &[S]) -> Result<Self, DrawingError> {
         if rows.len() > usize::from(height) {
             return Err(DrawingError::TooManyRows { rows: rows.len(), height });
@@ -69,7 +70,7 @@ impl<C: Column, const N: usize> PlayfieldOf<C, N> {
     }
 }
 
-/// The drawing, top row first: `#` full, `.` empty.
+/// Writes the drawing, the top row first, with `#` for full and `.` for empty.
 impl<C: Column, const N: usize> fmt::Display for PlayfieldOf<C, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in (0..self.height).rev() {

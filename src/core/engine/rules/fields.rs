@@ -1,10 +1,11 @@
-//! The fields of the rules, one row each: name, meaning, values, and how the field is read from and written to [`Rules`].
+//! The fields of the rules, one row each: name, meaning, values, and functions that read and write the field of
+//! [`Rules`].
 //!
 //! Flags, files, settings, snapshots, summaries and the catalog loop over this table. Only the struct [`Rules`] and the
-//! protocol's message spell the fields out once more. This file knows no messages, flags or files.
+//! protocol's message list the fields once more. This file knows nothing of messages, flags or files.
 //!
-//! The order of the rows is the order in which changes apply, so a row may rely on the rows above it: `rows_above` on
-//! `height`, the parts of garbage on its lines, `spawn_row` on nearly everything.
+//! Changes apply in the order of the rows, so a row may rely on the rows above it: `rows_above` on `height`, the parts
+//! of garbage on its lines, `spawn_row` on nearly everything.
 
 use std::fmt;
 
@@ -26,19 +27,20 @@ pub struct RulesField {
     pub name: &'static str,
     /// Meaning of the field, as a phrase without a full stop.
     pub about: &'static str,
-    /// Value that holds if a caller names none, in words: `the preset's`, or a number where presets have none.
+    /// Value of the field if the caller gives none, in words: `the preset's`, or a number if presets have no such
+    /// value.
     pub default: &'static str,
-    /// Under which rules the field has a meaning; `None` for all.
+    /// Rules to which the field applies; `None` for all.
     applies: Option<Applies>,
-    /// What values the field takes, and how they are read and written.
+    /// Values of the field, and functions that read and write it.
     pub kind: FieldKind,
 }
 
-/// Under which rules a field has a meaning.
+/// The rules to which a field applies.
 #[derive(Clone, Copy, Debug)]
 struct Applies {
     when: fn(&Rules) -> bool,
-    /// What is expected of the field under other rules, in words.
+    /// Expected value of the field under other rules, in words.
     otherwise: &'static str,
 }
 
@@ -46,10 +48,10 @@ const TIMED: Option<Applies> = Some(Applies { when: Rules::steers, otherwise: Ti
 const WITH_GARBAGE: Option<Applies> =
     Some(Applies { when: |rules| rules.garbage.is_some(), otherwise: Garbage::NONE });
 
-/// The values that a field takes, with the functions that read it from rules and write it to them.
+/// The values of a field, with functions that read it from rules and write it to them.
 ///
-/// A function that reads returns `None` where the field does not apply, such as `fall_delay` in games without time. A function
-/// that writes gets values within bounds only.
+/// A read function returns `None` if the field does not apply, such as `fall_delay` in games without time. A write
+/// function only gets values within bounds.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
     /// A whole number.
@@ -74,7 +76,7 @@ pub enum FieldKind {
     },
     /// Four finite numbers.
     Numbers {
-        /// The bounds of each.
+        /// The bounds of each number.
         bounds: NumberBounds,
         /// Reads the field.
         get: fn(&Rules) -> [f64; 4],
@@ -106,14 +108,14 @@ pub enum FieldKind {
     },
 }
 
-/// The least and the greatest value of a field that is a number.
+/// The bounds of a numeric field.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberBounds {
     /// Least value.
     pub least: f64,
     /// Greatest value.
     pub most: f64,
-    /// Both in words, for errors.
+    /// Both bounds in words, for errors.
     pub in_words: &'static str,
 }
 
@@ -189,7 +191,7 @@ pub(super) const POINTS: NumberBounds = NumberBounds {
     in_words: "a finite number of at most 1e15 in size",
 };
 
-/// The row of a choice: its name and its values come from the definition of the choice.
+/// The row of a choice. Its name and values come from the definition of the choice.
 macro_rules! choice {
     ($choice:ty, $member:ident, $about:literal) => {
         RulesField::new(
@@ -227,7 +229,7 @@ pub static RULES_FIELDS: [RulesField; 26] = [
             least: *HEIGHTS.start(),
             most: *HEIGHTS.end(),
             get: |rules| Some(rules.height),
-            // Another height changes how many rows lie above the visible field, not the visible field.
+            // A new height changes the number of rows above the visible field, not the visible field.
             set: |rules, height| {
                 if rules.rows_above > 0 {
                     rules.rows_above = height.saturating_sub(rules.visible_rows());
@@ -401,7 +403,7 @@ fn garbage(rules: &mut Rules) -> &mut Garbage {
 }
 
 impl RulesField {
-    /// A field that every rule set has.
+    /// A field that applies to all rules.
     const fn new(name: &'static str, about: &'static str, kind: FieldKind) -> RulesField {
         RulesField { name, about, default: "the preset's", applies: None, kind }
     }
@@ -411,7 +413,7 @@ impl RulesField {
         RULES_FIELDS.iter().find(|field| field.name == name)
     }
 
-    /// The value that rules have; `None` where the field does not apply.
+    /// The value of the field in `rules`; `None` if the field does not apply.
     pub fn value(&self, rules: &Rules) -> Option<FieldValue> {
         match self.kind {
             FieldKind::Count { get, .. } => get(rules).map(|count| FieldValue::Count(count.into())),
@@ -426,16 +428,18 @@ impl RulesField {
         }
     }
 
-    /// The number of a value of a choice in messages; `None` if the field is no choice or has no such value.
+    /// The number of a choice's value in messages; `None` if the field is not a choice or has no such value.
     pub fn number_of(&self, name: &str) -> Option<u8> {
         let FieldKind::Choice { values, .. } = self.kind else { return None };
         values.iter().find(|value| value.name == name).map(|value| value.number)
     }
 
-    /// Changes the field. Where it does not apply, zero changes nothing: zero is what many languages send for no value.
+    /// Changes the field. If the field does not apply, zero changes nothing, because many languages send zero for an
+    /// absent value.
     ///
     /// # Errors
-    /// [`RulesError::Field`] for a value out of bounds or of another kind, and for any but zero where the field does not apply.
+    /// [`RulesError::Field`] for a value that is out of bounds or of another kind, and for any value except zero if the
+    /// field does not apply.
     pub(super) fn change(&self, rules: &mut Rules, value: FieldValue) -> Result<(), RulesError> {
         if let Some(applies) = self.applies
             && !(applies.when)(rules)
@@ -463,7 +467,7 @@ impl RulesField {
     /// Checks that a value is within the bounds of the field.
     ///
     /// # Errors
-    /// [`RulesError::Field`] if not, or if it is of another kind.
+    /// [`RulesError::Field`] if the value is out of bounds or of another kind.
     pub(super) fn check(&self, value: FieldValue) -> Result<(), RulesError> {
         let is_within = match (self.kind, value) {
             (FieldKind::Count { least, most, .. }, FieldValue::Count(count)) => {
@@ -481,7 +485,7 @@ impl RulesField {
         if is_within { Ok(()) } else { Err(expected(self.name, value, self.expects())) }
     }
 
-    /// What values the field takes, in words: `4 to 32`.
+    /// The values of the field, in words: `4 to 32`.
     pub fn expects(&self) -> String {
         match self.kind {
             FieldKind::Count { least, most, .. } => format!("{least} to {most}"),
