@@ -1,18 +1,18 @@
-//! What the number of an action says, digit by digit.
+//! The meaning of action numbers, digit by digit.
 //!
-//! An action is a number in a mixed radix: each of its digits has a size of its own, and their product is the number of
-//! actions. [`Placement::action`](super::Placement::action) computes the same with fewer divisions.
+//! An action is a number in a mixed radix: each digit has its own size, and the product of the sizes is the number of
+//! actions. [`Placement::action`](super::Placement::action) computes the same number with fewer divisions.
 
 use super::rules::{ActionModel, Rules};
 
 /// A digit of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionDigit {
-    /// Name.
+    /// The name.
     pub name: &'static str,
-    /// Number of values; the smallest is 0.
+    /// Number of values. The smallest value is 0.
     pub size: u32,
-    /// Meaning of the values.
+    /// The meaning of the values.
     pub description: &'static str,
 }
 

@@ -1,35 +1,35 @@
-//! How many different items there are among billions, exactly, in any amount of memory.
+//! Counts different items among billions, exactly, in any amount of memory.
 //!
-//! The items are kept in order, as many as fit: when the room is full, the larger half goes, and from then on only smaller
-//! items are taken. Another pass counts from that bound on, and so on, until a pass leaves nothing out. Less memory costs
-//! more passes.
+//! The counter keeps items in order, up to its capacity. When it is full, it drops the larger half and from then on
+//! accepts only smaller items. The next pass starts from that bound, and so on, until a pass drops nothing. Less memory
+//! costs more passes.
 
 use std::ops::ControlFlow;
 
-/// What is counted: compared as one number, its first word the highest.
+/// An item: compared as one number, its first word the most significant.
 pub type Item<const WORDS: usize> = [u64; WORDS];
 
-/// Counts different items: those from `low` to below `high` in one pass.
+/// Counts different items. One pass counts the items from `low` to below `high`.
 #[derive(Debug)]
 pub struct DistinctCounter<const WORDS: usize> {
-    /// As they came; sorted and without doubles after [`DistinctCounter::tidy`].
+    /// The items in order of insertion; sorted and without duplicates after [`DistinctCounter::tidy`].
     kept: Vec<Item<WORDS>>,
-    /// How many there is room for.
+    /// The largest number of items to keep.
     max: usize,
     low: Item<WORDS>,
-    /// `None` until items were dropped.
+    /// `None` until items are dropped.
     high: Option<Item<WORDS>>,
     /// Different items below `low`.
     counted: u64,
 }
 
 impl<const WORDS: usize> DistinctCounter<WORDS> {
-    /// Makes room for `max` items, at least 16, before the first pass.
+    /// A counter that keeps up to `max` items, at least 16, before the first pass.
     pub fn new(max: usize) -> DistinctCounter<WORDS> {
         DistinctCounter { kept: Vec::new(), max: max.max(16), low: [0; WORDS], high: None, counted: 0 }
     }
 
-    /// Counts an item, if it is one of those of this pass.
+    /// Counts an item if it belongs to this pass.
     pub fn insert(&mut self, item: Item<WORDS>) {
         if item < self.low || self.high.is_some_and(|high| item >= high) {
             return;
@@ -37,13 +37,13 @@ impl<const WORDS: usize> DistinctCounter<WORDS> {
         if self.kept.len() == self.kept.capacity() {
             self.make_room();
         }
-        // Room was made by forgetting larger items, and this one may be among them.
+        // `make_room` may have dropped larger items, and this item may be one of them.
         if self.high.is_none_or(|high| item < high) {
             self.kept.push(item);
         }
     }
 
-    /// Leaves room for a quarter of all items at least, so that they are seldom sorted.
+    /// Frees at least a quarter of the capacity, so that sorting is rare.
     fn make_room(&mut self) {
         self.tidy();
         let (len, capacity) = (self.kept.len(), self.kept.capacity());
@@ -64,12 +64,12 @@ impl<const WORDS: usize> DistinctCounter<WORDS> {
         self.kept.dedup();
     }
 
-    /// How many items fit into the allocated memory.
+    /// Number of items that fit into the allocated memory.
     pub fn capacity(&self) -> usize {
         self.kept.capacity()
     }
 
-    /// How many different items there are, if this pass left none out.
+    /// Ends a pass. Breaks with the number of different items if the pass dropped none.
     pub fn end_pass(&mut self) -> ControlFlow<u64> {
         self.tidy();
         self.counted += self.kept.len() as u64;

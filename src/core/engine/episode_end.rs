@@ -1,28 +1,28 @@
-//! Why an episode ended: by its rules, by its player, or by a limit.
+//! The reasons for the end of an episode: the rules, the player, or a limit.
 //!
-//! The engine ends games in two of these ways. The others belong to environments and evaluations; they stand here too, so that
-//! everything that plays names them alike.
+//! The engine itself ends games for two of these reasons. The others belong to environments and evaluations. They are
+//! here so that all code that plays uses the same names.
 
 use std::fmt;
 
-/// Why an episode ended.
+/// The reason for the end of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EpisodeEnd {
     /// The rules ended the game.
     ToppedOut = 2,
-    /// An action that did not exist, where such actions end episodes.
+    /// An action that did not exist ended the episode.
     InvalidAction = 3,
-    /// A limit of steps.
+    /// The limit of steps was reached.
     StepLimit = 4,
-    /// A limit of pieces.
+    /// The limit of pieces was reached.
     PieceLimit = 5,
     /// The explicit pieces were used up.
     OutOfPieces = 6,
 }
 
 impl EpisodeEnd {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [EpisodeEnd; 5] = [
         EpisodeEnd::ToppedOut,
         EpisodeEnd::InvalidAction,
@@ -34,7 +34,7 @@ impl EpisodeEnd {
     /// The number of an episode that has not ended.
     pub const NOT_ENDED: u8 = 1;
 
-    /// The number of an end in messages and tensors; [`EpisodeEnd::NOT_ENDED`] for none.
+    /// The number of an end in messages and tensors; [`EpisodeEnd::NOT_ENDED`] for `None`.
     #[inline]
     pub const fn number(end: Option<EpisodeEnd>) -> u8 {
         match end {
@@ -43,7 +43,7 @@ impl EpisodeEnd {
         }
     }
 
-    /// The end with a number, or no end for [`EpisodeEnd::NOT_ENDED`]; `None` if no end has the number.
+    /// The end with a number: `Some(None)` for [`EpisodeEnd::NOT_ENDED`], and `None` if no end has the number.
     pub fn with_number(number: u8) -> Option<Option<EpisodeEnd>> {
         if number == EpisodeEnd::NOT_ENDED {
             return Some(None);
@@ -51,7 +51,7 @@ impl EpisodeEnd {
         EpisodeEnd::ALL.into_iter().find(|end| *end as u8 == number).map(Some)
     }
 
-    /// Name of an end in files and `--json`, the protocol's in lower case; `not_ended` for none.
+    /// The name of an end in files and `--json`: the protocol's name in lower case, or `not_ended`.
     pub const fn name(end: Option<EpisodeEnd>) -> &'static str {
         match end {
             None => "not_ended",
@@ -63,7 +63,7 @@ impl EpisodeEnd {
         }
     }
 
-    /// Whether the episode was terminated, by its rules or its player. Otherwise a limit has truncated it.
+    /// Whether the rules or the player terminated the episode. If not, a limit truncated it.
     #[inline]
     pub const fn is_terminated(self) -> bool {
         matches!(self, EpisodeEnd::ToppedOut | EpisodeEnd::InvalidAction)

@@ -1,7 +1,7 @@
-//! The pieces that a player can place: the current one and, where the rules let it be held, another one in its place.
+//! The pieces that a player can place: the current one and, with hold, another one instead.
 //!
-//! This file says which one that is, and which placements the two have together. What becomes of the pieces afterwards is up
-//! to the code that deals them: the held piece is a part of the game beside the playfield, as the pieces shown are.
+//! This file decides which piece the other one is, and which placements the two have. The code that deals pieces tracks
+//! the held piece, which is part of the game next to the playfield, like the preview.
 
 use super::column::Column;
 use super::piece::Piece;
@@ -15,7 +15,7 @@ use super::rules::Rules;
 pub struct Hand {
     /// The current piece.
     pub current: Piece,
-    /// The piece that is placed if the current one is held; none if it cannot be, or if that would change nothing.
+    /// The piece that is placed if the current one is held; `None` if hold is not possible or would change nothing.
     pub other: Option<Piece>,
 }
 
@@ -25,9 +25,9 @@ impl Hand {
         Hand { current, other: None }
     }
 
-    /// The current piece, and if it may be held the piece that is held already, or the next one while none is.
+    /// The current piece and, if the rules have hold, the held piece, or the next one if no piece is held.
     ///
-    /// To swap it for an equal one changes nothing, and so is no choice.
+    /// Swapping a piece for an equal one changes nothing, so that is not a choice.
     #[inline]
     pub fn new(rules: &Rules, current: Piece, held: Option<Piece>, next: Option<Piece>) -> Hand {
         let other = match held {
@@ -38,7 +38,7 @@ impl Hand {
         Hand { current, other }
     }
 
-    /// The other piece, if it can come into play: one that is held may be blocked although the current one is not.
+    /// The other piece, if it can come into play. A held piece may be blocked although the current one is not.
     #[inline]
     pub fn other_on<C: Column, const N: usize>(
         &self,
@@ -48,13 +48,13 @@ impl Hand {
         self.other.filter(|other| !is_blocked(rules, playfield, *other))
     }
 
-    /// The piece that a placement is of, if there is one; whether it has such a placement is another question.
+    /// The piece of a placement. Does not check that the piece has such a placement.
     #[inline]
     pub fn piece(&self, placement: Placement) -> Option<Piece> {
         if placement.hold { self.other } else { Some(self.current) }
     }
 
-    /// How many placements the two have.
+    /// Number of placements of both pieces.
     pub fn num_placements<C: Column, const N: usize>(
         &self,
         rules: &Rules,
@@ -65,13 +65,13 @@ impl Hand {
         num_placements(rules, playfield, self.current) + of_other
     }
 
-    /// The placements of both, each with its piece, in ascending action order.
+    /// The placements of both pieces, each with its piece, in ascending order of actions.
     pub fn placements<C: Column, const N: usize>(
         &self,
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
     ) -> Vec<(Piece, Placement)> {
-        // More than most hands have.
+        // Most hands have fewer placements than this.
         let mut all = Vec::with_capacity(96);
         append_placements(rules, playfield, self.current, false, &mut all);
         if let Some(other) = self.other_on(rules, playfield) {
@@ -80,7 +80,7 @@ impl Hand {
         all
     }
 
-    /// The piece of a placement, if it has such a one here.
+    /// The piece of a placement, if the piece has this placement here.
     #[inline]
     pub fn can_place<C: Column, const N: usize>(
         &self,

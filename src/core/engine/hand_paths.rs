@@ -1,8 +1,8 @@
-//! Which keys a player presses for a placement of either piece in the [hand](super::hand): the one that holds the current piece
-//! first, if the other one is to be placed, then those that take the piece there.
+//! The keys for a placement of either piece in the [hand](super::hand): first the hold key, if the other piece is to be
+//! placed, then the keys that move the piece there.
 //!
-//! [`paths`](super::paths) finds the way of one piece and knows nothing of other pieces; this file has the key that changes
-//! them, and how many keys are too many. To hold the piece is a press like any other, and costs 1.
+//! [`paths`](super::paths) finds the way of one piece and knows nothing of other pieces. This file adds the hold key,
+//! which costs 1 like any other press, and the limit on the number of keys.
 
 use super::column::Column;
 use super::key::Key;
@@ -13,13 +13,13 @@ use super::reachable::{Movement, Resting};
 use super::rules::Rules;
 use super::tetromino::Tetromino;
 
-/// The most keys of a placement: a longer way counts as none.
+/// The largest number of keys for a placement. Longer ways are treated as missing.
 ///
-/// In games, ways are shorter by far: on 10 x 20 none had more than 22 keys on playfields drawn at random, on 32 x 40 none more
-/// than 60. Only in mazes are they longer: a search for the worst ones found 81 and 253.
+/// Ways are far shorter in games: none had more than 22 keys on random 10 x 20 playfields, and none more than 60 on 32
+/// x 40. Only mazes have longer ways: a search for the worst ones found 81 and 253.
 pub const MAX_KEYS: usize = 64;
 
-/// The keys to placements of the pieces in a hand.
+/// The keys for placements of the pieces in a hand.
 #[derive(Clone, Debug)]
 pub struct HandPaths {
     current: Option<Paths>,
@@ -27,8 +27,8 @@ pub struct HandPaths {
 }
 
 impl HandPaths {
-    /// Searches for the keys to these placements, in ascending action order, each with its piece: once for each piece that is
-    /// among them.
+    /// Searches for the keys to these placements, each with its piece, in ascending order of actions. Runs one search
+    /// per piece among them.
     ///
     /// # Panics
     /// If placements [do not name the spot](Rules::names_spots) where they come to rest.
@@ -37,7 +37,7 @@ impl HandPaths {
         playfield: &PlayfieldOf<C, N>,
         placements: &[(Tetromino, Placement)],
     ) -> HandPaths {
-        // Those of the other piece have the larger numbers.
+        // Placements of the other piece have the larger numbers.
         let (current, other) =
             placements.split_at(placements.partition_point(|(_, placement)| !placement.hold));
         let paths = |placements: &[(Tetromino, Placement)]| {
@@ -48,7 +48,7 @@ impl HandPaths {
         HandPaths { current: paths(current), other: paths(other) }
     }
 
-    /// The keys to one of those placements: at most [`MAX_KEYS`], none if there would be more.
+    /// The keys for one of those placements, at most [`MAX_KEYS`]. Empty if there would be more.
     ///
     /// ```
     /// use tetrion_core::engine::{Hand, HandPaths, Playfield, Rules, Tetromino};
@@ -62,7 +62,7 @@ impl HandPaths {
     /// ```
     ///
     /// # Panics
-    /// As [`HandPaths::towards`].
+    /// If placements [do not name the spot](Rules::names_spots) where they come to rest.
     pub fn to(&self, placement: Placement) -> Vec<Key> {
         let paths = if placement.hold { &self.other } else { &self.current };
         let way = paths.as_ref().and_then(|paths| paths.to(resting(placement))).unwrap_or_default();

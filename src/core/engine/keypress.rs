@@ -1,16 +1,16 @@
 //! The keypress action model: a tetromino that falls while keys move it.
 //!
-//! A step is one key. It is applied, unless the tetromino would leave the playfield or overlap it, in which case nothing
-//! happens; then the tetromino falls by one row, if it can. One that cannot fall any further has come to rest, in the same
-//! step: there is no time to push it under something. A drop falls as far as it can and rests.
+//! One step is one key. The key has no effect if the tetromino would leave the playfield or overlap full cells. Then
+//! the tetromino falls by one row, if it can. If it cannot fall any further, it comes to rest in the same step, so
+//! there is no time to push it under an overhang. A drop falls as far as possible and rests.
 //!
-//! Tetrominoes turn about their anchor, which stays in its cell: no wall kicks, and an O that is turned is elsewhere. A
-//! falling tetromino is a plain value of four bytes; what becomes of one that rests is up to
-//! [`PlayfieldOf::lock`](super::PlayfieldOf::lock).
+//! Tetrominoes turn about their anchor, which stays in its cell: there are no wall kicks, and a turned O covers other
+//! cells. A falling tetromino is a plain value of four bytes; [`PlayfieldOf::lock`](super::PlayfieldOf::lock) handles
+//! one that rests.
 //!
-//! [`FallingPiece::key_towards`] leads a player that thinks in placements to one of them: turns first, where the walls leave
-//! room for them, then steps sideways, then the drop. It may fail to get there: every key costs a row, and what stands high
-//! may be in the way.
+//! [`FallingPiece::key_towards`] leads a player that chooses placements to its choice: first turns, where the walls
+//! leave room for them, then steps sideways, then the drop. It may not get there: every key costs a row, and a high
+//! stack may be in the way.
 
 use super::column::Column;
 use super::key::Key;
@@ -19,8 +19,8 @@ use super::playfield::PlayfieldOf;
 use super::shape::{PieceCells, Shape};
 use super::tetromino::{POSES, Tetromino};
 
-/// By key, the columns it moves a tetromino to the right and the quarter turns it gives it: looked up, because the processor
-/// cannot predict the next key. The keys of modern Tetris do nothing here.
+/// The columns to the right and the quarter turns of each key. A table, because the processor cannot predict the next
+/// key. The extra keys of modern Tetris have no effect here.
 const MOVES: [(i8, u8); Key::ALL.len()] = {
     let mut moves = [(0, 0); Key::ALL.len()];
     moves[Key::Left as usize] = (-1, 0);
@@ -33,7 +33,7 @@ const MOVES: [(i8, u8); Key::ALL.len()] = {
 /// A tetromino on its way down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FallingPiece {
-    /// Which.
+    /// The tetromino.
     pub tetromino: Tetromino,
     /// Quarter turns clockwise since it was created, 0..=3.
     pub turns: u8,
@@ -43,73 +43,74 @@ pub struct FallingPiece {
     pub row: u8,
 }
 
-/// Where a step has left a tetromino.
+/// The state of a tetromino after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fall {
     /// The tetromino.
     pub piece: FallingPiece,
-    /// Whether it has come to rest.
+    /// Whether the tetromino has come to rest.
     pub rests: bool,
 }
 
 impl FallingPiece {
-    /// A tetromino as it appears: its anchor in the column floor(width / 2) of the top row.
+    /// A tetromino as it appears: its anchor is in column floor(width / 2) of the top row.
     pub fn spawn(tetromino: Tetromino, width: u8, height: u8) -> FallingPiece {
         FallingPiece { tetromino, turns: 0, column: width / 2, row: height - 1 }
     }
 
-    /// Shape of the piece in its current orientation.
+    /// The shape of the piece in its current orientation.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
         &POSES[self.tetromino.index()][usize::from(self.turns)]
     }
 
-    /// The row and the column of the lower left corner of its bounding box.
+    /// The row and column of the lower left corner of the piece's bounding box.
     ///
     /// # Panics
-    /// When it sticks out on the left or below, which no [free](FallingPiece::is_free) piece does.
+    /// When the piece sticks out on the left or below, which no [free](FallingPiece::is_free) piece does.
     #[inline]
     pub fn corner(&self) -> (u8, u8) {
         let shape = self.shape();
         (self.row - shape.anchor_row, self.column - shape.anchor_column)
     }
 
-    /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
+    /// The row and column of each of the four cells, sorted by row, then by column. Rows may be above the playfield.
     ///
     /// # Panics
-    /// As [`FallingPiece::corner`].
+    /// When the piece sticks out on the left or below, which no [free](FallingPiece::is_free) piece does.
     pub fn cells(&self) -> PieceCells {
         let (bottom, left) = self.corner();
         self.shape().cells_at(bottom, left)
     }
 
-    /// Whether it is between the walls, above the floor, with its anchor below the height, and overlaps nothing.
+    /// Whether the piece is between the walls and above the floor, with its anchor below the height, and overlaps no
+    /// full cell.
     #[inline]
     pub fn is_free<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
         let shape = self.shape();
         let (row, column) =
             (self.row.wrapping_sub(shape.anchor_row), self.column.wrapping_sub(shape.anchor_column));
-        // What sticks out on the left or below has wrapped around to where it is out of range.
+        // A coordinate that is negative has wrapped around to a value out of range.
         self.row < playfield.height()
             && row <= self.row
             && column <= playfield.width() - shape.width
             && playfield.is_free_in_four(shape, row, column)
     }
 
-    /// Whether it cannot fall any further.
+    /// Whether the piece cannot fall any further.
     ///
     /// # Panics
-    /// As [`FallingPiece::corner`].
+    /// When the piece sticks out on the left or below, which no [free](FallingPiece::is_free) piece does.
     #[inline]
     pub fn rests_on<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>) -> bool {
         let (row, column) = self.corner();
         playfield.resting_row(self.shape(), row, column) == row
     }
 
-    /// One step: the key, then the fall.
+    /// Plays one step: first the key, then the fall.
     ///
     /// # Panics
-    /// When the tetromino is not [free](FallingPiece::is_free) to begin with; it is again afterwards.
+    /// When the tetromino is not [free](FallingPiece::is_free). It is free again after the step.
     #[inline]
     pub fn step<C: Column, const N: usize>(self, key: Key, playfield: &PlayfieldOf<C, N>) -> Fall {
         let (columns, turns) = MOVES[key as usize];
@@ -126,12 +127,12 @@ impl FallingPiece {
         Fall { piece, rests: fallen == depth }
     }
 
-    /// The key to press on the way to a placement, which is counted in the lab's orientations: a turn as long as one is
-    /// missing, by the shorter way and half a turn to the left; then a step towards the column; then the drop.
+    /// The next key on the way to a placement, whose orientation is numbered as in the lab: first turns, by the shorter
+    /// way, and half turns by the left; then steps towards the column; then the drop.
     ///
-    /// A turn for which a wall leaves no room waits until a step has made some. A tetromino meets that where it appears in
-    /// playfields of fewer than seven columns only, and at any width once other keys have moved it to a wall. The cells of
-    /// the playfield are ignored: a key that they block does nothing, and the tetromino falls by a row.
+    /// If a wall leaves no room for a turn, a step makes room first. A tetromino that has just appeared needs this only
+    /// on playfields of fewer than seven columns, but other keys can move it to a wall at any width. The method ignores
+    /// the cells of the playfield: a blocked key has no effect, and the tetromino falls by a row.
     ///
     /// # Panics
     /// When the tetromino has no such orientation.

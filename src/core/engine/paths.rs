@@ -1,12 +1,12 @@
-//! Which keys take a piece to a placement: the fewest, for one placement or for all that can be reached.
+//! The fewest keys that take a piece to a placement, for one placement or for all reachable ones.
 //!
-//! Every press costs 1: a step, the way to the wall that a held key goes, a turn, one row of soft drop, the fall to the floor
-//! that does not lock, and the hard drop that ends every list. Of lists of the same length, the first one in the order of
-//! `MOVES` is given, so equal playfields give equal keys on every machine.
+//! Every press costs 1: a step, a slide to the wall by a held key, a turn, one row of soft drop, a sonic drop, and the
+//! hard drop that ends every list. Among lists of the same length, the first one in the order of `MOVES` wins, so equal
+//! playfields give equal keys on every machine.
 //!
-//! The search goes through single places, breadth first, and shares nothing with [`reachable`](super::reachable) but the
-//! tables of kicks: both find the same placements. It takes many times as long, so only callers that ask for keys pay for
-//! it. There is no time in it: gravity is weaker than any caller's fingers.
+//! The search goes through single places, breadth first. It shares only the tables of kicks with
+//! [`reachable`](super::reachable), and both find the same placements. The search takes many times as long, so only
+//! callers that ask for keys pay for it. It ignores time: keys are assumed to be faster than gravity.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -32,16 +32,16 @@ const MOVES: [Key; 9] = [
     Key::SonicDrop,
 ];
 
-/// The keys to every placement of a piece.
+/// The keys for every placement of a piece.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// The places in the order in which they were found, the first being where the piece appears.
+    /// The places in order of discovery. The first one is where the piece appears.
     steps: Vec<Step>,
-    /// By placement, the place to drop from.
+    /// The place to drop from, by placement.
     ends: BTreeMap<Resting, u32>,
 }
 
-/// A place, and the way to it.
+/// A place and the last step of the way to it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     place: Place,
@@ -50,7 +50,7 @@ struct Step {
 }
 
 impl Paths {
-    /// Searches from where the piece appears; finds nothing if it is blocked.
+    /// Searches from the place where the piece appears. Finds nothing if the piece is blocked.
     pub fn search<C: Column, const N: usize>(
         movement: &Movement,
         playfield: &PlayfieldOf<C, N>,
@@ -59,9 +59,9 @@ impl Paths {
         Paths::find(movement, playfield, tetromino, Paths::start(movement, playfield, tetromino), None)
     }
 
-    /// Searches until there are keys to all of these placements, which are in order; finds others on the way.
+    /// Searches until it has keys for all of these placements, which must be sorted. Also finds others on the way.
     ///
-    /// Near placements, which most are, take a fraction of the time of all.
+    /// Most placements are near, and take a fraction of the time of a full search.
     pub fn towards<C: Column, const N: usize>(
         movement: &Movement,
         playfield: &PlayfieldOf<C, N>,
@@ -72,7 +72,7 @@ impl Paths {
         Paths::find(movement, playfield, tetromino, start, Some(wanted))
     }
 
-    /// The same for a piece that has been moved already, to a place where it can be.
+    /// Like [`Paths::towards`], for a piece that has already been moved to a free place.
     pub(super) fn from<C: Column, const N: usize>(
         movement: &Movement,
         playfield: &PlayfieldOf<C, N>,
@@ -83,7 +83,7 @@ impl Paths {
         Paths::find(movement, playfield, tetromino, Some(place), Some(wanted))
     }
 
-    /// Where the piece appears, unless it is blocked.
+    /// The place where the piece appears; `None` if it is blocked.
     fn start<C: Column, const N: usize>(
         movement: &Movement,
         playfield: &PlayfieldOf<C, N>,
@@ -139,12 +139,12 @@ impl Paths {
         paths
     }
 
-    /// The placements that can be reached, in order.
+    /// The reachable placements, in order.
     pub fn placements(&self) -> impl Iterator<Item = Resting> + '_ {
         self.ends.keys().copied()
     }
 
-    /// The keys to a placement, a hard drop the last; `None` if it cannot be reached.
+    /// The keys for a placement, ending with a hard drop; `None` if the placement cannot be reached.
     ///
     /// ```
     /// use tetrion_core::engine::{Key, Movement, Paths, Playfield, Resting, Spin, Tetromino};
@@ -164,7 +164,7 @@ impl Paths {
         Some(keys)
     }
 
-    /// The first of them.
+    /// The first key for a placement; `None` if the placement cannot be reached.
     pub(super) fn first_to(&self, placement: Resting) -> Option<Key> {
         let (mut at, mut first) = (*self.ends.get(&placement)?, Key::HardDrop);
         while at != 0 {
@@ -175,15 +175,15 @@ impl Paths {
     }
 }
 
-/// A piece on a playfield: where its anchor may be.
+/// A piece on a playfield, and the free places of its anchor.
 struct Room<'a> {
     tetromino: Tetromino,
     turns: &'a Turns,
     spin_rule: SpinRule,
     width: i32,
-    /// By column, its full cells, and all of those beside the playfield.
+    /// The full cells of each column. Columns outside the playfield are full.
     full: [u64; 32],
-    /// By orientation and column, the rows that are free for the anchor.
+    /// The rows that are free for the anchor, by orientation and column.
     free: [[u64; 32]; 4],
 }
 
@@ -209,7 +209,7 @@ impl<'a> Room<'a> {
                     taken
                         | match rows {
                             0.. => full >> rows,
-                            // Below the floor, all is full.
+                            // All cells below the floor are full.
                             _ => full << -rows | ((1 << -rows) - 1),
                         }
                 });
@@ -223,7 +223,7 @@ impl<'a> Room<'a> {
         if (0..self.width).contains(&column) { self.full[column as usize] } else { u64::MAX }
     }
 
-    /// Moved as far as it goes in a direction, but not at all if it cannot go.
+    /// The place after up to `most` moves in one direction; `None` if the first move is blocked.
     fn slid(&self, place: Place, columns: i32, rows: i32, most: u32) -> Option<Place> {
         let mut moved = Place { arrival: Arrival::Moved, ..place };
         for _ in 0..most {
@@ -236,7 +236,7 @@ impl<'a> Room<'a> {
         ((moved.column, moved.row) != (place.column, place.row)).then_some(moved)
     }
 
-    /// Moved down as far as it goes, but not at all if it rests.
+    /// The place after a fall to the ground; `None` if the piece already rests.
     fn fallen(&self, place: Place) -> Option<Place> {
         let taken = !self.free[place.orientation][place.column as usize] & ((1 << place.row) - 1);
         let row = (u64::BITS - taken.leading_zeros()) as i32;

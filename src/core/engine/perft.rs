@@ -1,8 +1,8 @@
-//! Perft: all ways of placing a sequence of pieces, counted. The engine's checksum and a measure of its speed.
+//! Perft counts all ways of placing a sequence of pieces. It is the engine's checksum and a measure of its speed.
 //!
-//! The walk through the tree of placements keeps nothing, so leaves, lines and holes take no memory. Only the count of
-//! *different* playfields must hold them side by side, and there may be billions: [`distinct`](super::distinct) counts them
-//! in as many passes over the tree as its memory makes necessary.
+//! The walk through the tree of placements stores nothing, so leaves, lines and holes take no memory. Only the count of
+//! *different* playfields must store them, and there may be billions: [`distinct`](super::distinct) counts them in as
+//! many passes over the tree as its memory requires.
 
 use std::ops::ControlFlow;
 
@@ -15,45 +15,45 @@ use super::playfield::Playfield;
 use super::reach::{is_blocked, placements};
 use super::rules::Rules;
 
-/// The longest sequence. The walk goes as deep as the sequence is long; even half as many pieces would take too long to
-/// count.
+/// The largest length of a sequence. The walk is as deep as the sequence is long; even half as many pieces would take
+/// too long to count.
 pub const MAX_PIECES: usize = 64;
 
 /// Placements between two calls of the caller's `look`: some milliseconds.
 pub const LOOK: u64 = 1 << 16;
 
-/// What [`perft`] counts.
+/// The counts of [`perft`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Perft {
-    /// Paths of full length; a path that tops out on the way is not a leaf, whether by a landing or because its next
-    /// piece cannot come into play.
+    /// Paths of full length. A path that tops out on the way is not a leaf, whether by a landing or because its next
+    /// piece is blocked.
     pub leaves: u64,
-    /// Different playfields among the leaves; `None` unless they were counted to the end.
+    /// Different playfields among the leaves; `None` unless the count is complete.
     pub distinct: Option<u64>,
     /// Lines cleared, summed along the paths to the leaves.
     pub lines: u64,
     /// Holes, summed over the leaves.
     pub holes: u64,
-    /// Placements made on the way, the ones that topped out included.
+    /// Placements made, including placements that topped out.
     pub placements: u64,
-    /// Passes over the tree, the one that was stopped included. The first counts everything but `distinct`.
+    /// Passes over the tree, including a stopped one. The first pass counts everything except `distinct`.
     pub passes: u32,
 }
 
-/// How far a count is.
+/// The progress of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress<C = Perft> {
-    /// What has been counted so far.
+    /// The counts so far.
     pub counted: C,
-    /// The part of the tree that is done, or of this pass over it, as if all subtrees of a node were of one size.
+    /// The finished share of the tree, or of the current pass over it. Treats all subtrees of a node as equally large.
     pub share: f64,
 }
 
 /// Plays every sequence of placements of the given pieces from the empty playfield.
 ///
-/// The work grows by a factor of up to `4 * width - 6` a piece. Different playfields are counted with up to `distinct_bytes`
-/// of memory, or not at all. `look` is called every few milliseconds and may stop the count; the result is then the count so
-/// far.
+/// Each piece multiplies the work by up to `4 * width - 6`. Different playfields are counted with up to
+/// `distinct_bytes` of memory, or not at all with `None`. `look` is called every few milliseconds and may stop the
+/// count; the result is then the count so far.
 ///
 /// ```
 /// use std::ops::ControlFlow::Continue;
@@ -113,7 +113,7 @@ struct Walk<'a, const WORDS: usize> {
     until_look: u64,
 }
 
-/// A subtree, as a part of the whole.
+/// A subtree, as a share of the whole tree.
 #[derive(Clone, Copy)]
 struct Part {
     from: f64,
@@ -137,7 +137,7 @@ impl<const WORDS: usize> Walk<'_, WORDS> {
         }
     }
 
-    /// Places the first of the pieces in each of these ways, and goes on with the rest.
+    /// Places the first piece in each of these ways, and continues with the other pieces.
     #[inline(always)]
     fn each(
         &mut self,

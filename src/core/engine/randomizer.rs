@@ -1,21 +1,22 @@
-//! Dealing the pieces: turns a seed, or a written sequence, into pieces.
+//! Deals pieces from a seed or an explicit sequence.
 //!
 //! Piece n of an episode with seed x is a pure function of x, n and the randomizer:
 //!
 //! * `uniform`: `below(word(x, Pieces, n), 7)`, an index into I O T Z S J L.
-//! * `bag7`: bag b holds the pieces 7b..7b+7; it starts as I O T Z S J L and is shuffled by Fisher and Yates from the
-//!   end: for j = 6 down to 1, swap j with `below(word(x, Pieces, 6b + 6 - j), j + 1)`. Every episode opens a fresh bag.
-//! * `balanced`: with c\[k\] = how often tetromino k came among the pieces before n of this episode and the weights
-//!   v\[k\] = 5 + max(c) - c\[k\], r = `below(word(x, Pieces, n), v[0] + ... + v[6])`; the piece is the first k with
-//!   v\[0\] + ... + v\[k\] > r.
-//! * `nes`: with r = `below(word(x, Pieces, n), 56)`, the piece is r / 7 rounded down, unless that is 7 or piece n - 1: then
-//!   it is r modulo 7. So one draw among eight is made again, once, if it is blank or the piece before.
+//! * `bag7`: bag b holds the pieces 7b..7b+7. It starts as I O T Z S J L and is shuffled from the end (Fisher and
+//!   Yates): for j = 6 down to 1, swap j with `below(word(x, Pieces, 6b + 6 - j), j + 1)`. Every episode opens a new
+//!   bag.
+//! * `balanced`: let c\[k\] be the number of times that tetromino k came among the pieces before n of this episode, and
+//!   the weights v\[k\] = 5 + max(c) - c\[k\]. With r = `below(word(x, Pieces, n), v[0] + ... + v[6])`, the piece is
+//!   the first k with v\[0\] + ... + v\[k\] > r.
+//! * `nes`: with r = `below(word(x, Pieces, n), 56)`, the piece is r / 7 rounded down; if that is 7 or piece n - 1, the
+//!   piece is r modulo 7. In other words, one draw out of eight is repeated once if it is blank or the previous piece.
 //!
-//! With another [set of pieces](super::pieces) of n pieces, `uniform` draws below n, and a bag of `bag7` holds each of the n once:
-//! bag b holds the pieces nb..nb+n, and for j = n - 1 down to 1, j is swapped with `below(word(x, Pieces, (n-1)b + n-1 - j), j + 1)`.
-//! The other two are for the tetrominoes.
+//! With another [set of pieces](super::pieces) of n pieces, `uniform` draws below n, and a bag of `bag7` holds each of
+//! the n once: bag b holds the pieces nb..nb+n, and for j = n - 1 down to 1, j is swapped with
+//! `below(word(x, Pieces, (n-1)b + n-1 - j), j + 1)`. `balanced` and `nes` need the tetrominoes.
 //!
-//! The last two depend on the pieces before. For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals
+//! `balanced` and `nes` depend on the previous pieces. For x = 42, `uniform` deals `TLZISIOJIJSOOOLJZZSI`, `bag7` deals
 //! `OZSILJT ZJLTISO`, `balanced` deals `TLZISIOJIJSOOTLJZZSI` and `nes` deals `TSZIJIOJIJIOJTOLSZJO`.
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use super::rng::{Tag, below, stream, stream_word, word};
 use super::tetromino::Tetromino;
 
 choice! {
-    /// How a seed becomes pieces.
+    /// The way in which a seed becomes pieces.
     pub enum Randomizer: "randomizer" {
         /// Independent, uniform draws, as in the literature.
         Uniform = 1, "uniform";
@@ -40,15 +41,15 @@ choice! {
     }
 }
 
-/// How likely each piece is to come next: whole numbers, by piece, not all of them 0. What the set does not have is passed over.
+/// Odds of the next piece: one whole number per piece, not all of them 0. Pieces outside the set are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Odds([u32; MAX_PIECES]);
 
 impl Odds {
-    /// All alike.
+    /// Equal odds.
     pub const EVEN: Odds = Odds([1; MAX_PIECES]);
 
-    /// Those of the seven, by how often each comes up in as many draws as there are; even where none does.
+    /// Odds of the seven tetrominoes from their counts. Equal odds if all counts are 0.
     pub fn of_counts(counts: [u32; 7]) -> Odds {
         if counts == [0; 7] { Odds::EVEN } else { Odds::of_seven(counts) }
     }
@@ -60,7 +61,7 @@ impl Odds {
         Odds(odds)
     }
 
-    /// No other than this one.
+    /// Odds of a next piece that is certain.
     #[inline]
     pub fn certain(piece: Piece) -> Odds {
         let mut odds = [0; MAX_PIECES];
@@ -68,22 +69,22 @@ impl Odds {
         Odds(odds)
     }
 
-    /// That of a piece.
+    /// The odds of one piece.
     #[inline]
     pub fn of(&self, piece: Piece) -> u32 {
         self.0[piece.index()]
     }
 
-    /// The mean of a number for each piece of the set: odds times number, added up in order from 0, then divided by the sum of
-    /// the odds. Those that cannot come are passed over.
+    /// The mean of one number per piece of the set: odds times number, added up in order from 0, then divided by the
+    /// sum of the odds. Pieces with odds of 0 are ignored.
     #[inline]
     pub fn mean(&self, numbers: &[f64]) -> f64 {
         self.mean_of(numbers, |odds, number| odds * number)
     }
 
-    /// The mean less so many standard deviations: of two prospects with the same mean, the surer one is worth more. The
-    /// variance is the mean of the squares of what lies between a number and the mean, each odds times difference times
-    /// difference, added up and divided like the mean itself. With 0 it is the mean, to the bit.
+    /// The mean minus `caution` standard deviations, so that of two prospects with equal means the more certain one has
+    /// the higher value. The variance is the mean of the squared deviations, each odds times difference times
+    /// difference, added up and divided like the mean itself. With `caution` 0 the result is the mean, to the bit.
     #[inline]
     pub fn cautious_mean(&self, numbers: &[f64], caution: f64) -> f64 {
         let mean = self.mean(numbers);
@@ -94,7 +95,7 @@ impl Odds {
         mean - caution * variance.sqrt()
     }
 
-    /// Terms of odds and number, added up in order from 0, then divided by the sum of the odds.
+    /// The sum of terms of odds and number, in order from 0, divided by the sum of the odds.
     #[inline]
     fn mean_of(&self, numbers: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
@@ -108,9 +109,9 @@ impl Odds {
     }
 }
 
-/// The piece sequence of one episode, and how far it has been dealt.
+/// The piece sequence of one episode, and the number of pieces dealt.
 ///
-/// Cheap to clone: a written sequence is shared.
+/// Clones are cheap: they share an explicit sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dealer {
     source: Source,
@@ -128,7 +129,7 @@ enum Source {
         seed: u64,
         bag: [Tetromino; 7],
     },
-    /// Of a set other than the tetrominoes; apart, so that a dealer stays small.
+    /// A bag of a set other than the tetrominoes, boxed so that a dealer stays small.
     Bag(Box<OpenBag>),
     Balanced {
         seed: u64,
@@ -141,7 +142,7 @@ enum Source {
     Sequence(Arc<[Piece]>),
 }
 
-/// One of each piece of a set, in the order of the open bag.
+/// The open bag of a set: one of each piece, in the order of dealing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OpenBag {
     seed: u64,
@@ -153,41 +154,42 @@ struct OpenBag {
 pub struct DealerState {
     /// Pieces dealt so far.
     pub dealt: u64,
-    /// The seed, or the rest of a written sequence.
+    /// The seed, or the explicit sequence.
     pub source: DealerSource,
 }
 
-/// Where the pieces of a [`DealerState`] come from.
+/// The source of the pieces of a [`DealerState`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DealerSource {
-    /// A seed, and what the randomizers remember of the pieces before.
+    /// A seed, and the randomizers' memory of previous pieces.
     Seed {
         /// The seed of the words.
         seed: u64,
-        /// The open bag; meaningful for `bag7` in the middle of a bag, and for `nes`, where the piece dealt last is its first
-        /// one.
+        /// The open bag. Used by `bag7` in the middle of a bag, and by `nes`, which keeps the last dealt piece at index
+        /// 0.
         bag: [Tetromino; 7],
-        /// How much less often each tetromino came than the one that came most often; meaningful for `balanced` only.
+        /// How much less often each tetromino came than the most frequent one. Used by `balanced` only.
         behind: [u16; 7],
     },
-    /// A seed of a game with other pieces than the seven.
+    /// A seed of a game with other pieces than the tetrominoes.
     OtherSeed {
         /// The seed of the words.
         seed: u64,
-        /// The open bag, one of each piece; meaningful for `bag7` in the middle of a bag.
+        /// The open bag, one of each piece. Used by `bag7` in the middle of a bag.
         bag: Vec<Piece>,
     },
-    /// A written sequence, from its beginning.
+    /// An explicit sequence, from its beginning.
     Sequence(Arc<[Piece]>),
 }
 
 impl Dealer {
-    /// A dealer of tetrominoes at the beginning of the episode with this seed.
+    /// A dealer of tetrominoes at the start of the episode with this seed.
     pub fn seeded(randomizer: Randomizer, seed: u64) -> Dealer {
         Dealer::from_parts(randomizer, 0, DealerSource::Seed { seed, bag: Tetromino::ALL, behind: EVEN })
     }
 
-    /// The same for any set of pieces. [`Rules::dealer`](super::Rules::dealer) has that of some rules.
+    /// A dealer for any set of pieces, at the start of the episode with this seed.
+    /// [`Rules::dealer`](super::Rules::dealer) makes the dealer for given rules.
     pub fn of_set(pieces: &PieceSet, randomizer: Randomizer, seed: u64) -> Dealer {
         if pieces.is_tetrominoes() {
             return Dealer::seeded(randomizer, seed);
@@ -196,17 +198,18 @@ impl Dealer {
         Dealer::from_parts(randomizer, 0, source)
     }
 
-    /// Bytes that a dealer of these pieces takes beside itself, at most; a written sequence not counted.
+    /// The largest number of bytes that a dealer of these pieces uses outside its own value. Explicit sequences are not
+    /// included.
     pub fn bytes_beside(pieces: &PieceSet) -> usize {
         if pieces.is_tetrominoes() { 0 } else { size_of::<OpenBag>() + pieces.len() * size_of::<Piece>() }
     }
 
-    /// A dealer of a written sequence, from its beginning.
+    /// A dealer of an explicit sequence, from its beginning.
     pub fn sequence(pieces: Arc<[Piece]>) -> Dealer {
         Dealer { source: Source::Sequence(pieces), dealt: 0 }
     }
 
-    /// Puts a dealer together again from a state taken with [`Dealer::state`].
+    /// Restores a dealer from a state made by [`Dealer::state`].
     pub fn from_state(randomizer: Randomizer, state: DealerState) -> Dealer {
         Dealer::from_parts(randomizer, state.dealt, state.source)
     }
@@ -227,7 +230,7 @@ impl Dealer {
             (DealerSource::OtherSeed { seed, bag }, Randomizer::Bag7) => {
                 Source::Bag(Box::new(OpenBag { seed, bag }))
             }
-            // Rules of other pieces have no third randomizer.
+            // Rules with other pieces allow no third randomizer.
             (DealerSource::OtherSeed { seed, bag }, _) => {
                 Source::Uniform { seed, stream: stream(seed, Tag::Pieces), num_pieces: bag.len() as u8 }
             }
@@ -235,7 +238,7 @@ impl Dealer {
         Dealer { source, dealt }
     }
 
-    /// Deals the next piece, or `None` past the end of a written sequence.
+    /// Deals the next piece. Returns `None` after the end of an explicit sequence.
     #[inline]
     pub fn deal(&mut self) -> Option<Piece> {
         let n = self.dealt;
@@ -262,13 +265,13 @@ impl Dealer {
             }
             Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
         };
-        self.dealt = n.wrapping_add(1); // no game gets there
+        self.dealt = n.wrapping_add(1); // no game reaches the end
         Some(piece)
     }
 
-    /// How likely each tetromino is to be dealt next, given all pieces so far: equal odds under `uniform`, those still
-    /// in the open bag under `bag7`, the weights of the next draw under `balanced`, 2 for the piece before and 9 for any other
-    /// one under `nes`. How a written sequence goes on is not known, so the odds are equal.
+    /// The odds of the next piece, given all previous pieces. `uniform` has equal odds; `bag7` has equal odds for the
+    /// pieces left in the open bag; `balanced` has the weights of the next draw; `nes` has 2 for the previous piece and
+    /// 9 for each other one. Future pieces of an explicit sequence are unknown, so their odds are equal.
     pub fn odds(&self) -> Odds {
         match &self.source {
             Source::Uniform { .. } | Source::Sequence(_) => Odds::EVEN,
@@ -290,7 +293,7 @@ impl Dealer {
         }
     }
 
-    /// Goes back to the first piece, of the episode with this seed; a written sequence has no seed and begins again.
+    /// Returns to the first piece, of the episode with this seed. An explicit sequence has no seed and starts again.
     pub fn restart(&mut self, seed: u64) {
         self.dealt = 0;
         match &mut self.source {
@@ -301,7 +304,7 @@ impl Dealer {
         self.reseed(seed);
     }
 
-    /// The seed of what comes next, or `None` for a written sequence.
+    /// The seed of future pieces; `None` for an explicit sequence.
     pub fn seed(&self) -> Option<u64> {
         match &self.source {
             Source::Uniform { seed, .. }
@@ -313,12 +316,12 @@ impl Dealer {
         }
     }
 
-    /// The seed of the garbage: that of the pieces, or 0 for a written sequence, which has none.
+    /// The seed of the garbage: the seed of the pieces, or 0 for an explicit sequence.
     pub fn garbage_seed(&self) -> u64 {
         self.seed().unwrap_or(0)
     }
 
-    /// The written sequence, where there is one.
+    /// The explicit sequence, if the dealer has one.
     pub fn written(&self) -> Option<&Arc<[Piece]>> {
         match &self.source {
             Source::Sequence(pieces) => Some(pieces),
@@ -326,18 +329,18 @@ impl Dealer {
         }
     }
 
-    /// Takes another copy of the written sequence in place of its own, so that one serves many dealers.
+    /// Replaces the explicit sequence with an equal copy, so that many dealers share one.
     ///
     /// # Panics
-    /// If it is another sequence, or there is none.
+    /// If the sequence differs, or the dealer has none.
     pub fn share(&mut self, copy: Arc<[Piece]>) {
         assert_eq!(self.written(), Some(&copy), "a copy of the same sequence");
         self.source = Source::Sequence(copy);
     }
 
-    /// Goes on with another seed: what was dealt, the open bag and the counts stay, everything after them is new.
+    /// Continues with another seed. The dealt pieces, the open bag and the counts stay; future pieces are new.
     ///
-    /// A written sequence has no seed and stays as it is.
+    /// An explicit sequence has no seed and does not change.
     pub fn reseed(&mut self, new_seed: u64) {
         match &mut self.source {
             Source::Uniform { seed, stream: words, .. } => {
@@ -386,27 +389,29 @@ impl OpenBag {
         self.bag[(n % num_pieces) as usize]
     }
 
-    /// Those still in it, after so many were dealt.
+    /// The odds of the pieces left in the bag, after this many pieces of the episode.
     fn odds(&self, dealt: u64) -> Odds {
         let mut odds = [0; MAX_PIECES];
-        // Before it is opened all are in it, in whatever order.
+        // A bag that is about to be opened contains all pieces; their order does not matter here.
         let left = &self.bag[(dealt % self.bag.len() as u64) as usize..];
         left.iter().for_each(|piece| odds[piece.index()] = 1);
         Odds(odds)
     }
 }
 
-/// A tetromino by a word: one of eight, and if that is none of the seven, or the one before, another one of seven.
+/// A tetromino for a word: one draw out of eight, and a second one out of seven if the first is blank or the previous
+/// piece.
 fn drawn_again(word: u64, last: Option<Tetromino>) -> Tetromino {
     let draw = below(word, 8 * 7) as usize;
     let (first, again) = (Tetromino::ALL.get(draw / 7), Tetromino::ALL[draw % 7]);
     first.copied().filter(|first| Some(*first) != last).unwrap_or(again)
 }
 
-/// No tetromino came less often than another.
+/// The counts of tetrominoes that all came equally often.
 const EVEN: [u16; 7] = [0; 7];
 
-/// A tetromino by a word, with weight 5 and one more for each time that it came less often than the most frequent one.
+/// A tetromino for a word. Its weight is 5, plus the number of times that it came less often than the most frequent
+/// one.
 fn weighted_draw(word: u64, behind: &[u16; 7]) -> Tetromino {
     let weights = balanced_weights(behind).map(u64::from);
     let mut left = below(word, weights.iter().sum());
@@ -422,10 +427,10 @@ fn balanced_weights(behind: &[u16; 7]) -> [u32; 7] {
     behind.map(|behind| 5 + u32::from(behind))
 }
 
-/// Counts a tetromino. One that was behind catches up; one that was not leaves all others one further behind.
+/// Counts a tetromino. If it was behind, it catches up by one; if not, all others fall one further behind.
 ///
-/// The further behind a tetromino is, the likelier it is to come: numbers near the bound of their type occur only in a state
-/// that was made up.
+/// A tetromino that is far behind is likely to come, so numbers near the type's maximum occur only in artificial
+/// states.
 fn count_one_more(behind: &mut [u16; 7], piece: Tetromino) {
     let piece = piece.index();
     if behind[piece] > 0 {
@@ -455,7 +460,7 @@ fn shuffle(bag: &mut [Piece], seed: u64, bag_index: u64) {
     }
 }
 
-/// The seed of episode k of an environment whose own seed is `env_seed`: the seed itself first, then words of it.
+/// The seed of episode k of an environment with seed `env_seed`: first the seed itself, then words of its stream.
 pub const fn episode_seed(env_seed: u64, episode: u64) -> u64 {
     if episode == 0 { env_seed } else { word(env_seed, Tag::Episode, episode) }
 }

@@ -1,7 +1,7 @@
-//! Which placements exist: the one file that asks the rules how far pieces reach.
+//! The placements that exist. Only this file asks the rules how far pieces reach.
 //!
-//! The kernels look at every column in which a shape fits, and tables of masks hold on every playfield, so others ask here
-//! whether [every placement exists](every_placement_exists). They need not know why.
+//! The kernels look at every column in which a shape fits, and masks in tables hold for every playfield. So other code
+//! asks here whether [every placement exists](every_placement_exists), and need not know why.
 
 use super::column::Column;
 use super::piece::Piece;
@@ -11,11 +11,11 @@ use super::reachable::{Movement, Resting};
 use super::rules::{ActionModel, Reach, Rules, TopOut};
 use super::shape::Shape;
 
-/// The distinct placements that exist: the one source for enumerations, masks and agents alike.
+/// The distinct placements that exist. Enumerations, masks and agents all use this function.
 ///
-/// In [`Reach::StraightDrop`] the cells of the playfield do not matter. In [`Reach::SidewaysWalk`] a placement exists when
-/// its shape is free where it [appears](Shape::spawn) and in every column on its way along the top. In [`Reach::Moves`] the
-/// [reachable places](super::reachable) are all found at once, and listed.
+/// Under [`Reach::StraightDrop`] the cells of the playfield do not matter. Under [`Reach::SidewaysWalk`] a placement
+/// exists if its shape is free where it [appears](Shape::spawn) and in every column on its way along the top. Under
+/// [`Reach::Moves`] all [reachable places](super::reachable) are found at once and listed.
 ///
 /// ```
 /// use tetrion_core::engine::{Playfield, Rules, Tetromino, placements};
@@ -37,7 +37,7 @@ pub fn placements<C: Column, const N: usize>(
     }
 }
 
-/// The placements of a piece if [no placement names a spot](Rules::names_spots), without the cost of a list.
+/// The placements of a piece if [no placement names a spot](Rules::names_spots). Does not allocate a list.
 #[inline]
 pub fn drops<C: Column, const N: usize>(rules: &Rules, playfield: &PlayfieldOf<C, N>, piece: Piece) -> Drops {
     let fitting = |width| (rules.width + 1).saturating_sub(width);
@@ -50,14 +50,14 @@ pub fn drops<C: Column, const N: usize>(rules: &Rules, playfield: &PlayfieldOf<C
     all
 }
 
-/// How many placements there are.
+/// Number of placements.
 #[inline]
 pub fn num_placements<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
     piece: Piece,
 ) -> u32 {
-    // Only on stacks that were drawn higher than any game's are there places without a number.
+    // Only stacks that were drawn higher than any game's have places without a number.
     if rules.names_spots() && playfield.occupied_rows().top() < u32::from(rules.spot_rows()) {
         Movement::of(rules).count(playfield, piece)
     } else {
@@ -65,7 +65,7 @@ pub fn num_placements<C: Column, const N: usize>(
     }
 }
 
-/// Whether a piece has a placement, which does not hold another one: faster than to list them all.
+/// Whether a piece has a placement, ignoring hold. Faster than listing all placements.
 #[inline]
 pub fn has_placement<C: Column, const N: usize>(
     rules: &Rules,
@@ -81,7 +81,7 @@ pub fn has_placement<C: Column, const N: usize>(
     row < rules.spot_rows() && Movement::of(rules).has(playfield, piece, resting)
 }
 
-/// Writes the placements of a piece to the end of a list, in ascending action order; with or without the current one held.
+/// Appends the placements of a piece to a list, in ascending order of actions, with or without hold.
 pub fn append_placements<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
@@ -113,21 +113,21 @@ fn spots<C: Column, const N: usize>(
     all.into_iter().filter(numbered).map(placement)
 }
 
-/// Whether every shape of every piece can come down in every column where it fits, whatever the playfield: the
-/// placements are the same on all of them, and the kernels see every one.
+/// Whether every shape of every piece can come down in every column where it fits, on every playfield. Then all
+/// playfields have the same placements, and the kernels see all of them.
 #[inline(always)]
 pub fn every_placement_always_exists(rules: &Rules) -> bool {
     rules.reach == Reach::StraightDrop
 }
 
-/// Whether every choice of a player always exists: every placement does, and no piece can be held.
+/// Whether every choice of a player always exists: every placement does, and the rules have no hold.
 #[inline(always)]
 pub fn every_choice_always_exists(rules: &Rules) -> bool {
     every_placement_always_exists(rules) && !rules.hold
 }
 
-/// Whether [every placement exists](every_placement_always_exists) on one playfield: where shapes walk along the top, as long
-/// as nothing stands in their way there.
+/// Whether [every placement exists](every_placement_always_exists) on this playfield: always for straight drops, and
+/// for walks along the top if nothing stands in the way there.
 #[inline(always)]
 pub fn every_placement_exists<C: Column, const N: usize>(
     rules: &Rules,
@@ -136,13 +136,13 @@ pub fn every_placement_exists<C: Column, const N: usize>(
     every_placement_always_exists(rules) || !rules.names_spots() && is_clear_at_the_top(playfield)
 }
 
-/// Whether nothing is in the way of any shape that walks along the top: none has cells below the third row from there.
+/// Whether no shape that walks along the top can be blocked. No such shape has cells below the third row from the top.
 fn is_clear_at_the_top<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> bool {
     let height = u32::from(playfield.height());
     playfield.occupied_rows().top() <= height - 3
 }
 
-/// The columns that a shape reaches from where it appears, along the top: the leftmost one, and how many.
+/// The columns that a shape reaches along the top from where it appears: the leftmost one, and their number.
 fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape) -> (u8, u8) {
     if shape.width > playfield.width() {
         return (0, 0);
@@ -157,8 +157,8 @@ fn walk<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>, shape: &Shape)
     (start - to_the_left, to_the_left + 1 + to_the_right)
 }
 
-/// A piece as it appears: its shape, and the row and the column of its lower left corner. Under [`Reach::Moves`] it may appear
-/// a row higher, where cells are in its way.
+/// The shape of a piece as it appears, with the row and column of its lower left corner. Under [`Reach::Moves`] a piece
+/// may appear a row higher if cells are in its way.
 #[inline(always)]
 pub fn appears(rules: &Rules, piece: Piece) -> (&'static Shape, u8, u8) {
     let shape = rules.first_shape(piece);
@@ -170,9 +170,9 @@ pub fn appears(rules: &Rules, piece: Piece) -> (&'static Shape, u8, u8) {
     (shape, row, column)
 }
 
-/// Whether a piece cannot come into play, so that the game is over when it appears: under [`TopOut::SpawnBlocked`], in
-/// games of keys and where pieces move on their way down because it overlaps the playfield in its first orientation; in
-/// others because it has no placement.
+/// Whether a piece cannot come into play, so that the game ends when it appears. Under [`TopOut::SpawnBlocked`], in
+/// games with keys and under [`Reach::Moves`], a piece is blocked if its first orientation overlaps full cells; in all
+/// other games, if it has no placement.
 #[inline(always)]
 pub fn is_blocked<C: Column, const N: usize>(
     rules: &Rules,
@@ -184,7 +184,7 @@ pub fn is_blocked<C: Column, const N: usize>(
     }
     if rules.top_out == TopOut::SpawnBlocked || rules.action_model == ActionModel::Keypress {
         let (shape, row, column) = appears(rules, piece);
-        // Where it appears it can at least be dropped.
+        // If the piece is free where it appears, it can at least be dropped.
         !playfield.is_free(shape, row, column)
     } else {
         !every_placement_exists(rules, playfield) && drops(rules, playfield, piece).is_empty()

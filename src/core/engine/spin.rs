@@ -1,12 +1,12 @@
-//! Spins: which placements count as more than a drop because a turn led to them.
+//! Spins: placements that are more than a drop because a turn led to them.
 //!
-//! This file has the names and the choice. [`reachable`](super::reachable) finds the labels of whole playfields at once, and
-//! [`paths`](super::paths) those of single turns.
+//! This file has the names and the choice. [`reachable`](super::reachable) finds the labels of whole playfields at
+//! once, and [`paths`](super::paths) the labels of single turns.
 
 use super::choice::choice;
 
 choice! {
-    /// Which turns into place are told apart.
+    /// The turns that count as spins.
     pub enum SpinRule: "spin_rule" {
         /// No spins.
         None = 1, "none";
@@ -19,7 +19,7 @@ choice! {
     }
 }
 
-/// What a placement counts as.
+/// The spin label of a placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Spin {
@@ -33,12 +33,12 @@ pub enum Spin {
 }
 
 impl Spin {
-    /// All three, by number.
+    /// All labels, by number.
     pub const ALL: [Spin; 3] = [Spin::None, Spin::Mini, Spin::Full];
 }
 
 impl SpinRule {
-    /// Whether the n-th kick of a turn makes a T-spin full, counted from 0, by the orientations before and after.
+    /// Whether the n-th kick of a turn, counted from 0, makes a T-spin full, given the orientations before and after.
     pub(super) fn is_full_by_kick(self, kick: usize, from: usize, to: usize) -> bool {
         match self {
             SpinRule::None => false,

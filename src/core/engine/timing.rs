@@ -1,25 +1,25 @@
-//! How time passes where keys steer a piece: in steps, of which each key is one. No clock is read anywhere.
+//! The passing of time in games whose keys steer a piece: in steps, of which each key is one. No code reads a clock.
 
-/// How much time a piece has where keys [steer](super::Rules::steers) it, in steps, of which each key is one.
+/// The time that a piece has in games whose keys [steer](super::Rules::steers) it, in steps, of which each key is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Steps in the air after which a piece falls by a row, at least 1.
     pub fall_delay: u8,
-    /// Steps on the ground after which a piece locks, at least 1: the one in which it comes down counts.
+    /// Steps on the ground after which a piece locks, at least 1. The step in which the piece comes down counts.
     pub lock_delay: u8,
-    /// How many steps and turns of a piece on the ground let its delay begin anew, until it comes lower than ever before.
-    /// After the last one the delay runs on: the piece does not lock at once.
+    /// Number of steps and turns on the ground that restart the lock delay, until the piece is lower than ever before.
+    /// After the last restart the delay runs out normally; the piece does not lock at once.
     pub lock_resets: u8,
 }
 
 impl Timing {
-    /// What is expected of all three where no time passes, in words.
+    /// The expected value of all three delays in games without time, in words.
     pub const NONE: &str = "none: time passes only where a step is a key under reach moves";
 
     /// Timing of level 1 at 60 steps per second.
     pub const LEVEL_1: Timing = Timing { fall_delay: 60, lock_delay: 30, lock_resets: 15 };
 
-    /// Checks that there is one where keys steer pieces, and only there.
+    /// Checks that the rules have a timing if and only if keys steer pieces.
     pub(super) fn check(timing: Option<Timing>, is_steered: bool) -> Result<(), &'static str> {
         match timing {
             Some(_) if !is_steered => {
