@@ -1,12 +1,12 @@
-//! How pieces turn in modern Tetris: where a turn puts a piece, and where it is kicked to if that place is taken.
+//! Turns in modern Tetris: the place of a turned piece, and the places it is kicked to if that place is not free.
 //!
-//! The tables are data, and this file knows nothing of playfields. Rows count upwards and columns to the right. Kicks are
-//! in the form called true rotation: a turn leaves the anchor cell where it is, and a kick moves the anchor. The usual charts
-//! turn I and O in a box, so their numbers for these two differ by the move of the anchor in that box; for the other five they
+//! The tables are data, and this file knows nothing of playfields. Rows count upwards and columns to the right. Kicks
+//! use "true rotation": a turn does not move the anchor cell, and a kick moves the anchor. The usual charts turn I and
+//! O in a box, so their numbers for these two differ by the anchor's move in that box; for the other five pieces they
 //! are the same.
 //!
-//! The surprising decision: all of it is built from five offsets an orientation, as the system was designed. The n-th kick
-//! from one orientation to another is the n-th offset of the one less that of the other.
+//! The surprising decision: all kicks are built from five offsets per orientation, as the system was designed. The n-th
+//! kick from one orientation to another is the n-th offset of the first orientation minus the n-th offset of the other.
 
 use super::choice::{NamedChoice, choice};
 use super::tetromino::Tetromino;
@@ -24,7 +24,8 @@ choice! {
 }
 
 choice! {
-    /// Turns by 180 degrees at once, and their kicks: no table is agreed on, so each has the name of its source.
+    /// The turns by 180 degrees in one step, and their kicks. No table is standard, so each value is named after its
+    /// source.
     pub enum HalfTurns: "half_turns" {
         /// No 180-degree turns.
         None = 1, "none";
@@ -38,9 +39,9 @@ choice! {
 /// Columns to the right and rows up.
 pub type Offset = (i8, i8);
 
-/// The farthest a kick moves an anchor up or down; `TABLES` is checked against it as it is compiled.
+/// The largest distance by which a kick moves an anchor up or down. `TABLES` is checked against it at compile time.
 pub const MAX_KICK_ROWS: u32 = 3;
-/// The farthest a kick moves an anchor sideways.
+/// The largest distance by which a kick moves an anchor sideways.
 pub const MAX_KICK_COLUMNS: u32 = 2;
 
 /// The places that a turn tries, in order.
@@ -50,20 +51,20 @@ pub struct Kicks {
     len: u8,
 }
 
-/// Every turn of a piece, by the quarter turns to the right that it has made before and after.
+/// All turns of a piece, by the quarter turns to the right before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
     kicks: [[Kicks; 4]; 4],
-    /// The farthest of them up or down.
+    /// The largest distance up or down of any kick.
     pub rows: u8,
-    /// Whether they are those of [`RotationSystem::Srs`] without half turns.
+    /// Whether these are the turns of [`RotationSystem::Srs`] without half turns.
     pub(super) is_srs: bool,
 }
 
 impl Kicks {
     const NONE: Kicks = Kicks { list: [(0, 0); 6], len: 0 };
 
-    /// As columns to the right and rows up, by which the anchor moves.
+    /// The moves of the anchor, as columns to the right and rows up.
     #[inline]
     pub fn as_slice(&self) -> &[Offset] {
         &self.list[..usize::from(self.len)]
@@ -95,7 +96,7 @@ impl Turns {
         &TABLES[rotation_system.number() as usize - 1][half_turns.number() as usize - 1][kind]
     }
 
-    /// The five kicks of a quarter turn under [`RotationSystem::Srs`], where the compiler is to know them.
+    /// The five kicks of a quarter turn under [`RotationSystem::Srs`], for code in which the compiler must know them.
     pub(super) const fn srs(tetromino: usize, from: usize, to: usize) -> [Offset; 5] {
         let offsets = match tetromino {
             0 => &I_OFFSETS,
@@ -106,13 +107,13 @@ impl Turns {
         [a, b, c, d, e]
     }
 
-    /// The kicks from one orientation to another; none if there is no such turn.
+    /// The kicks from one orientation to another; empty if the turn does not exist.
     #[inline]
     pub fn kicks(&self, from: usize, to: usize) -> &[Offset] {
         self.kicks[from][to].as_slice()
     }
 
-    /// Those of quarter turns, by five offsets an orientation.
+    /// Quarter turns from five offsets per orientation.
     const fn by_offsets(offsets: &[[Offset; 5]; 4], len: usize) -> Turns {
         let mut kicks = [[Kicks::NONE; 4]; 4];
         let mut from = 0;
@@ -125,7 +126,7 @@ impl Turns {
         Turns { kicks, rows: 0, is_srs: false }
     }
 
-    /// With half turns, whose kicks are moves within the box that the first offsets turn in.
+    /// Adds half turns, whose kicks are moves within the box of the first offsets.
     const fn with_half(mut self, offsets: &[[Offset; 5]; 4], kicks: &[[Offset; 6]; 4], len: usize) -> Turns {
         let mut from = 0;
         while from < 4 {
@@ -166,7 +167,7 @@ const I_OFFSETS: [[Offset; 5]; 4] = [
     [(0, 1), (0, 1), (0, 1), (0, -1), (0, 2)],
 ];
 
-/// Only the first: turned in its box, an O stays where it is.
+/// Only the first offset is used: an O that turns in its box stays where it is.
 const O_OFFSETS: [[Offset; 5]; 4] = [[(0, 0); 5], [(0, -1); 5], [(-1, -1); 5], [(-1, 0); 5]];
 
 const OTHER_OFFSETS: [[Offset; 5]; 4] = [
@@ -176,7 +177,7 @@ const OTHER_OFFSETS: [[Offset; 5]; 4] = [
     [(0, 0), (-1, 0), (-1, -1), (0, 2), (-1, 2)],
 ];
 
-/// The kicks of I under `srs_plus`, which follow from no offsets: turns to the right, then to the left, by the orientation
+/// The kicks of I under `srs_plus`, which no offsets produce: turns to the right, then to the left, by the orientation
 /// before.
 const I_PLUS: [[[Offset; 5]; 4]; 2] = [
     [
@@ -193,7 +194,7 @@ const I_PLUS: [[[Offset; 5]; 4]; 2] = [
     ],
 ];
 
-/// By the orientation before.
+/// The kicks of half turns, by the orientation before.
 const HALF_TURNS: [[Offset; 6]; 4] = [
     [(0, 0), (0, 1), (1, 1), (-1, 1), (1, 0), (-1, 0)],
     [(0, 0), (1, 0), (1, 2), (1, 1), (0, 2), (0, 1)],
@@ -201,7 +202,7 @@ const HALF_TURNS: [[Offset; 6]; 4] = [
     [(0, 0), (-1, 0), (-1, 2), (-1, 1), (0, 2), (0, 1)],
 ];
 
-/// By rotation system, half turns, and whether the piece is I, O or another.
+/// The turns by rotation system, half turns and piece: I, O or another.
 static TABLES: [[[Turns; 3]; 3]; 3] = {
     let srs = [
         Turns::by_offsets(&I_OFFSETS, 5),

@@ -1,30 +1,31 @@
 //! The shapes of pieces: one drawing, turned.
 //!
-//! A shape knows no piece and no rules; tables of them do.
+//! A shape knows no piece and no rules; tables of shapes do.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// The most rows and columns that a shape has, and the most cells.
+/// The largest number of rows, columns and cells of a shape.
 pub const MAX_SIDE: usize = 5;
 
-/// The cells of a piece in one orientation, as columns in their bounding box. Every column has a cell.
+/// The cells of a piece in one orientation, as columns of their bounding box. Every column has a cell.
 ///
-/// Every column of a tetromino is one unbroken run of cells, so two numbers describe a column; the kernels rely on that. In
-/// other sets a column may have gaps. A piece that falls from above does not notice: its lowest cells go first.
+/// Every column of a tetromino is one unbroken run of cells, so two numbers describe a column; the kernels rely on
+/// that. In other sets a column may have gaps. They do not matter to a piece that falls from above, because its lowest
+/// cells go first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Columns of the bounding box, 1..=5.
     pub width: u8,
     /// Rows of the bounding box, 1..=5.
     pub height: u8,
-    /// Per column, the row of its lowest cell above the bottom of the box; 0 beyond `width`.
+    /// By column, the row of its lowest cell above the bottom of the box; 0 beyond `width`.
     pub bottoms: [u8; MAX_SIDE],
-    /// Per column, the row just above its highest cell; 0 beyond `width`.
+    /// By column, the row just above its highest cell; 0 beyond `width`.
     pub tops: [u8; MAX_SIDE],
-    /// Per column, its cells as bits, bit 0 at the bottom of the box; 0 beyond `width`.
+    /// By column, its cells as bits, bit 0 at the bottom of the box; 0 beyond `width`.
     bits: [u8; MAX_SIDE],
-    /// Per column, all bits; 0 beyond `width`.
+    /// By column, all bits set; 0 beyond `width`.
     masks: [i8; MAX_SIDE],
     /// Column of the anchor cell in the bounding box.
     pub anchor_column: u8,
@@ -33,7 +34,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape with no cells, which fills unused places of tables.
+    /// The shape without cells, for unused entries of tables.
     pub(super) const NONE: Shape = Shape {
         width: 0,
         height: 0,
@@ -51,13 +52,13 @@ impl Shape {
         self.bits[column] as u32
     }
 
-    /// All ones for a column of the shape, 0 beyond its width: to be `and`ed with a column of a playfield.
+    /// All ones for a column of the shape, 0 beyond its width: a mask for a playfield's column.
     #[inline(always)]
     pub(super) const fn column_mask(&self, column: usize) -> u64 {
         self.masks[column] as i64 as u64
     }
 
-    /// The shape of these columns, each of them with a cell.
+    /// A shape from its columns. Each of them must have a cell.
     const fn of_columns(width: u8, height: u8, bits: [u8; MAX_SIDE]) -> Shape {
         let mut shape = Shape { width, height, bits, ..Shape::NONE };
         let mut column = 0;
@@ -70,7 +71,7 @@ impl Shape {
         shape
     }
 
-    /// The cells of one row as bits, bit 0 at the left of the box; row 0 is its lowest.
+    /// The cells of one row as bits, bit 0 at the left of the box. Row 0 is the lowest.
     pub const fn row_bits(&self, row: u8) -> u32 {
         let (mut bits, mut column) = (0, 0);
         while column < self.width {
@@ -80,7 +81,7 @@ impl Shape {
         bits
     }
 
-    /// How many cells it has.
+    /// Number of cells.
     pub const fn num_cells(&self) -> u8 {
         let (mut cells, mut column) = (0, 0);
         while column < MAX_SIDE {
@@ -90,25 +91,25 @@ impl Shape {
         cells
     }
 
-    /// The row and the column of its cells, by row, then by column, with the lower left corner of its bounding box at this row
-    /// and column.
+    /// The row and column of each cell, sorted by row, then by column. The lower left corner of the bounding box is at
+    /// `bottom` and `left`.
     pub fn cells_at(&self, bottom: u8, left: u8) -> PieceCells {
         let rows = (0..self.height).flat_map(|row| (0..self.width).map(move |column| (row, column)));
         let cells = rows.filter(|(row, column)| self.column_bits((*column).into()) >> row & 1 == 1);
         cells.map(|(row, column)| (bottom + row, left + column)).collect()
     }
 
-    /// The lower left corner of the bounding box, as column and row, where the shape appears in a playfield of this size:
-    /// the anchor in the top row and in the column floor(width / 2), or as near to it as the walls allow.
+    /// The lower left corner of the bounding box, as column and row, where the shape appears on a playfield of this
+    /// size. The anchor is in the top row and in column floor(width / 2), or as near to it as the walls allow.
     ///
-    /// Cells above the anchor are above the playfield then. The shape must be no wider than the playfield.
+    /// Cells above the anchor are above the playfield. The shape must be no wider than the playfield.
     pub const fn spawn(&self, width: u8, height: u8) -> (u8, u8) {
         let column = width / 2 - self.anchor_column;
         let rightmost = width - self.width;
         (if column < rightmost { column } else { rightmost }, height - 1 - self.anchor_row)
     }
 
-    /// Reads a drawing: rows from the top, separated by `/`, `X` full, `@` full and the anchor, `.` empty.
+    /// Reads a drawing: rows from the top, separated by `/`, with `X` full, `@` full and the anchor, `.` empty.
     pub(super) const fn from_drawing(drawing: &str) -> Shape {
         let text = drawing.as_bytes();
         let (mut width, mut height, mut i) = (0, 1, 0);
@@ -141,8 +142,8 @@ impl Shape {
         Shape { anchor_column, anchor_row, ..Shape::of_columns(width, height, bits) }
     }
 
-    /// The shape of these cells, by row and column from the lower left corner; none of a lower row or a column further left is
-    /// missing.
+    /// The shape of these cells, by row and column from the lower left corner. No row or column before the last may be
+    /// empty.
     pub(super) fn from_cells(cells: &[(u8, u8)]) -> Shape {
         let (mut width, mut height, mut bits) = (0, 0, [0; MAX_SIDE]);
         for &(row, column) in cells {
@@ -173,7 +174,7 @@ impl Shape {
         Shape { anchor_column: self.width / 2, anchor_row: 0, ..self }
     }
 
-    /// Whether the cells are the same, wherever the anchor is.
+    /// Whether both shapes have the same cells, ignoring anchors.
     pub(super) const fn same(&self, other: &Shape) -> bool {
         let mut same = self.width == other.width && self.height == other.height;
         let mut i = 0;
@@ -185,7 +186,7 @@ impl Shape {
     }
 }
 
-/// The drawing: rows from the top, separated by `/`, `X` full, `.` empty.
+/// Writes the drawing: rows from the top, separated by `/`, with `X` full and `.` empty.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in (0..self.height).rev() {
@@ -198,7 +199,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The row and the column of each cell of a piece somewhere: one to five cells.
+/// The row and column of each cell of a piece at some place: one to five cells.
 #[derive(Clone, Copy, Default)]
 pub struct PieceCells {
     cells: [(u8, u8); MAX_SIDE],
@@ -209,7 +210,7 @@ impl PieceCells {
     /// The cells of a tetromino.
     ///
     /// # Panics
-    /// If there are not four.
+    /// If the piece does not have four cells.
     pub fn four(&self) -> [(u8, u8); 4] {
         <[(u8, u8); 4]>::try_from(&**self).expect("the cells of a tetromino")
     }
@@ -243,8 +244,10 @@ impl fmt::Debug for PieceCells {
     }
 }
 
+/// Collects the cells of a piece.
+///
 /// # Panics
-/// For more cells than a piece has.
+/// With more cells than a piece can have.
 impl FromIterator<(u8, u8)> for PieceCells {
     fn from_iter<I: IntoIterator<Item = (u8, u8)>>(cells: I) -> PieceCells {
         let mut all = PieceCells::default();
@@ -270,23 +273,23 @@ impl IntoIterator for PieceCells {
 pub struct Shapes {
     shapes: [Shape; 4],
     len: usize,
-    /// Of each shape; where there is no shape, a width that fits nowhere.
+    /// The width of each shape. Missing shapes have a width that fits nowhere.
     widths: [u8; 4],
 }
 
 impl Shapes {
-    /// The shapes as a slice; the index is the orientation.
+    /// The shapes as a slice. The index is the orientation.
     pub const fn as_slice(&self) -> &[Shape] {
         self.shapes.split_at(self.len).0
     }
 
-    /// By orientation the columns of the shape; where the orientation does not exist, more than any playfield has.
+    /// The width of each shape, by orientation. A missing orientation has a width that no playfield has.
     #[inline]
     pub const fn widths(&self) -> [u8; 4] {
         self.widths
     }
 
-    /// The first `len` of these.
+    /// The first `len` of these shapes.
     pub(super) const fn first(shapes: [Shape; 4], len: usize) -> Shapes {
         let mut widths = [u8::MAX; 4];
         let mut i = 0;
@@ -297,7 +300,7 @@ impl Shapes {
         Shapes { shapes, len, widths }
     }
 
-    /// The distinct ones among the poses of a tetromino, by quarter turns to the right.
+    /// The distinct shapes among the poses of a tetromino, by quarter turns to the right.
     pub(super) const fn distinct(poses: [Shape; 4]) -> Shapes {
         let len = if poses[1].same(&poses[0]) {
             1
@@ -309,7 +312,7 @@ impl Shapes {
         Shapes::first(poses, len)
     }
 
-    /// The distinct ones in the lab's order: as created, turned right, turned left, half a turn.
+    /// The distinct shapes in the lab's order: as created, turned right, turned left, half a turn.
     pub(super) const fn of_lab(poses: [Shape; 4]) -> Shapes {
         let [created, right, half, left] = poses;
         Shapes::first([created, right, left, half], Shapes::distinct(poses).len)
@@ -334,7 +337,7 @@ impl Shapes {
         Shapes::turns_of(Shape::from_drawing(drawing))
     }
 
-    /// The orientations of a drawing of another set, whose pieces appear with their lowest cells in the top row.
+    /// The orientations of a drawing of another set. Such pieces appear with their lowest cells in the top row.
     pub(super) const fn of_piece(first: Shape) -> Shapes {
         let mut all = Shapes::turns_of(first);
         let mut i = 0;
@@ -353,7 +356,7 @@ impl Shapes {
             if next.same(&shapes[0]) {
                 break;
             }
-            // A shape that comes back does so after one, two or four turns, and to the first.
+            // Shapes repeat after one, two or four turns, and the first to repeat is the first shape.
             shapes[len] = next;
             len += 1;
         }

@@ -1,18 +1,19 @@
 //! Keys in modern Tetris: a piece that is steered while time passes.
 //!
-//! A step is one key. It is done, if it can be: a step sideways, a turn with its kicks, a drop. Then time passes by a step. A
-//! piece in the air falls by a row when it has been there for as many steps as the rules' [fall delay](Timing::fall_delay) says
-//! since it last fell, by whatever. A piece on the ground locks when it has been there for as many as the lock delay
-//! says. A hard drop locks at once.
+//! One step is one key. First the key takes effect, if possible: a step sideways, a turn with its kicks, or a drop.
+//! Then one step of time passes. A piece in the air falls by a row once it has spent the rules'
+//! [fall delay](Timing::fall_delay) there since it last fell, for any reason. A piece on the ground locks once it has
+//! spent the lock delay there. A hard drop locks at once.
 //!
-//! A step or a turn of a piece on the ground lets the delay begin anew, but only so many times
-//! ([`Timing::lock_resets`]). When a piece comes lower than ever before, all of that starts over. Turns can kick a piece
-//! upwards, and some could do so for ever, so [`MAX_LIFTS`] bounds these too, and with them the steps of a piece: no game
-//! can be stalled.
+//! A step or a turn on the ground restarts the lock delay, but only a limited number of times
+//! ([`Timing::lock_resets`]). When a piece is lower than ever before, all of these counters restart. Turns can kick a
+//! piece upwards, and some could do so for ever, so [`MAX_LIFTS`] bounds these kicks, and with them the steps of a
+//! piece: no player can stall a game.
 //!
-//! This file knows one piece and a playfield. Which piece comes next, and which one is held, is up to the code that deals them.
+//! This file knows one piece and a playfield. The code that deals pieces decides which piece comes next and which one
+//! is held.
 //!
-//! The surprising decision: a turned O is where it was, so for an O no turn is done at all, and none begins its delay anew.
+//! The surprising decision: a turned O does not move, so an O ignores turns, and no turn restarts its lock delay.
 
 use super::column::Column;
 use super::hand::Hand;
@@ -31,52 +32,53 @@ use super::spin::SpinRule;
 use super::tetromino::{TRUE_POSES, Tetromino};
 use super::timing::Timing;
 
-/// How often kicks may lift a piece before it comes lower than ever before. Then turns try only places that are not higher
-/// than their first one.
+/// Number of times that kicks may lift a piece before it is lower than ever before. After that, turns try only places
+/// that are not higher than their first place.
 pub const MAX_LIFTS: u8 = 15;
 
-/// The most rows that an anchor can be above the height. A piece appears at most one above; a kick that lifts it, by two rows
-/// at most, needs a full cell in the way of the first place, which is at most two rows below the anchor.
+/// The largest number of rows by which an anchor can be above the height. A piece appears at most one row above. A kick
+/// that lifts the piece, by two rows at most, needs a full cell in the way of the turn's first place, which is at most
+/// two rows below the anchor.
 pub const MAX_HEIGHT_ABOVE: u8 = 4;
 
 /// A piece in play, as keys and time have moved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SteeredPiece {
-    /// Which.
+    /// The tetromino.
     pub tetromino: Tetromino,
-    /// Quarter turns clockwise from how it appeared, 0..=3; 0 for an O.
+    /// Quarter turns clockwise from the appearing orientation, 0..=3; 0 for an O.
     pub turns: u8,
     /// Column of the anchor cell.
     pub column: u8,
     /// Row of the anchor cell.
     pub row: u8,
-    /// How it came there.
+    /// The piece's arrival at its place.
     pub arrival: Arrival,
-    /// Whether it came into play because the one before it was held, so that it cannot be held itself.
+    /// Whether the piece came into play because the previous one was held. It cannot be held itself.
     pub is_swapped: bool,
-    /// Steps in the air since it last fell.
+    /// Steps in the air since the piece last fell.
     pub steps_in_air: u8,
-    /// Steps on the ground since it came there, or since its delay began anew.
+    /// Steps on the ground since the piece got there, or since the last restart of its lock delay.
     pub steps_on_ground: u8,
-    /// How often its delay has begun anew.
+    /// Number of restarts of the lock delay.
     pub lock_resets: u8,
-    /// How often a kick has lifted it.
+    /// Number of kicks that lifted the piece.
     pub lifts: u8,
-    /// The lowest row that its lowest cell has been in.
+    /// The lowest row that the piece's lowest cell has been in.
     pub lowest_row: u8,
 }
 
-/// Where a step has left a piece.
+/// The state of a piece after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steered {
     /// The piece.
     pub piece: SteeredPiece,
-    /// The placement that it has made, if it has come to rest.
+    /// The placement, if the piece has come to rest.
     pub resting: Option<Resting>,
 }
 
 impl SteeredPiece {
-    /// A piece as it appears; where it is blocked, over the cells that block it.
+    /// A piece as it appears. A blocked piece overlaps the cells that block it.
     pub fn spawn<C: Column, const N: usize>(
         rules: &Rules,
         playfield: &PlayfieldOf<C, N>,
@@ -95,15 +97,16 @@ impl SteeredPiece {
             steps_on_ground: 0,
             lock_resets: 0,
             lifts: 0,
-            // As created, no piece has cells below its anchor.
+            // No piece appears with cells below its anchor.
             lowest_row: row,
         }
     }
 
-    /// The piece that comes into play if this one is held: the one that is held already, or the next one while none is. None
-    /// if the rules have no hold, this piece came into play that way, there is no other piece, or it is blocked.
+    /// The piece that comes into play if this one is held: the held piece, or the next one if no piece is held. `None`
+    /// if the rules have no hold, this piece came into play by hold, no other piece exists, or the other piece is
+    /// blocked.
     ///
-    /// An equal one can take its place: that brings the piece back to where it appears.
+    /// The other piece may be an equal one: hold then moves the piece back to where it appears.
     pub fn swapped<C: Column, const N: usize>(
         &self,
         rules: &Rules,
@@ -116,8 +119,8 @@ impl SteeredPiece {
         Some(SteeredPiece { is_swapped: true, ..SteeredPiece::spawn(rules, playfield, other) })
     }
 
-    /// Whether a key can be pressed: one to hold the piece needs another one that can come into play, half a turn rules that
-    /// have it. All others can be pressed at any time, whatever they do.
+    /// Whether a key can be pressed. Hold needs another piece that can come into play; half turns need rules that have
+    /// them. All other keys can be pressed at any time, even without effect.
     pub fn has_key<C: Column, const N: usize>(
         &self,
         rules: &Rules,
@@ -133,32 +136,32 @@ impl SteeredPiece {
         }
     }
 
-    /// Its shape in its current orientation.
+    /// The shape of the piece in its current orientation.
     #[inline]
     pub fn shape(&self) -> &'static Shape {
         &TRUE_POSES[self.tetromino.index()][usize::from(self.turns)]
     }
 
-    /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
+    /// The row and column of each of the four cells, sorted by row, then by column. Rows may be above the playfield.
     ///
     /// # Panics
-    /// When it sticks out on the left or below, which no [free](SteeredPiece::is_free) piece does.
+    /// When the piece sticks out on the left or below, which no [free](SteeredPiece::is_free) piece does.
     pub fn cells(&self) -> PieceCells {
         let shape = self.shape();
         shape.cells_at(self.row - shape.anchor_row, self.column - shape.anchor_column)
     }
 
-    /// Whether it is between the walls, above the floor, and overlaps nothing.
+    /// Whether the piece is between the walls and above the floor, and overlaps no full cell.
     pub fn is_free<C: Column, const N: usize>(&self, rules: &Rules, playfield: &PlayfieldOf<C, N>) -> bool {
         let Place { orientation, column, row, .. } = self.place(rules.spin_rule);
         Around::new(rules, playfield, self.tetromino).is_free(orientation, column, row)
     }
 
-    /// One step: the key, unless it cannot be done, then a step of time. [`Key::Hold`] does nothing here:
-    /// [`swapped`](SteeredPiece::swapped) has the piece that takes its place, and no time passes then.
+    /// Plays one step: first the key, if possible, then a step of time. [`Key::Hold`] has no effect here:
+    /// [`swapped`](SteeredPiece::swapped) returns the piece that comes into play, and no time passes then.
     ///
     /// # Panics
-    /// When the piece is not [free](SteeredPiece::is_free) to begin with, or no [time](Rules::timing) passes by the rules.
+    /// When the piece is not [free](SteeredPiece::is_free), or the rules have no [timing](Rules::timing).
     pub fn step<C: Column, const N: usize>(
         mut self,
         rules: &Rules,
@@ -216,10 +219,10 @@ impl SteeredPiece {
         Steered { piece: self, resting: rests.then(|| around.resting(place)) }
     }
 
-    /// The cells in which it comes to rest if it is dropped now.
+    /// The resting cells of the piece if it were dropped now.
     ///
     /// # Panics
-    /// As [`SteeredPiece::step`].
+    /// When the piece is not [free](SteeredPiece::is_free), or the rules have no [timing](Rules::timing).
     pub fn dropped<C: Column, const N: usize>(
         &self,
         rules: &Rules,
@@ -228,11 +231,11 @@ impl SteeredPiece {
         self.step(rules, playfield, Key::HardDrop).piece.cells()
     }
 
-    /// The key to press on the way to a placement: the first one of the fewest that lead there from where the piece is, if no
-    /// time passed. A key that is held down there, to go as far as it can, is pressed once.
+    /// The next key on the way to a placement: the first of the fewest keys that lead there from the current place,
+    /// ignoring time. If that key would be held down to go as far as possible, it is pressed once.
     ///
-    /// A placement of the other piece begins with the key that holds this one. Where there is no way any more, because time
-    /// has passed, the piece is dropped: it lands where it ends.
+    /// A placement of the other piece starts with the hold key. If time has closed the way to the placement, the piece
+    /// is dropped where it is.
     ///
     /// # Panics
     /// If the placement [does not name the spot](Rules::names_spots) where it comes to rest.
@@ -245,10 +248,11 @@ impl SteeredPiece {
         self.keys_towards(rules, playfield, &[target])[0]
     }
 
-    /// The same for many placements, in ascending action order, at the cost of about one of them.
+    /// The next keys on the ways to many placements, in ascending order of actions. Like [`SteeredPiece::key_towards`]
+    /// for each of them, at about the cost of one.
     ///
     /// # Panics
-    /// As [`SteeredPiece::key_towards`].
+    /// If a placement [does not name the spot](Rules::names_spots) where it comes to rest.
     pub fn keys_towards<C: Column, const N: usize>(
         &self,
         rules: &Rules,
@@ -287,7 +291,8 @@ impl SteeredPiece {
     }
 }
 
-/// Whether a placement can have been made here: its cells are free, it cannot fall, and its turn can count as that.
+/// Whether a piece can have come to rest here: its cells are free, it cannot fall, and some arrival has this spin
+/// label.
 pub fn can_rest<C: Column, const N: usize>(
     rules: &Rules,
     playfield: &PlayfieldOf<C, N>,
@@ -327,11 +332,11 @@ impl<'a, C: Column, const N: usize> Around<'a, C, N> {
         Around { tetromino, turns, spin_rule: rules.spin_rule, playfield }
     }
 
-    /// Moved down as far as it goes, but not at all if it rests.
+    /// The place after a fall to the ground; `None` if the piece already rests.
     fn fallen(&self, place: Place) -> Option<Place> {
         let shape = &TRUE_POSES[self.tetromino.index()][place.orientation];
         let (row, column) = (place.row as u8 - shape.anchor_row, place.column as u8 - shape.anchor_column);
-        // Above the height all cells are empty.
+        // All cells above the height are empty.
         let lands = self.playfield.resting_row(shape, row.min(self.playfield.height()), column);
         let row = i32::from(lands + shape.anchor_row);
         (row != place.row).then_some(Place { row, arrival: Arrival::Moved, ..place })
@@ -371,17 +376,17 @@ impl<C: Column, const N: usize> Ground for Around<'_, C, N> {
     }
 }
 
-/// A piece on its way down, by either game of keys.
+/// A piece on its way down, in either kind of game with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovingPiece {
-    /// It falls with every key.
+    /// The piece falls by a row with every key.
     Falling(FallingPiece),
-    /// It is steered.
+    /// The piece is steered.
     Steered(SteeredPiece),
 }
 
 impl MovingPiece {
-    /// Which.
+    /// The tetromino.
     pub fn tetromino(&self) -> Tetromino {
         match self {
             MovingPiece::Falling(piece) => piece.tetromino,
@@ -389,7 +394,7 @@ impl MovingPiece {
         }
     }
 
-    /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
+    /// The row and column of each of the four cells, sorted by row, then by column. Rows may be above the playfield.
     pub fn cells(&self) -> PieceCells {
         match self {
             MovingPiece::Falling(piece) => piece.cells(),
@@ -397,10 +402,10 @@ impl MovingPiece {
         }
     }
 
-    /// The cells in which it comes to rest if it is dropped now.
+    /// The resting cells of the piece if it were dropped now.
     ///
     /// # Panics
-    /// When it overlaps the playfield.
+    /// When the piece overlaps full cells.
     pub fn dropped<C: Column, const N: usize>(
         &self,
         rules: &Rules,
@@ -412,14 +417,14 @@ impl MovingPiece {
         }
     }
 
-    /// Whether it came into play because the piece before it was held, so that no piece can be held now.
+    /// Whether the piece came into play because the previous one was held. No piece can be held then.
     pub fn is_swapped(&self) -> bool {
         matches!(self, MovingPiece::Steered(SteeredPiece { is_swapped: true, .. }))
     }
 }
 
 impl Hand {
-    /// The same while a piece is moving: one for which another piece was held cannot be held itself.
+    /// The hand while a piece is moving. A piece that came into play by hold cannot be held itself.
     #[must_use]
     pub fn with(self, moving: Option<MovingPiece>) -> Hand {
         if moving.is_some_and(|piece| piece.is_swapped()) { Hand::only(self.current) } else { self }

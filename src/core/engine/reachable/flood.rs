@@ -1,13 +1,13 @@
-//! Where a piece can come to, all places at once: one bit for the anchor of each, an orientation at a time.
+//! All places that a piece can reach, found at once: per orientation, one bit for the anchor of each place.
 //!
-//! A flood spreads sideways and down within an orientation and by turns to the others, until nothing new is found. Of a
-//! turn, every kick is applied to all places at once for which the kicks before it failed.
+//! A flood spreads sideways and down within an orientation, and by turns to the others, until nothing new is found.
+//! Each kick of a turn is applied at once to all places for which the earlier kicks failed.
 //!
-//! A low stack lets every orientation come to every column above it, so the flood begins with whatever can fall from there.
-//! A stack that comes near the row where pieces appear makes it begin there, with one place.
+//! Above a low stack every orientation can reach every column, so the flood starts with everything that can fall from
+//! there. If the stack comes near the row where pieces appear, the flood starts there, with one place.
 //!
-//! Mostly only the places count where a piece can rest at all, and mostly it falls into all of them. So these are found
-//! first, whether they can be reached or not, and a flood ends as soon as none of them is left.
+//! Usually only the places matter where a piece can rest, and usually it falls into all of them. So the flood finds the
+//! possible resting places first, and ends as soon as it has reached all of them.
 //!
 //! This file knows nothing of labels, lists and keys.
 
@@ -15,26 +15,26 @@ use super::super::rotation::{Offset, Turns};
 use super::super::tetromino::{ALL_TRUE_POSES, cells_from_anchor};
 use super::plane::Plane;
 
-/// How far below its anchor a piece has cells, at most.
+/// How far a piece's cells reach below its anchor, at most.
 pub(super) const fn below(piece: usize) -> u32 {
     if piece == 0 { 2 } else { 1 }
 }
 
-/// Which piece a flood is of.
+/// The piece of a flood.
 pub(super) trait Which: Copy {
     /// Number of the piece.
     fn number(self) -> usize;
-    /// The cells of an orientation, counted from the anchor.
+    /// The cells of an orientation, relative to the anchor.
     fn cells<const ORIENTATION: usize>(self) -> [Offset; 4];
     /// The kicks of a quarter turn under SRS.
     fn srs_kicks<const FROM: usize, const TO: usize>(self) -> [Offset; 5];
 }
 
-/// A piece that has code of its own, in which the compiler knows all shifts by its cells.
+/// A piece with separate code, in which the compiler knows all shifts by its cells.
 #[derive(Clone, Copy)]
 pub(super) struct Known<const PIECE: usize>;
 
-/// Any piece, by its number: a seventh of the code.
+/// Any piece, by number. Takes a seventh of the code.
 #[derive(Clone, Copy)]
 pub(super) struct Any(pub usize);
 
@@ -68,62 +68,63 @@ impl Which for Any {
     }
 }
 
-/// What limits a flood, apart from the playfield.
+/// The limits of a flood, apart from the playfield.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
-    /// How far below its anchor the piece has cells.
+    /// How far the piece's cells reach below its anchor.
     pub below: u32,
     /// The row just above the highest full cell.
     pub stack: u32,
-    /// Column and row of the anchor where the piece appears; `None` when every place above the stack can be reached.
+    /// Column and row of the anchor where the piece appears; `None` if the piece can reach every place above the stack.
     pub cell: Option<(u32, u32)>,
-    /// The highest rows of a column where no anchor can be.
+    /// Number of highest rows in a column that hold no anchor.
     pub spare: u32,
 }
 
 impl Start {
-    /// The bits a column must have.
+    /// Number of bits that a column needs.
     #[inline(always)]
     pub fn stride(&self, turns: &Turns) -> u32 {
         if self.is_open(turns) {
             return self.free_row() + 1 + self.spare;
         }
-        // All kicks from places that touch the stack, or from near where the piece appears, stay in the plane.
+        // All kicks from places that touch the stack, or from near the appearing place, stay in the plane.
         let highest = self.cell.map_or(self.stack, |(_, row)| row.max(self.stack)) + self.below;
         highest + u32::from(turns.rows).max(1) + self.spare
     }
 
-    /// Whether kicks may lead into the spare rows: these are as high as the kicks, and what is above the stack is free.
+    /// Whether kicks may lead into the spare rows. These are as high as the kicks, and everything above the stack is
+    /// free.
     #[inline(always)]
     pub fn is_open(&self, turns: &Turns) -> bool {
         turns.is_srs && self.cell.is_none()
     }
 
-    /// The lowest row where nothing is in the way of any anchor. Turns from there lead to nothing new.
+    /// The lowest row in which every anchor is free. Turns from there lead to nothing new.
     #[inline(always)]
     fn free_row(&self) -> u32 {
         self.stack + self.below
     }
 }
 
-/// What a flood is for.
+/// The goal of a flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// The places where the piece rests: it ends when it has found all there are.
+    /// The resting places of the piece. The flood ends when it has found all of them.
     Resting,
-    /// Every place.
+    /// All places.
     All,
 }
 
-/// Places that turn, and where they have come to.
+/// Places during a turn, and the places that the turn has reached.
 struct Turning<const WORDS: usize, const STRIDE: u32> {
-    /// Positions for which all kicks so far failed.
+    /// The places for which all kicks so far failed.
     left: Plane<WORDS, STRIDE>,
     found: Plane<WORDS, STRIDE>,
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Turning<WORDS, STRIDE> {
-    /// `open` is where kicks upwards may lead: what is free, and maybe more above.
+    /// Tries one kick. `open` is where upward kicks may lead: the free places, and possibly more above.
     #[inline(always)]
     fn kick(&mut self, kick: Offset, free: &Plane<WORDS, STRIDE>, open: &Plane<WORDS, STRIDE>) {
         let turned = self.left.moved(there(kick)).and(if kick.1 > 0 { open } else { free });
@@ -145,20 +146,20 @@ fn back((column, row): Offset) -> (i32, i32) {
 /// A flood of one piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flood<const WORDS: usize, const STRIDE: u32> {
-    /// By orientation, where the anchor may be.
+    /// The free places of the anchor, by orientation.
     pub free: [Plane<WORDS, STRIDE>; 4],
-    /// By orientation, where the anchor can come to.
+    /// The reached places of the anchor, by orientation.
     pub reach: [Plane<WORDS, STRIDE>; 4],
-    /// By orientation, where the piece would rest, whether it can come there or not; empty for the orientations that have
-    /// the cells of an earlier one.
+    /// The possible resting places, reached or not, by orientation. Empty for orientations with the same cells as an
+    /// earlier one.
     pub resting: [Plane<WORDS, STRIDE>; 4],
-    /// The cells that are empty, the spare rows included.
+    /// The empty cells, including the spare rows.
     pub empty: Plane<WORDS, STRIDE>,
-    /// The cells that are empty, without the spare rows.
+    /// The empty cells, without the spare rows.
     pub empty_below: Plane<WORDS, STRIDE>,
 }
 
-/// The orientations of a piece that have cells of their own: the first 1, 2 or 4.
+/// The number of orientations with distinct cells: the first 1, 2 or 4.
 #[inline(always)]
 pub(super) const fn distinct(piece: usize) -> usize {
     match piece {
@@ -168,7 +169,7 @@ pub(super) const fn distinct(piece: usize) -> usize {
     }
 }
 
-/// How far the anchor is moved from an orientation to the earlier one with the same cells.
+/// The anchor's offset from an orientation to the earlier one with the same cells.
 #[inline(always)]
 pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
     let (this, that) = (&ALL_TRUE_POSES[piece][orientation], &ALL_TRUE_POSES[piece][orientation - 2]);
@@ -176,7 +177,7 @@ pub(super) const fn to_same(piece: usize, orientation: usize) -> (i32, i32) {
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
-    /// Where a piece may be and where it may rest among the empty cells. Nothing is reached yet.
+    /// A flood with the free and the possible resting places of a piece among the empty cells. No place is reached yet.
     #[inline(always)]
     pub fn new(piece: impl Which, empty: Plane<WORDS, STRIDE>, start: Start) -> Self {
         let empty_below = empty.without(&Plane::top_rows(start.spare));
@@ -203,12 +204,13 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     #[inline(always)]
     fn free_anchors(&self, cells: [(i8, i8); 4]) -> Plane<WORDS, STRIDE> {
-        // Above the rows of the plane all is empty; below them is the floor, and their spare rows are in the way.
+        // Everything above the rows of the plane is empty. Below them is the floor, where the next column's spare rows
+        // are in the way.
         let from = |cell: Offset| if cell.1 > 0 { &self.empty } else { &self.empty_below }.moved(back(cell));
         self.empty_below.and(&from(cells[1])).and(&from(cells[2])).and(&from(cells[3]))
     }
 
-    /// Goes from where the piece begins as far as the goal asks for.
+    /// Spreads from the start until the goal is reached.
     #[inline(always)]
     pub fn run(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal) {
         match start.cell {
@@ -220,7 +222,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
                 }
                 let is_done = match goal {
                     Goal::Resting => !self.misses_some(piece),
-                    // Labels ask for the orientations that have the cells of others too.
+                    // Labels also need the orientations with the same cells as others.
                     Goal::All if distinct(piece.number()) == 2 => false,
                     Goal::All => (0..distinct(piece.number())).all(|orientation| !self.has_more(orientation)),
                 };
@@ -239,8 +241,8 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         }
     }
 
-    /// Whether there is a place to rest that was not reached yet. Only the orientations with cells of their own are looked at,
-    /// so some may have been reached all the same.
+    /// Whether a possible resting place has not been reached. Looks only at orientations with distinct cells, so
+    /// another orientation may have reached the place anyway.
     #[inline(always)]
     fn misses_some(&self, piece: impl Which) -> bool {
         let mut missed = Plane::EMPTY;
@@ -250,7 +252,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         !missed.is_empty()
     }
 
-    /// Where the piece rests that has been reached, by the first orientation with the same cells.
+    /// The reached resting places, by the first orientation with the same cells.
     #[inline(always)]
     pub fn rested(&self, piece: impl Which, orientation: usize) -> Plane<WORDS, STRIDE> {
         self.resting[orientation].and(&self.reached_as(piece, orientation))
@@ -265,7 +267,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         }
     }
 
-    /// The orientations that have the cells of others, as far as they are needed for turns.
+    /// Finds the free places of the orientations with the same cells as others, if turns need them.
     #[inline(always)]
     fn see_the_others(&mut self, piece: impl Which) {
         if distinct(piece.number()) == 2 {
@@ -276,7 +278,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
 
     #[inline(never)]
     fn spread_from_sky(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal) {
-        // A step to the side and down is mostly enough.
+        // One step sideways and down is usually enough.
         for orientation in 0..distinct(piece.number()) {
             self.reach[orientation] = self.wider(orientation);
         }
@@ -284,7 +286,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
             return;
         }
         if distinct(piece.number()) == 4 {
-            // The first kick of these pieces leaves their anchor where it is.
+            // The first kick of these pieces does not move their anchor.
             let [a, b, c, d] = self.reach;
             for (orientation, beside) in [b.or(&d), a.or(&c), b.or(&d), a.or(&c)].iter().enumerate() {
                 let free = &self.free[orientation];
@@ -312,8 +314,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         self.spread(piece, turns, start, goal, 0b1111);
     }
 
-    /// Turns from these orientations, given as bits, and goes on from there until the goal is reached or nothing new is
-    /// found.
+    /// Turns from these orientations, given as bits, and continues until the goal is reached or nothing new is found.
     #[inline(always)]
     fn spread(&mut self, piece: impl Which, turns: &Turns, start: Start, goal: Goal, waiting: u32) {
         if piece.number() == 1 {
@@ -351,8 +352,8 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         !missed.is_empty()
     }
 
-    /// Turns from an orientation to the others: to the right, by half, to the left; and slides there. Returns those that were
-    /// added to, as bits.
+    /// Turns from one orientation to the others: to the right, by half, to the left; then slides there. Returns the
+    /// orientations that gained places, as bits.
     #[inline(never)]
     fn leave<const FROM: usize, const RIGHT: usize, const HALF: usize, const LEFT: usize>(
         &mut self,
@@ -374,13 +375,13 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         added
     }
 
-    /// Whether there are places in an orientation that were not found yet.
+    /// Whether an orientation has free places that have not been reached.
     #[inline(always)]
     fn has_more(&self, orientation: usize) -> bool {
         !self.free[orientation].without(&self.reach[orientation]).is_empty()
     }
 
-    /// The rows from where a turn may lead to something new.
+    /// The rows from which a turn may lead to new places.
     #[inline(always)]
     pub fn below_sky(start: Start) -> Plane<WORDS, STRIDE> {
         Plane::top_rows(STRIDE - start.free_row()).others()
@@ -392,10 +393,10 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         if start.is_open(turns) { Plane::top_rows(start.spare) } else { Plane::EMPTY }
     }
 
-    /// Where kicks upwards may lead.
+    /// The places that upward kicks may lead to.
     #[inline(always)]
     pub fn open_for(&self, to: usize, open: &Plane<WORDS, STRIDE>) -> Plane<WORDS, STRIDE> {
-        // An orientation fits into a column of the spare rows if it does just below them.
+        // An orientation fits into a column of the spare rows if it fits just below them.
         let free = &self.free[to];
         free.or(&free.moved((0, 1)).or(&free.moved((0, 2))).and(open))
     }
@@ -414,7 +415,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         if wanted.is_empty() {
             return 0;
         }
-        // Most often, no kick leads from anywhere to a place that is still wanted.
+        // Usually no kick leads to a place that is still wanted.
         let mut near = Plane::EMPTY;
         for kick in kicks {
             near = near.or(&wanted.moved(back(kick)));
@@ -469,7 +470,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         1 << to
     }
 
-    /// Sideways and down within an orientation; what has been reached is as far down as it goes.
+    /// Spreads sideways and down within an orientation. The reached places must already extend down as far as possible.
     #[inline(always)]
     fn slide(&mut self, orientation: usize) {
         loop {
@@ -481,7 +482,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         }
     }
 
-    /// A step to the side, and down from there.
+    /// The reached places after one step sideways and then down.
     #[inline(always)]
     fn wider(&self, orientation: usize) -> Plane<WORDS, STRIDE> {
         let (reach, free) = (&self.reach[orientation], &self.free[orientation]);

@@ -1,7 +1,7 @@
-//! The placements of a flood: where pieces rest, those with the same cells counted once, and the label of each.
+//! The placements of a flood: the resting places, each set of cells counted once, with their labels.
 //!
-//! A placement has a label for each kind of last move that leads to it. All last turns are made once more, from all places
-//! that can be reached, and their ends are sorted by kick.
+//! A placement has one label for each kind of last move that leads to it. To find the labels, all last turns are
+//! repeated from all reached places, and their ends are sorted by kick.
 
 use super::super::rotation::Turns;
 use super::super::spin::{Spin, SpinRule};
@@ -10,29 +10,30 @@ use super::flood::{Flood, Goal, Start, Which, distinct, to_same};
 use super::plane::Plane;
 use super::resting::Resting;
 
-/// Resting places by label, then by orientation; of the orientations with the same cells, only the first has any.
+/// Resting places by label, then by orientation. Of several orientations with the same cells, only the first one has
+/// places.
 #[derive(Debug)]
 pub(super) struct Labelled<const WORDS: usize, const STRIDE: u32> {
     pub planes: [[Plane<WORDS, STRIDE>; 4]; 3],
-    /// 1 or 3: the others are empty.
+    /// 1 or 3. Planes of unused labels are empty.
     pub num_labels: usize,
 }
 
-/// What a turn ends in.
+/// The ends of turns.
 struct Turned<const WORDS: usize, const STRIDE: u32> {
-    /// By a kick that makes a T-spin full.
+    /// The ends of kicks that make a T-spin full.
     fully: Plane<WORDS, STRIDE>,
     otherwise: Plane<WORDS, STRIDE>,
 }
 
 impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
-    /// Nothing found yet.
+    /// No placements yet.
     #[inline(always)]
     pub fn none() -> Self {
         Labelled { planes: [[Plane::EMPTY; 4]; 3], num_labels: 1 }
     }
 
-    /// Floods as far as is needed, and labels what was found. It is written in place, because it is large.
+    /// Floods as far as necessary and labels the placements. Writes in place, because the value is large.
     #[inline(always)]
     pub fn find(
         &mut self,
@@ -44,7 +45,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
     ) {
         let may_spin = match rule {
             SpinRule::None => false,
-            // Where no T could rest between three corners, none spins.
+            // Without a resting place between three full corners, no T can spin.
             SpinRule::TSpins | SpinRule::TSpinsStrict => piece.number() == 2 && flood.has_slots(),
             SpinRule::AllSpins => piece.number() != 1,
         };
@@ -91,8 +92,8 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
             let turned = flood.turned(turns, rule, start, to);
             let spun = slots.and(&turned.fully.or(&turned.otherwise));
             if piece.number() == 2 {
-                // One that a full kick leads to may be led to by another kick as well, and is a mini then if its corners say
-                // so.
+                // A place reached by a full kick may also be reached by another kick, and is then a mini if its corners
+                // say so.
                 let (_, pointing) = flood.corners(to);
                 self.planes[1][to] = spun.and(&turned.otherwise).without(&pointing);
                 self.planes[2][to] = spun.and(&pointing.or(&turned.fully));
@@ -111,7 +112,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         }
     }
 
-    /// How many placements there are.
+    /// Number of placements.
     #[inline(always)]
     pub fn count(&self) -> u32 {
         let mut count = Plane::count(&self.planes[0]);
@@ -121,7 +122,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         count
     }
 
-    /// Whether one of them is this one, which lies between the walls.
+    /// Whether the placements include this one, which must lie between the walls.
     #[inline(always)]
     pub fn has(&self, piece: impl Which, resting: Resting) -> bool {
         let Resting { orientation, column, row, spin } = resting;
@@ -133,7 +134,7 @@ impl<const WORDS: usize, const STRIDE: u32> Labelled<WORDS, STRIDE> {
         row < STRIDE && rows >> (STRIDE - 1 - row) & 1 == 1
     }
 
-    /// Writes the placements in order.
+    /// Appends the placements in order.
     pub fn append(&self, piece: impl Which, width: u8, list: &mut Vec<Resting>) {
         for orientation in 0..4u8 {
             let shape = &TRUE_POSES[piece.number()][usize::from(orientation)];
@@ -174,7 +175,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         !resting.and(&self.corners(0).0).is_empty()
     }
 
-    /// Where turns into an orientation end.
+    /// The ends of turns into an orientation.
     #[inline(always)]
     fn turned(&self, turns: &Turns, rule: SpinRule, start: Start, to: usize) -> Turned<WORDS, STRIDE> {
         let mut turned = Turned { fully: Plane::EMPTY, otherwise: Plane::EMPTY };
@@ -183,7 +184,7 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         for from in 0..4 {
             let mut left = self.reach[from];
             if start.is_open(turns) {
-                // From above the stack, no turn ends where nothing can move.
+                // No turn from above the stack ends in a place where the piece cannot move.
                 left = left.and(&Self::below_sky(start));
             }
             for (n, &(column, row)) in turns.kicks(from, to).iter().enumerate() {
@@ -201,7 +202,8 @@ impl<const WORDS: usize, const STRIDE: u32> Flood<WORDS, STRIDE> {
         turned
     }
 
-    /// The anchors with three full corners around them, and those with both on the side that a T points to.
+    /// The anchors with three full corners around them, and the anchors with both corners full on the side that a T
+    /// points to.
     #[inline(always)]
     fn corners(&self, orientation: usize) -> (Plane<WORDS, STRIDE>, Plane<WORDS, STRIDE>) {
         let above = [(-1, 1), (1, 1)].map(|(column, row)| self.empty.moved((-column, -row)).others());

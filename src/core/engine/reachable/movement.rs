@@ -1,8 +1,8 @@
-//! How pieces move, as a value; and what is asked of it.
+//! The movement of pieces as a value, and queries about it.
 //!
-//! A flood goes over the smallest planes that hold all that matters, and each piece has code of its own in which the shifts
-//! by its cells are known. That code is large, so there is one copy of it for all sizes of columns and for all questions: a
-//! playfield comes as its empty cells, and a question as an [`Ask`], which is looked at when the flood is over.
+//! A flood uses the smallest planes that hold everything relevant, and each piece has separate code with constant
+//! shifts by its cells. That code is large, so one copy serves all column sizes and all queries: a playfield is passed
+//! as its empty cells, and a query as an [`Ask`], which is answered after the flood.
 
 use super::super::column::Column;
 use super::super::playfield::PlayfieldOf;
@@ -16,22 +16,22 @@ use super::labels::Labelled;
 use super::plane::Plane;
 use super::resting::Resting;
 
-/// How pieces move, and what is told apart: all that decides which placements can be reached.
+/// The movement of pieces and the labels of placements: everything that determines the reachable placements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Movement {
     /// The kicks of quarter turns.
     pub rotation_system: RotationSystem,
     /// Turns by 180 degrees.
     pub half_turns: HalfTurns,
-    /// Which turns into place are told apart.
+    /// The turns that count as spins.
     pub spin_rule: SpinRule,
-    /// The row of the anchor where pieces appear, at most [`MAX_SPAWN_ROW`]. Its column is `(width - 1) / 2`.
+    /// The row of the anchor where pieces appear, at most [`MAX_SPAWN_ROW`]. The column is `(width - 1) / 2`.
     pub spawn_row: u8,
-    /// How many rows further up a piece may appear where its cells are taken; each is tried in turn.
+    /// Number of higher rows, tried in turn, in which a piece may appear if it is blocked.
     pub spawn_lift: u8,
 }
 
-/// The highest row in which an anchor can appear, any lift included.
+/// The highest row in which an anchor can appear, including any lift.
 pub const MAX_SPAWN_ROW: u8 = 44;
 
 impl Movement {
@@ -48,18 +48,18 @@ impl Movement {
         }
     }
 
-    /// The column of the anchor of pieces that appear.
+    /// The column of a piece's anchor when the piece appears.
     pub fn spawn_column(width: u8) -> u8 {
         (width - 1) / 2
     }
 
-    /// The column of the leftmost cell of a shape that appears. Its lowest cell is in the row of its anchor: as created, no
-    /// piece has cells below that.
+    /// The column of a shape's leftmost cell when the piece appears. The shape's lowest cell is in the row of its
+    /// anchor, because no piece appears with cells below its anchor.
     pub fn spawn_corner(width: u8, shape: &Shape) -> u8 {
         Self::spawn_column(width) - shape.anchor_column
     }
 
-    /// The row in which the anchor of a piece appears, or `None` if it is blocked: the end of a game.
+    /// The row of a piece's anchor when the piece appears; `None` if the piece is blocked, which ends the game.
     #[inline]
     pub fn spawn<C: Column, const N: usize>(
         &self,
@@ -80,8 +80,8 @@ impl Movement {
     ) -> Option<Start> {
         let stack = playfield.occupied_rows().top();
         let (below, spare) = (below(tetromino.index()), u32::from(turns.rows).max(2));
-        // With this much room between the stack and the row of the spawn, every orientation comes to every column and to all
-        // rows that a kick from the stack can lead to.
+        // With this much room between the stack and the spawn row, every orientation can reach every column and every
+        // row that a kick from the stack can lead to.
         if stack + 4 <= u32::from(self.spawn_row) {
             return Some(Start { below, stack, cell: None, spare });
         }
@@ -90,7 +90,7 @@ impl Movement {
         Some(Start { below, stack, cell: Some((column.into(), row.into())), spare })
     }
 
-    /// How many placements of a piece there are; 0 ends the game.
+    /// Number of placements of a piece; 0 ends the game.
     pub fn count<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
@@ -112,7 +112,8 @@ impl Movement {
         shape.is_some_and(is_between_walls) && self.ask(playfield, tetromino, Ask::Has(resting)) == 1
     }
 
-    /// Writes all placements of a piece to the end of a list, by orientation, column, row and spin; none if it is blocked.
+    /// Appends all placements of a piece to a list, by orientation, column, row and spin. Appends none if the piece is
+    /// blocked.
     pub fn append<C: Column, const N: usize>(
         &self,
         playfield: &PlayfieldOf<C, N>,
@@ -122,7 +123,7 @@ impl Movement {
         self.ask(playfield, tetromino, Ask::List(list));
     }
 
-    /// All placements of a piece, by orientation, column, row and spin; none if it is blocked.
+    /// All placements of a piece, by orientation, column, row and spin; empty if the piece is blocked.
     ///
     /// ```
     /// use tetrion_core::engine::reachable::Movement;
@@ -138,13 +139,13 @@ impl Movement {
         playfield: &PlayfieldOf<C, N>,
         tetromino: Tetromino,
     ) -> Vec<Resting> {
-        // More than most pieces have.
+        // Most pieces have fewer placements than this.
         let mut list = Vec::with_capacity(64);
         self.append(playfield, tetromino, &mut list);
         list
     }
 
-    /// Floods the smallest planes that hold all that matters, and returns how many placements that are asked for were found.
+    /// Floods the smallest planes that hold everything relevant, and returns the number of matching placements.
     #[inline]
     fn ask<C: Column, const N: usize>(
         &self,
@@ -166,8 +167,8 @@ impl Movement {
 }
 
 impl Default for Movement {
-    /// SRS without half turns or spins on 20 visible rows: pieces appear just below their upper edge, a row higher if they
-    /// must.
+    /// SRS without half turns or spins on 20 visible rows. Pieces appear just below the upper edge, or one row higher
+    /// if blocked.
     fn default() -> Movement {
         Movement {
             rotation_system: RotationSystem::Srs,
@@ -179,17 +180,17 @@ impl Default for Movement {
     }
 }
 
-/// What is asked about the placements of a piece.
+/// A query about the placements of a piece.
 enum Ask<'a> {
-    /// How many there are.
+    /// The number of placements.
     Count,
-    /// Whether this is one of them; it lies between the walls.
+    /// Whether this placement exists. It must lie between the walls.
     Has(Resting),
-    /// All of them, to be written to the end of a list.
+    /// All placements, appended to a list.
     List(&'a mut Vec<Resting>),
 }
 
-/// A piece on a playfield, apart from its empty cells.
+/// A piece on a playfield, without the empty cells.
 struct Flooded<'a> {
     tetromino: Tetromino,
     turns: &'a Turns,
@@ -199,7 +200,7 @@ struct Flooded<'a> {
 }
 
 impl Flooded<'_> {
-    /// On planes as most playfields need, with code for each piece.
+    /// Floods planes of the usual sizes, with separate code for each piece.
     #[inline]
     fn flood<const W: usize, const S: u32>(&self, empty: Plane<W, S>, ask: Ask<'_>) -> u32 {
         match self.tetromino.number() {
@@ -214,7 +215,7 @@ impl Flooded<'_> {
         }
     }
 
-    /// On the rare larger ones, with code for all of them.
+    /// Floods the rare larger planes, with common code for all pieces.
     #[inline]
     fn flood_any<const W: usize, const S: u32>(&self, empty: Plane<W, S>, ask: Ask<'_>) -> u32 {
         self.flood_of(Any(self.tetromino.index()), empty, ask)

@@ -1,6 +1,6 @@
-//! All ways of playing a sequence of pieces, counted: the checksum of the reachable placements.
+//! Counts all ways of playing a sequence of pieces: the checksum of the reachable placements.
 //!
-//! The last piece is not placed: its placements are counted as bits.
+//! The last piece is not placed; its placements are counted as bits.
 
 use std::ops::ControlFlow;
 
@@ -12,19 +12,19 @@ use super::super::tetromino::Tetromino;
 use super::movement::Movement;
 use super::resting::Resting;
 
-/// Placements between two looks of the caller: some milliseconds.
+/// Placements between two calls of the caller's `look`: some milliseconds.
 pub const LOOK: u64 = 1 << 18;
 
-/// What [`perft`] counts.
+/// The counts of [`perft`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Paths of full length. A path on which a piece is blocked, or sticks out of the playfield, has none.
+    /// Paths of full length. A path on which a piece is blocked, or sticks out of the playfield, has no leaves.
     pub leaves: u64,
-    /// Playfields whose placements were looked for.
+    /// Playfields whose placements were searched.
     pub positions: u64,
 }
 
-/// Plays every sequence of placements of the given pieces, from a playfield on.
+/// Plays every sequence of placements of the given pieces, starting from a playfield.
 ///
 /// `look` is called every few milliseconds and may stop the count; the result is then the count so far.
 ///
@@ -39,7 +39,7 @@ pub fn perft(
     assert!(pieces.len() <= MAX_PIECES, "{} pieces, expected at most {MAX_PIECES}", pieces.len());
     let mut walk = Walk { movement, look, count: Count::default(), until_look: LOOK, lists: Vec::new() };
     walk.lists.resize_with(pieces.len(), Vec::new);
-    // As high as the pieces can stack: the smaller the playfield, the faster.
+    // As high as the pieces can stack. Smaller playfields are faster.
     let highest = start.occupied_rows().top() + 4 * pieces.len() as u32;
     let height = highest.clamp(4, start.height().into()) as u8;
     let _ = if height < start.height() && CompactPlayfield::fits(start.width(), height) {
@@ -55,12 +55,12 @@ struct Walk<'a> {
     look: &'a mut dyn FnMut(Progress<Count>) -> ControlFlow<()>,
     count: Count,
     until_look: u64,
-    /// One for each piece that is still to come.
+    /// One list per remaining piece.
     lists: Vec<Vec<Resting>>,
 }
 
 impl Walk<'_> {
-    /// Counts a subtree, which is the part of the tree from `from` on that is `width` wide.
+    /// Counts a subtree, which is the share of the tree from `from` to `from + width`.
     fn node<C: Column, const N: usize>(
         &mut self,
         playfield: &PlayfieldOf<C, N>,

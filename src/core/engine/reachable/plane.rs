@@ -1,23 +1,23 @@
-//! A set of cells of a playfield, one bit each, in a few machine words: columns side by side, upside down.
+//! A set of cells of a playfield, one bit per cell, in a few machine words: columns side by side, upside down.
 //!
-//! A column takes `STRIDE` bits. Its lowest row is the highest of them, so a piece falls towards higher bits, and one addition
-//! carries it down a whole column until something is in the way: see [`Plane::fallen`]. A few bits at the other end stay
-//! clear where pieces may be. They catch what a shift moves out of a column at the top or at the bottom, so moving a
-//! whole set by columns and rows is one shift of all the bits as if they were one number.
+//! A column takes `STRIDE` bits. The lowest row is the highest bit, so a piece falls towards higher bits, and one
+//! addition carries it down a whole column until something is in the way: see [`Plane::fallen`]. A few bits at the
+//! other end stay clear of pieces. They catch the bits that a shift moves out of a column at the top or bottom, so
+//! moving a whole set by columns and rows is one shift of all bits as one number.
 //!
 //! This file knows no rules.
 
 use super::super::column::Column;
 use super::super::playfield::PlayfieldOf;
 
-/// A set of cells, `STRIDE` bits a column.
+/// A set of cells, `STRIDE` bits per column.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane<const WORDS: usize, const STRIDE: u32>(pub [u64; WORDS]);
 
 impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
-    /// No cell.
+    /// The empty set.
     pub const EMPTY: Self = Plane([0; WORDS]);
-    /// Whether a column may begin in one word and end in the next; there are two words then.
+    /// Whether a column may start in one word and end in the next. Such a plane has two words.
     const STRADDLES: bool = 64 % STRIDE != 0;
     const COLUMNS_PER_WORD: u32 = 64 / STRIDE;
     /// The highest row of every column in a word.
@@ -42,7 +42,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         Plane([bits.wrapping_mul(Self::TOPS); WORDS])
     }
 
-    /// Two words as one.
+    /// The two words as one.
     #[inline(always)]
     fn both(&self) -> u128 {
         u128::from(self.0[1]) << 64 | u128::from(self.0[0])
@@ -61,13 +61,13 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         Self::columns((1 << count) - 1)
     }
 
-    /// One row of every column, below `STRIDE`.
+    /// One row of every column; `row` must be below `STRIDE`.
     #[inline(always)]
     pub fn row(row: u32) -> Self {
         Self::columns(1 << (STRIDE - 1 - row))
     }
 
-    /// The empty cells of a playfield, as many rows as there is room for; those above the playfield are empty too.
+    /// The empty cells of a playfield, for all rows that fit. Rows above the playfield are empty.
     #[inline(always)]
     pub fn empty_cells<C: Column, const N: usize>(playfield: &PlayfieldOf<C, N>) -> Self {
         let mut plane = Self::EMPTY;
@@ -75,16 +75,16 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         if Self::STRADDLES {
             let (mut both, columns) = (0, (128 / STRIDE).min(N as u32));
             for column in 0..columns {
-                // At the other end, as it is going to be upside down.
+                // At the other end, because the bits are reversed below.
                 let cells = !playfield.words()[column as usize].to_u64() & mask;
                 both |= u128::from(cells) << (128 - (column + 1) * STRIDE);
             }
-            // Beyond the last column, all is full.
+            // Everything beyond the last column is full.
             let beside = u128::MAX.checked_shl(u32::from(playfield.width()) * STRIDE).unwrap_or(0);
             return plane.with_both(both.reverse_bits() & !beside);
         }
         for (column, cells) in playfield.columns().iter().enumerate() {
-            // The columns of a word in the opposite order, because reversing the bits reverses their order too.
+            // The columns of a word in reverse order, because reversing the bits also reverses the columns.
             let lane = Self::COLUMNS_PER_WORD - 1 - column as u32 % Self::COLUMNS_PER_WORD;
             plane.0[column / Self::COLUMNS_PER_WORD as usize] |= (!cells.to_u64() & mask) << (lane * STRIDE);
         }
@@ -114,14 +114,14 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         bits & u64::MAX >> (64 - STRIDE)
     }
 
-    /// Moved by columns to the right and rows up.
+    /// The set, moved to the right by columns and up by rows.
     #[inline(always)]
     pub fn moved(&self, (columns, rows): (i32, i32)) -> Self {
         let bits = columns * STRIDE as i32 - rows;
         if bits >= 0 { self.up(bits as u32) } else { self.down(bits.unsigned_abs()) }
     }
 
-    /// Towards higher bits.
+    /// The set, shifted towards higher bits.
     #[inline(always)]
     fn up(&self, bits: u32) -> Self {
         let (words, bits) = self.parts(bits);
@@ -133,7 +133,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         plane
     }
 
-    /// Towards lower bits.
+    /// The set, shifted towards lower bits.
     #[inline(always)]
     fn down(&self, bits: u32) -> Self {
         let (words, bits) = self.parts(bits);
@@ -146,13 +146,13 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         plane
     }
 
-    /// Whole words and bits; the smaller planes are never moved by whole words, which the compiler should know.
+    /// A shift as whole words and bits. Tells the compiler that small planes never move by whole words.
     #[inline(always)]
     fn parts(&self, bits: u32) -> (usize, u32) {
         if STRIDE <= 16 { (0, bits & 63) } else { ((bits / 64) as usize, bits % 64) }
     }
 
-    /// All cells that can be reached from these by going down through `free`, these included; they are free themselves.
+    /// All cells on the way down from this set through `free`, including the set itself, whose cells must be free.
     #[inline(always)]
     pub fn fallen(&self, free: &Self) -> Self {
         let mut plane = *self;
@@ -161,8 +161,9 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
             return plane.with_both(set | (free.wrapping_add(set) ^ free) & free);
         }
         for i in 0..WORDS {
-            // From the highest cell of a run of free ones on, the sum flips all bits of the run, but for those that are in
-            // the set. The carry ends in the bit after the run, which is not free, or in the next column, where it is caught.
+            // In each run of free cells, the sum flips all bits from the set's highest cell downwards, except the set's
+            // other bits. The carry ends in the bit after the run, which is not free, or in the next column's spare
+            // bits.
             let sum = free.0[i].wrapping_add(self.0[i]);
             plane.0[i] |= (sum ^ free.0[i]) & free.0[i];
         }
@@ -184,7 +185,7 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         self.zip(other, |a, b| a & !b)
     }
 
-    /// The cells that are not in the set, the ones beside the playfield included.
+    /// The cells outside the set, including cells outside the playfield.
     #[inline(always)]
     pub fn others(&self) -> Self {
         Plane(self.0.map(|word| !word))
@@ -200,19 +201,20 @@ impl<const WORDS: usize, const STRIDE: u32> Plane<WORDS, STRIDE> {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// How many cells some sets have together: twice as fast as one by one where the machine cannot be trusted to count bits.
+    /// Total number of cells in several sets. Where the compiler may not use the bit-count instruction, this is twice
+    /// as fast as counting word by word.
     #[inline(always)]
     pub fn count(planes: &[Self]) -> u32 {
         const PAIRS: u64 = u64::MAX / 0b11;
         const FOURS: u64 = u64::MAX / 0b101;
         const EIGHTS: u64 = u64::MAX / 0x11;
         const SIXTEENS: u64 = u64::MAX / 0x101;
-        // Counts of eight bits in sixteen each.
+        // Counts of eight bits, each in sixteen bits.
         let mut counts = 0;
         for plane in planes {
             let mut i = 0;
             while i < WORDS {
-                // No more than three, of four bits each at most, go into four bits.
+                // At most three counts of up to four bits fit into four bits.
                 let mut fours = 0;
                 for word in &plane.0[i..WORDS.min(i + 3)] {
                     let pairs = word - (word >> 1 & PAIRS);

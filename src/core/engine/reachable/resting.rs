@@ -1,4 +1,4 @@
-//! A placement that can be reached: where a piece rests, and what it counts as.
+//! A reachable placement: the resting place of a piece and its spin.
 
 use super::super::shape::{PieceCells, Shape};
 use super::super::spin::Spin;
@@ -7,13 +7,14 @@ use super::super::tetromino::{TRUE_POSES, Tetromino};
 /// A place where a piece comes to rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Resting {
-    /// Quarter turns to the right from how the piece appears; of those that cover the same cells, the fewest.
+    /// Quarter turns to the right from the appearing orientation: the fewest of all orientations that cover the same
+    /// cells.
     pub orientation: u8,
-    /// The column of its leftmost cells.
+    /// The column of the leftmost cells.
     pub column: u8,
-    /// The row of its lowest cells. The piece may stick out of the playfield.
+    /// The row of the lowest cells. The piece may stick out of the playfield.
     pub row: u8,
-    /// What it counts as; always [`Spin::None`] where spins are not told apart.
+    /// The spin label; always [`Spin::None`] if the rules do not distinguish spins.
     pub spin: Spin,
 }
 
@@ -23,7 +24,7 @@ impl Resting {
         &TRUE_POSES[tetromino.index()][usize::from(self.orientation)]
     }
 
-    /// The row and the column of its four cells, by row, then by column. Rows may be above the playfield.
+    /// The row and column of each of the four cells, sorted by row, then by column. Rows may be above the playfield.
     pub fn cells(&self, tetromino: Tetromino) -> PieceCells {
         self.shape(tetromino).cells_at(self.row, self.column)
     }
