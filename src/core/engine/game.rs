@@ -42,7 +42,7 @@ pub struct Game<C: Column, const N: usize> {
     pub playfield: PlayfieldOf<C, N>,
     /// Lines cleared so far.
     pub lines: u64,
-    /// Pieces landed so far, the one that ended the game included.
+    /// Pieces landed so far, including the piece that ended the game.
     pub pieces: u64,
     /// Points so far, under the rules' scoring.
     pub score: f64,

@@ -1,6 +1,6 @@
-//! The keys that players press, by number. [`keypress`](super::keypress) defines their effect in falling games,
-//! [`steered`](super::steered) their effect in modern Tetris, which has more keys. [`paths`](super::paths) finds the
-//! keys that lead to a placement.
+//! The keys that players press, by number. [`keypress`](super::keypress) defines their effect on a piece that falls with
+//! every key, [`steered`](super::steered) their effect in modern Tetris, which has more keys. [`paths`](super::paths)
+//! finds the keys that lead to a placement.
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ impl Key {
         Key::FarRight,
     ];
 
-    /// The keys of falling games.
+    /// The keys of games in which a piece falls with every key.
     pub const FALLING: &[Key] = Key::ALL.split_at(6).0;
 
     /// The keys of modern Tetris that are actions.

@@ -6,8 +6,8 @@
 //! landed piece lies at or above the height of the playfield; the engine tests that before clearing, and then clears
 //! nothing.
 //!
-//! [`TopOut`] has the other rules that end games. [`Reach`] lets pieces walk to their column. In [`keypress`] games
-//! pieces fall while keys move them; in [`steered`] games there are also kicks and a clock. A game may use
+//! [`TopOut`] has the other rules that end games. [`Reach`] lets pieces walk to their column. In
+//! [`keypress`] pieces fall while keys move them; [`steered`] adds kicks and a clock. A game may use
 //! [other pieces](pieces) than the seven tetrominoes; a [`Piece`] is a number in their set.
 //!
 //! This module knows nothing of features, rewards over time, agents, threads or the network. It reads no clock and has

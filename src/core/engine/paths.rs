@@ -1,6 +1,6 @@
 //! The fewest keys that take a piece to a placement, for one placement or for all reachable ones.
 //!
-//! Every press costs 1: a step, a slide to the wall by a held key, a turn, one row of soft drop, a sonic drop, and the
+//! Every press costs 1: a move, a slide to the wall by a held key, a turn, one row of soft drop, a sonic drop, and the
 //! hard drop that ends every list. Among lists of the same length, the first one in the order of `MOVES` wins, so equal
 //! playfields give equal keys on every machine.
 //!

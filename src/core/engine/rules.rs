@@ -155,7 +155,7 @@ pub struct Rules {
     pub clear_points: ClearPoints,
     /// The number of lines that clears send, if the game counts attack.
     pub attack_table: AttackTable,
-    /// How many next pieces are shown, 0..=[`MAX_PREVIEW`].
+    /// Number of next pieces shown, 0..=[`MAX_PREVIEW`].
     pub preview: u8,
     /// The passing of time in games whose keys [steer](Rules::steers) pieces; `None` in all others.
     pub timing: Option<Timing>,

@@ -1,11 +1,11 @@
 //! Keys in modern Tetris: a piece that is steered while time passes.
 //!
-//! One step is one key. First the key takes effect, if possible: a step sideways, a turn with its kicks, or a drop.
+//! One step is one key. First the key takes effect, if possible: a move sideways, a turn with its kicks, or a drop.
 //! Then one step of time passes. A piece in the air falls by a row once it has spent the rules'
 //! [fall delay](Timing::fall_delay) there since it last fell, for any reason. A piece on the ground locks once it has
 //! spent the lock delay there. A hard drop locks at once.
 //!
-//! A step or a turn on the ground restarts the lock delay, but only a limited number of times
+//! A move or a turn on the ground restarts the lock delay, but only a limited number of times
 //! ([`Timing::lock_resets`]). When a piece is lower than ever before, all of these counters restart. Turns can kick a
 //! piece upwards, and some could do so for ever, so [`MAX_LIFTS`] bounds these kicks, and with them the steps of a
 //! piece: no player can stall a game.

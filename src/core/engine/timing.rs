@@ -7,7 +7,7 @@ pub struct Timing {
     pub fall_delay: u8,
     /// Steps on the ground after which a piece locks, at least 1. The step in which the piece comes down counts.
     pub lock_delay: u8,
-    /// Number of steps and turns on the ground that restart the lock delay, until the piece is lower than ever before.
+    /// Number of moves and turns on the ground that restart the lock delay, until the piece is lower than ever before.
     /// After the last restart the delay runs out normally; the piece does not lock at once.
     pub lock_resets: u8,
 }

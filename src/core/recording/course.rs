@@ -291,7 +291,7 @@ impl Course {
         Ok(lines)
     }
 
-    /// Presses a key in a steered game. Returns the lines of the landing, if the piece landed.
+    /// Presses a key for a steered piece. Returns the lines of the landing, if the piece landed.
     fn steer(&mut self, piece: SteeredPiece, action: u16) -> Result<Option<u8>, ActionRefused> {
         let key = Key::ALL[usize::from(action)];
         let next = self.next().next();

@@ -121,7 +121,7 @@ impl Episode {
         self.game.playfield.occupied_rows().top()
     }
 
-    /// Takes the record, if there is one.
+    /// Takes the record. Returns `None` if the episode is not recorded.
     pub fn take_record(&mut self, rules: &Rules) -> Option<GameRecord> {
         let Notes { actions, landing_lines } = self.notes.take()?;
         let mut game = self.game;
@@ -263,7 +263,7 @@ impl Episode {
         }
     }
 
-    /// Presses one key in a falling game.
+    /// Presses one key for a piece that falls with every key.
     fn press(&mut self, rules: &Rules, piece: FallingPiece, decision: Decision) {
         let key = match decision {
             Decision::Place(target) => piece.key_towards(target, rules.width),
@@ -282,7 +282,7 @@ impl Episode {
         self.note(key as u32, landing);
     }
 
-    /// Presses one key in a steered game.
+    /// Presses one key for a steered piece.
     fn steer(&mut self, rules: &Rules, piece: SteeredPiece, decision: Decision) {
         let playfield = &self.game.playfield;
         let mut dealer = self.dealer.clone();

@@ -11,8 +11,8 @@
 //!    divided by the pieces played, is the rate at which the stack reaches the first level.
 //! 3. It starts trials from the positions at the first level, with new pieces. Each trial ends when the stack is one
 //!    row higher or low again, or when the game is lost. The share of trials that climbed is the probability of this
-//!    row. Trials at the next level start where these trials ended. The last level is the height of the playfield;
-//!    above it is the loss.
+//!    row. Trials at the next level start where the successful ones ended. The last level is the height of the
+//!    playfield; above it is the loss.
 //!
 //! The rate times all probabilities estimates the losses per piece. The bias is small, of the order of 1 / trials,
 //! because the measurement of the first rate ends at a visit to the level (Kahn and Harris 1951; Glasserman,
@@ -21,8 +21,8 @@
 //! so average the rates, not their inverses: see [`Statistics::per_loss`](crate::summary::Statistics::per_loss).
 //!
 //! The estimate is pessimistic about unknowns. If no trial of a level succeeds, the estimate counts one success and
-//! treats all higher levels as lost. Such an estimate of game length is a lower bound. An estimate that was cut by a
-//! limit of pieces or steps is a lower bound, too.
+//! treats all higher levels as lost. The game length from such an estimate is a lower bound. So is the length
+//! from an estimate that was cut by a limit of pieces or steps.
 //!
 //! The rules must have no preview: a trial deals new pieces, and the agent would have planned for others.
 //!

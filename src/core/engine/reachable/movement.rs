@@ -35,8 +35,8 @@ pub struct Movement {
 pub const MAX_SPAWN_ROW: u8 = 44;
 
 impl Movement {
-    /// The movement under these rules. Pieces spawn in `spawn_row`, or else in the highest visible row, one row higher if that
-    /// is blocked.
+    /// The movement under these rules. Pieces spawn in `spawn_row` if the rules have one; otherwise in the highest
+    /// visible row, or one row higher if that is blocked.
     #[inline]
     pub fn of(rules: &Rules) -> Movement {
         Movement {
