@@ -15,8 +15,8 @@ use super::tetromino::Tetromino;
 
 /// The largest number of keys for a placement. Longer ways are treated as missing.
 ///
-/// Ways are far shorter in games: none had more than 22 keys on random 10 x 20 playfields, and none more than 60 on 32
-/// x 40. Only mazes have longer ways: a search for the worst ones found 81 and 253.
+/// Ways are far shorter in games: on random 10 x 20 playfields none had more than 22 keys, on 32 x 40 none more than
+/// 60. Only mazes have longer ways: a search for the worst ones found 81 and 253.
 pub const MAX_KEYS: usize = 64;
 
 /// The keys for placements of the pieces in a hand.

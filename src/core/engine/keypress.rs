@@ -9,7 +9,7 @@
 //! one that rests.
 //!
 //! [`FallingPiece::key_towards`] leads a player that chooses placements to its choice: first turns, where the walls
-//! leave room for them, then steps sideways, then the drop. It may not get there: every key costs a row, and a high
+//! leave room for them, then moves sideways, then the drop. It may not get there: every key costs a row, and a high
 //! stack may be in the way.
 
 use super::column::Column;
@@ -128,9 +128,9 @@ impl FallingPiece {
     }
 
     /// The next key on the way to a placement, whose orientation is numbered as in the lab: first turns, by the shorter
-    /// way, and half turns by the left; then steps towards the column; then the drop.
+    /// way, and half turns by the left; then moves towards the column; then the drop.
     ///
-    /// If a wall leaves no room for a turn, a step makes room first. A tetromino that has just appeared needs this only
+    /// If a wall leaves no room for a turn, a move makes room first. A tetromino that has just appeared needs this only
     /// on playfields of fewer than seven columns, but other keys can move it to a wall at any width. The method ignores
     /// the cells of the playfield: a blocked key has no effect, and the tetromino falls by a row.
     ///
