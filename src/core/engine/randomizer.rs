@@ -265,7 +265,7 @@ impl Dealer {
             }
             Source::Sequence(pieces) => *pieces.get(usize::try_from(n).ok()?)?,
         };
-        self.dealt = n.wrapping_add(1); // no game reaches the end
+        self.dealt = n.wrapping_add(1); // no game deals that many pieces
         Some(piece)
     }
 

@@ -8,7 +8,7 @@ pub type SceneCells = PieceCells;
 /// The content of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cell {
-    /// No content.
+    /// An empty cell.
     #[default]
     Empty,
     /// A cell of a landed piece.

@@ -99,7 +99,7 @@ pub struct GameResult {
     pub lines: u64,
     /// Pieces placed.
     pub pieces: u64,
-    /// Steps so far: key presses in keypress games, pieces in all others.
+    /// Steps taken: key presses in keypress games, pieces in all others.
     pub steps: u64,
     /// Points under the rules' scoring.
     pub score: f64,
