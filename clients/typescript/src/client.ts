@@ -20,6 +20,7 @@ import {
   type GetPolicyResponse,
   type GetServerInfoResponse,
   GetSessionRequestSchema,
+  PROTOCOL_REVISION,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
 } from "./protocol.js";
@@ -31,7 +32,7 @@ import type { Positions } from "./plain.js";
 import { type Call, callOptions, checkMessage, checkOptions, envIdsOf } from "./requests.js";
 import { Session } from "./session.js";
 import { type ClosableTransport, guarded } from "./transport.js";
-import { checkRevision } from "./versions.js";
+import { checkVersions } from "./versions.js";
 import { type WatchEvent, watched } from "./watching.js";
 
 /** Options of a transport. */
@@ -63,6 +64,13 @@ export interface ConnectOptions {
    * watched sessions; a call that changes a session is done once. A server that has never answered is given up at once.
    */
   readonly patience?: number;
+  /**
+   * Whether to use the server even if it does not know all of the protocol that this package uses; false by default. It refuses what
+   * it does not know.
+   */
+  readonly anyVersion?: boolean;
+  /** Called with a warning, once, if the server plays by another `rulesVersion` than this package is made for; `console.warn` by default. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** Names of the options of `evaluateAll` and `estimateAll`, except `signal` and `trials`. */
@@ -76,14 +84,14 @@ const DEFAULT_RESPONSE_BYTES = 4 << 20;
 
 /**
  * Creates a client of a server. It connects with the first call, which fails with the reason `REVISION_TOO_OLD` if the server does
- * not know all of the protocol that this package uses.
+ * not know all of the protocol that this package uses, unless `anyVersion` is set.
  *
  * @param address `HOST:PORT`, or a URL with `http://` or `https://`, without a path.
- * @throws TypeError if the address, the transport or the token cannot be used.
+ * @throws TypeError if the address or an option cannot be used.
  */
 export function connect(address: string, options: ConnectOptions): Client {
-  checkOptions(options, ["transport", "token", "maxResponseBytes", "patience"]);
-  const { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES, patience = DEFAULT_PATIENCE } = options;
+  checkOptions(options, ["transport", "token", "maxResponseBytes", "patience", "anyVersion", "onWarning"]);
+  const { transport, token, maxResponseBytes = DEFAULT_RESPONSE_BYTES, patience = DEFAULT_PATIENCE, anyVersion = false, onWarning = console.warn } = options;
   const origin = originOf(address);
   if (origin === undefined) {
     throw new TypeError(`the address is ${JSON.stringify(address)}, expected HOST:PORT, or http:// or https:// before it`);
@@ -93,6 +101,12 @@ export function connect(address: string, options: ConnectOptions): Client {
   }
   if (!(Number.isFinite(patience) && patience >= 0)) {
     throw new TypeError(`patience is ${patience}, expected seconds, 0 or more`);
+  }
+  if (typeof anyVersion !== "boolean") {
+    throw new TypeError(`anyVersion is ${JSON.stringify(anyVersion)}, expected true or false`);
+  }
+  if (typeof onWarning !== "function") {
+    throw new TypeError(`onWarning is ${String(onWarning)}, expected a function that takes a message`);
   }
   if (typeof transport !== "function") {
     throw new TypeError(`transport is ${String(transport)}, expected grpc of tetrion/node, grpcWeb of tetrion/web, or a function like them`);
@@ -107,7 +121,8 @@ export function connect(address: string, options: ConnectOptions): Client {
     }
     return next(request);
   };
-  return new Client(address, guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes })), patience);
+  const guardedTransport = guarded(transport({ baseUrl: origin, interceptors: [identify], readMaxBytes: maxResponseBytes }));
+  return new Client(address, guardedTransport, patience, anyVersion ? 0 : PROTOCOL_REVISION, onWarning);
 }
 
 /** Options of `catalog`. */
@@ -134,7 +149,13 @@ export class Client {
   private isChecked = false;
 
   /** Use `connect` instead, which adds tokens and checks. */
-  constructor(private readonly address: string, private readonly transport: Required<ClosableTransport>, patience: number) {
+  constructor(
+    private readonly address: string,
+    private readonly transport: Required<ClosableTransport>,
+    patience: number,
+    private readonly minRevision: number,
+    private readonly onWarning: (message: string) => void,
+  ) {
     this.patience = new Patience(patience);
     this.environments = createClient(EnvironmentService, transport);
     this.evaluations = createClient(EvaluationService, transport);
@@ -144,7 +165,10 @@ export class Client {
   async serverInfo(options?: CallOptions): Promise<GetServerInfoResponse> {
     const call = callOptions(options);
     const info = await this.patience.repeat(() => this.environments.getServerInfo({}, call), call.signal);
-    checkRevision(this.address, info);
+    const warning = checkVersions(this.address, info, this.minRevision);
+    if (warning !== undefined && !this.isChecked) {
+      this.onWarning(warning);
+    }
     this.isChecked = true;
     return info;
   }
@@ -174,7 +198,7 @@ export class Client {
   /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{ numEnvs: 256, seed: 1n }`. */
   async createSession(options: SessionOptions = {}): Promise<Session> {
     const call = callOptions(options, SESSION_OPTIONS);
-    const request = { ...sessionRequest(options), requestId: randomId() };
+    const request = { ...sessionRequest(options, this.minRevision), requestId: randomId() };
     const session = this.opened((await this.repeat(() => this.environments.createSession(request, call), call)).session);
     agree("number of environments", session.numEnvs, options.numEnvs ?? 1);
     const { observationSpecs, infoSpecs } = session.description;
@@ -204,7 +228,7 @@ export class Client {
     if (session === undefined) {
       throw unreadable("it has no session");
     }
-    return new Session(new Link(this.environments, this.patience, session.name, session.sequenceNumber), session);
+    return new Session(new Link(this.environments, this.patience, session.name, session.sequenceNumber, this.minRevision), session);
   }
 
   /** Lists the sessions of this caller, the oldest first. Renews no lease. */
@@ -232,7 +256,7 @@ export class Client {
   async enumeratePlacements(positions: Positions, options: PlacementOptions = {}): Promise<Placements> {
     const call = callOptions(options, PLACEMENT_OPTIONS);
     const value = positionsOf(positions);
-    const request = placementsRequest({ case: "positions", value }, options);
+    const request = { ...placementsRequest({ case: "positions", value }, options), minRevision: this.minRevision };
     const answer = await this.repeat(() => this.environments.enumeratePlacements(request, call), call);
     return placementsOf(answer, numPositionsOf(value), options);
   }
@@ -250,7 +274,7 @@ export class Client {
   /** Plays games and waits for all of them. */
   async evaluateAll(options: Omit<EvaluationOptions, "includeRecordings" | "lossEstimation"> = {}): Promise<Evaluation> {
     const call = callOptions(options, GATHERED_OPTIONS);
-    const request = evaluationRequest(options);
+    const request = evaluationRequest(options, this.minRevision);
     await this.checkServer(call);
     return await gathered(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
   }
@@ -259,7 +283,7 @@ export class Client {
   async estimateAll(options: Omit<EvaluationOptions, "includeRecordings" | "lossEstimation"> & { readonly trials: number }): Promise<Estimation> {
     const call = callOptions(options, ["trials", ...GATHERED_OPTIONS]);
     const { trials } = options;
-    const request = evaluationRequest({ ...options, lossEstimation: { trials } });
+    const request = evaluationRequest({ ...options, lossEstimation: { trials } }, this.minRevision);
     await this.checkServer(call);
     return await gatheredEstimates(evaluated(request, this.evaluations.evaluatePolicies(request, call)));
   }
@@ -267,7 +291,7 @@ export class Client {
   /** Plays games and yields events: `started`, then `results` (or `estimates`) and `progress`, then the `summary`. */
   async *evaluate(options: EvaluationOptions = {}): AsyncGenerator<EvaluationEvent> {
     const call = callOptions(options, EVALUATION_OPTIONS);
-    const request = evaluationRequest(options);
+    const request = evaluationRequest(options, this.minRevision);
     await this.checkServer(call);
     yield* evaluated(request, this.evaluations.evaluatePolicies(request, call));
   }

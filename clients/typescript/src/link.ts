@@ -37,6 +37,8 @@ export class Link {
     readonly name: string,
     /** Number of the last call that changed the session. */
     public sequenceNumber: bigint,
+    /** The revision of the protocol that requests rely on; 0 if any will do. */
+    private readonly minRevision: number,
   ) {}
 
   /** Options of a call of this session for Connect. Proxies that spread sessions over servers read the header. */
@@ -89,7 +91,7 @@ export class Link {
   addressed<K extends Kind>(kind: K, request: RequestOf<K>, number: bigint): object {
     if (kind === "enumeratePlacements") {
       const { source } = request as RequestOf<"enumeratePlacements">;
-      return { ...request, source: { case: "sessionEnvs", value: { ...(source?.value as object), session: this.name } } };
+      return { ...request, minRevision: this.minRevision, source: { case: "sessionEnvs", value: { ...(source?.value as object), session: this.name } } };
     }
     return { ...request, session: this.name, ...(number > 0n && { sequenceNumber: number }) };
   }

@@ -12,7 +12,6 @@ import {
   DataType,
   EvaluatePoliciesRequestSchema,
   type InvalidActionPolicy,
-  PROTOCOL_REVISION,
   SessionConfigSchema,
   type Tensor,
   type Weights as WeightsMessage,
@@ -74,12 +73,12 @@ const SESSION_FIELDS = {
 export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "actionMask", "seed", "envSeeds", "pieceSequences", "ttl"];
 
 /** The request for a new session. */
-export function sessionRequest({ actionMask, ttl, ...options }: SessionOptions): MessageInitShape<typeof CreateSessionRequestSchema> {
+export function sessionRequest({ actionMask, ttl, ...options }: SessionOptions, minRevision: number): MessageInitShape<typeof CreateSessionRequestSchema> {
   if (actionMask !== undefined && typeof actionMask !== "boolean") {
     throw invalid("actionMask", `is ${JSON.stringify(actionMask)}, expected true or false`);
   }
   const actionMaskFormat = actionMask ? ActionMaskFormat.BITS : ActionMaskFormat.NONE;
-  const config: MessageInitShape<typeof SessionConfigSchema> = { ...fieldsOf(SessionConfigSchema, options, SESSION_FIELDS), ...seedingOf(options, "envSeeds"), actionMaskFormat, minRevision: PROTOCOL_REVISION };
+  const config: MessageInitShape<typeof SessionConfigSchema> = { ...fieldsOf(SessionConfigSchema, options, SESSION_FIELDS), ...seedingOf(options, "envSeeds"), actionMaskFormat, minRevision };
   return { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
 }
 
@@ -150,7 +149,7 @@ const EVALUATION_FIELDS = {
 export const EVALUATION_OPTIONS = [...Object.keys(EVALUATION_FIELDS), "policies", "seeds", "pieceSequences", "pairs", "progressInterval"];
 
 /** The request for an evaluation. */
-export function evaluationRequest(options: EvaluationOptions): MessageInitShape<typeof EvaluatePoliciesRequestSchema> {
+export function evaluationRequest(options: EvaluationOptions, minRevision: number): MessageInitShape<typeof EvaluatePoliciesRequestSchema> {
   const { policies, pairs, progressInterval } = options;
   const given = Array.isArray(policies) ? policies.map((policy: unknown, at) => policyOf(policy, `policies[${at}]`)) : policies;
   return {
@@ -158,7 +157,7 @@ export function evaluationRequest(options: EvaluationOptions): MessageInitShape<
     seeding: evaluationSeeding(options),
     ...(pairs !== undefined && { pairs: matrixOf("pairs", pairs, DataType.INT32) }),
     ...(progressInterval !== undefined && { progressInterval: durationOf("progressInterval", progressInterval) }),
-    minRevision: PROTOCOL_REVISION,
+    minRevision,
   };
 }
 

@@ -13,7 +13,6 @@ import {
   type Key,
   KeySchema,
   type PositionsSchema,
-  PROTOCOL_REVISION,
   RestoreStateRequestSchema,
   type SessionEnvsSchema,
   type Tensor,
@@ -30,6 +29,12 @@ export interface PlacementOptions extends CallOptions {
   readonly includeAfterstates?: boolean | undefined;
   /** Whether to include the cells of each landed piece. */
   readonly includeCells?: boolean | undefined;
+  /** Whether to include the playfield with each piece locked, before full rows are cleared. */
+  readonly includePreclearBoards?: boolean | undefined;
+  /** Whether to include where the anchor of each landed piece is. */
+  readonly includeAnchors?: boolean | undefined;
+  /** Whether to include the features of the current playfields. Needs `features`. */
+  readonly includePositionFeatures?: boolean | undefined;
   /** Whether to include the keys to each placement, for `keysOf`. Rules with straight drops have none. */
   readonly includeKeys?: boolean | undefined;
   /** `[B]`: one action per position. The answer has only the placements of these actions, for example for their keys. */
@@ -37,7 +42,15 @@ export interface PlacementOptions extends CallOptions {
 }
 
 /** The field of each option that is a field of the request. */
-const FIELDS = { features: "features", includeAfterstates: "includeAfterstates", includeCells: "includeCells", includeKeys: "includeKeys" } as const satisfies Partial<Record<keyof PlacementOptions, string>>;
+const FIELDS = {
+  features: "features",
+  includeAfterstates: "includeAfterstates",
+  includeCells: "includeCells",
+  includePreclearBoards: "includePreclearBoards",
+  includeAnchors: "includeAnchors",
+  includePositionFeatures: "includePositionFeatures",
+  includeKeys: "includeKeys",
+} as const satisfies Partial<Record<keyof PlacementOptions, string>>;
 
 /** Names of these options, except `signal`. */
 export const PLACEMENT_OPTIONS = [...Object.keys(FIELDS), "actions"];
@@ -66,6 +79,12 @@ export interface Placements {
   readonly afterstates: Uint16Array | Uint32Array | undefined;
   /** `[R, 4, 2]`: row and column of the four cells of the landed piece, with `includeCells`. */
   readonly cells: Int8Array | undefined;
+  /** `[R, height]`: the playfield with the piece locked and full rows not yet cleared, as `board_bits`, with `includePreclearBoards`. */
+  readonly preclearBoards: Uint16Array | Uint32Array | undefined;
+  /** `[R, 2]`: row and column of the landed piece's anchor, with `includeAnchors`. */
+  readonly anchors: Int8Array | undefined;
+  /** `[B, F]`: features of the current playfields, with 0 for features of a landing, with `includePositionFeatures`. */
+  readonly positionFeatures: Float32Array | undefined;
   /** `[R]`: kind of spin, under rules with spins: 0 none, 1 mini, 2 full. */
   readonly spins: Uint8Array | undefined;
   /** `[R]`: 1 if the placement holds the current piece and places the other one, under rules with hold. */
@@ -136,7 +155,7 @@ type Source =
 /** The request. */
 export function placementsRequest(source: Source, options: PlacementOptions): MessageInitShape<typeof EnumeratePlacementsRequestSchema> {
   const { actions } = options;
-  return { ...fieldsOf(EnumeratePlacementsRequestSchema, options, FIELDS), source, minRevision: PROTOCOL_REVISION, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
+  return { ...fieldsOf(EnumeratePlacementsRequestSchema, options, FIELDS), source, ...(actions !== undefined && { actions: tensor(int32s("actions", actions)) }) };
 }
 
 /** The message for positions. */
@@ -174,6 +193,9 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     featureNames,
     afterstates: optional("afterstates", answer.afterstates, wanted.includeAfterstates, [DataType.UINT16, DataType.UINT32], ANY),
     cells: optional("cells", answer.cells, wanted.includeCells, [DataType.INT8], ANY, 2),
+    preclearBoards: optional("preclear_boards", answer.preclearBoards, wanted.includePreclearBoards, [DataType.UINT16, DataType.UINT32], ANY),
+    anchors: optional("anchors", answer.anchors, wanted.includeAnchors, [DataType.INT8], 2),
+    positionFeatures: wanted.includePositionFeatures ? column("position_features", answer.positionFeatures, [DataType.FLOAT32], [rowOffsets.length - 1, featureNames.length]) : undefined,
     spins: optional("spins", answer.spins, false, [DataType.UINT8]),
     holds: optional("holds", answer.holds, false, [DataType.BOOL]),
     attacks: optional("attacks", answer.attacks, false, [DataType.UINT8]),

@@ -11,7 +11,8 @@ import { gzipSync } from "node:zlib";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createRouterTransport } from "@connectrpc/connect";
 
-import { type Client, type TransportFactory, TetrionError, VERSION, connect, tensor } from "../src/index.js";
+import { type Client, type ConnectOptions, type TransportFactory, TetrionError, VERSION, connect, tensor } from "../src/index.js";
+import { RULES_VERSION } from "../src/versions.js";
 import { grpc } from "../src/node.js";
 import {
   ActionMaskFormat,
@@ -45,12 +46,13 @@ async function unfit(call: () => unknown, problem: RegExp): Promise<void> {
 }
 
 /** A server with these answers. */
-function answering(environments: Record<string, unknown>, evaluation: MessageInitShape<typeof EvaluatePoliciesResponseSchema>[] = []): Client {
+function answering(environments: Record<string, unknown>, evaluation: MessageInitShape<typeof EvaluatePoliciesResponseSchema>[] = [], options: Omit<ConnectOptions, "transport"> = {}): Client {
   const calls = Object.fromEntries(Object.entries(environments).map(([name, answer]) => [name, () => answer]));
   return connect("127.0.0.1:1", {
+    ...options,
     transport: () => createRouterTransport(({ service }) => {
       service(EnvironmentService, {
-        getServerInfo: () => ({ protocolRevision: PROTOCOL_REVISION }),
+        getServerInfo: () => ({ protocolRevision: PROTOCOL_REVISION, rulesVersion: RULES_VERSION }),
         ...calls,
         async *watchSession() {
           yield* (environments["watchSession"] ?? []) as never[];
@@ -81,9 +83,50 @@ test("a server of a lower revision is refused at the first call", async () => {
     const words = `the server at 127.0.0.1:1 is Tetrion 7.0.0 with protocol_revision 0, and this package, Tetrion ${VERSION}, needs 1; use a newer server`;
     assert.equal(rawMessage, words);
   }
-  assert.equal((await answering({ getServerInfo: { protocolRevision: PROTOCOL_REVISION + 1 } }).serverInfo()).protocolRevision, 2);
+  const newer = { protocolRevision: PROTOCOL_REVISION + 1, rulesVersion: RULES_VERSION };
+  assert.equal((await answering({ getServerInfo: newer }).serverInfo()).protocolRevision, 2);
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
   assert.equal(VERSION, manifest.version);
+});
+
+test("with anyVersion a server of a lower revision is used, and no request relies on a revision", async () => {
+  const revisions: (number | undefined)[] = [];
+  const client = (anyVersion: boolean) => connect("127.0.0.1:1", {
+    anyVersion,
+    transport: () => createRouterTransport(({ service }) => {
+      service(EnvironmentService, {
+        getServerInfo: () => ({ protocolRevision: anyVersion ? 0 : PROTOCOL_REVISION, rulesVersion: RULES_VERSION }),
+        createSession: ({ config }) => (revisions.push(config?.minRevision), { session: SESSION }),
+        enumeratePlacements: ({ minRevision }) => (revisions.push(minRevision), {}),
+      });
+      service(EvaluationService, {
+        async *evaluatePolicies({ minRevision }) {
+          revisions.push(minRevision);
+        },
+      });
+    }),
+  });
+  for (const [anyVersion, revision] of [[true, 0], [false, PROTOCOL_REVISION]] as const) {
+    revisions.length = 0;
+    const session = await client(anyVersion).createSession({ numEnvs: 2 });
+    await refused(() => session.enumeratePlacements());
+    await refused(() => client(anyVersion).enumeratePlacements({ drawings: [{ rows: [], piece: "I" }] }));
+    await refused(() => client(anyVersion).evaluateAll({ policies: ["bcts"], seeds: [1n] }));
+    assert.deepEqual(revisions, [revision, revision, revision, revision]);
+  }
+});
+
+test("a server with other rules is used after one warning", async (t) => {
+  const warnings: string[] = [];
+  const other = { getServerInfo: { protocolRevision: PROTOCOL_REVISION, rulesVersion: "tetrion-rules-9" }, createSession: { session: SESSION } };
+  const client = answering(other, [], { onWarning: (message) => warnings.push(message) });
+  await client.createSession({ numEnvs: 2 });
+  await client.serverInfo();
+  const words = `the server at 127.0.0.1:1 has the rules version tetrion-rules-9, and this package is made for ${RULES_VERSION}: equal seeds and actions may give other games`;
+  assert.deepEqual(warnings, [words]);
+  const printed = t.mock.method(console, "warn", () => undefined);
+  await answering(other).serverInfo();
+  assert.deepEqual(printed.mock.calls.map((call) => call.arguments), [[words]]);
 });
 
 /** Two environments of 4 x 6 with 16 actions. */
@@ -179,6 +222,9 @@ test("placements are those of the positions, with what was asked for", async () 
   await unfit(() => list({ features: tensor(new Float32Array(6), [3, 2]), featureColumns: { names: ["holes"] } }), /features is FLOAT32 \[3,2\], expected FLOAT32 \[3,1\]/);
   await unfit(() => list({}, { includeCells: true }), /no cells/);
   await unfit(() => list({}, { includeAfterstates: true }), /no afterstates/);
+  await unfit(() => list({}, { includePreclearBoards: true }), /no preclear_boards/);
+  await unfit(() => list({}, { includeAnchors: true }), /no anchors/);
+  await unfit(() => list({}, { includePositionFeatures: true }), /no position_features/);
   await unfit(() => list({}, { includeKeys: true }), /no key_offsets/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 9), keys: bytes(2) }, { includeKeys: true }), /key_offsets do not ascend from 0 to 2/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 1), keys: tensor(new Uint8Array([12])) }, { includeKeys: true }), /no key/);

@@ -118,6 +118,13 @@ test("placements come with their features, cells and afterstates", async () => {
   assert.deepEqual([...rows.afterstates!.subarray(8, 11)], [0b0110, 0b0110, 0]);
   const drawn = await running.client.enumeratePlacements({ rules: { width: 4, height: 8 }, drawings: [{ rows: ["##.."], piece: "O" }] });
   assert.deepEqual([...drawn.lines], [0, 0, 1]);
+  const position = { rules: { width: 4, height: 8 }, drawings: [{ rows: ["##.."], piece: "O" }] };
+  const wanted = { features: ["holes", "column_height"], includeAnchors: true, includePreclearBoards: true, includePositionFeatures: true };
+  const full = await running.client.enumeratePlacements(position, wanted);
+  // The O that clears a line lies beside the two cells of row 0: its anchor is the cell on the right of its lower row.
+  assert.deepEqual([...full.anchors!.subarray(4, 6)], [0, 3]);
+  assert.deepEqual([...full.preclearBoards!.subarray(16, 19)], [0b1111, 0b1100, 0]);
+  assert.deepEqual([...full.positionFeatures!], [0, 1, 1, 0, 0]);
   for (const features of [{}, "", [], { featureSet: "" }, { names: [] }]) {
     assert.ok((await refused(session.enumeratePlacements({ features }))).field.startsWith("features"));
   }

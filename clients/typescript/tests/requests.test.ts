@@ -10,7 +10,7 @@ import { createRouterTransport } from "@connectrpc/connect";
 import { type Client, Session, TetrionError, connect, tensor } from "../src/index.js";
 import { Link } from "../src/link.js";
 import { Patience } from "../src/patience.js";
-import { EnvironmentService, EvaluationService } from "../src/protocol.js";
+import { EnvironmentService, EvaluationService, PROTOCOL_REVISION } from "../src/protocol.js";
 import { checkMessage } from "../src/requests.js";
 
 /** A server that a request must not reach. */
@@ -191,7 +191,7 @@ test("every call is checked before it is sent", async () => {
 
 test("the actions and the environments of a step are integers", async () => {
   const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} }, actionSpec: { high: 5 }, actionDigits: [{ name: "key", size: 6 }] };
-  const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n), description as never);
+  const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n, PROTOCOL_REVISION), description as never);
   for (const action of [NaN, 1.9, Infinity, 2 ** 31, -(2 ** 31) - 1, "1", undefined, null, 1n, true]) {
     assert.equal((await refused(() => session.step([0, action as never]))).field, "actions[1]");
   }
@@ -205,7 +205,7 @@ test("the actions and the environments of a step are integers", async () => {
 
 test("no value passes for environments, actions or options that it is not", async () => {
   const description = { name: "sessions/1", config: { numEnvs: 2, rules: {} }, actionSpec: { high: 5 }, actionDigits: [{ name: "key", size: 6 }] };
-  const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n), description as never);
+  const session = new Session(new Link(unreachable.environments, new Patience(0), "sessions/1", 0n, PROTOCOL_REVISION), description as never);
   const positions = { snapshots: [] };
   const values = [null, NaN, 0, "", "0", true, 1n, {}, new Set([0]), new Map(), new DataView(new ArrayBuffer(4)), () => 0];
   const withEnvironments: ((envIds: never) => unknown)[] = [
@@ -295,6 +295,12 @@ test("an address is a host and a port", () => {
   }
   for (const patience of [NaN, -1, Infinity, "60", null]) {
     assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), patience: patience as never }), /^TypeError: patience is /);
+  }
+  for (const anyVersion of [null, 0, "yes"]) {
+    assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), anyVersion: anyVersion as never }), /^TypeError: anyVersion is .*, expected true or false/);
+  }
+  for (const onWarning of [null, true, "warn"]) {
+    assert.throws(() => connect("127.0.0.1:1", { transport: () => assert.fail(), onWarning: onWarning as never }), /^TypeError: onWarning is .*, expected a function/);
   }
 });
 
