@@ -120,7 +120,7 @@ fn session_limits(store: StoreLimits, caller: CallerLimits) -> pb::SessionLimits
         default_ttl: duration::encode(limits::DEFAULT_TTL),
         max_ttl: duration::encode(limits::MAX_TTL),
         max_page_size: limits::MAX_PAGE_SIZE,
-        stream_queue: limits::STREAM_QUEUE,
+        max_stream_requests: limits::MAX_STREAM_REQUESTS,
     }
 }
 

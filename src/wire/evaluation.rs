@@ -146,8 +146,8 @@ pub fn decode(
     let max_steps = limit("max_steps", request.max_steps, most_steps)?;
     // Estimates of two policies have no pieces in common.
     let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && loss_trials == 0;
-    let baseline =
-        decode_baseline(request.baseline, num_policies)?.filter(|_| shared_seeds && num_policies > 1);
+    let baseline = decode_baseline(request.baseline, num_policies)?;
+    let baseline = (shared_seeds && num_policies > 1).then_some(baseline);
     let started = pb::EvaluationStarted {
         rules: Some(pb::Rules::from(&resolved)),
         rules_version: RULES_VERSION.to_owned(),
@@ -317,14 +317,12 @@ fn limit(field: &str, wanted: u64, max: u64) -> Result<u64, DecodeError> {
     }
 }
 
-fn decode_baseline(baseline: Option<u32>, num_policies: u32) -> Result<Option<u32>, DecodeError> {
-    match baseline {
-        Some(index) if index >= num_policies => {
-            let problem = format!("is {index}, expected a policy below {num_policies}");
-            Err(DecodeError::field("baseline", problem))
-        }
-        baseline => Ok(Some(baseline.unwrap_or(0))),
+fn decode_baseline(baseline: u32, num_policies: u32) -> Result<u32, DecodeError> {
+    if baseline >= num_policies {
+        let problem = format!("is {baseline}, expected a policy below {num_policies}");
+        return Err(DecodeError::field("baseline", problem));
     }
+    Ok(baseline)
 }
 
 fn decode_progress_interval(

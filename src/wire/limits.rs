@@ -55,7 +55,7 @@ pub const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
 pub const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Requests of one stream that wait in the server. Enough to hide a network's latency behind small steps.
-pub const STREAM_QUEUE: u32 = 64;
+pub const MAX_STREAM_REQUESTS: u32 = 64;
 
 /// Letters of one explicit piece sequence: a person needs a month for a game of this length. Every snapshot of the
 /// environment contains them.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use prost::Message;
-use tetrion::wire::limits::{MAX_RESPONSE_BYTES, STREAM_QUEUE};
+use tetrion::wire::limits::{MAX_RESPONSE_BYTES, MAX_STREAM_REQUESTS};
 use tetrion::wire::pb::enumerate_placements_request::Source;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::pb::evaluation_service_client::EvaluationServiceClient;
@@ -94,7 +94,7 @@ pub async fn of_streams(arena: &Arena) -> Result<()> {
         for number in 0..12 {
             let stream = 2 * number + 1;
             let mut frames = begin(stream, STREAM, &[]);
-            for _ in 0..2 * STREAM_QUEUE {
+            for _ in 0..2 * MAX_STREAM_REQUESTS {
                 frames.extend(message(stream, false, &bytes, false));
             }
             connection.send(&frames).await?;

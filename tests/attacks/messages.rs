@@ -93,7 +93,7 @@ fn short() -> pb::EvaluatePoliciesRequest {
         ],
         seeding: Some(seeding::from_seeds(vec![3, 1])),
         max_pieces: 20,
-        baseline: Some(0),
+        baseline: 0,
         include_results: true,
         ..Default::default()
     }

@@ -54,7 +54,7 @@ async fn it_reports_what_it_was_started_with() {
                 default_ttl: seconds(600),
                 max_ttl: seconds(86_400),
                 max_page_size: 1000,
-                stream_queue: 64,
+                max_stream_requests: 64,
             }),
             rules: Some(pb::RulesLimits {
                 min_width: 4,

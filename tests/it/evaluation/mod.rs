@@ -365,7 +365,7 @@ async fn a_broken_evaluation_is_finished_by_asking_for_the_missing_pairs() {
 #[tokio::test]
 async fn the_summary_says_what_the_games_say() {
     let (mut client, _guard) = start(2).await;
-    let asked = pb::EvaluatePoliciesRequest { baseline: Some(1), ..request() };
+    let asked = pb::EvaluatePoliciesRequest { baseline: 1, ..request() };
     let Answer { results, summary, .. } = ask(&mut client, asked).await.unwrap();
     let lines: Vec<Vec<f64>> =
         results.chunks(10).map(|games| games.iter().map(|game| game.lines as f64).collect()).collect();

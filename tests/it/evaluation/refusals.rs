@@ -90,7 +90,7 @@ async fn what_cannot_be_played_is_refused() {
         let r = pb::EvaluatePoliciesRequest { pairs, ..request() };
         refused.check(r, "INVALID_TENSOR", "pairs").await;
     }
-    let r = pb::EvaluatePoliciesRequest { baseline: Some(3), ..request() };
+    let r = pb::EvaluatePoliciesRequest { baseline: 3, ..request() };
     refused.check(r, "INVALID_FIELD", "baseline").await;
     for (seconds, nanos) in [(-1, 0), (0, -1), (i64::MIN, 0), (i64::MIN, i32::MIN)] {
         let progress_interval = Some(prost_types::Duration { seconds, nanos });
