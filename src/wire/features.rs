@@ -93,7 +93,11 @@ fn named_set(name: &str, version: &str, rules: &Rules) -> Result<FeatureSet, Dec
 
 fn listed_set(names: &[String], rules: &Rules) -> Result<FeatureSet, DecodeError> {
     let set = decode_list(names, rules.width)?;
-    set.check_pieces(&rules.pieces).map_err(|error| DecodeError::field("names.names", error.to_string()))?;
+    for (i, name) in names.iter().enumerate() {
+        let features = decode_list(std::slice::from_ref(name), rules.width)?;
+        let checked = features.check_pieces(&rules.pieces);
+        checked.map_err(|error| DecodeError::field(path(i), error.to_string()))?;
+    }
     Ok(set)
 }
 
@@ -128,7 +132,7 @@ pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
 /// The set of a list, in which the bare name of a family stands for all its members.
 ///
 /// # Errors
-/// [`DecodeError`] with the path `names.names`.
+/// [`DecodeError`] with the path `names.names`, or with that of the first invalid name.
 pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
     // Counted before the families are expanded; the set itself counts again afterwards.
     if names.is_empty() {
@@ -138,20 +142,32 @@ pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeErro
         return Err(DecodeError::field("names.names", FeatureError::TooMany(names.len()).to_string()));
     }
     let mut columns: Vec<String> = Vec::with_capacity(names.len());
+    // For each column, the index of the name that it comes from.
+    let mut owners: Vec<usize> = Vec::with_capacity(names.len());
     for (i, name) in names.iter().enumerate() {
-        check_name(&format!("names.names[{i}]"), name)?;
+        check_name(&path(i), name)?;
         match family(name, width) {
             Some(members) => columns.extend(members),
             None => columns.push(name.clone()),
         }
+        owners.resize(columns.len(), i);
     }
     FeatureSet::custom(&columns, width).map_err(|error| {
-        let fault = match &error {
-            FeatureError::UnknownFeature(_) => Fault::UnknownName,
-            _ => Fault::Field,
+        let (fault, is_long) = match &error {
+            FeatureError::UnknownFeature(_) => (Fault::UnknownName, false),
+            FeatureError::TooMany(_) => (Fault::Field, true),
+            _ => (Fault::Field, false),
         };
-        DecodeError::invalid(fault, "names.names", error.to_string())
+        let refused = |count: &usize| FeatureSet::custom(&columns[..*count], width).is_err();
+        let first = (1..=columns.len()).find(refused).filter(|_| !is_long);
+        let path = first.map_or_else(|| "names.names".to_owned(), |count| path(owners[count - 1]));
+        DecodeError::invalid(fault, path, error.to_string())
     })
+}
+
+/// The path of a name of a list.
+fn path(i: usize) -> String {
+    format!("names.names[{i}]")
 }
 
 /// Members of a family that is named without an index.

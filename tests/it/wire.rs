@@ -225,11 +225,16 @@ fn selections_that_mean_nothing_are_refused() {
         check_refused(got, fault, field, part);
     }
     check(set("bcts9", ""), Fault::UnknownName, "features.feature_set", "bcts8");
-    check(list(&["holes", "hole"]), Fault::UnknownName, "features.names.names", "\"hole\"");
-    check(list(&["holes", "holes"]), Fault::Field, "features.names.names", "twice");
-    check(list(&["column_height", "column_height[3]"]), Fault::Field, "features.names.names", "twice");
-    check(list(&["column_height[10]"]), Fault::Field, "features.names.names", "0 to 9");
-    check(list(&["landing_height_preclear"]), Fault::Field, "features.names.names", "_preclear");
+    check(list(&["holes", "hole"]), Fault::UnknownName, "features.names.names[1]", "\"hole\"");
+    check(list(&["holes", "holes"]), Fault::Field, "features.names.names[1]", "twice");
+    check(
+        list(&["column_height", "holes", "column_height[3]"]),
+        Fault::Field,
+        "features.names.names[2]",
+        "twice",
+    );
+    check(list(&["column_height[10]"]), Fault::Field, "features.names.names[0]", "0 to 9");
+    check(list(&["landing_height_preclear"]), Fault::Field, "features.names.names[0]", "_preclear");
     check(list(&["holes"; limits::MAX_FEATURES as usize + 1]), Fault::Field, "features.names.names", "257");
     check(list(&[&"x".repeat(129)]), Fault::Field, "features.names.names[0]", "129 bytes");
     check(list(&[]), Fault::Field, "features.names.names", "is empty");

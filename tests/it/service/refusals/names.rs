@@ -31,7 +31,7 @@ async fn names_that_nothing_has() {
     let envs = pb::SessionEnvs { session: w.name.clone(), ..Default::default() };
     let request = pb::EnumeratePlacementsRequest { features: Some(list), ..enumerate(envs) };
     let got = w.client.enumerate_placements(request).await;
-    w.field(got, "UNKNOWN_NAME", "features.names.names").await;
+    w.field(got, "UNKNOWN_NAME", "features.names.names[0]").await;
 }
 
 #[tokio::test]
