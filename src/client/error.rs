@@ -5,6 +5,7 @@ use tonic_types::StatusExt;
 
 /// Why a server did not do what the client asked.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClientError {
     /// No address, or an invalid one.
     #[error("{address:?} is not a server address, expected HOST:PORT such as 127.0.0.1:50451")]

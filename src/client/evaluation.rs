@@ -113,6 +113,7 @@ impl Seeds {
 
 /// A message of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// The first message: a description of the evaluation.
     Started(Box<Started>),
@@ -130,6 +131,7 @@ pub enum Event {
 
 /// Description of an evaluation, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Started {
     /// The preset that the rules are based on, which may be one that only the server knows.
     pub preset: String,
@@ -147,6 +149,7 @@ pub struct Started {
 
 /// A finished game.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GameResult {
     /// The index of the policy that played.
     pub policy: u32,
@@ -175,6 +178,7 @@ impl GameResult {
 
 /// A finished estimate of how long games last.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LossEstimate {
     /// The index of the policy that played.
     pub policy: u32,
@@ -188,6 +192,7 @@ pub struct LossEstimate {
 
 /// The progress of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EvaluationProgress {
     /// Games finished.
     pub games: u64,
@@ -199,6 +204,7 @@ pub struct EvaluationProgress {
 
 /// A complete evaluation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// Description of the evaluation.
     pub started: Started,

@@ -7,6 +7,7 @@ use crate::wire::pb;
 
 /// Facts about a server.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ServerInfo {
     /// The version of the program.
     pub server_version: String,
@@ -24,6 +25,7 @@ pub struct ServerInfo {
 
 /// Names that a server knows.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Catalog {
     /// Every feature set, with its columns at the requested width.
     pub feature_sets: Vec<FeatureSetInfo>,
@@ -35,6 +37,7 @@ pub struct Catalog {
 
 /// Largest numbers that a server accepts in a request for an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EvaluationLimits {
     /// Policies.
     pub max_policies: u32,
@@ -48,6 +51,7 @@ pub struct EvaluationLimits {
 
 /// A rule set by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RulesPresetInfo {
     /// The name.
     pub name: String,
@@ -59,6 +63,7 @@ pub struct RulesPresetInfo {
 
 /// A feature set by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FeatureSetInfo {
     /// The name.
     pub name: String,

@@ -15,6 +15,7 @@ use crate::wire::{InField, envs, pb};
 
 /// Description of a watched session.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WatchedSession {
     /// Name of the session, `sessions/ID`.
     pub name: String,
@@ -28,6 +29,7 @@ pub struct WatchedSession {
 
 /// A listed session: what a person needs to recognize it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ListedSession {
     /// Name of the session, `sessions/ID`.
     pub name: String,
@@ -45,6 +47,7 @@ pub struct ListedSession {
 
 /// State of a session at one moment.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WatchedFrame {
     /// Number of calls that have changed the session so far.
     pub sequence_number: u64,

@@ -53,6 +53,7 @@ pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
 
 /// An environment as a viewer draws it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WatchedEnv {
     /// Number of the environment in the session.
     pub env_id: u32,
@@ -69,6 +70,7 @@ pub struct WatchedEnv {
 
 /// Outcome of an episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WatchedEpisode {
     /// Lines cleared.
     pub lines: u64,

@@ -111,10 +111,12 @@ async fn placements_of_positions_are_those_of_a_session() {
         let mut wanted = PlacementsRequest::default();
         wanted.features = request.features;
         wanted.afterstates = true;
+        wanted.position_features = true;
         // I, O and L.
         let positions = PackedPositions::new(rows, 8, vec![0, 1, 6]);
         let of_positions = client.enumerate_placements(&rules, &positions, &wanted).await.unwrap();
         assert_eq!(of_positions, session.enumerate_placements(None, &wanted).await.unwrap());
+        assert_eq!(of_positions.position_features.shape, [3, of_positions.feature_names.len() as u32]);
     }
 }
 

@@ -49,6 +49,7 @@ impl Columns {
 
 /// The state of environments after a call.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Shown {
     /// The observations that the session was made with.
     pub observations: Columns,
@@ -60,6 +61,7 @@ pub struct Shown {
 
 /// The result of a step: one entry per environment of the call.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Stepped {
     /// The state of the environments after the step.
     pub seen: Shown,
@@ -75,6 +77,7 @@ pub struct Stepped {
 
 /// The last states of episodes that ended.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Finals {
     /// Rows of the ended episodes in the step.
     pub rows: Vec<u32>,
@@ -86,6 +89,7 @@ pub struct Finals {
 
 /// The placements of the current pieces, environment by environment.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PlacementList {
     /// Environment i has the rows from entry i up to entry i + 1.
     pub row_offsets: Vec<u32>,
@@ -103,6 +107,9 @@ pub struct PlacementList {
     pub feature_names: Vec<String>,
     /// The playfield after each placement, one integer per row of cells; empty unless requested.
     pub afterstates: Array<u32>,
+    /// The features of each current playfield, one row per environment, with 0 for features of a landing; empty unless
+    /// requested.
+    pub position_features: Array<f32>,
     /// Row and column where each piece's anchor comes to rest; empty unless requested.
     pub anchors: Array<i8>,
     /// Row and column where each of a piece's four cells comes to rest; empty unless requested.
@@ -138,6 +145,7 @@ impl PlacementList {
             features: decode_wanted(answer.features.as_ref(), "features")?,
             feature_names: answer.feature_columns.map(|columns| columns.names).unwrap_or_default(),
             afterstates: decode_boards(answer.afterstates.as_ref(), "afterstates")?,
+            position_features: decode_wanted(answer.position_features.as_ref(), "position_features")?,
             anchors: decode_wanted(answer.anchors.as_ref(), "anchors")?,
             cells: decode_wanted(answer.cells.as_ref(), "cells")?,
             preclear_boards: decode_boards(answer.preclear_boards.as_ref(), "preclear_boards")?,

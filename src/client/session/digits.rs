@@ -5,6 +5,7 @@ use crate::wire::pb;
 
 /// A digit of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ActionDigit {
     /// Name, such as `column`.
     pub name: String,

@@ -72,6 +72,8 @@ pub struct PlacementsRequest {
     pub features: Option<Features>,
     /// Whether to return the playfields after each placement.
     pub afterstates: bool,
+    /// Whether to return the features of the current playfields. Needs features.
+    pub position_features: bool,
     /// Whether to return where the pieces' anchors come to rest.
     pub anchors: bool,
     /// Whether to return where the pieces' cells come to rest.
@@ -131,6 +133,7 @@ impl PlacementsRequest {
             source: Some(source),
             features: self.features.as_ref().map(Features::encode),
             include_afterstates: self.afterstates,
+            include_position_features: self.position_features,
             include_anchors: self.anchors,
             include_cells: self.cells,
             include_preclear_boards: self.preclear_boards,
@@ -138,7 +141,6 @@ impl PlacementsRequest {
             actions: self.actions.as_ref().map(|actions| tensor::encode(vec![actions.len() as u32], actions)),
             max_response_bytes: MAX_RESPONSE_BYTES,
             min_revision,
-            ..Default::default()
         }
     }
 }
