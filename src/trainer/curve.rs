@@ -10,10 +10,10 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
     let point = |record: &Record| Point {
         x: f64::from(record.generation.generation),
         y: record.check.mean,
-        band: Some(record.check.ci95),
+        band: Some([record.check.ci95_low, record.check.ci95_high]),
     };
     let checks: Vec<Point> = records.iter().map(point).collect();
-    learning_curve(&title(settings), &format!("{} per game", settings.unit.name()), &generations, &checks)
+    learning_curve(&title(settings), &format!("{} per game", settings.score_by.name()), &generations, &checks)
 }
 
 /// What a curve is called.

@@ -230,7 +230,7 @@ impl Learning {
                 .then(|| tally.lines as f64 / tally.games as f64),
             games: tally.games,
             pieces: tally.pieces,
-            check: note(&score, self.settings.unit),
+            check: note(&score, self.settings.score_by),
         };
         let lesson = Lesson { learned_in, took: start.elapsed(), score };
         let learned = Learned {
@@ -432,7 +432,7 @@ impl Learning {
             self.client.evaluate_all(&request, |now| report(Progress::Games(purpose, now))).await?;
         let seconds = start.elapsed().as_secs_f64();
         let score = Score::of(self.settings.features_title(), &evaluated, seconds);
-        let told = note(&score, self.settings.unit);
+        let told = note(&score, self.settings.score_by);
         Ok((self.settings.weights(&weights, model, &evaluated.started, told, purpose), score, evaluated))
     }
 
@@ -495,7 +495,8 @@ fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
             .collect(),
     };
     let mut lines = vec![line("result so far, 95 % interval", |record| {
-        Some((record.check.mean, Some(record.check.ci95)))
+        let check = &record.check;
+        Some((check.mean, Some([check.ci95_low, check.ci95_high])))
     })];
     if settings.optimizer.stretch == 0 {
         lines.push(line("games while learning, mean", |record| record.lines.map(|lines| (lines, None))));
@@ -503,7 +504,7 @@ fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
     Chart {
         title: title(settings),
         x_label: "generation".to_owned(),
-        y_label: format!("{} per game", settings.unit.name()),
+        y_label: format!("{} per game", settings.score_by.name()),
         lines,
     }
 }

@@ -101,11 +101,12 @@ pub fn note(score: &Score, unit: Unit) -> ScoreNote {
     let spread = statistics.spread.expect("two games at least");
     ScoreNote {
         unit: unit.name().to_owned(),
+        num_games: score.games,
+        num_truncated: score.truncated,
         mean: statistics.mean,
         std: spread.std,
-        ci95: [spread.ci95.0, spread.ci95.1],
-        games: score.games,
-        truncated: score.truncated,
+        ci95_low: spread.ci95.0,
+        ci95_high: spread.ci95.1,
     }
 }
 

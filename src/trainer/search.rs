@@ -156,7 +156,7 @@ impl Search {
             };
             let evaluated = self.play(&round.candidates, purpose, report).await?;
             count(&evaluated, &mut games, &mut pieces);
-            let scores = mean_scores(&evaluated, self.settings.unit);
+            let scores = mean_scores(&evaluated, self.settings.score_by);
             if let Some(generation) = self.optimizer.tell(&scores)? {
                 break (generation, mean_of_best(scores, self.settings.num_elites()));
             }
@@ -165,7 +165,7 @@ impl Search {
         let purpose = Purpose::Check(generation.generation);
         let evaluated = self.play(std::slice::from_ref(&incumbent), purpose, report).await?;
         count(&evaluated, &mut games, &mut pieces);
-        let check = note(&Score::of("", &evaluated, 1.0), self.settings.unit);
+        let check = note(&Score::of("", &evaluated, 1.0), self.settings.score_by);
         let weights = self.settings.weights(&incumbent, None, &evaluated.started, check.clone(), purpose);
         let took = start.elapsed();
         let timing = Timing::of(generation.generation, pieces, took);
@@ -185,7 +185,8 @@ impl Search {
     /// What a server says, or a file that cannot be written.
     pub async fn finish(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Winner, TrainError> {
         let mut choices = choices(&self.records);
-        let scores = mean_scores(&self.play(&choices, Purpose::Choice, report).await?, self.settings.unit);
+        let scores =
+            mean_scores(&self.play(&choices, Purpose::Choice, report).await?, self.settings.score_by);
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let chosen = scores.iter().position(|score| *score == best).expect("there is a largest one");
         let chosen = choices.swap_remove(chosen);
@@ -197,7 +198,7 @@ impl Search {
             &chosen,
             None,
             &evaluated.started,
-            note(&score, self.settings.unit),
+            note(&score, self.settings.score_by),
             Purpose::Score,
         ))?;
         self.run.write_curve(&self.curve().to_svg())?;

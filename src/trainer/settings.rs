@@ -50,7 +50,7 @@ pub struct Settings<M = Config> {
     /// The trials with which the length of each game is estimated; 0 if games are played to their end.
     pub loss_trials: u32,
     /// What candidates are scored by.
-    pub unit: Unit,
+    pub score_by: Unit,
     /// Value of a placement that ends the game.
     pub terminal_value: TerminalValue,
     /// The rules preset.

@@ -70,16 +70,18 @@ pub struct SeedsNote {
 pub struct ScoreNote {
     /// What was counted: `lines`, `pieces` or `points`.
     pub unit: String,
+    /// Number of games played.
+    pub num_games: u64,
+    /// Number of games that a limit cut short; unless it is 0, the mean is a lower bound.
+    pub num_truncated: u64,
     /// Mean over the games.
     pub mean: f64,
     /// Standard deviation over the games, divided by n - 1.
     pub std: f64,
-    /// mean - and + 1.96 std / sqrt(games).
-    pub ci95: [f64; 2],
-    /// Games played.
-    pub games: u64,
-    /// Games among them that a limit cut short; if there are any, the mean is a lower bound.
-    pub truncated: u64,
+    /// Lower end of the 95 % interval of the mean.
+    pub ci95_low: f64,
+    /// Upper end of the 95 % interval of the mean.
+    pub ci95_high: f64,
 }
 
 /// Why a file of weights cannot be used.

@@ -259,7 +259,7 @@ fn shows_its_curve(test: &str, flags: &[&str]) {
     assert_eq!(points.len(), done);
     for (point, kept) in points.iter().zip(&kept) {
         let check = &kept["check"];
-        let [low, high] = [&check["ci95"][0], &check["ci95"][1]];
+        let (low, high) = (&check["ci95_low"], &check["ci95_high"]);
         assert_eq!(point, &serde_json::json!([kept["generation"].as_f64(), check["mean"], low, high]));
     }
 }

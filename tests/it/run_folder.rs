@@ -320,11 +320,12 @@ pub fn bcts_like() -> Weights {
         generation: None,
         score: Some(ScoreNote {
             unit: "lines".into(),
+            num_games: 100,
+            num_truncated: 0,
             mean: 3981.5,
             std: 4012.25,
-            ci95: [3195.1, 4767.9],
-            games: 100,
-            truncated: 0,
+            ci95_low: 3195.1,
+            ci95_high: 4767.9,
         }),
     }
 }

@@ -214,7 +214,7 @@ def write_log(run, path):
         for generation, timing in zip(*(map(json.loads, lines) for lines in files), strict=True):
             seconds += timing["seconds"]
             check = generation["check"]
-            row = [generation["generation"] + 1, seconds, check["mean"], *check["ci95"]]
+            row = [generation["generation"] + 1, seconds, check["mean"], check["ci95_low"], check["ci95_high"]]
             print(",".join(f"{value:.10g}" for value in row), file=file)
 
 

@@ -180,7 +180,7 @@ pub fn news(settings: &Settings, record: &Record, took: Duration) -> News {
     let what = if settings.loss_trials > 0 { "estimate" } else { "game" };
     let effort = format!(
         " {} per game; {} in {:.1} s, {} pieces/s",
-        settings.unit.name(),
+        settings.score_by.name(),
         count(record.games, what),
         took.as_secs_f64(),
         short(record.pieces as f64 / took.as_secs_f64())
@@ -222,7 +222,7 @@ pub fn news_of_lesson(learning: &Learning, lesson: &Lesson) -> News {
 
 /// The score of the current result, in words.
 pub fn result_so_far(check: &ScoreNote) -> String {
-    let [low, high] = check.ci95;
+    let (low, high) = (check.ci95_low, check.ci95_high);
     format!("result so far {} {} ({} to {})", grouped(check.mean), check.unit, grouped(low), grouped(high))
 }
 
@@ -230,7 +230,7 @@ pub fn result_so_far(check: &ScoreNote) -> String {
 fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     let done = last.generation.generation + 1;
     let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));
-    let pieces_per_game = match settings.unit {
+    let pieces_per_game = match settings.score_by {
         // A line has `width` cells, a piece four.
         Unit::Lines if settings.loss_trials == 0 => last.check.mean * f64::from(settings.width) / 4.0,
         // Estimates play as many pieces at the end as before.

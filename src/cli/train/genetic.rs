@@ -53,7 +53,7 @@ const DEFAULTS: Defaults = Defaults {
     size: None,
     generations: 15,
     game_seeds: GameSeeds::PerSlot,
-    unit: Unit::Points,
+    score_by: Unit::Points,
     terminal_value: TerminalValue::Score,
     ..LITERATURE
 };

@@ -23,7 +23,7 @@ pub struct Defaults {
     pub games: u32,
     pub game_seeds: GameSeeds,
     pub max_steps: u64,
-    pub unit: Unit,
+    pub score_by: Unit,
     pub terminal_value: TerminalValue,
 }
 
@@ -36,7 +36,7 @@ pub const LITERATURE: Defaults = Defaults {
     games: 1,
     game_seeds: GameSeeds::Common,
     max_steps: 0,
-    unit: Unit::Lines,
+    score_by: Unit::Lines,
     terminal_value: TerminalValue::Avoid,
 };
 
@@ -84,7 +84,7 @@ pub async fn of_run<M>(
         max_pieces: args.max_pieces,
         max_steps: args.max_steps.unwrap_or(defaults.max_steps),
         loss_trials: args.loss_trials.unwrap_or(0),
-        unit: args.score_by.unwrap_or(defaults.unit),
+        score_by: args.score_by.unwrap_or(defaults.score_by),
         terminal_value: play.terminal_value,
         search: play.search,
         rules: rules.to_owned(),

@@ -45,7 +45,7 @@ fn a_genetic_search_is_that_of_its_report_unless_flags_say_otherwise() {
     assert_eq!(lines.matches("points per game; ").count(), 3, "{lines}");
     assert!(!lines.contains("lines per game"), "{lines}");
     let config: toml::Table = fs::read_to_string(folder.join(CONFIG)).unwrap().parse().unwrap();
-    assert_eq!((config["rules"].as_str(), config["unit"].as_str()), (Some("genetic"), Some("points")));
+    assert_eq!((config["rules"].as_str(), config["score_by"].as_str()), (Some("genetic"), Some("points")));
     assert_eq!(config["game_seeds"].as_str(), Some("per_slot"));
     let genetic = &config["optimizer"];
     assert_eq!(genetic["tournament"].as_integer(), Some(2));

@@ -72,7 +72,7 @@ class TrainedGeneration:
         games: Games played, those of the check included.
         pieces: Pieces landed in them.
         weights: The result so far, float64 [F].
-        unit: The score of a game, `lines` or `points`.
+        score_by: The score of a game, `lines` or `points`.
     """
 
     generation: Generation
@@ -81,22 +81,23 @@ class TrainedGeneration:
     games: int
     pieces: int
     weights: npt.NDArray[np.float64]
-    unit: str = "lines"
+    score_by: str = "lines"
 
     def to_json(self) -> dict[str, Any]:
         """The same as a line of `generations.jsonl`, which `tetrion train` writes."""
-        score = self.check.score if self.unit == "points" else self.check.lines
+        score = self.check.score if self.score_by == "points" else self.check.lines
         generation = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in self.generation._asdict().items()
         }
         check = {
-            "unit": self.unit,
+            "unit": self.score_by,
+            "num_games": self.check.num_games,
+            "num_truncated": self.check.num_truncated,
             "mean": score.mean,
             "std": score.std,
-            "ci95": [score.ci95_low, score.ci95_high],
-            "games": self.check.num_games,
-            "truncated": self.check.num_truncated,
+            "ci95_low": score.ci95_low,
+            "ci95_high": score.ci95_high,
         }
         return {
             **generation,
@@ -131,7 +132,7 @@ class Training:
         max_pieces: int | None,
         max_steps: int | None,
         terminal_value: str | None,
-        unit: str,
+        score_by: str,
         seed: int,
         on_progress: Progress | None,
     ) -> None:
@@ -143,7 +144,7 @@ class Training:
         self._check_games = arguments.integer("check_games", check_games, 2)  # for an interval
         self._seed = seed
         self._has_own_seeds = _either("game_seeds", game_seeds, "common", "per_slot") == "per_slot"
-        self._unit = _either("unit", unit, "lines", "points")
+        self._unit = _either("score_by", score_by, "lines", "points")
         self._options: EvaluationOptions = {
             "features": features,
             "rules": rules,
@@ -248,7 +249,7 @@ def cem(
     max_pieces: int | None = 500_000,
     max_steps: int | None = None,
     terminal_value: str | None = None,
-    unit: str = "lines",
+    score_by: str = "lines",
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
@@ -279,13 +280,13 @@ def cem(
         max_steps: Cuts a game after so many steps, which are keys where the rules have keys; None: the server's limit. The
             notebook's search, which `tetrion train --settings lab` is, has 1000.
         terminal_value: The value of a placement that ends the game: `avoid` (the default), or `score`, as in the notebook.
-        unit: What games are scored by: `lines`, or `points` under the rules' scoring.
+        score_by: What games are scored by: `lines`, or `points` under the rules' scoring.
         seed: What weights and games are drawn from.
         state: `state()` of a search with the same arguments, to go on with it.
         on_progress: Called now and then while games are played.
 
     Raises:
-        InvalidArgumentError: There is no such preset, feature set or kind of `game_seeds` or `unit`, a number is out of
+        InvalidArgumentError: There is no such preset, feature set or kind of `game_seeds` or `score_by`, a number is out of
             range, or `state` is of another search.
     """
     _check_evaluator(evaluator)
@@ -319,7 +320,7 @@ def cem(
         max_pieces=max_pieces,
         max_steps=max_steps,
         terminal_value=terminal_value,
-        unit=unit,
+        score_by=score_by,
         seed=seed,
         on_progress=on_progress,
     )
@@ -341,7 +342,7 @@ def genetic(
     max_pieces: int | None = 500_000,
     max_steps: int | None = None,
     terminal_value: str | None = "score",
-    unit: str = "points",
+    score_by: str = "points",
     seed: int = 1,
     state: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
@@ -365,7 +366,7 @@ def genetic(
         max_pieces: Cuts a game after so many pieces; None: the server's limit.
         max_steps: Cuts a game after so many steps; None: the server's limit.
         terminal_value: The value of a placement that ends the game: `avoid` or `score`.
-        unit: What games are scored by: `lines`, or `points` under the rules' scoring.
+        score_by: What games are scored by: `lines`, or `points` under the rules' scoring.
         seed: What weights and games are drawn from.
         state: `state()` of a search with the same arguments, to go on with it.
         on_progress: Called now and then while games are played.
@@ -395,7 +396,7 @@ def genetic(
         max_pieces=max_pieces,
         max_steps=max_steps,
         terminal_value=terminal_value,
-        unit=unit,
+        score_by=score_by,
         seed=seed,
         on_progress=on_progress,
     )
