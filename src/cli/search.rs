@@ -12,8 +12,8 @@ use crate::engine::MAX_PREVIEW;
 /// How controllers play. The controller decides where flags are absent.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct SearchArgs {
-    /// Number of next pieces to search, 0 to 6, for linear controllers; 0 turns off a controller's own search [default: the
-    /// search of the controller or the weights]
+    /// Number of next pieces to search, 0 to 6, or 0 to 2 in evaluate and train, for linear controllers; 0 turns off a
+    /// controller's own search [default: the search of the controller or the weights]
     #[arg(long, value_name = "N", conflicts_with = "expectation",
         value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PREVIEW)))]
     pub lookahead: Option<u32>,

@@ -51,8 +51,8 @@ class Client:
     def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
         """Connects to a server, at the first call, and compares versions.
 
-        Versions of the program fit if they have the same major number, and while that is 0 the same minor number. A server
-        with another `rules_version` than this package is made for is used, after a `VersionWarning`.
+        A server that does not know all of the protocol that this package uses is refused, unless `any_version` is set. A
+        server with another `rules_version` than this package is made for is used, after a `VersionWarning`.
 
         Args:
             address: `host:port`, `unix:/path`, or a `Server`. Left out: the address in the environment variable
