@@ -13,8 +13,17 @@ TETRION_BINARY ?=
 PYTHON ?= python3
 PYTHON_CLIENT = clients/python
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+# Python's extension module, with the features and the profile of the tests, so that what both use is built once.
+NATIVE_PACKAGES = --package tetrion --package tetrion-lab --package tetrion-python
+NATIVE_LIBRARY = $(if $(filter Darwin,$(shell uname)),libtetrion_native.dylib,libtetrion_native.so)
+# An editable install links to the library of this build.
+export TETRION_NATIVE = $(TARGET)/debug/$(NATIVE_LIBRARY)
 
-test-python: $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.10, pip and npm's registry)
+.PHONY: native
+native: ## Python's extension module, for the tests of the Python client (needs Python 3.11)
+	cargo build --quiet --locked --profile test --lib $(NATIVE_PACKAGES)
+
+test-python: native $(PYTHON_CLIENT)/.venv/installed ## the Python client: lints, types, tests (needs Python 3.11, pip and npm's registry)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -23,12 +32,13 @@ endif
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
 
+$(PYTHON_CLIENT)/.venv/installed: | native
 $(PYTHON_CLIENT)/.venv/installed: $(PYTHON_CLIENT)/pyproject.toml $(PYTHON_CLIENT)/hatch_build.py $(wildcard proto/tetrion/v1/*.proto)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv
 	$(PYTHON_CLIENT)/.venv/bin/pip install --quiet --disable-pip-version-check --editable "$(PYTHON_CLIENT)[test]"
 	touch $@
 
-test-python-oldest: ## its tests with the oldest libraries that it takes (needs Python 3.10 to 3.12)
+test-python-oldest: native ## its tests with the oldest libraries that it takes (needs Python 3.11 or 3.12)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -46,6 +56,7 @@ endif
 		.venv-integrations/bin/pytest tests/integrations
 	.ci/integrations record
 
+$(PYTHON_CLIENT)/.venv-integrations/installed: | native
 $(PYTHON_CLIENT)/.venv-integrations/installed: $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py requirements-integrations.txt) $(wildcard proto/tetrion/v1/*.proto)
 	$(PYTHON) -m venv $(PYTHON_CLIENT)/.venv-integrations
 	cd $(PYTHON_CLIENT) && .venv-integrations/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-integrations.txt --editable .
@@ -58,7 +69,7 @@ endif
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-integrations/bin/pytest tests/integrations/test_ray.py
 
-test-python-newest: ## its tests with the newest ones, those of requirements-newest.txt
+test-python-newest: native ## its tests with the newest ones, those of requirements-newest.txt
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -111,22 +122,29 @@ ifeq ($(TETRION_BINARY),)
 endif
 	cd $(TYPESCRIPT)/page/tests && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" node --test --test-timeout=840000 page.test.mjs
 
-wheel: ## the Python client with the server program in it, as dist/tetrion-*.whl
-ifeq ($(TETRION_BINARY),)
-	cargo build --release --locked
+# With a server program given, CI's way, the wheel has the library that the tests use instead of one built for release.
+wheel: $(if $(TETRION_BINARY),native) ## the Python client with the program in it, as dist/tetrion-*.whl
+	rm -f dist/tetrion-*.whl
+ifneq ($(TETRION_BINARY),)
+	mkdir -p dist/native && strip -o dist/native/$(NATIVE_LIBRARY) $(TETRION_NATIVE)
 endif
-	mkdir -p dist/server && rm -f dist/tetrion-*.whl
-	strip -o dist/server/tetrion "$(or $(abspath $(TETRION_BINARY)),$(TARGET)/release/tetrion)"
-	TETRION_WHEEL_SERVER="$(abspath dist/server/tetrion)" $(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist $(PYTHON_CLIENT)
+	TETRION_NATIVE=$(if $(TETRION_BINARY),$(abspath dist/native/$(NATIVE_LIBRARY))) $(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist $(PYTHON_CLIENT)
 
-test-wheel: wheel ## the wheel in a clean virtual environment, where it finds nothing but itself
+test-wheel: wheel ## the wheel, and the package without Rust, in clean virtual environments, where they find nothing but themselves
+ifeq ($(TETRION_BINARY),)
+	cargo build --quiet --locked
+endif
 	$(PYTHON) -m venv --clear dist/venv
 	dist/venv/bin/pip install --quiet --disable-pip-version-check dist/tetrion-*.whl
 	cd dist/venv && env -u TETRION_BINARY -u TETRION_SERVER PATH= bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed.py"
+	$(PYTHON) -m venv --clear dist/venv
+	TETRION_NATIVE=off PATH="$(abspath dist/venv/bin)" dist/venv/bin/pip install --quiet --disable-pip-version-check $(PYTHON_CLIENT)
+	cd dist/venv && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" PATH= \
+		bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed_pure.py"
 
 lint: ## what CI refuses
 	cargo fmt --all --check
-	cargo clippy --all-targets -- -D warnings
+	cargo clippy --all-targets --workspace -- -D warnings
 
 doc: ## the crate's documentation, warnings refused
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps

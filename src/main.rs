@@ -12,8 +12,6 @@
 
 use std::process::ExitCode;
 
-use tetrion::cli::{self, args};
-
 fn main() -> ExitCode {
-    args::parse().and_then(cli::run).unwrap_or_else(|error| cli::fail(&error))
+    tetrion::cli::main(std::env::args_os().collect())
 }

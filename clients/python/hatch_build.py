@@ -1,4 +1,4 @@
-"""Build hook: generates `tetrion/_pb` from the proto files of the repository, and puts a server program into a wheel.
+"""Build hook: generates `tetrion/_pb` from the proto files of the repository, and adds the extension module.
 
 `tetrion/_pb/fields.py` has the messages that callers may write as dictionaries, as types with the comments of the proto
 files, so that editors complete their fields and type checkers find typos. `tetrion/_pb/records.py` has those that callers
@@ -8,19 +8,30 @@ The hook moves the modules into the package and rewrites their imports, so that 
 can get in the way. It does not generate `google/rpc/status.proto`: googleapis-common-protos contains it, and a process may
 register a proto file only once.
 
-If TETRION_WHEEL_SERVER names a server program, the wheel contains it as `tetrion/_bin/tetrion` and is tagged for the
-platform of that program: any Python 3, no ABI, since Python does not load the program. The platform of a Linux program is
-read from the program itself: its machine, and the newest glibc whose symbols it needs, which make up a `manylinux` tag.
-Programs for other systems do not show all of it (macOS needs the oldest version that they run on), so for them
-TETRION_WHEEL_PLATFORM must name it, as in `macosx_11_0_arm64` or `win_amd64`.
+It also puts the extension module `tetrion/_native` into the package: the services and the `tetrion` program, for every
+Python from 3.11 on. In a checkout it builds the module with cargo. The environment variable TETRION_NATIVE changes that:
+
+- a path: the library there, which cargo has built, is taken. An editable install links to it, so that a new build counts.
+- `off`: the package is pure Python, for servers alone, and needs no Rust.
+
+A source distribution has no Rust in it, so a package built from one is pure Python unless TETRION_NATIVE names a library.
+
+A wheel with the module is tagged for its platform. That of a Linux library is read from the library itself: its machine, and
+the newest glibc whose symbols it needs, which make up a `manylinux` tag. For other systems it is that of this Python, or
+what TETRION_WHEEL_PLATFORM names, as in `macosx_11_0_arm64` or `win_amd64`.
 
 TETRION_WHEEL_URL is the address of the project for people who find the wheel in an index: a fork has an address of its own.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import re
+import shutil
+import subprocess
+import sysconfig
 import tempfile
 from importlib import resources
 from pathlib import Path
@@ -62,7 +73,7 @@ class CustomMetadataHook(MetadataHookInterface):
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Generates the stubs before every build, also for editable installs, and adds the server program to wheels."""
+    """Generates the stubs before every build, also for editable installs, and adds the extension module."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
@@ -72,26 +83,84 @@ class CustomBuildHook(BuildHookInterface):
         # A source distribution has the proto files beside this file, a checkout at its top.
         proto = next(path for path in (root / "proto", root / "../../proto") if path.is_dir())
         generate(proto.resolve(), root / "src/tetrion/_pb")
-        server = os.environ.get("TETRION_WHEEL_SERVER")
-        if server and version != "editable":
-            platform = os.environ.get("TETRION_WHEEL_PLATFORM") or linux_platform(Path(server))
-            name = "tetrion.exe" if platform.startswith("win") else "tetrion"
-            build_data["force_include"][str(Path(server).resolve())] = f"tetrion/_bin/{name}"
-            build_data["tag"] = f"py3-none-{platform}"
+        library = native_library(root)
+        module = MODULES.get(platform.system(), "_native.abi3.so")
+        if version == "editable":
+            link(library, root / "src/tetrion" / module)
+        elif library is not None:
+            build_data["force_include"][str(library)] = f"tetrion/{module}"
+            build_data["tag"] = f"cp311-abi3-{wheel_platform(library)}"
             build_data["pure_python"] = False
 
 
-def linux_platform(server: Path) -> str:
-    """The `manylinux` tag of a program, from its ELF header and the versions of the glibc symbols that it asks for."""
-    program = server.read_bytes()
+# What Python calls the module on each system; elsewhere as on Linux.
+MODULES = {"Windows": "_native.pyd"}
+# What cargo calls the library.
+LIBRARIES = {"Windows": "tetrion_native.dll", "Darwin": "libtetrion_native.dylib"}
+
+
+def native_library(root: Path) -> Path | None:
+    """The library of the extension module, which is built if need be; None for a package without it.
+
+    Raises:
+        RuntimeError: There is no such library, or it cannot be built.
+    """
+    named = os.environ.get("TETRION_NATIVE", "")
+    checkout = root.parent.parent
+    if named == "off" or (not named and not (checkout / "Cargo.toml").is_file()):
+        return None
+    if named:
+        library = Path(named).resolve()
+        if not library.is_file():
+            raise RuntimeError(f"TETRION_NATIVE is {named!r}, which is no file; expected a library built by cargo, or 'off'")
+        return library
+    if shutil.which("cargo") is None:
+        raise RuntimeError(
+            "cargo is not installed, which builds the part of this package that plays in Python's own process. Install Rust "
+            "from https://rustup.rs, or set TETRION_NATIVE=off for a package that uses servers alone"
+        )
+    command = ["cargo", "build", "--release", "--locked", "--package", "tetrion-python", "--message-format", "json"]
+    built = subprocess.run(command, cwd=checkout, stdout=subprocess.PIPE, text=True, check=False)
+    if built.returncode != 0:
+        raise RuntimeError("cargo could not build the extension module; its messages are above")
+    name = LIBRARIES.get(platform.system(), "libtetrion_native.so")
+    artifacts = [json.loads(line) for line in built.stdout.splitlines()]
+    files = [file for artifact in artifacts for file in artifact.get("filenames", ()) if Path(file).name == name]
+    return Path(files[-1])
+
+
+def link(library: Path | None, module: Path) -> None:
+    """Puts a link to the library into the package of the checkout; where there are none, a copy."""
+    module.unlink(missing_ok=True)
+    if library is None:
+        return
+    try:
+        module.symlink_to(library)
+    except OSError:
+        shutil.copyfile(library, module)
+
+
+def wheel_platform(library: Path) -> str:
+    """The platform in the tag of a wheel with this library."""
+    named = os.environ.get("TETRION_WHEEL_PLATFORM")
+    if named:
+        return named
+    if platform.system() == "Linux":
+        return linux_platform(library)
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def linux_platform(library: Path) -> str:
+    """The `manylinux` tag of a library, from its ELF header and the versions of the glibc symbols that it asks for."""
+    image = library.read_bytes()
     machines = {0x3E: "x86_64", 0xB7: "aarch64"}
-    machine = machines.get(int.from_bytes(program[18:20], "little"))
-    if program[:6] != b"\x7fELF\x02\x01" or machine is None:
+    machine = machines.get(int.from_bytes(image[18:20], "little"))
+    if image[:6] != b"\x7fELF\x02\x01" or machine is None:
         known = " or ".join(machines.values())
-        raise RuntimeError(f"{server} is not a Linux program for {known}; name its platform in TETRION_WHEEL_PLATFORM")
-    versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", program)]
+        raise RuntimeError(f"{library} is not a Linux library for {known}; name its platform in TETRION_WHEEL_PLATFORM")
+    versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", image)]
     if not versions:
-        raise RuntimeError(f"{server} does not need glibc; name its platform in TETRION_WHEEL_PLATFORM")
+        raise RuntimeError(f"{library} does not need glibc; name its platform in TETRION_WHEEL_PLATFORM")
     major, minor = max(versions)
     return f"manylinux_{major}_{minor}_{machine}"
 

@@ -87,24 +87,23 @@ pub enum Command {
     Man(man::ManArgs),
 }
 
-/// Reads the flags, the environment and the file of this process.
+/// Reads the arguments of this process, its environment and its file.
 ///
 /// Ends the process, with code 2 and a message, when a flag or a value is wrong, and with code 0 after `--help`.
 ///
 /// # Errors
 /// [`UsageError`] if the file cannot be read or has a key that matches no flag.
-pub fn parse() -> anyhow::Result<Command> {
-    parse_as::<Args>(command()).map(|args| args.command)
+pub fn parse(args: Vec<OsString>) -> anyhow::Result<Command> {
+    parse_as::<Args>(command(), args).map(|args| args.command)
 }
 
-/// Reads the flags, the environment and the file of this process for the program that `program` defines.
+/// Reads the arguments, the environment and the file of this process for the program that `program` defines.
 ///
 /// Ends the process like [`parse`].
 ///
 /// # Errors
 /// [`UsageError`] if the file cannot be read or has a key that matches no flag.
-pub fn parse_as<P: FromArgMatches>(program: clap::Command) -> anyhow::Result<P> {
-    let args: Vec<OsString> = std::env::args_os().collect();
+pub fn parse_as<P: FromArgMatches>(program: clap::Command, args: Vec<OsString>) -> anyhow::Result<P> {
     let has_file = program.get_arguments().any(|arg| arg.get_id() == CONFIG);
     let file = has_file.then(|| config_path(&args)).flatten();
     let text = file.as_deref().map(read_server_file).transpose().map_err(usage)?;

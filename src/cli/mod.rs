@@ -41,7 +41,13 @@ pub mod token_file;
 
 pub use failure::fail;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+
+/// The whole program: reads the arguments, of which the first is the program's name, and does what they ask for.
+pub fn main(args: Vec<OsString>) -> ExitCode {
+    args::parse(args).and_then(run).unwrap_or_else(|error| fail(&error))
+}
 
 /// Runs a subcommand, and returns the exit code.
 ///

@@ -37,6 +37,6 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// For options that cannot be parsed, or the error of the subcommand.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let Args { command: Command::Reproduce(args) } = parse_as(command())?;
+    let Args { command: Command::Reproduce(args) } = parse_as(command(), std::env::args_os().collect())?;
     reproduce::run(args)
 }

@@ -52,13 +52,13 @@ pub(super) fn is_call(headers: &HeaderMap) -> bool {
 
 /// Whether a request goes straight to `EnvironmentService`: a native gRPC client calls one of its methods.
 pub fn goes_straight(path: &str, headers: &HeaderMap) -> bool {
-    is_environments(path) && is_grpc(headers)
+    is_of(SERVICE_NAME, path) && is_grpc(headers)
 }
 
-/// Whether this is the path of a method of `EnvironmentService`.
-fn is_environments(path: &str) -> bool {
+/// Whether this is the path of a method of a service.
+pub(super) fn is_of(service: &str, path: &str) -> bool {
     path.strip_prefix('/')
-        .and_then(|path| path.strip_prefix(SERVICE_NAME))
+        .and_then(|path| path.strip_prefix(service))
         .is_some_and(|rest| rest.starts_with('/'))
 }
 

@@ -24,6 +24,7 @@ pub mod headers;
 mod held;
 mod hosts;
 mod incoming;
+mod inside;
 mod metrics;
 mod origins;
 mod page;
@@ -76,6 +77,7 @@ pub use files::open_file;
 use front::Front;
 pub use hosts::Hosts;
 use incoming::Incoming;
+pub use inside::Inside;
 pub use origins::Origins;
 pub use panics::log_panics;
 use state_dir::StateDir;
@@ -204,6 +206,12 @@ pub struct Server {
     config: ServerConfig,
 }
 
+/// Tells the codec of requests how to charge and refuse them, and where to do long work.
+fn prepare_codec() {
+    set_aside(in_place);
+    set_gate(Gate { refuse: |error| Refusal::from(error).into(), charge: reception::charge });
+}
+
 /// The services behind the port.
 #[derive(Clone, Debug)]
 struct Services {
@@ -311,8 +319,7 @@ impl Server {
         hurry: impl Future<Output = ()>,
     ) -> Result<(), ServerError> {
         let drain = CancellationToken::new();
-        set_aside(in_place);
-        set_gate(Gate { refuse: |error| Refusal::from(error).into(), charge: reception::charge });
+        prepare_codec();
         let health = HealthReporter::new();
         set_health(&health, ServingStatus::Serving).await;
         let store = self.services.store.clone();

@@ -23,6 +23,7 @@ use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::catalog;
+use super::direct::Direct;
 use super::enumerate::Question;
 use super::info::ServerFacts;
 use super::layout::ANSWER_OVERHEAD;
@@ -57,6 +58,15 @@ impl Environments {
     /// A service on a store, with threads for long work, and the facts for `GetServerInfo`.
     pub fn new(store: Arc<SessionStore>, calls: CallPool, facts: ServerFacts) -> Environments {
         Environments { store, calls, facts, counters: Counters::new() }
+    }
+
+    /// A session by its name, for calls without messages. Its owner is the caller without a token.
+    ///
+    /// # Errors
+    /// If there is no such session.
+    pub fn direct(&self, session: &str) -> Result<Direct, Status> {
+        let session = self.store.find(&Caller::default(), "session", session).map_err(Status::from)?;
+        Ok(Direct::new(session, self.counters.clone()))
     }
 
     /// The caller's desk, and the request itself.

@@ -1,6 +1,8 @@
 //! The tensors in the answers of a session, and the largest size of the answers.
+//!
+//! A caller in the same process gets them in one block of bytes instead of a message: see [`Extent`].
 
-use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch};
+use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch, StepOutcome};
 use crate::wire::pb;
 use crate::wire::session::{MaskFormat, SessionConfig};
 use crate::wire::tensor::{self, element_size};
@@ -13,7 +15,19 @@ pub(super) const TENSOR_OVERHEAD: u64 = 40;
 pub(super) const ANSWER_OVERHEAD: u64 = 64;
 
 /// Bytes after the last row that writers of observations may use and then cut off.
-const SLACK: usize = 64;
+pub const SLACK: usize = 64;
+
+/// The tensors of a block begin at multiples of this, so that numbers of every type are aligned.
+const ALIGNMENT: usize = 16;
+
+/// The place of a tensor in a block: its first byte, and the number of its bytes. The tensors are the rewards (f32), terminated
+/// and truncated (bool), the observations, the infos, and the action masks if the session has them (bool, not bits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // said above
+pub struct Extent {
+    pub start: usize,
+    pub len: usize,
+}
 
 /// A tensor of every answer.
 #[derive(Clone, Debug)]
@@ -89,6 +103,45 @@ impl Layout {
         })
     }
 
+    /// The places of all tensors in the block of a step of all environments.
+    pub fn extents(&self, batch: &EnvBatch) -> Vec<Extent> {
+        let rows = batch.config().num_envs as usize;
+        let seen = self.observations.iter().chain(&self.infos).map(|part| part.row_bytes);
+        let mask = self
+            .action_mask
+            .iter()
+            .map(|_| batch.spec(Field::ActionMask).shape.iter().product::<u32>() as usize);
+        let mut start = 0usize;
+        [4, 1, 1]
+            .into_iter()
+            .chain(seen)
+            .chain(mask)
+            .map(|row_bytes| {
+                let extent = Extent { start: start.next_multiple_of(ALIGNMENT), len: rows * row_bytes };
+                start = extent.start + extent.len;
+                extent
+            })
+            .collect()
+    }
+
+    /// Fills the block of a step of all environments, as [`Layout::extents`] says, in place of what was in it.
+    pub fn write(&self, batch: &EnvBatch, outcome: &StepOutcome, block: &mut Vec<u8>) {
+        block.clear();
+        block.resize(outcome.rewards.len() * 4, 0);
+        for (place, reward) in block.as_chunks_mut().0.iter_mut().zip(&outcome.rewards) {
+            *place = reward.to_le_bytes();
+        }
+        for flags in [&outcome.terminated, &outcome.truncated] {
+            align(block);
+            block.extend(flags.iter().map(|&flag| u8::from(flag)));
+        }
+        let mask = self.action_mask.iter().map(|_| Field::ActionMask);
+        for field in self.observations.iter().chain(&self.infos).map(|part| part.field).chain(mask) {
+            align(block);
+            batch.observe(field, None, block);
+        }
+    }
+
     /// The last states of the episodes that ended, if any did.
     pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
         let tensors = |parts: &[Part]| parts.iter().map(|part| part.final_tensor(batch, finals)).collect();
@@ -129,6 +182,11 @@ impl Layout {
         }
         (row_bytes, overhead)
     }
+}
+
+/// Adds zeros up to the beginning of the next tensor.
+fn align(block: &mut Vec<u8>) {
+    block.resize(block.len().next_multiple_of(ALIGNMENT), 0);
 }
 
 /// The tensor of masks in this form, from the one of bytes.

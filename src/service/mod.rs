@@ -7,6 +7,7 @@
 //!   evaluations.
 //! * [`sessions`] has the table of sessions; `session_state` performs a session's calls, `memory` counts its bytes,
 //!   `sequence_number` keeps its last answer.
+//! * [`direct`] steps a session without messages, for a caller in the same process.
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` computes how large answers can become.
@@ -30,6 +31,7 @@ pub mod caller;
 pub mod calls;
 pub mod clock;
 pub mod context;
+pub mod direct;
 pub mod dm_env_rpc;
 pub mod environment;
 pub mod evaluation;
@@ -58,6 +60,7 @@ pub use caller::{Caller, CallerLimits};
 pub use calls::{Busy, CallPool};
 pub use clock::Clock;
 pub use context::CallContext;
+pub use direct::Direct;
 pub use dm_env_rpc::Worlds;
 pub use environment::Environments;
 pub use evaluation::{EvaluationCapacity, Evaluations};

@@ -136,9 +136,7 @@ impl Sequence {
     ) -> Result<A, Refusal> {
         let next = self.last + 1;
         if number == 0 {
-            let answer = work(next)?;
-            (self.last, self.kept) = (next, None);
-            return Ok(answer);
+            return self.run_once(next, work);
         }
         if number == next {
             let answer = work(next)?;
@@ -153,5 +151,20 @@ impl Sequence {
             return Ok(answer);
         }
         Err(Refusal::SequenceMismatch { expected: next, got: number })
+    }
+
+    /// Performs a mutating call with this number and keeps no answer, for a caller whose answer cannot get lost.
+    pub fn run_once<A>(
+        &mut self,
+        number: u64,
+        work: impl FnOnce(u64) -> Result<A, Refusal>,
+    ) -> Result<A, Refusal> {
+        let next = self.last + 1;
+        if number != next {
+            return Err(Refusal::SequenceMismatch { expected: next, got: number });
+        }
+        let answer = work(next)?;
+        (self.last, self.kept) = (next, None);
+        Ok(answer)
     }
 }

@@ -19,7 +19,7 @@ use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, s
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
-use super::layout::{ANSWER_OVERHEAD, Layout};
+use super::layout::{ANSWER_OVERHEAD, Extent, Layout};
 use super::memory::Memory;
 use super::places::Place;
 use super::refusal::Refusal;
@@ -94,6 +94,8 @@ pub(super) struct SessionState {
     world: World,
     memory: Memory,
     watched: Watched,
+    /// The outcome of the last call that filled a block; its memory is used again.
+    outcome: StepOutcome,
 }
 
 /// The parts of the state that a call changes and answers from.
@@ -130,8 +132,8 @@ impl SessionState {
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        let (world, watched) = (World::default(), Watched::default());
-        Ok(SessionState { batch, sequence, layout, max_response_bytes, world, memory, watched })
+        let (world, watched, outcome) = (World::default(), Watched::default(), StepOutcome::default());
+        Ok(SessionState { batch, sequence, layout, max_response_bytes, world, memory, watched, outcome })
     }
 
     /// Rough time of the session's calls.
@@ -234,6 +236,54 @@ impl SessionState {
                 sequence_number: next,
             })
         })
+    }
+
+    /// The places of the tensors in a block: see [`Extent`].
+    pub fn extents(&self) -> Vec<Extent> {
+        self.layout.extents(&self.batch)
+    }
+
+    /// Steps all environments like [`SessionState::step`], with the tensors of the answer in `block`, which is unchanged if the
+    /// call is refused. Returns the last states of episodes that ended.
+    pub fn step_into(
+        &mut self,
+        actions: &[i32],
+        number: u64,
+        block: &mut Vec<u8>,
+    ) -> Result<Option<pb::FinalBatch>, Refusal> {
+        let SessionState { batch, sequence, layout, memory, watched, outcome, .. } = self;
+        sequence.run_once(number, |_| {
+            batch.step_into(actions, None, outcome)?;
+            watched.follow_step(batch, None, outcome);
+            Ok(())
+        })?;
+        memory.keep(None);
+        layout.write(batch, outcome, block);
+        Ok(layout.final_batch(batch, &outcome.finals))
+    }
+
+    /// Resets all environments like [`SessionState::reset`], with seeds or without, and fills a block, whose rewards and flags
+    /// are zeros.
+    pub fn reset_into(
+        &mut self,
+        seeds: Option<Vec<u64>>,
+        number: u64,
+        block: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let SessionState { batch, sequence, layout, memory, watched, outcome, .. } = self;
+        let seeding = seeds.map(Seeding::Seeds);
+        sequence.run_once(number, |_| {
+            batch.reset(None, seeding.as_ref())?;
+            watched.follow_change(batch);
+            Ok(())
+        })?;
+        memory.keep(None);
+        memory.settle();
+        let rows = batch.config().num_envs as usize;
+        let (rewards, terminated, truncated) = (vec![0.0; rows], vec![false; rows], vec![false; rows]);
+        *outcome = StepOutcome { rewards, terminated, truncated, ..StepOutcome::default() };
+        layout.write(batch, outcome, block);
+        Ok(())
     }
 
     pub fn render(

@@ -358,9 +358,9 @@ fn every_variable_and_every_key_of_a_file_is_a_flag() {
     let flags = program.get_subcommands().flat_map(forms).flat_map(clap::Command::get_arguments);
     let mut variables: BTreeSet<&str> =
         flags.filter_map(|flag| flag.get_env()).map(|variable| variable.to_str().unwrap()).collect();
-    // Of the program itself, of the Python client and the clients' tests, and of the build of the wheel.
-    variables.extend(["TETRION_CONFIG", "TETRION_SERVER", "TETRION_BINARY"]);
-    variables.extend(["TETRION_WHEEL_SERVER", "TETRION_WHEEL_PLATFORM", "TETRION_WHEEL_URL"]);
+    // Of the program itself, of the Python package and the clients' tests, and of the build of that package.
+    variables.extend(["TETRION_CONFIG", "TETRION_SERVER", "TETRION_BINARY", "TETRION_THREADS"]);
+    variables.extend(["TETRION_NATIVE", "TETRION_WHEEL_PLATFORM", "TETRION_WHEEL_URL"]);
     let (mut wrong, mut count) = (Vec::new(), 0);
     for document in documents() {
         let text = read(&document);

@@ -1,7 +1,8 @@
-"""How fast the server is from Python: `python bench.py [--json] [--quick] [--address HOST:PORT]`.
+"""How fast it is from Python: `python bench.py [--json] [--quick] [--address HOST:PORT] [--only PART]`.
 
-All answers become numpy arrays. The works take turns, and the figures are medians over the rounds. Without an address it
-starts the server that the client finds: build it with `cargo build --release`.
+It measures steps in this process, calls of a server, and what else is installed of CartPole, EnvPool and Jumanji. All
+answers become numpy arrays. The works take turns, and the figures are medians over the rounds. Without an address it starts
+a server.
 
 The last figure compares a Step of one environment with an echo: a server on the same stack that reads every request and
 always returns the same message (`cargo build --release --example echo`). Both are called through the generated stubs.
@@ -10,6 +11,7 @@ always returns the same message (`cargo build --release --example echo`). Both a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import statistics
 import subprocess
@@ -17,8 +19,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import grpc
 import gymnasium
@@ -28,11 +32,23 @@ import tetrion
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
-from tetrion._transport.server import find_binary
 
 # Columns that take every piece in its first orientation on the default playfield.
 COLUMNS = 7
 NUM_POSITIONS = 4096
+
+PARTS = ["in-process", "others", "server"]
+CHECKOUT = Path(__file__).parents[3]
+
+
+# What this package aims at, on a quiet core of a machine on which CartPole-v1 does 200,000 steps a second.
+TARGETS = {
+    "in process: Session.step of 1, board and mask": 1_000_000,
+    "in process: gymnasium.make": 300_000,
+    "in process: vector environment of 256, board and mask": 12_000_000,
+    "in process: vector environment of 4096, board and mask": 16_000_000,
+    "StepStream of 1, 16 ahead": 60_000,
+}
 
 
 class Bench:
@@ -74,38 +90,141 @@ def actions(num_envs: int) -> Iterator[np.ndarray]:
         yield from steps
 
 
-def add_steps(bench: Bench, client: tetrion.Client) -> None:
-    """Steps of a session, by calls, by a stream, and through Gymnasium."""
+def add_in_process(bench: Bench) -> None:
+    """Steps in this process, by sessions and by the environments for Gymnasium."""
+    client = tetrion.Client()
+    settings = {"seed": 1, "invalid_action_policy": "terminate"}
     for num_envs in (1, 256, 4096):
-        for everything in (False, True) if num_envs == 4096 else (False,):
-            fields = ("board", "current") if everything else ("board_bits", "current")
-            session = client.create_session(
-                num_envs, seed=1, autoreset_mode="same_step", observations=fields, action_mask=everything
-            )
-            session.reset()
-            chosen = actions(num_envs)
+        session = client.create_session(num_envs, observations=["board"], copy=False, **settings)
+        bench.add(f"in process: Session.step of {num_envs}, board and mask", "steps", steps_of(session))
+        bare = client.create_session(num_envs, observations=["current"], action_mask=False, copy=False, **settings)
+        bench.add(f"in process: Session.step of {num_envs}, rewards and flags", "steps", steps_of(bare))
+    for num_envs in (256, 4096):
+        for copy in (False, True):
+            envs = tetrion.PlacementVectorEnv(num_envs, observations=["board"], copy=copy)
+            name = f"in process: vector environment of {num_envs}, board and mask"
+            bench.add(name + (", copies" if copy else ""), "steps", vector_steps_of(envs))
+    bench.add("in process: gymnasium.make", "steps", single_steps_of(gymnasium.make("tetrion/Placement-v0"), COLUMNS))
 
-            def step(session: tetrion.Session = session, chosen: Iterator[np.ndarray] = chosen) -> int:
-                return len(session.step(next(chosen)).rewards)
 
-            bench.add(f"Step of {num_envs}" + (" with board and mask" if everything else ""), "steps", step)
-        session = client.create_session(
-            num_envs, seed=1, autoreset_mode="same_step", observations=("board_bits", "current"), action_mask=False
-        )
-        stream = session.stream()
+def steps_of(session: tetrion.Session) -> Callable[[], int]:
+    """Steps that look at the playfield, or whatever else the session shows."""
+    (name,) = session.reset().observations.keys() - {"current"} or {"current"}
+    chosen = list(islice(actions(session.num_envs), COLUMNS))
+
+    def steps() -> int:
+        for actions in chosen:
+            stepped = session.step(actions)
+            stepped.observations[name]
+        return len(chosen) * session.num_envs
+
+    return steps
+
+
+def vector_steps_of(envs: Any) -> Callable[[], int]:
+    """Steps of a vector environment."""
+    envs.reset(seed=1)
+    chosen = list(islice(actions(envs.num_envs), COLUMNS))
+
+    def steps() -> int:
+        for actions in chosen:
+            envs.step(actions)
+        return len(chosen) * envs.num_envs
+
+    return steps
+
+
+def single_steps_of(env: Any, num_actions: int) -> Callable[[], int]:
+    """A hundred steps of an environment of one game, with the resets between them."""
+    env.reset(seed=1)
+    chosen = [(3 * step) % num_actions for step in range(100)]
+
+    def step() -> int:
+        for action in chosen:
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+        return len(chosen)
+
+    return step
+
+
+def add_steps(bench: Bench, client: tetrion.Client) -> None:
+    """Steps of a session on a server, by calls, by a stream, and through Gymnasium."""
+    settings = {"seed": 1, "autoreset_mode": "same_step"}
+    for num_envs in (1, 256, 4096):
+        bare = client.create_session(num_envs, observations=["board_bits", "current"], action_mask=False, **settings)
+        bench.add(f"Step of {num_envs}", "steps", steps_of(bare))
+        if num_envs == 4096:
+            session = client.create_session(num_envs, observations=["board", "current"], **settings)
+            bench.add(f"Step of {num_envs} with board and mask", "steps", steps_of(session))
+        streamed = client.create_session(num_envs, observations=["board_bits", "current"], action_mask=False, **settings)
+        stream = streamed.stream()
         stream.reset()
         chosen = actions(num_envs)
 
-        def streamed(stream: tetrion.StepStream = stream, chosen: Iterator[np.ndarray] = chosen) -> int:
+        def step(stream: tetrion.StepStream = stream, chosen: Iterator[np.ndarray] = chosen) -> int:
             return len(stream.step(next(chosen)).rewards)
 
-        bench.add(f"StepStream of {num_envs}", "steps", streamed)
-    envs = gymnasium.make_vec(
-        "tetrion/Placement-v0", num_envs=256, address=client.address, observations=["board_bits", "current"]
-    )
-    envs.reset(seed=1)
-    chosen = actions(256)
-    bench.add("gymnasium.make_vec of 256", "steps", lambda: len(envs.step(next(chosen))[1]))
+        bench.add(f"StepStream of {num_envs}", "steps", step)
+    ahead = client.create_session(observations=["board_bits", "current"], action_mask=False, **settings).stream()
+    ahead.reset()
+    chosen = actions(1)
+
+    def step_ahead() -> int:
+        while ahead.in_flight < 16:
+            ahead.send_step(next(chosen))
+        return len(ahead.receive_step().rewards)
+
+    bench.add("StepStream of 1, 16 ahead", "steps", step_ahead)
+    envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256, address=client, observations=["board_bits", "current"])
+    bench.add("gymnasium.make_vec of 256", "steps", vector_steps_of(envs))
+
+
+def add_others(bench: Bench) -> None:
+    """Other environments, as far as they are installed, each in its fastest form that Python can call."""
+    bench.add("CartPole-v1 by gymnasium.make", "steps", single_steps_of(gymnasium.make("CartPole-v1"), 2))
+    if find_spec("envpool"):
+        import envpool
+
+        for num_envs in (256, 4096):
+            envs = envpool.make("CartPole-v1", env_type="gymnasium", num_envs=num_envs)
+            envs.reset()
+            chosen = np.arange(num_envs) % 2
+
+            def step(envs: Any = envs, chosen: np.ndarray = chosen) -> int:
+                return len(envs.step(chosen)[1])
+
+            bench.add(f"EnvPool's CartPole-v1 of {num_envs}", "steps", step)
+    if find_spec("jumanji"):
+        import jax
+        import jumanji
+
+        for num_envs in (256, 4096):
+            env = jumanji.make("Tetris-v0")
+            state, seen = jax.vmap(env.reset)(jax.random.split(jax.random.key(1), num_envs))
+
+            @jax.jit
+            def steps(state: Any, mask: Any, env: Any = env) -> Any:
+                def one(state: Any, mask: Any) -> Any:
+                    # The first placement that exists.
+                    first = jax.numpy.argmax(mask.ravel())
+                    action = jax.numpy.array([first // mask.shape[1], first % mask.shape[1]])
+                    state, seen = env.step(state, action)
+                    fresh, begun = env.reset(state.key)
+                    again = jax.tree.map(lambda old, new: jax.numpy.where(seen.last(), new, old), state, fresh)
+                    return again, jax.numpy.where(seen.last(), begun.observation.action_mask, seen.observation.action_mask)
+
+                return jax.vmap(one)(state, mask)
+
+            place = [state, seen.observation.action_mask]
+
+            def step_jumanji(place: list[Any] = place, steps: Any = steps, num_envs: int = num_envs) -> int:
+                place[:] = steps(*place)
+                np.asarray(place[1])
+                return num_envs
+
+            bench.add(f"Jumanji's Tetris of {num_envs}, jit and vmap", "steps", step_jumanji)
 
 
 def add_placements(bench: Bench, client: tetrion.Client) -> None:
@@ -147,8 +266,9 @@ def echo(program: Path, answer: bytes) -> Iterator[str]:
         process.wait()
 
 
-def measure_echo(bench: Bench, address: str, program: Path) -> None:
-    """Adds a Step of one environment and an echo of the same messages, both at the level of the stubs, and measures."""
+@contextmanager
+def add_echo(bench: Bench, address: str, program: Path) -> Iterator[None]:
+    """A Step of one environment and an echo of the same messages, both at the level of the stubs."""
     with grpc.insecure_channel(address) as channel:
         stub = EnvironmentServiceStub(channel)
         config = pb.SessionConfig(
@@ -179,10 +299,10 @@ def measure_echo(bench: Bench, address: str, program: Path) -> None:
 
             bench.add("Step of 1, bare stubs", "steps", step)
             bench.add("an echo of the same messages, bare stubs", "calls", echoed)
-            report(bench)
+            yield
 
 
-ROWS: list[dict[str, object]] = []
+ROWS: list[dict[str, Any]] = []
 
 
 def report(bench: Bench) -> None:
@@ -190,20 +310,29 @@ def report(bench: Bench) -> None:
     samples = bench.rates()
     for name, unit, _ in bench.works:
         rates = samples[name]
-        ROWS.append(
-            {
-                "name": name,
-                "unit": f"{unit}/s",
-                "median": statistics.median(rates),
-                "lowest": min(rates),
-                "highest": max(rates),
-            }
-        )
-    step, echoed = samples.get("Step of 1, bare stubs"), samples.get("an echo of the same messages, bare stubs")
-    if step and echoed:
-        ratios = [floor / rate for rate, floor in zip(step, echoed, strict=True)]
-        ratio = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
-        ROWS.append({"name": "time of a Step of 1 over the echo", "unit": "ratio", **ratio})
+        row = {"name": name, "unit": f"{unit}/s", "target": TARGETS.get(name)}
+        ROWS.append({**row, "median": statistics.median(rates), "lowest": min(rates), "highest": max(rates)})
+    compare(
+        "time of a Step of 1 over the echo", samples, "an echo of the same messages, bare stubs", "Step of 1, bare stubs"
+    )
+    compare("gymnasium.make over CartPole-v1", samples, "in process: gymnasium.make", "CartPole-v1 by gymnasium.make", 1.5)
+
+
+def compare(name: str, samples: dict[str, list[float]], over: str, under: str, target: float | None = None) -> None:
+    """Adds a row for the ratio of two works, if both were measured."""
+    if over in samples and under in samples:
+        ratios = [one / other for one, other in zip(samples[over], samples[under], strict=True)]
+        row = {"name": name, "unit": "ratio", "target": target}
+        ROWS.append({**row, "median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)})
+
+
+def measure_start(rounds: int) -> None:
+    """Adds a row for the time from `import tetrion` to the end of the first reset, in a new process."""
+    script = "import time; t = time.perf_counter(); import tetrion; tetrion.PlacementEnv().reset(seed=1); "
+    command = [sys.executable, "-c", script + "print(time.perf_counter() - t)"]
+    times = [float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(rounds)]
+    row = {"name": "in process: import and the first reset", "unit": "s", "target": 0.25}
+    ROWS.append({**row, "median": statistics.median(times), "lowest": min(times), "highest": max(times)})
 
 
 def main() -> None:
@@ -212,29 +341,40 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="rough figures, not to be quoted")
     parser.add_argument("--address", help="a server that is already running")
-    parser.add_argument("--echo", type=Path, help="the echo server [default: beside the server program, in examples]")
+    parser.add_argument("--only", choices=PARTS, help="one part of them")
+    echo_help = "the echo server [default: target/release/examples/echo]"
+    parser.add_argument("--echo", type=Path, help=echo_help, default=CHECKOUT / "target/release/examples/echo")
     args = parser.parse_args()
     rounds, seconds = (3, 0.03) if args.quick else (7, 0.4)
+    parts = [args.only] if args.only else PARTS
 
-    client = tetrion.Client(args.address)
     bench = Bench(rounds, seconds)
-    add_steps(bench, client)
-    add_placements(bench, client)
-    program = args.echo or find_binary().parent / "examples" / "echo"
-    if program.exists():
-        measure_echo(bench, client.address, program)
-    else:
-        print(f"no echo server at {program}: cargo build --release --example echo", file=sys.stderr)
+    if "in-process" in parts:
+        add_in_process(bench)
+        measure_start(rounds)
+    if "others" in parts:
+        add_others(bench)
+    with contextlib.ExitStack() as stack:
+        if "server" in parts:
+            address = args.address or stack.enter_context(tetrion.Server()).address
+            client = stack.enter_context(tetrion.Client(address))
+            add_steps(bench, client)
+            add_placements(bench, client)
+            if args.echo.exists():
+                stack.enter_context(add_echo(bench, address, args.echo))
+            else:
+                print(f"no echo server at {args.echo}: cargo build --release --example echo", file=sys.stderr)
         report(bench)
 
     if args.json:
-        print(json.dumps({"kernel": client.server_info().kernel, "rounds": rounds, "rows": ROWS}))
+        print(json.dumps({"rounds": rounds, "rows": ROWS}))
         return
-    print(f"{'':44} {'median':>12} {'lowest':>12} {'highest':>12}")
+    print(f"{'':58} {'median':>12} {'lowest':>12} {'highest':>12} {'target':>12}")
     for row in ROWS:
-        digits = 3 if row["unit"] == "ratio" else 0
-        numbers = " ".join(f"{row[key]:>12,.{digits}f}" for key in ("median", "lowest", "highest"))
-        print(f"{row['name']:44} {numbers} {row['unit']}")
+        digits = 0 if row["unit"].endswith("/s") else 3
+        numbers = [f"{row[key]:,.{digits}f}" for key in ("median", "lowest", "highest")]
+        target = f"{row['target']:,.{digits}f}" if row["target"] is not None else ""
+        print(f"{row['name']:58} {' '.join(f'{number:>12}' for number in [*numbers, target])} {row['unit']}")
 
 
 if __name__ == "__main__":

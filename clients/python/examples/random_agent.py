@@ -2,7 +2,7 @@
 
     python random_agent.py [host:port]
 
-It draws among the placements that the action mask allows. Without an address it starts a server of its own.
+It draws among the placements that the action mask allows. Without an address it plays in its own process.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A server for all tests, on a free port, found as users find theirs."""
+"""A server for all tests, on a free port, found as users find theirs, and clients of it and of this process."""
 
 import os
 from collections.abc import Iterator
@@ -21,6 +21,17 @@ def server() -> Iterator[tetrion.Server]:
 
 
 @pytest.fixture(scope="session")
-def client(server: tetrion.Server) -> Iterator[tetrion.Client]:
+def remote(server: tetrion.Server) -> Iterator[tetrion.Client]:
+    """A client of the server."""
     with tetrion.Client(server) as client:
         yield client
+
+
+@pytest.fixture(scope="session", params=["inside", "remote"])
+def client(request: pytest.FixtureRequest) -> Iterator[tetrion.Client]:
+    """A client of either kind: what holds for one holds for the other."""
+    if request.param == "remote":
+        yield request.getfixturevalue("remote")
+    else:
+        with tetrion.Client() as client:
+            yield client

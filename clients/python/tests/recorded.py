@@ -9,12 +9,12 @@ import numpy as np
 
 import tetrion
 from tetrion._pictures import pictures
-from tetrion._transport.server import find_binary
+from tetrion._transport.server import find_program
 
 
 def program(*arguments):
     """Runs the server program; returns its exit code and what it printed."""
-    command = [str(find_binary()), *map(str, arguments)]
+    command = [*find_program(), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     return done.returncode, done.stdout + done.stderr
 

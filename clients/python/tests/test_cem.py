@@ -12,7 +12,7 @@ import pytest
 import tetrion
 from tetrion._training.cem import CemConfig, CemOptimizer, Noise
 from tetrion._training.draws import normals, word
-from tetrion._transport.server import find_binary
+from tetrion._transport.server import find_program
 
 PATHS = Path(__file__).parents[3] / "tests/data/optimizer_paths.txt"
 SUMMIT = np.array([1.0, -2.0, 0.5])
@@ -59,11 +59,11 @@ def test_follows_the_golden_paths(name, config):
 
 
 @pytest.mark.parametrize("preset", ["szita-lorincz", "thiery-scherrer", "lab", "tetrion"])
-def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
+def test_learns_what_tetrion_train_learns(client, server, tmp_path, preset):
     """The same run by the server program: generation by generation the same numbers, and the same state at the end."""
     arguments = "--generations 4 --population 20 --games 2 --check-games 6 --final-games 2 --max-pieces 2000 --seed 5"
-    command = [find_binary(), "train", "cem", "--settings", preset, "--rules", "simplified", "--features", "dellacherie6"]
-    size = ["--width", "8", "--height", "8", "--server", client.address, "--out", tmp_path / "run"]
+    command = [*find_program(), "train", "cem", "--settings", preset, "--rules", "simplified", "--features", "dellacherie6"]
+    size = ["--width", "8", "--height", "8", "--server", server.address, "--out", tmp_path / "run"]
     subprocess.run([*command, *arguments.split(), *size], check=True, capture_output=True, timeout=60)
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
     # The notebook's games are short, end as the weights will have it, and are others for each candidate.
@@ -88,7 +88,7 @@ def test_learns_what_tetrion_train_learns(client, tmp_path, preset):
     assert training.weights.tolist() == trained[-1].weights.tolist()
 
 
-def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path):
+def test_learns_around_known_weights_what_tetrion_train_learns(client, server, tmp_path):
     """A list of features, weights to start from, and candidates that weigh the pieces to come."""
     bcts = client.get_policy("bcts")
     (columns,) = (known.columns for known in client.catalog(6).feature_sets if known.name == bcts.features)
@@ -96,8 +96,8 @@ def test_learns_around_known_weights_what_tetrion_train_learns(client, tmp_path)
     arguments = "--generations 2 --population 8 --games 2 --check-games 4 --final-games 2 --max-pieces 300 --seed 5"
     around = ["--start", "bcts", "--initial-std", "0.1", "--noise", "0", "--covariance", "full"]
     looking = ["--expectation", "--expectation-placements", "3", "--features", ",".join(features)]
-    command = [find_binary(), "train", *arguments.split(), *around, *looking, "--width", "6", "--height", "6"]
-    command += ["--server", client.address, "--out", tmp_path / "run"]
+    command = [*find_program(), "train", *arguments.split(), *around, *looking, "--width", "6", "--height", "6"]
+    command += ["--server", server.address, "--out", tmp_path / "run"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
     config = dataclasses.replace(

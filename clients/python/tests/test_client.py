@@ -397,13 +397,14 @@ def test_enumerate_packed_is_enumerate_of_the_session(client):
 def test_what_a_terminal_shows_fits_a_line(client):
     evaluation = client.evaluate(["bcts", *["random"] * 7], seeds=range(300), max_pieces=5)
     placements = client.enumerate_placements([tetrion.Drawing([], "I")] * 2, features=["holes"], keys=False)
-    with client.create_session(64) as session, tetrion.Client(client.address, token="secret") as other:
+    with client.create_session(64) as session, tetrion.Client(client.address, timeout=9) as other:
         shown = [repr(thing) for thing in (evaluation, evaluation.rows([1]), placements, session, other)]
     assert shown[0].startswith("<tetrion.Evaluation: 2400 games of 8 policies, mean lines ")
     assert shown[0].endswith(" and 3 more>")
     assert shown[1:3] == ["<tetrion.Games: 1 games>", "<tetrion.Placements: 34 of 2 positions with features>"]
-    assert shown[3] == f"<tetrion.Session {session.name}: 64 environments on {client.address}>"
-    assert shown[4] == f"<tetrion.Client of {client.address}>"
+    place = client.address or "this process"
+    assert shown[3] == f"<tetrion.Session {session.name}: 64 environments on {place}>"
+    assert shown[4] == f"<tetrion.Client of {place}>"
 
 
 def test_best_rows_takes_the_first_of_equals_and_skips_the_empty(client):

@@ -16,8 +16,9 @@ from google.rpc import code_pb2, status_pb2
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import tetrion
-from tetrion._checks.failures import from_rpc_error, from_status
+from tetrion._checks.failures import from_status
 from tetrion._evaluations.request import evaluation_request
+from tetrion._transport.remote import _exception
 
 CLASSES = [
     kind for kind in vars(tetrion.errors).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)
@@ -320,12 +321,12 @@ def test_sessions_stay_in_their_process(client):
                     duplicate(made)
 
 
-def test_not_built(client):
+def test_not_built(remote):
     # What a server cannot do changes from version to version; a method that there is not, it never has.
-    nothing = client._connection._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
+    nothing = remote._connection._transport._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
     with pytest.raises(grpc.RpcError) as caught:
         nothing(b"")
-    error = from_rpc_error(caught.value)
+    error = _exception(caught.value)
     assert isinstance(error, tetrion.errors.UnimplementedError)
     assert "server_version" in str(error)
 

@@ -64,9 +64,9 @@ def test_what_cannot_be_recorded_is_refused(client):
         client.evaluate("random", record="best", rules={"width": 4, "height": 4}, seeds=[1], episodes_per_seed=17)
 
 
-def test_several_servers_record_as_one(client, tmp_path):
-    with tetrion.Server() as other, tetrion.Servers([client.address, other]) as servers:
-        ours = client.evaluate("bcts", record="best,median", **SMALL).recordings
+def test_several_servers_record_as_one(remote, tmp_path):
+    with tetrion.Server() as other, tetrion.Servers([remote.address, other]) as servers:
+        ours = remote.evaluate("bcts", record="best,median", **SMALL).recordings
         theirs = servers.evaluate("bcts", record="best,median", **SMALL).recordings
         assert ours == theirs
         assert theirs[0].check() is None

@@ -10,7 +10,7 @@ from test_cem import PATHS, advance, toy
 import tetrion
 from tetrion._training.draws import Draws, normals
 from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
-from tetrion._transport.server import find_binary
+from tetrion._transport.server import find_program
 
 
 def test_draws_one_by_one_are_those_drawn_at_once():
@@ -31,14 +31,14 @@ def test_follows_the_golden_path():
 
 
 @pytest.mark.parametrize("settings", [{}, {"keep": 4, "tournament": 2, "crossover_probability": 0.9, "mutation_std": 1.5}])
-def test_learns_what_tetrion_train_learns(client, tmp_path, settings):
+def test_learns_what_tetrion_train_learns(client, server, tmp_path, settings):
     """The same run by the server program: generation by generation the same numbers, and the same state at the end."""
     arguments = "--generations 4 --population 15 --games 2 --check-games 6 --final-games 2 --max-pieces 300 --seed 5"
     flags = {"crossover_probability": "crossover", "mutation_std": "mutation-std"}
     chosen = [text for name, value in settings.items() for text in (f"--{flags.get(name, name)}", str(value))]
-    command = [find_binary(), "train", "genetic", *arguments.split(), *chosen]
+    command = [*find_program(), "train", "genetic", *arguments.split(), *chosen]
     subprocess.run(
-        [*command, "--server", client.address, "--out", tmp_path / "run"], check=True, capture_output=True, timeout=60
+        [*command, "--server", server.address, "--out", tmp_path / "run"], check=True, capture_output=True, timeout=60
     )
     expected = [json.loads(line) for line in (tmp_path / "run/generations.jsonl").read_text().splitlines()]
     config = GeneticConfig(**settings) if settings else None

@@ -12,18 +12,33 @@ RULES = {"width": 5, "height": 7, "preview": 1}
 
 
 class Interrupting:
-    """The answers of a stream, with a Ctrl-C before or behind the next one."""
+    """The call of a stream, with a Ctrl-C before or behind the next answer."""
 
-    def __init__(self, responses, behind):
-        self.responses, self.behind = responses, behind
+    def __init__(self, exchange, behind):
+        self.exchange, self.behind = exchange, behind
+        self.send, self.cancel = exchange.send, exchange.cancel
 
     def __next__(self):
         if self.behind:
-            next(self.responses)
+            next(self.exchange)
         raise KeyboardInterrupt
 
-    def cancel(self):
-        self.responses.cancel()
+
+class Listener:
+    """With one, calls in this process are made with messages, which can be interrupted."""
+
+    unsaved = frozenset()
+
+    def heard(self, kind, request, response):
+        pass
+
+    def saved(self, env_ids, states):
+        pass
+
+
+def interrupt(stream, behind):
+    stream._link.listeners = [Listener()]
+    stream._exchange = Interrupting(stream._opened(), behind)
 
 
 @pytest.mark.parametrize("snapshot_every", [0, 3])
@@ -37,7 +52,7 @@ def test_an_interrupted_step_is_done_once(client, behind, snapshot_every):
             for step in range(20):
                 actions = np.zeros(2, np.int64)
                 if step in interrupted:
-                    stream._responses = Interrupting(stream._responses, behind)
+                    interrupt(stream, behind)
                     with pytest.raises(KeyboardInterrupt):
                         stream.step(actions)
                     assert stream.in_flight == 0
@@ -52,7 +67,7 @@ def test_an_interrupted_step_is_done_once(client, behind, snapshot_every):
 def test_an_interrupted_refusal_leaves_the_next_number_free(client):
     with client.create_session(rules=RULES, snapshot_every=0) as session, session.stream() as stream:
         stream.reset(piece_sequences=["OOOO"])
-        stream._responses = Interrupting(stream._responses, behind=True)
+        interrupt(stream, behind=True)
         with pytest.raises(KeyboardInterrupt):
             stream.step([4])
         assert stream.step([0]).infos["pieces"].tolist() == [1]
@@ -62,7 +77,7 @@ def test_requests_sent_ahead_are_still_answered(client):
     with client.create_session(2, rules=RULES, env_seeds=[5, 6]) as session, session.stream() as stream:
         stream.reset()
         stream.send_step([0], [0])
-        stream._responses = Interrupting(stream._responses, behind=False)
+        interrupt(stream, behind=False)
         with pytest.raises(KeyboardInterrupt):
             stream.receive_step()
         assert stream.in_flight == 1

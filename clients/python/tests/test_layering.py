@@ -21,7 +21,7 @@ LAYERS = [
     ["_training"],
     ["_envs"],
     ["sb3", "ray"],
-    ["__init__", "__main__"],
+    ["__init__", "__main__", "_program"],
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 
@@ -40,7 +40,7 @@ def imports(source, files):
             continue
         for name in named:
             top, *path = name.split(".")
-            if top == "tetrion" and path[:1] != ["_pb"]:
+            if top == "tetrion" and path[:1] not in (["_pb"], ["_native"]):
                 known = [".".join(path[:length]) for length in (1, 2) if ".".join(path[:length]) in files]
                 found.add(known[-1] if known else "__init__")
     return found

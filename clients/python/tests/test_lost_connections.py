@@ -65,13 +65,13 @@ def proxy(server: tetrion.Server) -> Iterator[Proxy]:
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-def test_an_answer_that_was_lost_is_given_again(client, proxy, streaming):
+def test_an_answer_that_was_lost_is_given_again(remote, proxy, streaming):
     with tetrion.Client(proxy.address) as through, through.create_session(3, seed=1) as session:
         calls = session.stream() if streaming else session
         seen = calls.reset()
-        twin = client.create_session(3, seed=1)
+        twin = remote.create_session(3, seed=1)
         twin.reset()
-        watcher = tetrion.Session(client._connection, session._message)
+        watcher = tetrion.Session(remote._connection, session._message)
         for _ in range(3):
             actions = seen.action_mask.argmax(axis=1)
             proxy.swallowing = True
@@ -104,13 +104,13 @@ def test_a_stream_comes_back_after_a_pause(proxy):
         stream.close()
 
 
-def test_a_stream_that_broke_leaves_no_thread_behind(client, proxy):
+def test_a_stream_that_broke_leaves_no_thread_behind(remote, proxy):
     def feeding():
         """Threads of gRPC's, of which each stream has one that takes its requests."""
         return sum("(_run)" in thread.name for thread in threading.enumerate())
 
     with tetrion.Client(proxy.address) as through, through.create_session(2, seed=1) as session, session.stream() as stream:
-        watcher = tetrion.Session(client._connection, session._message)
+        watcher = tetrion.Session(remote._connection, session._message)
         seen = stream.reset()
         before = feeding()
         for _ in range(5):

@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import tetrion
-from tetrion._transport.server import find_binary, shared_server
+from tetrion._transport.server import find_program
 
 
 def test_ends_when_closed():
@@ -31,35 +32,36 @@ def test_ends_with_the_process_that_started_it():
         client.server_info()
 
 
-def test_one_for_the_process():
-    assert shared_server() is shared_server()
-
-
 def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_path):
-    programs = [tmp_path / "named/tetrion", tmp_path / "package/_bin/tetrion", tmp_path / "path/tetrion"]
+    programs = [tmp_path / "named/tetrion", tmp_path / "path/tetrion"]
     for program in programs:
         program.parent.mkdir(parents=True)
-        program.write_text("#!/bin/sh\n")
+        program.write_bytes(b"\x7fELF")
         program.chmod(0o755)
-    monkeypatch.setattr("tetrion._transport.server.__file__", str(tmp_path / "package/_transport/server.py"))
-    monkeypatch.setenv("PATH", str(programs[2].parent))
+    monkeypatch.setenv("PATH", str(programs[1].parent))
     monkeypatch.setenv("TETRION_BINARY", str(programs[0]))
-    assert find_binary() == programs[0]
+    assert find_program() == [str(programs[0])]
     monkeypatch.delenv("TETRION_BINARY")
-    assert find_binary() == programs[1]
-    programs[1].unlink()
-    assert find_binary() == programs[2]
+    assert find_program()[-1] == str(Path(tetrion.__file__).with_name("_program.py"))
+    monkeypatch.setattr("tetrion._transport.inside._native", None)
+    assert find_program() == [str(programs[1])]
+    # The command of this package, which would look here again.
+    programs[1].write_text("#!/usr/bin/env python3\n")
+    monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
+    with pytest.raises(tetrion.errors.ServerNotFoundError):
+        find_program()
 
 
 def test_server_not_found_says_what_to_do(monkeypatch):
     monkeypatch.setenv("TETRION_BINARY", "/nowhere/tetrion")
     with pytest.raises(tetrion.errors.ServerNotFoundError, match="TETRION_BINARY is '/nowhere/tetrion'"):
-        find_binary()
+        find_program()
     monkeypatch.delenv("TETRION_BINARY")
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("tetrion._transport.inside._native", None)
     monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
     with pytest.raises(tetrion.errors.ServerNotFoundError, match="cargo build --release"):
-        find_binary()
+        find_program()
 
 
 def test_the_command_without_a_server_program(monkeypatch):

@@ -36,6 +36,41 @@ def assert_same(ours, theirs):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_some_games_go_on_while_others_are_looked_at(client, mode):
+    """`send` and `recv` of two halves are the steps of the whole."""
+    settings = {"address": client, "rules": SMALL, "autoreset_mode": mode}
+    halves, whole = tetrion.PlacementVectorEnv(6, **settings), tetrion.PlacementVectorEnv(6, **settings)
+    games = [np.array([0, 2, 4]), np.array([5, 3, 1])]
+    _, infos = halves.reset(seed=3)
+    _, expected_infos = whole.reset(seed=3)
+    for half in games:
+        halves.send(last_legal(infos)[half], half)
+    for _ in range(30):
+        expected = whole.step(last_legal(expected_infos))
+        expected_infos = expected[4]
+        for half in games:
+            observations, *outcome, infos = halves.recv()
+            assert infos.pop("env_id").tolist() == half.tolist()
+            assert infos.pop("_env_id").all()
+            assert_same(observations, {name: field[half] for name, field in expected[0].items()})
+            for ours, theirs in zip(outcome, expected[1:4], strict=True):
+                assert_same(ours, theirs[half])
+            assert ("final_obs" in infos) == (mode == AutoresetMode.SAME_STEP and expected[2][half].any())
+            for name, info in infos.items():
+                if "final" not in name:
+                    assert_same(info, expected_infos[name][half])
+            halves.send(last_legal(infos), half)
+    with pytest.raises(RuntimeError, match="no step was sent"):
+        halves.step_wait()
+    for _ in games:
+        halves.recv()
+    with pytest.raises(RuntimeError, match=r"no actions were sent, expected send\(actions, env_ids\) before recv\(\)"):
+        halves.recv()
+    halves.reset(seed=3)
+    halves.step(np.zeros(6, np.int64))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
     ours = tetrion.PlacementVectorEnv(5, address=client, rules=SMALL, autoreset_mode=mode, invalid_action_policy="terminate")

@@ -169,8 +169,8 @@ def test_the_version_is_said_with_a_server_and_without_one(monkeypatch):
     ours = f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}"
     first, second = said()
     assert first == ours
-    assert second.startswith(f"tetrion {VERSION}, the server program /")
+    assert second.startswith(f"tetrion {VERSION}, the program /")
     monkeypatch.setenv("TETRION_BINARY", "/nowhere/tetrion")
     assert said() == [ours, "TETRION_BINARY is '/nowhere/tetrion', which is not a program that can run"]
     monkeypatch.setenv("TETRION_BINARY", "/bin/false")
-    assert said()[1].startswith("the server program does not print its version: ")
+    assert said()[1].startswith("the program does not print its version: ")

@@ -129,16 +129,16 @@ def test_it_ends_with_the_session(client):
     assert list(watching) == []
 
 
-def test_it_does_not_renew_the_lease(client):
-    session = client.create_session(rules=RULES, ttl=1.0)
-    watching = client.watch(session, [0])
+def test_it_does_not_renew_the_lease(remote):
+    session = remote.create_session(rules=RULES, ttl=1.0)
+    watching = remote.watch(session, [0])
     assert [frame.sequence_number for frame in watching] == [0]
     assert watching.end.reason in ("SESSION_EXPIRED", "SESSION_NOT_FOUND")
 
 
-def test_it_ends_when_it_is_closed(client, server):
-    with client.create_session(rules=RULES) as session:
-        with client.watch(session) as watching:
+def test_it_ends_when_it_is_closed(remote, server):
+    with remote.create_session(rules=RULES) as session:
+        with remote.watch(session) as watching:
             next(watching)
         assert list(watching) == []
         with tetrion.Client(server) as other:
@@ -149,9 +149,9 @@ def test_it_ends_when_it_is_closed(client, server):
         session.reset()
 
 
-def test_an_environment_whose_learner_has_a_client_of_its_own(client, server):
+def test_an_environment_whose_learner_has_a_client_of_its_own(remote, server):
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=5, address=server.address, rules=RULES)
-    with client.watch(envs, [4]) as watching:
+    with remote.watch(envs, [4]) as watching:
         envs.reset(seed=3)
         frame = frame_after(watching, 1)
         assert [(env.env_id, env.seed, env.end) for env in frame.envs] == [(4, 7, None)]

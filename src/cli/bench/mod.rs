@@ -12,6 +12,7 @@ mod progress;
 pub mod report;
 
 pub use group::Group;
+pub use process::COMMAND;
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,10 +1,15 @@
 //! `tetrion serve` in a separate process, to measure its start, memory and calls.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+
+/// The command that starts this program, where it is a library in another one: its file, and the first arguments.
+pub static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// A server process, killed when this is dropped.
 #[derive(Debug)]
@@ -22,8 +27,12 @@ impl ServerProcess {
     /// # Errors
     /// If the process cannot be started, or ends without printing its address.
     pub fn start() -> anyhow::Result<ServerProcess> {
-        let program = std::env::current_exe().context("cannot find this program")?;
-        let mut command = Command::new(&program);
+        let program = match COMMAND.get() {
+            Some(command) => command.clone(),
+            None => vec![std::env::current_exe().context("cannot find this program")?.into_os_string()],
+        };
+        let mut command = Command::new(&program[0]);
+        command.args(&program[1..]);
         // The user's settings for other servers, such as tokens, must not apply here.
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| name.starts_with("TETRION_")) {
@@ -39,7 +48,7 @@ impl ServerProcess {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
+            .with_context(|| format!("cannot start {}", program[0].display()))?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut line).context("cannot read the server's stdout")?;

@@ -115,7 +115,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 
     fn write_u64(&self, rows: EnvRows<'_>, out: &mut Vec<u8>, value: impl Fn(usize) -> u64) {
-        out.extend(rows.envs().flat_map(|i| value(i).to_le_bytes()));
+        let start = out.len();
+        out.resize(start + rows.len() * 8, 0);
+        // An array at a time; one iterator over all bytes would take them one by one.
+        for (i, place) in rows.envs().zip(out[start..].as_chunks_mut().0) {
+            *place = value(i).to_le_bytes();
+        }
     }
 
     /// 0 for an explicit sequence, and before the first episode.

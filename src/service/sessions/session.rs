@@ -114,6 +114,24 @@ impl Session {
         lane.run(work, move || session.done(&mut state, job)).await
     }
 
+    /// Runs a job on the session when all earlier calls are done, on a thread that is no asynchronous task's.
+    pub fn call_blocking<T>(
+        &self,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.done(&mut self.state.blocking_lock(), job)
+    }
+
+    /// Reads the state when all earlier calls are done, on such a thread.
+    pub fn read_blocking<T>(&self, read: impl FnOnce(&SessionState) -> T) -> T {
+        read(&self.state.blocking_lock())
+    }
+
+    /// Whether a call has the lock, or waits for it.
+    pub fn is_busy(&self) -> bool {
+        self.state.try_lock().is_err()
+    }
+
     fn done<T>(
         &self,
         state: &mut SessionState,

@@ -1,10 +1,11 @@
-"""Tetris environments for reinforcement learning, stepped by a Tetrion server.
+"""Tetris environments for reinforcement learning, in this process or on a Tetrion server.
 
     import gymnasium, tetrion
     env = gymnasium.make("tetrion/Placement-v0")                    # one game
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
 
-Without an address, they use the server that the environment variable TETRION_SERVER names, or else start one. There are:
+Without an address, they use the server that the environment variable TETRION_SERVER names, or else play in this process.
+There are:
 
 - Environments: `PlacementEnv`, `PlacementVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns
   observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
@@ -33,7 +34,7 @@ Without an address, they use the server that the environment variable TETRION_SE
 `help(tetrion.PlacementEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
 or games, A of actions, P of policies, F of features.
 
-This package holds no rules of the game. It asks the server for what it needs to know.
+This package holds no rules of the game: in this process its extension module has them.
 """
 
 import gymnasium as _gymnasium

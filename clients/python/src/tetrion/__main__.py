@@ -1,38 +1,49 @@
-"""The server program, from wherever this package finds it: `python -m tetrion serve`.
+"""The `tetrion` program, from wherever this package finds it: `tetrion serve`, or `python -m tetrion serve`.
 
-`python -m tetrion --version` prints both versions, and needs no server.
+`tetrion --version` prints the versions of the package and of the program, and works without a program.
 """
 
 import os
 import subprocess
 import sys
 
-from tetrion._transport.server import find_binary
+from tetrion import _program
+from tetrion._transport import inside
+from tetrion._transport.server import find_program
 from tetrion._transport.versions import RULES_VERSION, VERSION
 from tetrion.errors import ServerNotFoundError
 
 
 def print_versions() -> None:
-    """Prints the version of this package, and that of the server program if there is one."""
+    """Prints the version of this package, and that of the program if there is one."""
     print(f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}")
     try:
-        program = find_binary()
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-        print(f"{said}, the server program {program}")
+        command = find_program()
+        said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+        print(f"{said}, the program {command[-1]}")
     except ServerNotFoundError as error:
         print(error)
     except (OSError, subprocess.SubprocessError) as error:
-        print(f"the server program does not print its version: {error}")
+        print(f"the program does not print its version: {error}")
 
 
-if sys.argv[1:] in (["--version"], ["-V"]):
-    print_versions()
-    sys.exit()
-try:
-    program = str(find_binary())
-except ServerNotFoundError as error:
-    sys.exit(f"error: {error}")
-if os.name == "nt":
-    # On Windows exec starts another process, and the shell does not wait for it.
-    sys.exit(subprocess.call([program, *sys.argv[1:]]))
-os.execv(program, [program, *sys.argv[1:]])
+def main() -> None:
+    """Runs the program with the arguments of this process, and ends as it does."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        print_versions()
+        sys.exit()
+    if inside.is_available() and not os.environ.get("TETRION_BINARY"):
+        _program.main(arguments)
+    try:
+        command = [*find_program(), *arguments]
+    except ServerNotFoundError as error:
+        sys.exit(f"error: {error}")
+    if os.name == "nt":
+        # On Windows exec starts another process, and the shell does not wait for it.
+        sys.exit(subprocess.call(command))
+    os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    main()

@@ -184,13 +184,13 @@ class ServerUnavailableError(TetrionError, ConnectionError):
 
 
 class ForkedClientError(TetrionError, RuntimeError):
-    """A forked process used a connection of its parent, or was forked after the parent had made connections."""
+    """A forked process used a connection of its parent, or one of its own to a server after the parent had used one."""
 
     advice = (
         "make the client or the environment in the child itself, and start children with spawn: "
         "multiprocessing.get_context('spawn'), AsyncVectorEnv(..., context='spawn') or SubprocVecEnv(..., "
-        "start_method='spawn'); or fork before the parent makes its first one; or use a vector environment of this package, "
-        "which needs no processes"
+        "start_method='spawn'); or fork before the parent uses a server; or use a vector environment of this package, which "
+        "needs no processes"
     )
 
 

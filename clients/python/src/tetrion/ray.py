@@ -11,8 +11,7 @@ cut into shards, pairs of a policy and a seed, and each free node gets the next 
 its seed, so the shard of a node that died is simply sent to another, and the results are those of a single machine, to the
 last bit of the summary.
 
-Every node needs this package and a server program that it finds (see `Server`); the simplest way is a wheel
-that contains the program. Nodes need not reach each other's servers.
+Every node needs this package with its program, as a wheel has it. Nodes need not reach each other's servers.
 
 If your process starts Ray's own processes (`ray.init()` without an address), do so before you make a `Client`, or set
 GRPC_ENABLE_FORK_SUPPORT=0 in its environment: Ray forks, and gRPC's preparations for that may abort or hang the child.

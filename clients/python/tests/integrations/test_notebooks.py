@@ -27,7 +27,7 @@ session = client.create_session(2, rules={"width": 4, "height": 6}, piece_sequen
 class Frame(tetrion.WatchedFrame):
     def _repr_png_(self):
         drawn = super()._repr_png_()
-        [session.reset, lambda: session.step([0, 2]), session.close][self.sequence]()
+        [session.reset, lambda: session.step([0, 2]), session.close][self.sequence_number]()
         return drawn
 tetrion._watching.watching.WatchedFrame = Frame
 client.watch(session, render_fps=60).show()

@@ -7,9 +7,7 @@ here, from reasons to exceptions, is the one at the head of `environment_service
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
@@ -34,8 +32,6 @@ from tetrion.errors import (
     UnknownHostError,
     VersionMismatchError,
 )
-
-_DETAILS_KEY = "grpc-status-details-bin"
 
 _BY_REASON: dict[str, type[TetrionError]] = {
     "INVALID_FIELD": InvalidRequestError,
@@ -86,25 +82,14 @@ _BY_CODE: dict[str, type[TetrionError]] = {
 }
 
 
-# What gRPC says of answers that it refuses on this side.
-_REFUSED_HERE = ("Received message larger than max", "Compression algorithm", "Exception deserializing response")
-
-
 def invalid_answer(problem: str) -> InvalidAnswerError:
     """The exception for an answer that does not fit its request."""
     return InvalidAnswerError(problem, code="INTERNAL")
 
 
-def from_rpc_error(error: grpc.RpcError) -> TetrionError:
-    """The exception for a failed call."""
-    call: Any = error  # A failed call is a grpc.Call as well, which its type does not say.
-    code = call.code().name
-    if any(words in (call.details() or "") for words in _REFUSED_HERE):
-        return InvalidAnswerError(call.details(), code=code)
-    for key, value in call.trailing_metadata() or ():
-        if key == _DETAILS_KEY:
-            return _from_details(code, call.details() or "", status_pb2.Status.FromString(value).details)
-    return _from_details(code, call.details() or "", ())
+def from_call(code: int, message: str, details: bytes) -> TetrionError:
+    """The exception for a failed call, from the number of its code, its message and its encoded `google.rpc.Status`."""
+    return _from_details(code_pb2.Code.Name(code), message, status_pb2.Status.FromString(details).details)
 
 
 def from_status(status: status_pb2.Status) -> TetrionError:

@@ -87,10 +87,12 @@ class Servers(Client):
             listed = arguments.items("addresses", addresses, "a list of addresses")
             if not listed:
                 raise arguments.wrong("addresses", addresses, "at least one address")
+            if None in listed:
+                raise arguments.wrong("addresses", addresses, "addresses of servers")
             self._single = [Connection(address, **settings) for address in listed]
-            addresses = [connection.address for connection in self._single]
+            addresses = places = [connection.place for connection in self._single]
             try:
-                target = "ipv4:" + ",".join(_numeric(connection.address) for connection in self._single)
+                target = "ipv4:" + ",".join(_numeric(place) for place in places)
             except BaseException:
                 for connection in self._single:
                     connection.close()
@@ -103,7 +105,7 @@ class Servers(Client):
         super().__init__(target, **settings)
         self._arguments = made_from
 
-    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
+    def _create(self, request: pb.CreateSessionRequest, snapshot_every: int, copy: bool = True) -> Session:
         """Makes a session on the next server, or on the one after it if that cannot be reached."""
         if not self._single:
             raise InvalidArgumentError(
@@ -114,7 +116,7 @@ class Servers(Client):
         for number in range(first, first + len(self._single)):
             connection = self._single[number % len(self._single)]
             try:
-                return Session._create(connection, request, snapshot_every, patient=False)
+                return Session._create(connection, request, snapshot_every, copy=copy, patient=False)
             except ServerUnavailableError as error:
                 failure = error
         assert failure is not None, "there is a server"

@@ -95,7 +95,7 @@ class RemoteEnv:
         self._owns_client = not isinstance(address, Client)
         self.client = address if isinstance(address, Client) else Client(address, token=token)
         try:
-            self._hold(_with_room(lambda: self.client.create_session(**config)))
+            self._hold(_with_room(lambda: self.client.create_session(**config, copy=False)))
         except BaseException:
             self._let_go()
             raise
@@ -112,6 +112,7 @@ class RemoteEnv:
         self._begun = np.zeros(session.num_envs, np.bool_)
         # How many episodes have ended by the rules and by invalid actions, until there are enough to warn.
         self._endings = [0, 0]
+        self._counts_endings = True
         self._renderer: rendering.Renderer | None = None
         if self.render_mode is not None:
             scale, palette = self._render_options
@@ -125,11 +126,10 @@ class RemoteEnv:
             invalid: Of each episode that has ended in this step, whether an invalid action ended it.
             stacklevel: How many calls up the learner's own call is.
         """
-        if sum(self._endings) >= _ENOUGH_ENDINGS:
-            return
         self._endings[0] += int(np.count_nonzero(~invalid))
         self._endings[1] += int(np.count_nonzero(invalid))
-        if sum(self._endings) >= _ENOUGH_ENDINGS and self._endings[1] > self._endings[0]:
+        self._counts_endings = sum(self._endings) < _ENOUGH_ENDINGS
+        if not self._counts_endings and self._endings[1] > self._endings[0]:
             warnings.warn(
                 f"actions that the mask forbids ended {self._endings[1]} of the first {sum(self._endings)} episodes; let "
                 "the agent choose among the actions of info['action_mask'] or action_masks(), as MaskablePPO of "
@@ -196,7 +196,7 @@ class RemoteEnv:
             self.client = Client(**state["client"])
         try:
             request = pb.CreateSessionRequest.FromString(creation)
-            self._hold(_with_room(lambda: self.client._create(request, snapshot_every)))
+            self._hold(_with_room(lambda: self.client._create(request, snapshot_every, False)))
             if begun:
                 self._stream.restore_state(states, begun)
                 self._begun[begun] = True

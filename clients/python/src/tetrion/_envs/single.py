@@ -13,7 +13,8 @@ from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
 from tetrion._envs.base import RemoteEnv
-from tetrion._messages.answers import Observed
+from tetrion._envs.readers import OneReader
+from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 
 Observation = dict[str, Any]
@@ -48,7 +49,7 @@ class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
 
         Args:
             address: The server's `host:port`, or a `Client`. Left out: the address in the environment variable
-                TETRION_SERVER; without it, a server is started, one for this process.
+                TETRION_SERVER; without it, the games are played in this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features, for the observation `features`.
@@ -75,7 +76,7 @@ class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
             InvalidArgumentError: There is no such argument, render mode or palette, the rules have no field of that name or
                 are those of key presses, or nothing is left to observe.
-            ServerNotFoundError: There is no address, and no server program to start.
+            ServerNotFoundError: There is no address, and this package came without its extension module.
             ServerUnavailableError: No server answers at the address.
         """
         self._render_with(render_mode, render_scale, render_palette)
@@ -146,33 +147,23 @@ class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
             ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
         """
         self._check_open("step")
-        mask, action = self._mask, arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action)
-        stepped = self._stream.step(np.array([action]))
-        if stepped.terminated[0] and mask is not None:
+        if type(action) is not int or not -(2**31) <= action < 2**31:
+            action = arguments.integer("action", action, -(2**31), 2**31 - 1, self._expected_action)
+        mask = self._mask
+        stepped = self._stream._step_one(action)
+        observation, info = self._seen(stepped)
+        terminated = stepped.terminated.item()
+        if terminated and self._counts_endings and mask is not None:
             self._count_endings(~mask[[action]], stacklevel=3)
-        observation, info = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos))
-        return (
-            observation,
-            float(stepped.rewards[0]),
-            bool(stepped.terminated[0]),
-            bool(stepped.truncated[0]),
-            info,
-        )
+        return observation, stepped.rewards.item(), terminated, stepped.truncated.item(), info
 
-    def _seen(self, observed: Observed) -> tuple[Observation, dict[str, Any]]:
+    def _seen(self, seen: Observed | Stepped) -> tuple[Observation, dict[str, Any]]:
         self._begun[0] = True
-        # Copies: the arrays of an answer are read-only, and learners may write into theirs. The scalar `current` becomes a
-        # numpy integer, as Discrete spaces have them.
-        fields = self._fields.observations(observed.observations)
-        observation: Observation = {name: np.copy(array[0])[()] for name, array in fields.items()}
-        info = spaces.info(observed.infos)
-        if observed.action_mask is not None:
-            self._mask = mask = observed.action_mask[0]
-            info["action_mask"] = mask.astype(np.int8)
-            if self._observe_mask:
-                observation["action_mask"] = mask.astype(np.int8)
-        self._draw()
-        return observation, info
+        reader = seen.observations.reader or OneReader(self._fields, seen)
+        self._mask = reader.mask
+        if self.render_mode == "human":
+            self._draw()
+        return reader.read()
 
     def save_state(self) -> bytes:
         """Takes a snapshot: everything that decides the future of the game, the pieces to come included.

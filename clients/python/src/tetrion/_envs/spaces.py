@@ -7,7 +7,7 @@ A piece is a name and not an amount: its field is a category. The server sends i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from tetrion.errors import InvalidArgumentError
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
     """The space of a tensor for one environment. Its bounds are those that the server reports, or those of the type."""
-    dtype: Any = _signed(np.empty(0, DTYPES[spec.dtype])).dtype
+    sent = np.empty(0, DTYPES[spec.dtype])
+    get = converted(sent)
+    dtype: Any = (sent if get is None else get()).dtype
     low, high = -np.inf, np.inf
     if np.issubdtype(dtype, np.integer):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -45,6 +47,9 @@ class Fields:
 
     Attributes:
         space: The space of one environment's observation, a `Dict`.
+        names: The fields of answers that it holds, in order.
+        none: Of those that are categories, the value that means "none".
+        has_mask: Whether it also holds the action mask.
     """
 
     def __init__(self, specs: Sequence[pb.TensorSpec], num_actions: int = 0) -> None:
@@ -66,40 +71,37 @@ class Fields:
         fields: dict[str, spaces.Space[Any]] = {
             spec.name: category(spec) if spec.kind == pb.TENSOR_KIND_CATEGORY else box(spec) for spec in shown
         }
-        self._none = {spec.name: int(spec.high) + 1 for spec in shown if spec.kind == pb.TENSOR_KIND_CATEGORY}
-        self._names = list(fields)
+        self.none = {spec.name: int(spec.high) + 1 for spec in shown if spec.kind == pb.TENSOR_KIND_CATEGORY}
+        self.names = list(fields)
+        self.has_mask = num_actions > 0
         if num_actions:
             fields["action_mask"] = spaces.Box(0, 1, (num_actions,), np.int8)
         self.space = spaces.Dict(fields)
 
     def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         """The fields of an answer, a row for each environment. Only those of other types than the server's are copied."""
-        return {
-            name: self._category(name, arrays[name]) if name in self._none else _signed(arrays[name]) for name in self._names
-        }
-
-    def _category(self, name: str, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        values = numbers.astype(np.int64)
-        values[values < 0] = self._none[name]
-        return values
+        made = {name: converted(arrays[name], self.none.get(name)) for name in self.names}
+        return {name: arrays[name] if get is None else get() for name, get in made.items()}
 
 
 def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The infos of an answer in types that differences do not wrap in and PyTorch computes with.
+    """The infos of an answer, in types that differences do not wrap in and PyTorch computes with."""
+    made = {name: converted(array) for name, array in arrays.items()}
+    return {name: arrays[name] if get is None else get() for name, get in made.items()}
 
-    Counts become int64. So does `seed`, bit for bit: seeds of 2**63 and more are negative, and `arguments.seed` takes them.
+
+def converted(array: npt.NDArray[Any], none: int | None = None) -> Callable[[], npt.NDArray[Any]] | None:
+    """What makes an array of the type that learners expect from the current contents of this one; None if it has that type.
+
+    Unsigned numbers of more than eight bits, which PyTorch hardly computes with, become int64, bit for bit: seeds of 2**63
+    and more are negative, and `arguments.seed` takes them. Categories become int64 too, with `none` in place of -1.
     """
-    return {name: _signed(array) for name, array in arrays.items()}
-
-
-def info(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    """The infos of a single environment as Python's numbers."""
-    return {name: _signed(array[:1]).item() for name, array in arrays.items()}
-
-
-def _signed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An array without unsigned numbers of more than eight bits, which PyTorch hardly computes with."""
-    return array.astype(np.int64) if array.dtype.kind == "u" and array.itemsize > 1 else array
+    if none is not None:
+        values = np.arange(none + 1)
+        return lambda: values[array]  # the last one for -1
+    if array.dtype.kind == "u" and array.itemsize > 1:
+        return lambda: array.astype(np.int64)
+    return None
 
 
 def action_space(spec: pb.TensorSpec) -> spaces.Discrete:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -18,9 +18,11 @@ from tetrion._checks.names import expected
 from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
 from tetrion._envs.base import RemoteEnv
+from tetrion._envs.readers import ManyReader
 from tetrion._messages import requests
-from tetrion._messages.answers import Arrays, Final, Observed, Stepped
+from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
+from tetrion._messages.tensors import Arrays
 from tetrion.errors import InvalidArgumentError
 
 Observations = dict[str, npt.NDArray[np.generic]]
@@ -62,7 +64,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
         Args:
             num_envs: How many games.
             address: The server's `host:port`, or a `Client`. Left out: the address in the environment variable
-                TETRION_SERVER; without it, a server is started, one for this process.
+                TETRION_SERVER; without it, the games are played in this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. None given: the server's default.
             features: The name of a feature set or a list of features, for the observation `features`.
@@ -75,7 +77,8 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             observe_mask: Whether observations also hold the action masks, as `action_mask`, int8 (num_envs, A).
             max_episode_steps: Truncates episodes after so many steps; None: never.
             action_mask: Whether infos hold action masks.
-            copy: Whether the caller may write into the arrays; if not, they are read-only views of the answer.
+            copy: Whether each answer has arrays of its own, into which the caller may write. If not, they are read-only
+                views, which in this process change with the step after the next one.
             token: The bearer token that the server wants.
             ttl: Seconds that the server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
@@ -88,7 +91,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
             InvalidArgumentError: There is no such argument, render mode, palette or autoreset mode, `observe_mask` comes
                 without `action_mask`, the rules belong to the other kind of environments, or nothing is left to observe.
-            ServerNotFoundError: There is no address, and no server program to start.
+            ServerNotFoundError: There is no address, and this package came without its extension module.
             ServerUnavailableError: No server answers at the address.
             ServerFullError: The server has no room for so many environments.
         """
@@ -124,10 +127,12 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._copy = arguments.flag("copy", copy)
+        self._all = np.ones(num_envs, np.bool_)
+        self._all.flags.writeable = False
         # What `set_attr` has set, a value for each game.
         self._attributes: dict[str, tuple[Any, ...]] = {}
-        # The actions that `step_async` has sent.
-        self._sent: deque[npt.NDArray[np.integer]] = deque()
+        # The actions that `step_async` and `send` have sent, and the games that they are for; None: for all.
+        self._sent: deque[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64] | None]] = deque()
         self._observations: Arrays | None = None
         self._mask: npt.NDArray[np.bool_] | None = None
 
@@ -215,15 +220,17 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             return whole
 
         answers = [observed for _, observed in parts]
-        last = self._observations or {}
+        last: Mapping[str, npt.NDArray[Any]] = self._observations if self._observations is not None else {}
         masks = [answer.action_mask for answer in answers if answer.action_mask is not None]
         return Observed(
-            {
-                name: spread(last.get(name), [answer.observations[name] for answer in answers])
-                for name in answers[0].observations
-            },
+            Arrays(
+                {
+                    name: spread(last.get(name), [answer.observations[name] for answer in answers])
+                    for name in answers[0].observations
+                }
+            ),
             spread(self._mask, masks) if masks else None,
-            {name: spread(None, [answer.infos[name] for answer in answers]) for name in answers[0].infos},
+            Arrays({name: spread(None, [answer.infos[name] for answer in answers]) for name in answers[0].infos}),
         ), present
 
     def step(self, actions: npt.NDArray[np.integer]) -> StepResult:
@@ -256,7 +263,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
         """
         self._check_open("step_async")
         self._stream.send_step(actions)
-        self._sent.append(np.array(actions))
+        self._sent.append((np.array(actions), None))
 
     def step_wait(self) -> StepResult:
         """Waits for the step that `step_async` has sent; see `step`.
@@ -265,53 +272,103 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             RuntimeError: None was sent.
         """
         self._check_open("step_wait")
-        if not self._sent:
+        if not self._sent or self._sent[0][1] is not None:
             raise RuntimeError("no step was sent, expected step_async(actions) before step_wait()")
-        return self._taken(self._sent.popleft(), self._stream.receive_step())
+        actions, _ = self._sent.popleft()
+        return self._taken(actions, self._stream.receive_step())
+
+    def send(self, actions: npt.NDArray[np.integer], env_ids: npt.NDArray[np.integer] | Sequence[int]) -> None:
+        """Sends an action for each of some games and returns at once; `recv` returns what came of them.
+
+        While these games go on, the learner chooses actions for others, as with EnvPool. Begin with `reset`; afterwards
+        `reset` ends what was sent only once `recv` has returned all of it.
+
+            observations, infos = envs.reset(seed=1)
+            envs.send(first_actions, range(0, 128))
+            envs.send(other_actions, range(128, 256))
+            while training:
+                observations, rewards, terminated, truncated, infos = envs.recv()
+                envs.send(policy(observations), infos["env_id"])
+
+        Args:
+            actions: Integers (B,), 0 to A - 1.
+            env_ids: The games, integers (B,), each once.
+        """
+        self._check_open("send")
+        games = np.array(env_ids, np.int64)
+        self._stream.send_step(actions, games)
+        self._sent.append((np.array(actions), games))
+
+    def recv(self) -> StepResult:
+        """Waits for the earliest actions that `send` has sent.
+
+        Returns:
+            What `step` returns, with a row for each of these games; `infos["env_id"]`, int64 (B,), names them.
+
+        Raises:
+            RuntimeError: None were sent.
+        """
+        self._check_open("recv")
+        if not self._sent or self._sent[0][1] is None:
+            raise RuntimeError("no actions were sent, expected send(actions, env_ids) before recv()")
+        _, games = self._sent.popleft()
+        stepped = self._stream.receive_step()
+        assert games is not None, "they were sent with the actions"
+        # These are of some games only.
+        self._observations, self._mask = None, None
+        return self._result(stepped, np.ones(games.size, np.bool_), {"env_id": games})
 
     def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
         """What `step` returns for an answer."""
         mask, ended = self._mask, stepped.terminated
-        if ended.any():
+        if self._counts_endings and np.count_nonzero(ended):
             if mask is not None:
                 self._count_endings(~mask[np.arange(self.num_envs), actions][ended], stacklevel=4)
             elif "invalid_action" in stepped.infos:
-                infos = stepped.infos if stepped.final is None else stepped.final.infos
+                known = stepped.infos if stepped.final is None else stepped.final.infos
                 rows = ended if stepped.final is None else slice(None)
-                self._count_endings(infos["invalid_action"][rows].astype(np.bool_), stacklevel=4)
-        present = np.ones(self.num_envs, np.bool_)
-        observations, infos = self._seen(Observed(stepped.observations, stepped.action_mask, stepped.infos), present)
+                self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=4)
+        # Kept for the rows that a partial reset leaves as they are, and for action_masks.
+        self._observations, self._mask = stepped.observations, stepped.action_mask
+        return self._result(stepped, self._all)
+
+    def _result(
+        self, stepped: Stepped, present: npt.NDArray[np.bool_], known: Mapping[str, npt.NDArray[Any]] | None = None
+    ) -> StepResult:
+        """An answer as Gymnasium has it, with infos that are known beside those of the answer."""
+        observations, infos = self._read(stepped, present, known)
         if stepped.final is not None:
-            self._add_final(infos, stepped.final)
+            self._add_final(infos, stepped.final, present.size)
         terminated, truncated = stepped.terminated, stepped.truncated
         if self._copy:
             terminated, truncated = terminated.copy(), truncated.copy()
         return observations, stepped.rewards.astype(np.float64), terminated, truncated, infos
 
     def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
-        # Kept for the rows that a partial reset leaves as they are, and for action_masks.
-        self._observations = observed.observations
-        self._mask = observed.action_mask
+        """The state of all games after a reset or a restore."""
+        self._observations, self._mask = observed.observations, observed.action_mask
         self._begun |= present
-        infos: dict[str, Any] = spaces.infos(observed.infos)
-        if observed.action_mask is not None:
-            infos["action_mask"] = observed.action_mask.view(np.int8)
-        observations = self._fields.observations(observed.observations)
-        if self._observe_mask and observed.action_mask is not None:
-            observations["action_mask"] = observed.action_mask.view(np.int8)
+        return self._read(observed, present)
+
+    def _read(
+        self,
+        observed: Observed | Stepped,
+        present: npt.NDArray[np.bool_],
+        known: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> tuple[Observations, dict[str, Any]]:
+        reader = observed.observations.reader or ManyReader(self._fields, observed, copy=self._copy)
+        observations, infos = reader.read()
+        infos.update(known or {})
         self._draw()
-        if self._copy:
-            observations = {name: array.copy() for name, array in observations.items()}
-            infos = {name: array.copy() for name, array in infos.items()}
         for name in list(infos):
-            infos[f"_{name}"] = present.copy()
+            infos[f"_{name}"] = present.copy() if self._copy else present
         return observations, infos
 
-    def _add_final(self, infos: dict[str, Any], final: Final) -> None:
+    def _add_final(self, infos: dict[str, Any], final: Final, num_rows: int) -> None:
         """Adds the last states of the episodes that ended, in the form of Gymnasium's own vector environments."""
-        ended = np.zeros(self.num_envs, np.bool_)
+        ended = np.zeros(num_rows, np.bool_)
         ended[final.rows] = True
-        final_obs = np.full(self.num_envs, None, dtype=object)
+        final_obs = np.full(num_rows, None, dtype=object)
         fields = self._fields.observations(final.observations)
         for index, row in enumerate(final.rows):
             final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
@@ -319,7 +376,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
                 final_obs[row]["action_mask"] = spaces.ended_mask(self.session.num_actions)
         final_info: dict[str, Any] = {}
         for name, array in spaces.infos(final.infos).items():
-            whole = np.zeros((self.num_envs, *array.shape[1:]), array.dtype)
+            whole = np.zeros((num_rows, *array.shape[1:]), array.dtype)
             whole[final.rows] = array
             final_info[name] = whole
             final_info[f"_{name}"] = ended.copy()

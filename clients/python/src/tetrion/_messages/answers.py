@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._messages.tensors import Specs, Tensors, column
+from tetrion._messages.tensors import Arrays, Specs, Tensors, column
 from tetrion._pb import messages as pb
-
-Arrays = Mapping[str, npt.NDArray[np.generic]]
 
 
 class Observed(NamedTuple):
@@ -72,7 +70,14 @@ _MAX_SIDE = 256
 
 
 class AnswerDecoder:
-    """Decodes the answers of one session, and compares them with what was asked."""
+    """Decodes the answers of one session, and compares them with what was asked.
+
+    Attributes:
+        num_envs: How many environments the session has.
+        num_actions: How many actions.
+        observations: The specs of its observations.
+        infos: The specs of its infos.
+    """
 
     def __init__(self, session: pb.Session) -> None:
         """Reads the session's specs, which name the tensors of its answers.
@@ -80,52 +85,53 @@ class AnswerDecoder:
         Raises:
             InvalidAnswerError: No session can have such specs, or so many environments.
         """
-        self._num_envs = session.config.num_envs
-        self._observations = Specs(session.observation_specs)
-        self._infos = Specs(session.info_specs)
+        self.num_envs = session.config.num_envs
+        self.observations = Specs(session.observation_specs)
+        self.infos = Specs(session.info_specs)
         high = session.action_spec.high
         if not 0 <= high < MAX_BYTES:
             raise invalid_answer(f"the session has actions up to {high}")
-        self._num_actions = int(high) + 1
-        row_bytes = self._observations.row_bytes + self._infos.row_bytes + self._num_actions
-        if self._num_envs * row_bytes > MAX_BYTES:
-            raise invalid_answer(f"the session has {self._num_envs} environments of {row_bytes} bytes each")
+        self.num_actions = int(high) + 1
+        row_bytes = self.observations.row_bytes + self.infos.row_bytes + self.num_actions
+        if self.num_envs * row_bytes > MAX_BYTES:
+            raise invalid_answer(f"the session has {self.num_envs} environments of {row_bytes} bytes each")
 
     def rows(self, request: Any) -> int:
         """How many environments a request names."""
-        return len(request.envs.ids) if request.HasField("envs") else self._num_envs
+        return len(request.envs.ids) if request.HasField("envs") else self.num_envs
 
     def observed(self, request: Any, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
         """The answer to a reset or a restore."""
         rows = self.rows(request)
         return Observed(
-            Tensors(self._observations, response.observations, rows),
+            Tensors(self.observations, response.observations, rows),
             self._action_mask(response, rows),
-            Tensors(self._infos, response.infos, rows),
+            Tensors(self.infos, response.infos, rows),
         )
 
     def stepped(self, request: Any, response: pb.StepResponse) -> Stepped:
         """The answer to a step."""
         rows = self.rows(request)
-        final = None
-        if response.HasField("final_batch"):
-            last = response.final_batch
-            ended = np.fromiter(last.rows, np.int64, len(last.rows))
-            if (ended >= rows).any() or (ended[1:] <= ended[:-1]).any():
-                raise invalid_answer(f"the last states are of the rows {last.rows} of {rows}")
-            final = Final(
-                ended,
-                Tensors(self._observations, last.observations, ended.size),
-                Tensors(self._infos, last.infos, ended.size),
-            )
+        final = self.final(response.final_batch, rows) if response.HasField("final_batch") else None
         return Stepped(
-            Tensors(self._observations, response.observations, rows),
+            Tensors(self.observations, response.observations, rows),
             column(response.rewards, "rewards", np.float32, (rows,)),
             column(response.terminated, "terminated", np.bool_, (rows,)),
             column(response.truncated, "truncated", np.bool_, (rows,)),
             self._action_mask(response, rows),
-            Tensors(self._infos, response.infos, rows),
+            Tensors(self.infos, response.infos, rows),
             final,
+        )
+
+    def final(self, last: pb.FinalBatch, rows: int) -> Final:
+        """The last states of episodes, in the answer to a step of so many environments."""
+        ended = np.fromiter(last.rows, np.int64, len(last.rows))
+        if (ended >= rows).any() or (ended[1:] <= ended[:-1]).any():
+            raise invalid_answer(f"the last states are of the rows {last.rows} of {rows}")
+        return Final(
+            ended,
+            Tensors(self.observations, last.observations, ended.size),
+            Tensors(self.infos, last.infos, ended.size),
         )
 
     def listed(self, what: str, request: Any, items: Sequence[Any]) -> list[Any]:
@@ -141,8 +147,8 @@ class AnswerDecoder:
         """The action mask of an answer, if it has one."""
         if not response.HasField("action_mask"):
             return None
-        bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self._num_actions // 8)))
-        mask = np.unpackbits(bits, axis=1, count=self._num_actions, bitorder="little").view(np.bool_)
+        bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self.num_actions // 8)))
+        mask = np.unpackbits(bits, axis=1, count=self.num_actions, bitorder="little").view(np.bool_)
         mask.flags.writeable = False  # As the other arrays.
         return mask
 

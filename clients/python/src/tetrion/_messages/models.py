@@ -255,6 +255,6 @@ _ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "relu": lambda x: np.where(x > 0, x, np.float32(0)),
     "leaky_relu": lambda x: np.where(x > 0, x, x * np.float32(0.01)),
     "hard_tanh": lambda x: np.where(x > 1, np.float32(1), np.where(x < -1, np.float32(-1), x)),
-    "softsign": lambda x: x / (np.float32(1) + np.abs(x)),
+    "softsign": lambda x: (x / (np.float32(1) + np.abs(x))).astype(np.float32, copy=False),
     "hard_swish": _hard_swish,
 }

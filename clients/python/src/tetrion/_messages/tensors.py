@@ -134,13 +134,85 @@ class Specs:
         self.row_bytes = sum(sizes)
 
 
-class Tensors(Mapping[str, npt.NDArray[np.generic]]):
-    """Tensors of an answer by the names of their specs. Each becomes an array when it is first read.
+class Arrays(Mapping[str, npt.NDArray[np.generic]]):
+    """The tensors of an answer by the names of their specs, as read-only arrays.
+
+    Attributes:
+        reader: What the reader of these arrays has prepared for them, if anything; see `readers`.
+    """
+
+    __slots__ = ("_arrays", "reader")
+
+    def __init__(self, arrays: dict[str, npt.NDArray[np.generic]]) -> None:
+        """Holds the arrays."""
+        self._arrays = arrays
+        self.reader: Any = None
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
+        """The array of this name."""
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names in order."""
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        """All of them, as a dict."""
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as a dict of arrays."""
+        return dict, (dict(self),)
+
+
+class LazyArrays(Arrays):
+    """Arrays each of which is made when it is first read.
 
     The answer to a step has a dozen tensors, and most callers read three of them.
     """
 
-    __slots__ = ("_arrays", "_rows", "_specs", "_tensors")
+    __slots__ = ("_specs",)
+
+    def __init__(self, specs: Specs) -> None:
+        """Names the tensors of an answer."""
+        super().__init__({})
+        self._specs = specs
+
+    def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
+        """Makes the array of this place and name."""
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
+        """The tensor of this name as a read-only array.
+
+        Raises:
+            InvalidAnswerError: The server sent one of another type or another shape.
+        """
+        array = self._arrays.get(name)
+        if array is None:
+            places = self._specs.places
+            if name not in places:
+                raise KeyError(unknown("field of this session", name, places))
+            array = self._arrays[name] = self._array(places[name], name)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        """The names in order."""
+        return iter(self._specs.places)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._specs.places)
+
+
+class Tensors(LazyArrays):
+    """The tensors of a message."""
+
+    __slots__ = ("_rows", "_tensors")
 
     def __init__(self, specs: Specs, tensors: Sequence[pb.Tensor], rows: int) -> None:
         """Names the tensors of an answer.
@@ -155,39 +227,10 @@ class Tensors(Mapping[str, npt.NDArray[np.generic]]):
         """
         if len(specs.places) != len(tensors):
             raise invalid_answer(f"{len(tensors)} tensors for the {len(specs.places)} fields of the session")
-        self._specs = specs
+        super().__init__(specs)
         self._tensors = tensors
         self._rows = rows
-        self._arrays: dict[str, npt.NDArray[np.generic]] = {}
 
-    def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
-        """The tensor of this name as a read-only array.
-
-        Raises:
-            InvalidAnswerError: The server sent one of another type or another shape.
-        """
-        array = self._arrays.get(name)
-        if array is None:
-            specs = self._specs
-            if name not in specs.places:
-                raise KeyError(unknown("field of this session", name, specs.places))
-            place = specs.places[name]
-            shape = (self._rows, *specs.shapes[place])
-            array = self._arrays[name] = column(self._tensors[place], name, specs.dtypes[place], shape)
-        return array
-
-    def __iter__(self) -> Iterator[str]:
-        """The names in order."""
-        return iter(self._specs.places)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._specs.places)
-
-    def __repr__(self) -> str:
-        """All of them, as a dict."""
-        return repr(dict(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles as a dict of arrays."""
-        return dict, (dict(self),)
+    def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
+        specs = self._specs
+        return column(self._tensors[place], name, specs.dtypes[place], (self._rows, *specs.shapes[place]))

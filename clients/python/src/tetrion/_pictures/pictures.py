@@ -227,7 +227,7 @@ class Painter:
         field = picture[inset : inset + layout.rows * cell, inset : inset + layout.columns * cell]
         cells = scene.cells[: layout.rows].copy()
         for row, column in scene.falling:
-            if 0 <= row < layout.rows:
+            if scene.current is not None and 0 <= row < layout.rows:
                 cells[row, column] = scene.current
         waiting = min(sum(scene.garbage), layout.rows)
         if waiting:

@@ -328,7 +328,7 @@ class Recording:
         """A replayer whose game has begun."""
         create = _creator(client) or self._create
         if create is None:
-            return self._begun(_on_a_server_of_this_process)
+            return self._begun(_in_this_process)
         try:
             return self._begun(create)
         except TetrionError as error:
@@ -337,7 +337,7 @@ class Recording:
             if client is not None or not is_gone:
                 raise
             with contextlib.suppress(ServerNotFoundError):
-                return self._begun(_on_a_server_of_this_process)
+                return self._begun(_in_this_process)
             raise
 
     def _begun(self, create: CreateSession) -> Replayer:
@@ -404,13 +404,13 @@ class Recording:
             return None
 
 
-# The connection of each process to its own server; a forked child makes another.
+# The connection of each process; a forked child makes another.
 _connections: dict[int, Connection] = {}
 
 
-def _on_a_server_of_this_process(request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
+def _in_this_process(request: pb.CreateSessionRequest, snapshot_every: int) -> Session:
     connection = _connections.get(os.getpid())
-    if connection is None or (connection.server is not None and connection.server.closed):
+    if connection is None:
         connection = _connections[os.getpid()] = Connection(None)
     return Session._create(connection, request, snapshot_every)
 

@@ -22,11 +22,16 @@ from tetrion.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from tetrion._sessions.direct import Direct
+
 EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
 
 
 class Calls(ABC):
-    """The calls of a session. The arrays that they return are read-only views of the answer, without copies."""
+    """The calls of a session. The arrays that they return are read-only views of the answer, without copies.
+
+    Where the session is in this process, steps and resets of all environments go without messages.
+    """
 
     def __init__(self, link: Link) -> None:
         """Prepares for the answers of the session that `link` leads to."""
@@ -44,6 +49,11 @@ class Calls(ABC):
     def _call(self, kind: str, request: Any) -> Any:
         """Sends a request, which `StepStreamRequest` calls `kind`, and waits for its answer."""
 
+    def _direct(self) -> Direct | None:
+        """The way around messages, if it can be gone now: listeners hear messages."""
+        link = self._link
+        return None if link.listeners else link.direct
+
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Begins new episodes.
 
@@ -54,6 +64,10 @@ class Calls(ABC):
             piece_sequences: Instead of seeds, the pieces to deal: a string of the letters IOTZSJL for each environment, or
                 one for all.
         """
+        if (direct := self._direct()) is not None and env_ids is None and not len(piece_sequences):
+            observed = direct.reset(seeds)
+            if observed is not None:
+                return observed
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
         return self._answers.observed(request, self._call("reset", request))
 
@@ -64,9 +78,21 @@ class Calls(ABC):
             actions: Integers [B].
             env_ids: Which environments, in the order of the actions; all if left out, none if empty.
         """
+        if env_ids is None and (direct := self._direct()) is not None:
+            stepped = direct.step(actions)
+            if stepped is not None:
+                return stepped
         self._save_unsaved()
         request = self._step_request(actions, env_ids)
         return self._answers.stepped(request, self._call("step", request))
+
+    def _step_one(self, action: int) -> Stepped:
+        """Takes one action of 32 bits in the only environment."""
+        if (direct := self._direct()) is not None:
+            stepped = direct.step_one(action)
+            if stepped is not None:
+                return stepped
+        return self.step(np.array([action]))
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners want before the next action."""

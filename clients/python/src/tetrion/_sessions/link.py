@@ -9,13 +9,16 @@ with other numbers on the server; the link translates, so its callers notice onl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tetrion._checks.failures import invalid_answer
 from tetrion._pb import messages as pb
 from tetrion._sessions.journal import Entry, Journal
 from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import ServerUnavailableError, SessionNotFoundError, TetrionError, VersionMismatchError
+
+if TYPE_CHECKING:
+    from tetrion._sessions.direct import Direct
 
 # The calls of a session: how `StepStreamRequest` names them, and how the service does.
 METHODS = {
@@ -54,19 +57,35 @@ class Link:
     Attributes:
         connection: The connection to the server.
         message: The session as the server describes it.
-        sequence_number: The number of the last numbered call. Those sent ahead count.
         listeners: Each hears of every numbered call once it is answered, in order.
+        snapshot_every: After how many calls snapshots are to be taken, where the session can be lost; 0: never.
+        direct: The way to step the session without messages, if it is in this process.
     """
 
-    def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None) -> None:
-        """Links to a session that exists. Without a journal it cannot be made again."""
+    def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None, *, copy: bool = True) -> None:
+        """Links to a session that exists.
+
+        Args:
+            connection: The connection to its server.
+            message: The session as the server describes it.
+            journal: What it can be made again from. A session in this process is not lost, and needs none.
+            copy: Whether each answer has arrays of its own; see `Client.create_session`.
+        """
         self.connection = connection
         self.message = message
-        self.sequence_number = message.sequence_number
+        self._number = message.sequence_number
         self.listeners: list[Listener] = []
         self._journal = journal
+        self.snapshot_every = journal.every if journal is not None else 0
         # The server's numbers are smaller than ours by this, once it has seen the session made again.
         self._offset = 0
+        self.direct: Direct | None = None
+        if (native := connection.session(message.name, self)) is not None:
+            from tetrion._sessions.direct import Direct
+
+            self._journal = None
+            self.direct = Direct(native, message, copy=copy)
+            self.sequence_number = self._number
 
     @property
     def name(self) -> str:
@@ -74,14 +93,25 @@ class Link:
         return self.message.name
 
     @property
+    def sequence_number(self) -> int:
+        """The number of the last numbered call. Those sent ahead count."""
+        return self._number if self.direct is None else self.direct.native.number
+
+    @sequence_number.setter
+    def sequence_number(self, number: int) -> None:
+        if self.direct is None:
+            self._number = number
+        else:
+            self.direct.native.number = number
+
+    def let_go(self) -> None:
+        """Ends the way without messages."""
+        self._number, self.direct = self.sequence_number, None
+
+    @property
     def metadata(self) -> Sequence[tuple[str, str]]:
         """What all calls of the session send."""
         return (("x-session", self.name),)
-
-    @property
-    def snapshot_every(self) -> int:
-        """After how many calls snapshots are taken; 0: none are."""
-        return self._journal.every if self._journal is not None else 0
 
     @property
     def has_journal(self) -> bool:
@@ -224,5 +254,6 @@ class Link:
 
     def close(self) -> None:
         """Deletes the session for good: it is not made again."""
+        self.let_go()
         self._journal = None
         self.delete(self.name)

@@ -35,9 +35,12 @@ class Session(Calls):
     If its server is killed and started again, the client makes the session again in the same state; see `link`.
     """
 
-    def __init__(self, connection: Connection, message: pb.Session, *, journal: Journal | None = None) -> None:
+    def __init__(
+        self, connection: Connection, message: pb.Session, *, journal: Journal | None = None, copy: bool = True
+    ) -> None:
         """Wraps a session that exists; see `Client.create_session`. Without a journal it cannot be made again."""
-        super().__init__(Link(connection, message, journal))
+        super().__init__(Link(connection, message, journal, copy=copy))
+        self._copy = copy
         self._digits = digits.read(message.action_digits)
         numbers = math.prod(digit.size for digit in self._digits)
         if numbers != self.num_actions:
@@ -45,7 +48,13 @@ class Session(Calls):
 
     @classmethod
     def _create(
-        cls, connection: Connection, request: pb.CreateSessionRequest, snapshot_every: int, *, patient: bool = True
+        cls,
+        connection: Connection,
+        request: pb.CreateSessionRequest,
+        snapshot_every: int,
+        *,
+        copy: bool = True,
+        patient: bool = True,
     ) -> Session:
         """Makes a session on the server; `patient` waits for a server that went away."""
         request.request_id = str(uuid.uuid4())
@@ -53,11 +62,12 @@ class Session(Calls):
         call = connection.call_patiently if patient else connection.call
         message = call("CreateSession", request).session
         check_session(request.config, message)
-        return cls(connection, message, journal=Journal(request, message, snapshot_every) if snapshot_every else None)
+        journal = Journal(request, message, snapshot_every) if snapshot_every else None
+        return cls(connection, message, journal=journal, copy=copy)
 
     def __repr__(self) -> str:
         """Its name, its size and where it is, in a line."""
-        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self._connection.address}>"
+        return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self._connection.place}>"
 
     @property
     def _connection(self) -> Connection:
@@ -70,8 +80,8 @@ class Session(Calls):
         return self._link.message
 
     @property
-    def address(self) -> str:
-        """Where its server listens."""
+    def address(self) -> str | None:
+        """Where its server listens; None: it is in this process."""
         return self._connection.address
 
     @property
@@ -142,7 +152,10 @@ class Session(Calls):
 
     @property
     def snapshot_every(self) -> int:
-        """After how many calls snapshots are taken, from which it continues if the server is lost; 0: none are taken."""
+        """After how many calls snapshots are taken, from which it continues if the server is lost; 0: none are taken.
+
+        None are in this process, where a session is not lost.
+        """
         return self._link.snapshot_every
 
     @property
@@ -169,7 +182,7 @@ class Session(Calls):
         config.CopyFrom(self._message.config)
         config.num_envs = arguments.integer("num_envs", num_envs)
         request = pb.CreateSessionRequest(config=config, ttl=self._message.ttl)
-        return Session._create(self._connection, request, self.snapshot_every)
+        return Session._create(self._connection, request, self.snapshot_every, copy=self._copy)
 
     def stream(self) -> StepStream:
         """Opens a stream: the same calls with less work for each."""

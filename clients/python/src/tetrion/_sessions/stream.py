@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import queue
 from collections import deque
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import grpc
 import numpy.typing as npt
 
 from tetrion._checks import keywords
@@ -22,10 +20,13 @@ from tetrion._sessions.calls import Calls, EnvIds
 from tetrion._sessions.journal import Entry
 from tetrion._sessions.link import NUMBERED, Link
 from tetrion._transport.connection import Patience
+from tetrion._transport.transport import Exchange
 from tetrion.errors import SequenceMismatchError, ServerUnavailableError, SessionNotFoundError, TetrionError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from tetrion._sessions.direct import Direct
 
 
 @dataclass
@@ -55,19 +56,23 @@ class StepStream(Calls):
         # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
         self._interrupted = False
         self._unanswered: deque[_Sent] = deque()
-        self._requests: queue.SimpleQueue[pb.StepStreamRequest | None] = queue.SimpleQueue()
-        self._open()
+        # The call itself, which the first message opens.
+        self._exchange: Exchange | None = None
 
     @property
     def in_flight(self) -> int:
         """How many requests sent ahead wait to be received."""
         return sum(not sent.own for sent in self._unanswered)
 
-    def _open(self) -> None:
-        # Ends the thread that fed the stream before this one; it would wait for ever.
-        self._requests.put(None)
-        self._requests = queue.SimpleQueue()
-        self._responses: Any = self._link.connection.step_stream(iter(self._requests.get, None), self._link.metadata)
+    def _direct(self) -> Direct | None:
+        """Not while answers are on their way, to which the next one follows."""
+        link = self._link
+        return None if link.listeners or self._closed or self._unanswered or self._interrupted else link.direct
+
+    def _opened(self) -> Exchange:
+        if self._exchange is None:
+            self._exchange = self._link.connection.step_stream(self._link.metadata)
+        return self._exchange
 
     def _send(self, kind: str, request: Any, *, own: bool = False) -> None:
         self._link.connection.check_usable()
@@ -84,7 +89,7 @@ class StepStream(Calls):
     def _transmit(self, sent: _Sent) -> None:
         self._link.address(sent.request, sent.number)
         # The message is a copy of the request, which may be addressed again later.
-        self._requests.put(pb.StepStreamRequest(**{sent.kind: sent.request}))
+        self._opened().send(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
     def _receive(self, kind: str) -> tuple[Any, Any]:
         """The earliest request without an answer, which is of this kind, and its answer."""
@@ -152,7 +157,6 @@ class StepStream(Calls):
         """After an interrupted call: opens the stream again, and reads the answers that no caller waits for any more."""
         if not self._interrupted:
             return
-        self._responses.cancel()
         numbers = [sent.number for sent in self._unanswered]
         self._link.sequence_number = max([self._link.sequence_number, *numbers])
         self._send_again(Patience(self._link.connection), lost=False)
@@ -174,17 +178,18 @@ class StepStream(Calls):
             self._link.make_again(patience)
             with contextlib.suppress(TetrionError):
                 self._link.delete(old)
-        self._open()
+        self._opened().cancel()
+        self._exchange = None
         for sent in self._unanswered:
             self._transmit(sent)
 
     def _next(self) -> pb.StepStreamResponse:
         try:
-            response: pb.StepStreamResponse = next(self._responses)
+            response: pb.StepStreamResponse = next(self._opened())
             return response
         except StopIteration:
             raise ServerUnavailableError("the server ended the stream", code="UNAVAILABLE") from None
-        except grpc.RpcError as error:
+        except TetrionError as error:
             raise self._link.connection.failure(error) from None
 
     def _call(self, kind: str, request: Any) -> Any:
@@ -229,12 +234,13 @@ class StepStream(Calls):
         if self._closed or self._link.connection.forked:
             return
         self._closed = True
-        self._requests.put(None)
-        try:
-            for _ in self._responses:
-                pass  # Unread answers; reading them ends the stream in an orderly way.
-        except grpc.RpcError:
-            pass  # The connection is gone, which ends the stream as well.
+        if self._exchange is None:
+            return
+        self._exchange.end()
+        # Reading the unread answers ends the stream in an orderly way; a lost connection ends it as well.
+        with contextlib.suppress(TetrionError):
+            for _ in self._exchange:
+                pass
 
     def __enter__(self) -> StepStream:
         """The stream itself."""

@@ -1,7 +1,7 @@
-"""A connection to a server: a channel, its calls with their deadlines, and the patience with a server that went away.
+"""A connection to the services, on a server or in this process.
 
-It knows which calls there are and how long they may take, and nothing of what they are about: sessions, environments and
-evaluations are built on it.
+It has their calls with their deadlines, and the patience with a server that went away. It knows nothing of what calls are
+about: sessions, environments and evaluations are built on it. How calls travel is up to its `Transport`.
 """
 
 from __future__ import annotations
@@ -9,46 +9,24 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Generator, Iterator, Sequence
-from typing import Any, TypedDict
-
-import grpc
+import weakref
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from tetrion._checks import arguments
-from tetrion._checks.failures import from_rpc_error
-from tetrion._messages.answers import MAX_BYTES
 from tetrion._pb import messages as pb
-from tetrion._pb.environment_service_pb2_grpc import EnvironmentServiceStub
-from tetrion._pb.evaluation_service_pb2_grpc import EvaluationServiceStub
 from tetrion._transport import addresses
-from tetrion._transport.server import Server, shared_server
-from tetrion._transport.tls import Tls
+from tetrion._transport.inside import Inside
+from tetrion._transport.server import Server
+from tetrion._transport.tls import Tls, is_credentials
+from tetrion._transport.transport import Answers, Exchange, Metadata, Transport
 from tetrion._transport.versions import PROTOCOL_REVISION, check, stranger
 from tetrion.errors import ForkedClientError, InvalidArgumentError, ServerUnavailableError, TetrionError
 
-_LOG = logging.getLogger("tetrion")
+if TYPE_CHECKING:
+    import grpc
 
-_OPTIONS: list[tuple[str, Any]] = [
-    # Over a Unix socket or a list of addresses gRPC would send an authority that HTTP/2 servers refuse.
-    ("grpc.default_authority", "localhost"),
-    # An answer has at most so many bytes; what streams wrap around it has far less than 1 KiB.
-    ("grpc.max_receive_message_length", MAX_BYTES + 1024),
-    # The server has limits of its own and reports them.
-    ("grpc.max_send_message_length", -1),
-    # No compressed answers: gRPC does not limit what they grow to, a thousandfold at worst. Tetrion servers compress with
-    # zstd alone, which it does not read.
-    ("grpc.compression_enabled_algorithms_bitset", 1),
-    # Error details come as metadata.
-    ("grpc.max_metadata_size", 32 << 10),
-    # Pings, which the server takes, notice a peer that has vanished, in a long evaluation too.
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    # A server that comes back is found within a second; gRPC's own pauses grow to two minutes.
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 1_000),
-    # We repeat lost calls ourselves, and know how to make lost sessions again; gRPC's own retries cost every call 10 us.
-    ("grpc.enable_retries", 0),
-]
+_LOG = logging.getLogger("tetrion")
 
 
 class ConnectionSettings(TypedDict, total=False):
@@ -76,11 +54,20 @@ class ConnectionSettings(TypedDict, total=False):
     any_version: bool
 
 
+class Holder(Protocol):
+    """Who has the way to a session without messages."""
+
+    def let_go(self) -> None:
+        """Ends it."""
+        ...
+
+
 class Connection:
-    """A connection to a server. Threads may share one.
+    """A connection to the services. Threads may share one.
 
     Attributes:
-        address: Where the server listens.
+        address: Where the server listens; None: the services are in this process.
+        place: The same in words.
         server: The server, if it is a child of this process.
         settings: The arguments that make another connection like this one, in another process too.
         timeout: Seconds that a call may take.
@@ -104,7 +91,7 @@ class Connection:
 
         Args:
             address: `host:port`, `unix:/path`, or a `Server`; None: the one that the environment variable TETRION_SERVER
-                names, or else a server that is started, one for this process.
+                names, or else the services in this process.
             token: See `ConnectionSettings`, as for all that follow.
             tls: Whether and how to encrypt.
             timeout: Seconds that a call may take.
@@ -113,10 +100,11 @@ class Connection:
             any_version: Use the server even if it does not know all of the protocol.
 
         Raises:
-            InvalidArgumentError: The address is malformed, or a setting is out of range.
+            InvalidArgumentError: The address is malformed, a setting is out of range, or one about a server is given without
+                an address.
+            ServerNotFoundError: There is no address, and this package came without its extension module.
             ForkedClientError: This process was forked from one that had made connections.
         """
-        _check_fork()
         self._owner = os.getpid()
         self.settings: dict[str, Any] = {
             "address": address.address if isinstance(address, Server) else address,
@@ -130,43 +118,36 @@ class Connection:
         if address is None and (named := os.environ.get("TETRION_SERVER")):
             addresses.check(named, "TETRION_SERVER")
             address = named
-        elif address is None:
-            address = shared_server()
-        elif not isinstance(address, Server):
+        elif address is not None and not isinstance(address, Server):
             addresses.check(address)
         if token is not None and not (isinstance(token, str) and token.isascii() and token.isprintable()):
             raise InvalidArgumentError("token", "cannot be sent, expected printable ASCII characters")
-        if not isinstance(tls, (Tls, grpc.ChannelCredentials, bool)):
+        if not (isinstance(tls, (Tls, bool)) or is_credentials(tls)):
             raise arguments.wrong("tls", tls, "True, False, a tetrion.Tls or credentials of gRPC")
         self.server = address if isinstance(address, Server) else None
-        self.address = address.address if isinstance(address, Server) else address
         self.timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         self.patience = arguments.number("patience", patience, 0, "seconds, 0 or more")
         self.min_revision = 0 if arguments.flag("any_version", any_version) else PROTOCOL_REVISION
         self.connected = False
         self._closed = False
-        ours = {**dict(_OPTIONS), **_waits(self.patience)}
-        self._proxy = ""
-        if addresses.is_local(self.address):
-            ours["grpc.enable_http_proxy"] = 0
+        self._transport: Transport
+        self.address = address.address if isinstance(address, Server) else address
+        self.place = "this process" if self.address is None else self.address
+        if self.address is None:
+            for field, value in (("token", token), ("tls", tls), ("options", options)):
+                if value:
+                    raise InvalidArgumentError(field, "is given without an address, expected that of a server with it")
+            self._transport = Inside()
         else:
-            self._proxy = addresses.proxy(self.address)
-        if tls:
-            # The name that certificates are checked against must be the server's own.
-            del ours["grpc.default_authority"]
-        merged = list({**ours, **dict(self.settings["options"])}.items())
-        if tls:
-            credentials = tls if isinstance(tls, grpc.ChannelCredentials) else (Tls() if tls is True else tls).credentials()
-            self._channel = grpc.secure_channel(self.address, credentials, merged)
-        else:
-            self._channel = grpc.insecure_channel(self.address, merged)
+            from tetrion._transport.remote import Remote  # only where it is used, since gRPC takes long to load
+
+            self._transport = Remote(self.address, tls, self.patience, self.settings["options"])
         self._token = (("authorization", f"Bearer {token}"),) if token is not None else ()
         self._request_id = ""
-        self._environment: Any = EnvironmentServiceStub(self._channel)  # type: ignore[no-untyped-call]
-        self._evaluation: Any = EvaluationServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._info: pb.GetServerInfoResponse | None = None
+        self._holders: weakref.WeakSet[Holder] = weakref.WeakSet()
+        _connections.add(self)
         self._catalog: pb.GetCatalogResponse | None = None
-        _note_use()
 
     @property
     def request_id(self) -> str:
@@ -206,14 +187,14 @@ class Connection:
             raise self._closed_error()
         if self.forked:
             raise ForkedClientError(
-                f"process {os.getpid()} was forked from {self._owner} and cannot use its connection to {self.address}",
+                f"process {os.getpid()} was forked from {self._owner} and cannot use its connection to {self.place}",
                 code="FAILED_PRECONDITION",
                 reason="FORKED",
             )
 
     def _closed_error(self) -> TetrionError:
         return TetrionError(
-            f"the client of {self.address} was closed, and so were its sessions; make a new one, and close it last",
+            f"the client of {self.place} was closed, and so were its sessions; make a new one, and close it last",
             code="CANCELLED",
         )
 
@@ -237,23 +218,15 @@ class Connection:
         if method != "GetServerInfo":
             self.check_server()
         try:
-            response = getattr(self._environment, method)(
-                request, timeout=_grpc_timeout(self.timeout), metadata=(*self._metadata, *metadata)
-            )
-        except grpc.RpcError as error:
+            response = self._transport.call(method, request, self.timeout, (*self._metadata, *metadata))
+        except TetrionError as error:
             raise self.failure(error) from None
         self.connected = True
         return response
 
-    def failure(self, error: grpc.RpcError) -> TetrionError:
-        """The exception for a failed call. If no server answered, it names the proxy that was used."""
-        if self._closed:
-            return self._closed_error()
-        made = from_rpc_error(error)
-        if self._proxy and not made.reason:
-            message = f"{made.details}; the connection to {self.address} went through the proxy {self._proxy}"
-            return type(made)(f"{message}: to go without, list the host in no_proxy", code=made.code)
-        return made
+    def failure(self, error: TetrionError) -> TetrionError:
+        """The exception for a failed call: that the client was closed, if it was."""
+        return self._closed_error() if self._closed else error
 
     def call_patiently(self, method: str, request: Any) -> Any:
         """Repeats a call until the server answers. The call changes nothing, or its request has an id of its own."""
@@ -264,21 +237,25 @@ class Connection:
             except ServerUnavailableError as error:
                 patience.wait(error)
 
-    def step_stream(
-        self, requests: Iterator[pb.StepStreamRequest], metadata: Sequence[tuple[str, str]]
-    ) -> Iterator[pb.StepStreamResponse]:
+    def session(self, name: str, holder: Holder) -> Any:
+        """The way to a session without messages, if it is in this process; else None.
+
+        The holder must let go of it when the connection is closed, and in a forked child.
+        """
+        self.check_usable()
+        self._holders.add(holder)
+        return self._transport.session(name)
+
+    def step_stream(self, metadata: Metadata) -> Exchange:
         """Opens a stream of a session."""
         self.check_usable()
-        responses: Iterator[pb.StepStreamResponse] = self._environment.StepStream(
-            requests, metadata=(*self._metadata, *metadata)
-        )
-        return responses
+        return self._transport.exchange("StepStream", (*self._metadata, *metadata))
 
-    def watch(self, request: pb.WatchSessionRequest) -> Any:
-        """Watches a session: the call, which is an iterator of its messages and can be cancelled."""
+    def watch(self, request: pb.WatchSessionRequest) -> Answers:
+        """Watches a session."""
         self.check_usable()
         self.check_server()
-        return self._environment.WatchSession(request, metadata=(*self._metadata, ("x-session", request.session)))
+        return self._transport.stream("WatchSession", request, None, (*self._metadata, ("x-session", request.session)))
 
     def evaluate(
         self, request: pb.EvaluatePoliciesRequest, timeout: float | None = None
@@ -286,14 +263,13 @@ class Connection:
         """Plays many games and yields the messages as they come. Closing the iterator ends the games on the server."""
         self.check_usable()
         self.check_server()
-        timeout = None if timeout is None else _grpc_timeout(timeout)
         request.min_revision = self.min_revision
-        call = self._evaluation.EvaluatePolicies(request, timeout=timeout, metadata=self._metadata)
+        call = self._transport.stream("EvaluatePolicies", request, timeout, self._metadata)
         try:
             for message in call:
                 self.connected = True
                 yield message
-        except grpc.RpcError as error:
+        except TetrionError as error:
             raise self.failure(error) from None
         finally:
             call.cancel()
@@ -308,9 +284,9 @@ class Connection:
         try:
             info: pb.GetServerInfoResponse = self.call_patiently("GetServerInfo", pb.GetServerInfoRequest())
         except TetrionError as error:
-            raise (stranger(self.address, error) if self._info is None else error) from None
+            raise (stranger(self.place, error) if self._info is None else error) from None
         if self._info is None:
-            check(self.address, info, self.min_revision)
+            check(self.place, info, self.min_revision)
         self._info = info
         return info
 
@@ -338,44 +314,25 @@ class Connection:
         """Closes the channel; does nothing in a forked child."""
         if not self.forked:
             self._closed = True
-            self._channel.close()
+            self._let_go()
+            self._transport.close()
+
+    def _let_go(self) -> None:
+        """Takes the way without messages from those who have it: they find out what is wrong when they call."""
+        for holder in self._holders:
+            holder.let_go()
 
 
-# Whether this process ever made a connection. Closing it does not make a fork safe again: threads of gRPC stay for a while,
-# and some forked children then hung, also with GRPC_ENABLE_FORK_SUPPORT.
-_was_used = False
-# The process from which this one was forked when it was too late for that.
-_forked_from: int | None = None
+_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
-def _check_fork() -> None:
-    """Refuses to begin a connection where gRPC cannot: it would hang or abort.
-
-    Raises:
-        ForkedClientError: This process was forked from one that had used gRPC.
-    """
-    if _forked_from is not None:
-        raise ForkedClientError(
-            f"process {os.getpid()} was forked from {_forked_from}, which had used its clients or environments, so gRPC may "
-            "hang or abort here",
-            code="FAILED_PRECONDITION",
-            reason="FORKED",
-        )
-
-
-def _note_use() -> None:
-    global _was_used
-    _was_used = True
-
-
-def _note_fork() -> None:
-    global _forked_from
-    if _was_used:
-        _forked_from = os.getppid()
+def _let_go_in_child() -> None:
+    for connection in _connections:
+        connection._let_go()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
+    os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 def checked_options(options: Any) -> tuple[tuple[str, int | str | bytes], ...]:
@@ -387,28 +344,6 @@ def checked_options(options: Any) -> tuple[tuple[str, int | str | bytes], ...]:
         if not (is_pair and isinstance(option[0], str) and isinstance(option[1], (int, str, bytes))):
             raise arguments.wrong(f"options[{place}]", option, "a name with an integer or a string")
     return tuple((name, value) for name, value in listed)
-
-
-def _grpc_timeout(seconds: float) -> float | None:
-    """A timeout for gRPC, whose clock does not reach further than some centuries."""
-    return seconds if seconds < 1e9 else None
-
-
-def _waits(patience: float) -> dict[str, int]:
-    """How long gRPC waits for a peer that is silent, by the patience of the caller: 40 seconds at most, 10 at least."""
-
-    def between(low: int, high: int) -> int:
-        return int(min(max(patience, low), high) * 1000)
-
-    return {
-        # After so long a silence the peer is asked for a sign, and has so long to give one.
-        "grpc.keepalive_time_ms": between(5, 30),
-        "grpc.keepalive_timeout_ms": between(5, 10),
-        # The same for pings that measure the connection.
-        "grpc.http2.ping_timeout_ms": between(5, 10),
-        # How long a connection may take. A frozen server takes it, and never speaks.
-        "grpc.min_reconnect_backoff_ms": between(5, 20),
-    }
 
 
 class Patience:

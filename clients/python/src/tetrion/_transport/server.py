@@ -6,12 +6,12 @@ no server is left behind.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import selectors
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -21,16 +21,17 @@ from pathlib import Path
 from types import TracebackType
 
 from tetrion._checks import arguments
+from tetrion._transport import inside
 from tetrion.errors import ServerNotFoundError, ServerNotStartedError
 
 _READY = "tetrion listening on "
 
 
-def find_binary() -> Path:
-    """Finds the server program.
+def find_program() -> list[str]:
+    """Finds the `tetrion` program: the command that runs it.
 
-    Looks in the environment variable TETRION_BINARY, then in this package (some wheels contain one), then on PATH, then in
-    the target folders of the checkout that contains this package.
+    Looks in the environment variable TETRION_BINARY, then in this package, whose extension module contains the program, then
+    on PATH, then in the target folders of the checkout that contains this package.
 
     Raises:
         ServerNotFoundError: There is none, or TETRION_BINARY names something that cannot run.
@@ -40,21 +41,22 @@ def find_binary() -> Path:
         found = shutil.which(named)
         if found is None:
             raise ServerNotFoundError(f"TETRION_BINARY is {named!r}, which is not a program that can run")
-        return Path(found)
-    for name in (Path(__file__).parents[1] / "_bin/tetrion", "tetrion"):
-        found = shutil.which(name)
-        if found is not None:
-            return Path(found)
+        return [found]
+    if inside.is_available():
+        return [sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "_program.py")]
+    candidates: list[str | Path] = ["tetrion"]
     for folder in Path(__file__).resolve().parents:
         if (folder / "proto/tetrion/v1").is_dir():
-            for profile in ("release", "debug"):
-                found = shutil.which(folder / "target" / profile / "tetrion")
-                if found is not None:
-                    return Path(found)
+            candidates += [folder / "target" / profile / "tetrion" for profile in ("release", "debug")]
+    for candidate in candidates:
+        found = shutil.which(candidate)
+        # A script on PATH is the command of this package, which would look for the program here again.
+        if found is not None and Path(found).read_bytes()[:2] != b"#!":
+            return [found]
     raise ServerNotFoundError(
-        "no Tetrion server to start: this package came without one. Build one with `cargo build --release` in a checkout "
-        "and either name it in the environment variable TETRION_BINARY, put it on PATH, or install this package from that "
-        "checkout with `pip install -e`; or give the address of a running server, such as address='127.0.0.1:50451', or "
+        "no Tetrion server to start: this package came without one. Install this package where cargo is, or from a wheel; "
+        "or build a server with `cargo build --release` in a checkout and name it in the environment variable "
+        "TETRION_BINARY or put it on PATH; or give the address of a running server, such as address='127.0.0.1:50451', or "
         "name it in TETRION_SERVER"
     )
 
@@ -80,7 +82,8 @@ class Server:
         """Starts a server and waits until it listens.
 
         Args:
-            binary: The program; found by `find_binary` if left out.
+            binary: The program. Left out: the one that the environment variable TETRION_BINARY names, this package's own,
+                or one on PATH.
             args: Further flags of `tetrion serve`.
             timeout: Seconds to wait for it.
 
@@ -92,7 +95,7 @@ class Server:
         self._owner = os.getpid()
         self._closed = False
         self._lock = threading.Lock()
-        program = Path(binary) if binary is not None else find_binary()
+        self._program = [os.fspath(binary)] if binary is not None else find_program()
         # Settings that the user made for other servers (tokens, addresses, certificates) are not meant for this one.
         environment = {
             key: value
@@ -100,14 +103,13 @@ class Server:
             if not key.startswith("TETRION_SERVE_") and key != "TETRION_CONFIG"
         }
         self._environment = environment
-        self._program = str(program)
         self._args = [str(flag) for flag in arguments.items("args", args, "a list of flags such as ['--threads', '2']")]
         self._timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         _servers.add(self)
         self._start("127.0.0.1:0")
 
     def _start(self, listen: str) -> None:
-        command = [self._program, "serve", "--listen", listen, "--exit-on-stdin-eof", "--log", "warn", *self._args]
+        command = [*self._program, "serve", "--listen", listen, "--exit-on-stdin-eof", "--log", "warn", *self._args]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -119,7 +121,7 @@ class Server:
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as error:
-            raise ServerNotFoundError(f"cannot run {self._program}: {error.strerror}") from error
+            raise ServerNotFoundError(f"cannot run {self._program[0]}: {error.strerror}") from error
         line = self._first_line(self._timeout)
         if not line.startswith(_READY):
             self._end(10.0)
@@ -206,24 +208,6 @@ class Server:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Ends the server."""
         self.close()
-
-
-_shared: tuple[int, Server] | None = None
-_shared_lock = threading.Lock()
-
-
-def shared_server() -> Server:
-    """The shared server of this process, started when it is first needed.
-
-    A forked child gets one of its own: the parent may end its server at any time.
-    """
-    global _shared
-    with _shared_lock:
-        if _shared is None or _shared[0] != os.getpid() or _shared[1].closed:
-            _shared = (os.getpid(), Server())
-            atexit.register(_shared[1].close)
-        _shared[1].revive()
-        return _shared[1]
 
 
 def _leave_servers_to_parent() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-import grpc
+from typing import TYPE_CHECKING, Any
 
 from tetrion.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import grpc
 
 File = str | os.PathLike[str]
 
@@ -35,11 +38,19 @@ class Tls:
         """
         if (self.client_cert is None) != (self.client_key is None):
             raise InvalidArgumentError("tls", "needs client_cert and client_key, or neither")
+        import grpc  # only where it is used, since it takes long to load
+
         return grpc.ssl_channel_credentials(
             _read("tls.ca_cert", self.ca_cert, b"CERTIFICATE"),
             _read("tls.client_key", self.client_key, b"PRIVATE KEY"),
             _read("tls.client_cert", self.client_cert, b"CERTIFICATE"),
         )
+
+
+def is_credentials(value: Any) -> bool:
+    """Whether a value is credentials of gRPC, which nobody has without having loaded it."""
+    grpc = sys.modules.get("grpc")
+    return grpc is not None and isinstance(value, grpc.ChannelCredentials)
 
 
 def _read(field: str, file: File | None, label: bytes) -> bytes | None:

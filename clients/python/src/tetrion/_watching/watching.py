@@ -13,8 +13,6 @@ import weakref
 from types import TracebackType
 from typing import Any
 
-import grpc
-
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
 from tetrion._messages.answers import check_size
@@ -229,7 +227,7 @@ class _Reader:
         self._call = self._connection.watch(self._request)
         try:
             first: pb.WatchSessionResponse = next(self._call)
-        except grpc.RpcError as error:
+        except TetrionError as error:
             raise self._connection.failure(error) from None
         except StopIteration:
             raise _broken_off() from None
@@ -247,7 +245,7 @@ class _Reader:
                         self._newest = message.frame
                         self._changed.notify_all()
                 error: TetrionError = _broken_off()
-            except grpc.RpcError as problem:
+            except TetrionError as problem:
                 error = self._connection.failure(problem)
             try:
                 self._find(error)

@@ -1,0 +1,28 @@
+"""The `tetrion` program, which the extension module contains.
+
+Servers run this file by its path: it loads the extension module alone, and not the package with all that it needs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str]) -> None:
+    """Runs the program, and ends this process as it does."""
+    file = next(Path(__file__).parent.glob("_native.*"))
+    spec = importlib.util.spec_from_file_location("_native", file)
+    assert spec is not None, "it is an extension module"
+    assert spec.loader is not None, "it is an extension module"
+    native = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(native)
+    # The program handles Ctrl-C itself, or leaves it to the system.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    native.main(["tetrion", *arguments], [sys.executable, "-I", "-S", __file__])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

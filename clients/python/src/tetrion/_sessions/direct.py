@@ -1,0 +1,129 @@
+"""Steps and resets of a session in this process, without messages.
+
+What is unusual is not done here: actions that are no plain array of integers, seeds that are not one for each environment,
+and whatever is refused. The call then goes the long way, which does it or says what is wrong.
+
+The answer to a step is a block of bytes with every tensor at its place; see `_native.Session`. Arrays are views of it.
+Either each answer gets a block of its own, or two blocks take turns, and their arrays are made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tetrion._checks import arguments
+from tetrion._messages.answers import AnswerDecoder, Observed, Stepped
+from tetrion._messages.seedings import DrawnSeeds, SeedsLike
+from tetrion._messages.tensors import Arrays, LazyArrays, Specs
+from tetrion._pb import messages as pb
+
+
+class _Block:
+    """A block, and the arrays in it."""
+
+    __slots__ = ("bytes", "observed", "stepped")
+
+    def __init__(self, block: Any, observed: Observed, stepped: Stepped) -> None:
+        self.bytes = block
+        self.observed = observed
+        self.stepped = stepped
+
+
+class _Views(LazyArrays):
+    """Arrays of a block by name. Each is made when it is first read."""
+
+    __slots__ = ("_fields", "_record")
+
+    def __init__(self, specs: Specs, record: npt.NDArray[np.void], fields: Sequence[str]) -> None:
+        super().__init__(specs)
+        self._record = record
+        self._fields = fields
+
+    def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
+        return self._record[self._fields[place]]
+
+
+class Direct:
+    """Steps and resets of all environments of one session.
+
+    Attributes:
+        native: The session, a `_native.Session`, which counts the calls.
+    """
+
+    def __init__(self, native: Any, message: pb.Session, *, copy: bool) -> None:
+        """Prepares the places of all arrays.
+
+        Args:
+            native: The session, a `_native.Session`.
+            message: What describes it.
+            copy: Whether each answer has arrays of its own. If not, the step after the next one overwrites them.
+        """
+        self.native = native
+        self._answers = answers = AnswerDecoder(message)
+        rows, places = answers.num_envs, native.places()
+        kinds: list[tuple[Any, tuple[int, ...]]] = [(np.float32, ()), (np.bool_, ()), (np.bool_, ())]
+        for specs in (answers.observations, answers.infos):
+            kinds += zip(specs.dtypes, specs.shapes, strict=True)
+        self._has_mask = len(places) > len(kinds)
+        if self._has_mask:
+            kinds.append((np.bool_, (answers.num_actions,)))
+        # numpy finds the arrays of a block faster as the fields of a record than by their places.
+        names = [str(place) for place in range(len(kinds))]
+        self._record = np.dtype(
+            {"names": names, "formats": [(dtype, (rows, *shape)) for dtype, shape in kinds], "offsets": places}
+        )
+        self._observations = names[3 : 3 + len(answers.observations.places)]
+        self._infos = names[3 + len(self._observations) :]
+        self._blocks = None if copy else (self._made(), self._made())
+
+    def _made(self) -> _Block:
+        """A new block."""
+        answers, block = self._answers, self.native.block()
+        record: npt.NDArray[np.void] = np.ndarray((), self._record, block)
+        observations: Arrays = _Views(answers.observations, record, self._observations)
+        infos: Arrays = _Views(answers.infos, record, self._infos)
+        mask = record[self._infos[-1]] if self._has_mask else None
+        stepped = Stepped(observations, record["0"], record["1"], record["2"], mask, infos, None)
+        return _Block(block, Observed(observations, mask, infos), stepped)
+
+    def _next(self) -> _Block:
+        """The block for the next answer."""
+        blocks = self._blocks
+        if blocks is None:
+            return self._made()
+        self._blocks = blocks[1], blocks[0]
+        return blocks[1]
+
+    def step(self, actions: Any) -> Stepped | None:
+        """Takes one action in each environment; None if it was not done."""
+        block = self._next()
+        return self._stepped(block, self.native.step(block.bytes, actions))
+
+    def step_one(self, action: int) -> Stepped | None:
+        """Takes one action of 32 bits in the only environment; None if it was not done."""
+        block = self._next()
+        return self._stepped(block, self.native.step_one(block.bytes, action))
+
+    def _stepped(self, block: _Block, done: bytes | bool) -> Stepped | None:
+        if done is True:
+            return block.stepped
+        if done is False:
+            return None
+        last = self._answers.final(pb.FinalBatch.FromString(done), self._answers.num_envs)
+        return block.stepped._replace(final=last)
+
+    def reset(self, seeds: SeedsLike) -> Observed | None:
+        """Begins an episode in each environment; None if it was not done."""
+        listed = None
+        if seeds is not None:
+            if isinstance(seeds, DrawnSeeds):
+                return None
+            listed = arguments.seeds("seeds", seeds)
+            if len(listed) != self._answers.num_envs:
+                return None
+        block = self._next()
+        return block.observed if self.native.reset(block.bytes, listed) else None

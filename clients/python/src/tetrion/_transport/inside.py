@@ -1,0 +1,116 @@
+"""Calls of the services in this process: no server, no port, no socket.
+
+The extension module `tetrion._native` contains the services. A process starts them once, and its clients share them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tetrion._checks import arguments
+from tetrion._checks.failures import from_call
+from tetrion._transport.transport import METHODS, Answers, Exchange, Metadata, Transport
+from tetrion.errors import ServerNotFoundError
+
+_native: Any
+try:
+    from tetrion import _native
+except ImportError:  # A package without it uses servers alone.
+    _native = None
+
+# How many threads play the games of evaluations in this process; unset: one per core.
+THREADS = "TETRION_THREADS"
+
+_lock = threading.Lock()
+# The services by process: a forked child, which has none of its parent's threads, starts some of its own.
+_services: dict[int, Any] = {}
+
+
+def is_available() -> bool:
+    """Whether this package has the extension module."""
+    return _native is not None
+
+
+def _started() -> Any:
+    """The services of this process.
+
+    Raises:
+        ServerNotFoundError: This package came without them.
+    """
+    if _native is None:
+        raise ServerNotFoundError(
+            "this package was installed without the services that play in Python's own process. Install it where cargo and "
+            "a C compiler are, or from a wheel; or give the address of a server, such as address='127.0.0.1:50451', or name "
+            "it in TETRION_SERVER"
+        )
+    with _lock:
+        services = _services.get(os.getpid())
+        if services is None:
+            named = os.environ.get(THREADS) or "0"
+            if not (named.isdecimal() and int(named) <= 1024):
+                raise arguments.wrong(THREADS, named, "a number of threads from 0, one per core, to 1024")
+            services = _services[os.getpid()] = _native.Services(int(named))
+        return services
+
+
+class Inside(Transport):
+    """The services of this process."""
+
+    def __init__(self) -> None:
+        """Starts them unless they run."""
+        self._services = _started()
+
+    def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
+        """Makes a call with one answer."""
+        path, _, answer = METHODS[method]
+        try:
+            data = self._services.call(path, request.SerializeToString(), metadata, timeout)
+        except _native.CallError as error:
+            raise from_call(*error.args) from None
+        return answer.FromString(data)
+
+    def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
+        """Begins a call with one request and many answers."""
+        path, _, answer = METHODS[method]
+        return _Answers(self._services.stream(path, request.SerializeToString(), metadata, timeout), answer.FromString)
+
+    def exchange(self, method: str, metadata: Metadata) -> Exchange:
+        """Begins a call with many requests and many answers."""
+        path, _, answer = METHODS[method]
+        return _Answers(self._services.exchange(path, metadata), answer.FromString)
+
+    def session(self, name: str) -> Any:
+        """The way to a session without messages, a `_native.Session`."""
+        try:
+            return self._services.session(name)
+        except _native.CallError as error:
+            raise from_call(*error.args) from None
+
+    def close(self) -> None:
+        """Does nothing: other clients use the services too."""
+
+
+class _Answers:
+    """The answers of a call, decoded, with failures as `TetrionError`s."""
+
+    def __init__(self, call: Any, decode: Callable[[bytes], Any]) -> None:
+        self._call = call
+        self._decode = decode
+        self.end = call.end
+        self.cancel = call.cancel
+
+    def __iter__(self) -> _Answers:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            data = next(self._call)
+        except _native.CallError as error:
+            raise from_call(*error.args) from None
+        return self._decode(data)
+
+    def send(self, request: Any) -> None:
+        self._call.send(request.SerializeToString())

@@ -1,0 +1,106 @@
+"""What a connection makes its calls through: gRPC to a server, or the services in this process.
+
+A transport knows how calls travel, and nothing of what they are about. Its failures are `TetrionError`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from google.protobuf.message_factory import GetMessageClass
+
+from tetrion._pb import environment_service_pb2, evaluation_service_pb2
+
+Metadata = Sequence[tuple[str, str]]
+
+
+class Method(NamedTuple):
+    """A call of the protocol.
+
+    Attributes:
+        path: Its path in requests.
+        answer: The class of its answers.
+        request: The class of its requests.
+    """
+
+    path: str
+    request: Any
+    answer: Any
+
+
+def _methods() -> dict[str, Method]:
+    files = (environment_service_pb2.DESCRIPTOR, evaluation_service_pb2.DESCRIPTOR)
+    services = [service for file in files for service in file.services_by_name.values()]
+    return {
+        method.name: Method(
+            f"/{service.full_name}/{method.name}", GetMessageClass(method.input_type), GetMessageClass(method.output_type)
+        )
+        for service in services
+        for method in service.methods
+    }
+
+
+# Every call of the protocol by its name.
+METHODS = _methods()
+
+
+class Answers(Protocol):
+    """The answers of a call, one after the other."""
+
+    def __iter__(self) -> Answers:
+        """The answers themselves."""
+        ...
+
+    def __next__(self) -> Any:
+        """Waits for the next answer.
+
+        Raises:
+            StopIteration: There are no more.
+            TetrionError: The call failed.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Ends the call; a thread that waits for an answer gets none."""
+        ...
+
+
+class Exchange(Answers, Protocol):
+    """A call with many requests and many answers."""
+
+    def send(self, request: Any) -> None:
+        """Sends a request without waiting."""
+        ...
+
+    def end(self) -> None:
+        """Says that no more requests come."""
+        ...
+
+
+class Transport(Protocol):
+    """Where calls go."""
+
+    def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
+        """Makes a call with one answer, and returns it.
+
+        Raises:
+            TetrionError: The call failed.
+        """
+        ...
+
+    def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
+        """Begins a call with one request and many answers."""
+        ...
+
+    def exchange(self, method: str, metadata: Metadata) -> Exchange:
+        """Begins a call with many requests and many answers."""
+        ...
+
+    def session(self, name: str) -> Any:
+        """The way to a session without messages; None if there is none."""
+        ...
+
+    def close(self) -> None:
+        """Ends every call."""
+        ...

@@ -1,0 +1,451 @@
+"""The services in this process and on a server do the same, byte for byte, by whichever way a call goes."""
+
+import gc
+import multiprocessing
+import os
+import pickle
+import random
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import gymnasium
+import numpy as np
+import pytest
+
+import tetrion
+from tetrion import _native
+from tetrion._sessions.session import Session
+
+
+@pytest.fixture(scope="module")
+def inside():
+    with tetrion.Client() as client:
+        yield client
+
+
+class Deaf:
+    """A listener, for which a session makes its calls with messages."""
+
+    def __init__(self):
+        self.unsaved = set()
+
+    def heard(self, kind, request, response):
+        pass
+
+    def saved(self, env_ids, states):
+        pass
+
+
+def with_messages(session: Session) -> Session:
+    session._listen(Deaf())
+    return session
+
+
+def contents(answer):
+    """Everything in an answer, as bytes."""
+    if answer is None or isinstance(answer, (int, float)):
+        return answer
+    if isinstance(answer, np.ndarray):
+        return answer.dtype.str, answer.shape, answer.tobytes()
+    if isinstance(answer, tuple):
+        return [contents(part) for part in answer]
+    return [(name, contents(array)) for name, array in answer.items()]
+
+
+def without_id(error):
+    """What an error says but for the id of the request, which is random."""
+    return re.sub(", request [0-9a-f]+", "", str(error))
+
+
+CONFIGURATIONS = [
+    {},
+    {"autoreset_mode": "same_step", "max_episode_steps": 7, "features": "bcts8", "observations": ["board", "features"]},
+    {"autoreset_mode": "disabled", "infos": ["lines", "landing_row", "seed"], "action_mask": False},
+    {"rules": {"width": 32, "height": 40, "preview": 3}, "observations": ["board", "board_bits", "queue", "heights"]},
+    {"rules": "guideline", "infos": ["spin", "attack", "lines"], "autoreset_mode": "same_step"},
+    {"rules": {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}},
+    {"rules": {"piece_set": "pentominoes", "width": 12}, "invalid_action_policy": "ignore"},
+]
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=repr)
+@pytest.mark.parametrize("num_envs", [1, 3, 40])
+def test_random_games(inside, remote, num_envs, configuration):
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    configuration = {"seed": 5, "invalid_action_policy": "terminate", **configuration}
+    sessions = [
+        inside.create_session(num_envs, **configuration, copy=True),
+        inside.create_session(num_envs, **configuration, copy=False),
+        with_messages(inside.create_session(num_envs, **configuration)),
+        remote.create_session(num_envs, **configuration),
+    ]
+    sessions.append(inside.create_session(num_envs, **configuration).stream())
+    assert sessions[0]._direct() is not None
+    assert sessions[2]._direct() is None
+
+    def same(call):
+        first, *others = [contents(call(session)) for session in sessions]
+        for other in others:
+            assert other == first
+        return call
+
+    same(lambda session: session.reset())
+    for step in range(60):
+        if rng.random() < 0.05:
+            seeds = rng.integers(1 << 62, size=num_envs).tolist()
+            same(lambda session, seeds=seeds: session.reset(seeds=seeds))
+        actions = rng.integers(sessions[0].num_actions, size=num_envs)
+        if configuration.get("autoreset_mode") == "disabled" and step % 5 == 0:
+            same(lambda session: session.reset())
+        # Over all transports an episode that has ended refuses the step.
+        outcomes = []
+        for session in sessions:
+            try:
+                outcomes.append(contents(session.step(actions)))
+            except tetrion.EpisodeEndedError as error:
+                outcomes.append(without_id(error))
+        assert all(outcome == outcomes[0] for outcome in outcomes)
+        numbers = {session._link.sequence_number for session in sessions}
+        assert len(numbers) == 1
+    same(lambda session: [np.frombuffer(state, np.uint8) for state in session.save_state()] and None)
+    states = [session.save_state() for session in sessions]
+    assert all(state == states[0] for state in states)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [0, 1, 2],
+        (0, 1, 2),
+        np.array([0, 1, 2], np.int8),
+        np.array([0, 1, 2], np.uint64),
+        np.array([0, 1, 2], ">i8"),
+        np.array([0, 9, 1, 9, 2, 9])[::2],
+        np.array([2, 1, 0])[::-1],
+        np.array([0.0, 1.0, 2.0]),
+        np.array([[0, 1, 2]]),
+        np.array([0, 1]),
+        np.array([0, 1, 2, 3]),
+        np.array([0, 1, 1 << 40]),
+        np.array([0, 1, -5]),
+        np.array([0, 1, 10_000]),
+        np.array([True, False, True]),
+        np.array([0.5, 1, 2]),
+        np.array(["a", "b", "c"]),
+        np.array([0, 1, None]),
+        np.array(3),
+        3,
+        None,
+        "abc",
+        b"abc",
+        bytearray(24),
+        memoryview(np.array([0, 1, 2])),
+        np.ma.masked_array([0, 1, 2], [False, True, False]),
+    ],
+    ids=repr,
+)
+def test_any_actions(inside, remote, actions):
+    """What is a plain array takes the short way, and anything else the long one; both accept and refuse the same."""
+    outcomes = []
+    sessions = [
+        inside.create_session(3, seed=1),
+        with_messages(inside.create_session(3, seed=1)),
+        remote.create_session(3, seed=1),
+    ]
+    for session in sessions:
+        session.reset()
+        before = session.save_state()
+        try:
+            outcomes.append(contents(session.step(actions)))
+        except (tetrion.TetrionError, tetrion.InvalidArgumentError) as error:
+            outcomes.append((type(error), without_id(error)))
+            assert session.save_state() == before
+            assert session.sequence_number == 1
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+
+
+def test_a_refused_step_leaves_the_arrays_as_they_were(inside):
+    session = inside.create_session(2, seed=1, copy=False, autoreset_mode="disabled")
+    first = session.reset()
+    second = session.step([0, 0])
+    kept = contents(first), contents(second)
+    for wrong in (np.array([0, 10_000]), np.array([-1, 0])):
+        for _ in range(3):
+            with pytest.raises(tetrion.IllegalActionError):
+                session.step(wrong)
+    assert (contents(first), contents(second)) == kept
+
+
+def test_arrays_without_copies_take_turns(inside):
+    session = inside.create_session(2, seed=1, copy=False)
+    session.reset()
+    answers = [session.step(np.zeros(2, np.int64)) for _ in range(4)]
+    boards = [answer.observations["board"] for answer in answers]
+    assert boards[0] is boards[2]
+    assert boards[1] is boards[3]
+    assert not np.array_equal(boards[0], boards[1])
+    assert not boards[0].flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        answers[0].rewards[0] = 1
+    kept = boards[0]
+    session.close()
+    del session, answers, boards
+    gc.collect()
+    assert kept.sum() > 0  # The memory lives as long as an array looks into it.
+
+
+def test_arrays_with_copies_are_an_answers_own(inside):
+    session = inside.create_session(2, seed=1)
+    boards = [session.reset().observations["board"]]
+    boards += [session.step(np.zeros(2, np.int64)).observations["board"] for _ in range(4)]
+    assert [board.sum() for board in boards] == [0, 8, 16, 24, 32]
+
+
+def test_an_ended_session_is_refused(inside):
+    session = inside.create_session(2)
+    session.reset()
+    native = session._link.direct.native
+    block = native.block()
+    session.close()
+    with pytest.raises(tetrion.SessionNotFoundError):
+        session.step(np.zeros(2, np.int64))
+    assert native.step(block, np.zeros(2, np.int64)) is False
+
+
+def test_the_block_of_another_session_is_refused(inside):
+    few, many = (inside.create_session(num_envs)._link.direct.native for num_envs in (2, 3))
+    with pytest.raises(ValueError, match="another session"):
+        many.step(few.block(), np.zeros(3, np.int64))
+    with pytest.raises(TypeError):
+        many.step(bytearray(10_000), np.zeros(3, np.int64))
+    with pytest.raises(TypeError):
+        _native.Block()
+
+
+def test_a_number_that_is_not_the_next_is_refused(inside):
+    """Another user of the session has moved it."""
+    session = inside.create_session(2, seed=1)
+    session.reset()
+    other = with_messages(Session(inside._connection, session._message))
+    other._link.sequence_number = 1
+    other.step([0, 0])
+    with pytest.raises(tetrion.errors.SequenceMismatchError):
+        session.step(np.ones(2, np.int64))
+    session.refresh()
+    session.step(np.zeros(2, np.int64))
+
+
+def test_threads(inside):
+    """Each has sessions of its own, and all share the services."""
+    failures = []
+
+    def play(seed):
+        try:
+            with inside.create_session(
+                64, seed=seed, autoreset_mode="same_step", invalid_action_policy="terminate"
+            ) as session:
+                session.reset()
+                lines = 0.0
+                for _ in range(300):
+                    lines += session.step(np.zeros(64, np.int64)).rewards.sum()
+                inside.evaluate("bcts", seeds=[seed], max_pieces=50)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=play, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive()
+    assert not failures
+
+
+def test_threads_that_share_a_session(inside):
+    """Nothing breaks; a call either is the next one or is refused."""
+    session = inside.create_session(2000, seed=1, copy=False, autoreset_mode="same_step", invalid_action_policy="terminate")
+    session.reset()
+    unexpected = []
+
+    def step():
+        for _ in range(100):
+            try:
+                session.step(np.zeros(2000, np.int64))
+            except (tetrion.errors.SequenceMismatchError, ValueError):
+                session._link.sequence_number = session._link.ask("GetSession", _get()).session.sequence_number
+            except BaseException as error:
+                unexpected.append(error)
+
+    def _get():
+        from tetrion._pb import messages as pb
+
+        return pb.GetSessionRequest()
+
+    threads = [threading.Thread(target=step) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive()
+    assert not unexpected
+
+
+def in_a_process(script: str, *arguments: str) -> subprocess.CompletedProcess:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TETRION_")}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment,
+    )
+
+
+def test_it_needs_neither_grpc_nor_a_port():
+    done = in_a_process("""
+        import sys, gymnasium, tetrion
+        env = gymnasium.make("tetrion/Placement-v0")
+        env.reset(seed=1)
+        env.step(0)
+        tetrion.Client().evaluate("bcts", seeds=[1], max_pieces=10)
+        assert "grpc" not in sys.modules
+        print("played")
+    """)
+    assert done.stdout == "played\n", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_forks():
+    """What the parent had is refused in the child, and what the child makes works, however often."""
+    done = in_a_process("""
+        import os, threading, warnings
+        import numpy as np
+        import tetrion
+        warnings.simplefilter("ignore")
+        env, envs, client = tetrion.PlacementEnv(), tetrion.PlacementVectorEnv(8), tetrion.Client()
+        env.reset(seed=1)
+        envs.reset(seed=1)
+        client.evaluate("bcts", seeds=[1, 2], max_pieces=50)
+        # While other threads of the parent are in the middle of something.
+        busy = tetrion.PlacementVectorEnv(256)
+        busy.reset(seed=1)
+
+        def play():
+            while True:
+                busy.step(np.zeros(256, int))
+                client.evaluate("bcts", seeds=[1, 2], max_pieces=200)
+
+        threading.Thread(target=play, daemon=True).start()
+        for number in range(40):
+            child = os.fork()
+            if child == 0:
+                refused = 0
+                for call in (lambda: env.step(0), lambda: envs.step(np.zeros(8, int)), client.server_info):
+                    try:
+                        call()
+                    except tetrion.errors.ForkedClientError:
+                        refused += 1
+                with tetrion.Client() as own:
+                    lines = own.evaluate("bcts", seeds=[1, 2], max_pieces=50).lines
+                other = tetrion.PlacementEnv()
+                other.reset(seed=1)
+                other.step(0)
+                os._exit(0 if refused == 3 and len(lines.ravel()) == 2 else 1)
+            _, status = os.waitpid(child, 0)
+            assert status == 0, (number, status)
+            env.step(0) if number % 5 else env.reset()
+        envs.step(np.zeros(8, int))
+        print("done")
+    """)
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_workers(method, inside):
+    context = multiprocessing.get_context(method)
+    with context.Pool(2) as pool:
+        assert pool.map(lines_of, [1, 2, 3]) == [lines_of(seed) for seed in (1, 2, 3)]
+
+
+def lines_of(seed):
+    with tetrion.Client() as client:
+        return client.evaluate("bcts", seeds=[seed], max_pieces=100).lines.tolist()
+
+
+@pytest.mark.parametrize("call", ["evaluate", "step"])
+def test_ctrl_c(call):
+    """It ends what this process waits for, and leaves everything in order."""
+    script = """
+        import signal, sys, tetrion, numpy as np
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        client = tetrion.Client()
+        envs = tetrion.PlacementVectorEnv(512, address=client)
+        envs.reset(seed=1)
+        print("ready", flush=True)
+        try:
+            if sys.argv[1] == "evaluate":
+                client.evaluate("bcts", seeds=[1])
+            while True:
+                envs.step(np.zeros(512, int))
+        except KeyboardInterrupt:
+            envs.step(np.zeros(512, int))
+            client.evaluate("bcts", seeds=[1], max_pieces=10)
+            print("interrupted", flush=True)
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), call], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with child:
+        assert child.stdout.readline() == "ready\n"
+        threading.Event().wait(0.5)
+        os.kill(child.pid, signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert child.wait(30) == 0
+
+
+def test_the_interpreter_ends_with_everything_open():
+    done = in_a_process("""
+        import threading, tetrion, numpy as np
+        client = tetrion.Client()
+        session = client.create_session(256)
+        session.reset()
+        stream = session.stream()
+        stream.send_step(np.zeros(256, int))
+        run = client.start_evaluation("bcts", seeds=list(range(1000)), max_pieces=20_000)
+        next(iter(run))
+        watching = client.watch(session)
+        threading.Thread(target=lambda: client.evaluate("bcts", seeds=[1]), daemon=True).start()
+        print("open", flush=True)
+    """)
+    assert (done.stdout, done.returncode) == ("open\n", 0), done.stderr
+
+
+def test_environments_move_between_transports(inside, remote):
+    here, there = tetrion.PlacementEnv(address=inside), tetrion.PlacementEnv(address=remote)
+    for env in (here, there):
+        env.reset(seed=3)
+        env.step(4)
+    moved = pickle.loads(pickle.dumps(tetrion.PlacementEnv()))
+    moved.reset(seed=3)
+    moved.restore_state(there.save_state())
+    there.restore_state(here.save_state())
+    assert moved.save_state() == there.save_state() == here.save_state()
+
+
+@pytest.mark.parametrize("setting", [{"token": "secret"}, {"tls": True}, {"options": [("grpc.enable_retries", 1)]}])
+def test_what_is_about_a_server_needs_its_address(setting):
+    with pytest.raises(tetrion.InvalidArgumentError, match=f"^{next(iter(setting))} is given without an address"):
+        tetrion.Client(**setting)
+
+
+def test_without_the_extension_module_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr("tetrion._transport.inside._native", None)
+    with pytest.raises(tetrion.errors.ServerNotFoundError, match=r"installed without.*cargo.*wheel.*address="):
+        gymnasium.make("tetrion/Placement-v0")

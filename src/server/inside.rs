@@ -1,0 +1,96 @@
+//! The services in this process, without a port.
+//!
+//! A program that plays and learns in one process needs neither sockets nor HTTP/2. Its calls are the same messages, and
+//! they pass the same layer and reach the same services as calls over a connection, so a caller can move to a server and
+//! back without noticing anything but the time.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::http::{Request, Response};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::Status;
+use tonic::body::Body;
+use tower::{Layer, Service};
+
+use super::calls::{CallLayer, Calls};
+use super::connection::{Network, Peer};
+use super::headers::is_of;
+use super::{ServerConfig, ServerError, Services, metrics, prepare_codec};
+use crate::service::{Direct, Environments, Evaluations, reap_forever};
+use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
+use crate::wire::pb::evaluation_service_server::{self, EvaluationServiceServer};
+
+/// The services of this process, as a service of HTTP requests with gRPC bodies. Clones share their sessions.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    sessions: Environments,
+    environments: Calls<EnvironmentServiceServer<Environments>>,
+    evaluations: Calls<EvaluationServiceServer<Evaluations>>,
+    /// All calls share one connection's budgets.
+    peer: Peer,
+    _upkeep: Arc<AbortOnDropHandle<()>>,
+}
+
+impl Inside {
+    /// Starts the services. Of the settings, those about the port have no effect: address, TLS, tokens, hosts, origins,
+    /// the page, and the folder for sessions.
+    ///
+    /// # Errors
+    /// If the threads cannot be started, or the system has no random numbers.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime, which runs the leases of sessions.
+    pub fn start(config: &ServerConfig) -> Result<Inside, ServerError> {
+        getrandom::u64().map_err(ServerError::Randomness)?;
+        let services = Services::new(config)?;
+        prepare_codec();
+        let network = Network::new(config.network, config.evaluations.max_unread);
+        let reaper = reap_forever(services.store);
+        let upkeep = tokio::spawn(async {
+            tokio::select! {
+                () = reaper => {}
+                never = metrics::keep_small() => match never {},
+            }
+        });
+        let layer = CallLayer::new(CancellationToken::new(), config.tokens.clone(), services.callers, None);
+        Ok(Inside {
+            sessions: services.environments.clone(),
+            environments: layer.layer(services.environments.into_server()),
+            evaluations: layer.layer(services.evaluations.into_server()),
+            peer: network.peer(),
+            _upkeep: Arc::new(AbortOnDropHandle::new(upkeep)),
+        })
+    }
+
+    /// A session by its name, for steps without messages.
+    ///
+    /// # Errors
+    /// If there is no such session.
+    pub fn session(&self, name: &str) -> Result<Direct, Status> {
+        self.sessions.direct(name)
+    }
+}
+
+impl Service<Request<Body>> for Inside {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(())) // as both services always are
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        request.extensions_mut().insert(self.peer.clone());
+        if is_of(evaluation_service_server::SERVICE_NAME, request.uri().path()) {
+            self.evaluations.call(request)
+        } else {
+            self.environments.call(request)
+        }
+    }
+}

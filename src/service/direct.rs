@@ -1,0 +1,85 @@
+//! Steps and resets of a session without messages, for a caller in the same process.
+//!
+//! For one environment, a step through messages takes a hundred times as long as the game itself. Here the caller passes
+//! actions and a block of bytes that gets every tensor of the answer. What a step does and what its tensors hold is decided
+//! where the call Step has it decided, in the session's state; only the way there and back is shorter.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prost::Message;
+use tonic::Status;
+
+pub use super::layout::{Extent, SLACK};
+
+use super::metrics::Counters;
+use super::refusal::Refusal;
+use super::session_state::SessionState;
+use super::sessions::Session;
+
+/// A handle to a session in this process. While it exists, the session's lease does not run out.
+#[derive(Clone)]
+pub struct Direct {
+    session: Arc<Session>,
+    counters: Counters,
+}
+
+impl Direct {
+    pub(super) fn new(session: Arc<Session>, counters: Counters) -> Direct {
+        Direct { session, counters }
+    }
+
+    /// Number of environments.
+    pub fn num_envs(&self) -> u32 {
+        self.session.num_envs()
+    }
+
+    /// The places of the tensors in a block. A block needs [`SLACK`] bytes more of capacity than the last one ends at; then
+    /// filling it takes no memory.
+    ///
+    /// # Panics
+    /// In an asynchronous task, because it waits for the session's lock; as do the other methods.
+    pub fn extents(&self) -> Vec<Extent> {
+        self.session.read_blocking(SessionState::extents)
+    }
+
+    /// Rough time of a step or a reset.
+    pub fn work(&self) -> Duration {
+        self.session.costs().of_step(None)
+    }
+
+    /// Whether a call would have to wait for another one. If so, it must not keep what the other call may need.
+    pub fn is_busy(&self) -> bool {
+        self.session.is_busy()
+    }
+
+    /// Does one action in each environment. `number` must be the next sequence number of the session. Returns the last states of
+    /// episodes whose environments already show the next one, as an encoded `FinalBatch`.
+    ///
+    /// # Errors
+    /// The errors of Step. Nothing has moved then, and the block is unchanged.
+    pub fn step(&self, actions: &[i32], number: u64, block: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Status> {
+        let finals = self.call(|state| state.step_into(actions, number, block))?;
+        self.counters.steps.increment(actions.len() as u64);
+        Ok(finals.map(|finals| finals.encode_to_vec()))
+    }
+
+    /// Begins episodes in all environments: with seeds, one each, or each environment's next one.
+    ///
+    /// # Errors
+    /// The errors of Reset. Nothing has changed then, nor has the block.
+    pub fn reset(&self, seeds: Option<Vec<u64>>, number: u64, block: &mut Vec<u8>) -> Result<(), Status> {
+        self.call(|state| state.reset_into(seeds, number, block))
+    }
+
+    fn call<T>(&self, job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>) -> Result<T, Status> {
+        self.session.call_blocking(job).map_err(Status::from)
+    }
+}
+
+impl fmt::Debug for Direct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Direct").field(&self.session.name()).finish()
+    }
+}
