@@ -176,7 +176,7 @@ $(BUF):
 proto-lint: $(BUF) ## the proto files, as buf sees them (needs npm)
 	$(BUF) lint && $(BUF) format --diff --exit-code --exclude-path proto/google/protobuf
 
-test-buf: proto-lint ## the session of docs/protocol.md with buf curl, against a real server (needs npm and Python 3.10)
+test-buf: proto-lint ## the session of docs/protocol.md with buf curl, against a real server (needs npm and Python 3.11)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif

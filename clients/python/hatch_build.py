@@ -119,7 +119,16 @@ def native_library(root: Path) -> Path | None:
             "cargo is not installed, which builds the part of this package that plays in Python's own process. Install Rust "
             "from https://rustup.rs, or set TETRION_NATIVE=off for a package that uses servers alone"
         )
-    command = ["cargo", "build", "--release", "--locked", "--package", "tetrion-python", "--message-format", "json"]
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "tetrion-python",
+        "--message-format",
+        "json-render-diagnostics",
+    ]
     built = subprocess.run(command, cwd=checkout, stdout=subprocess.PIPE, text=True, check=False)
     if built.returncode != 0:
         raise RuntimeError("cargo could not build the extension module; its messages are above")
@@ -145,22 +154,23 @@ def wheel_platform(library: Path) -> str:
     named = os.environ.get("TETRION_WHEEL_PLATFORM")
     if named:
         return named
-    if platform.system() == "Linux":
-        return linux_platform(library)
-    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    manylinux = linux_platform(library) if platform.system() == "Linux" else None
+    # A library has one architecture, also where Python has two.
+    here = sysconfig.get_platform().replace("universal2", platform.machine())
+    return manylinux or here.replace("-", "_").replace(".", "_")
 
 
-def linux_platform(library: Path) -> str:
-    """The `manylinux` tag of a library, from its ELF header and the versions of the glibc symbols that it asks for."""
+def linux_platform(library: Path) -> str | None:
+    """The `manylinux` tag of a library, from its ELF header and the versions of the glibc symbols that it asks for.
+
+    None for another machine or another C library.
+    """
     image = library.read_bytes()
     machines = {0x3E: "x86_64", 0xB7: "aarch64"}
     machine = machines.get(int.from_bytes(image[18:20], "little"))
-    if image[:6] != b"\x7fELF\x02\x01" or machine is None:
-        known = " or ".join(machines.values())
-        raise RuntimeError(f"{library} is not a Linux library for {known}; name its platform in TETRION_WHEEL_PLATFORM")
     versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", image)]
-    if not versions:
-        raise RuntimeError(f"{library} does not need glibc; name its platform in TETRION_WHEEL_PLATFORM")
+    if image[:6] != b"\x7fELF\x02\x01" or machine is None or not versions:
+        return None
     major, minor = max(versions)
     return f"manylinux_{major}_{minor}_{machine}"
 

@@ -16,18 +16,18 @@ pub use super::layout::{Extent, SLACK};
 use super::metrics::Counters;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
-use super::sessions::Session;
+use super::sessions::{Session, SessionStore};
 
 /// A handle to a session in this process. While it exists, the session's lease does not run out.
-#[derive(Clone)]
 pub struct Direct {
     session: Arc<Session>,
+    store: Arc<SessionStore>,
     counters: Counters,
 }
 
 impl Direct {
-    pub(super) fn new(session: Arc<Session>, counters: Counters) -> Direct {
-        Direct { session, counters }
+    pub(super) fn new(session: Arc<Session>, store: Arc<SessionStore>, counters: Counters) -> Direct {
+        Direct { session, store, counters }
     }
 
     /// Number of environments.
@@ -39,7 +39,7 @@ impl Direct {
     /// filling it takes no memory.
     ///
     /// # Panics
-    /// In an asynchronous task, because it waits for the session's lock; as do the other methods.
+    /// In an asynchronous task, because it waits for the session's lock. The other methods panic there too.
     pub fn extents(&self) -> Vec<Extent> {
         self.session.read_blocking(SessionState::extents)
     }
@@ -49,32 +49,55 @@ impl Direct {
         self.session.costs().of_step(None)
     }
 
-    /// Whether a call would have to wait for another one. If so, it must not keep what the other call may need.
-    pub fn is_busy(&self) -> bool {
-        self.session.is_busy()
-    }
-
     /// Does one action in each environment. `number` must be the next sequence number of the session. Returns the last states of
-    /// episodes whose environments already show the next one, as an encoded `FinalBatch`.
+    /// episodes whose environments already show the next one, as an encoded `FinalBatch`; `None` if another call has the session
+    /// and this one may not wait.
     ///
     /// # Errors
     /// The errors of Step. Nothing has moved then, and the block is unchanged.
-    pub fn step(&self, actions: &[i32], number: u64, block: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Status> {
-        let finals = self.call(|state| state.step_into(actions, number, block))?;
-        self.counters.steps.increment(actions.len() as u64);
-        Ok(finals.map(|finals| finals.encode_to_vec()))
+    pub fn step(
+        &self,
+        actions: &[i32],
+        number: u64,
+        block: &mut Vec<u8>,
+        may_wait: bool,
+    ) -> Option<Result<Option<Vec<u8>>, Status>> {
+        let done = self.call(may_wait, |state| state.step_into(actions, number, block))?;
+        if done.is_ok() {
+            self.counters.steps.increment(actions.len() as u64);
+        }
+        Some(done.map(|finals| finals.map(|finals| finals.encode_to_vec())))
     }
 
-    /// Begins episodes in all environments: with seeds, one each, or each environment's next one.
+    /// Begins episodes in all environments: with seeds, one each, or each environment's next one. `None` as for
+    /// [`Direct::step`].
     ///
     /// # Errors
     /// The errors of Reset. Nothing has changed then, nor has the block.
-    pub fn reset(&self, seeds: Option<Vec<u64>>, number: u64, block: &mut Vec<u8>) -> Result<(), Status> {
-        self.call(|state| state.reset_into(seeds, number, block))
+    pub fn reset(
+        &self,
+        seeds: Option<&[u64]>,
+        number: u64,
+        block: &mut Vec<u8>,
+        may_wait: bool,
+    ) -> Option<Result<(), Status>> {
+        self.call(may_wait, |state| state.reset_into(seeds, number, block))
     }
 
-    fn call<T>(&self, job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>) -> Result<T, Status> {
-        self.session.call_blocking(job).map_err(Status::from)
+    fn call<T>(
+        &self,
+        may_wait: bool,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Option<Result<T, Status>> {
+        let done = if may_wait { self.session.call_blocking(job) } else { self.session.try_call(job)? };
+        Some(done.map_err(Status::from))
+    }
+}
+
+impl Drop for Direct {
+    /// The session's lease begins again.
+    fn drop(&mut self) {
+        self.store.renew(&self.session);
     }
 }
 

@@ -66,7 +66,7 @@ impl Environments {
     /// If there is no such session.
     pub fn direct(&self, session: &str) -> Result<Direct, Status> {
         let session = self.store.find(&Caller::default(), "session", session).map_err(Status::from)?;
-        Ok(Direct::new(session, self.counters.clone()))
+        Ok(Direct::new(session, self.store.clone(), self.counters.clone()))
     }
 
     /// The caller's desk, and the request itself.

@@ -17,15 +17,17 @@ pub(super) const ANSWER_OVERHEAD: u64 = 64;
 /// Bytes after the last row that writers of observations may use and then cut off.
 pub const SLACK: usize = 64;
 
-/// The tensors of a block begin at multiples of this, so that numbers of every type are aligned.
+/// The tensors of a block begin at multiples of this. So numbers of every type are aligned if the block is, which the memory of
+/// the system's allocator is.
 const ALIGNMENT: usize = 16;
 
-/// The place of a tensor in a block: its first byte, and the number of its bytes. The tensors are the rewards (f32), terminated
-/// and truncated (bool), the observations, the infos, and the action masks if the session has them (bool, not bits).
+/// The place of a tensor in a block. The tensors are the rewards (f32), terminated and truncated (bool), the observations, the
+/// infos, and the action masks if the session has them (bool, not bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // said above
 pub struct Extent {
+    /// First byte.
     pub start: usize,
+    /// Number of bytes.
     pub len: usize,
 }
 
@@ -124,7 +126,7 @@ impl Layout {
             .collect()
     }
 
-    /// Fills the block of a step of all environments, as [`Layout::extents`] says, in place of what was in it.
+    /// Replaces the contents of a block by the tensors of a step of all environments, as [`Layout::extents`] says.
     pub fn write(&self, batch: &EnvBatch, outcome: &StepOutcome, block: &mut Vec<u8>) {
         block.clear();
         block.resize(outcome.rewards.len() * 4, 0);

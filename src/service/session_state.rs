@@ -266,12 +266,12 @@ impl SessionState {
     /// are zeros.
     pub fn reset_into(
         &mut self,
-        seeds: Option<Vec<u64>>,
+        seeds: Option<&[u64]>,
         number: u64,
         block: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let SessionState { batch, sequence, layout, memory, watched, outcome, .. } = self;
-        let seeding = seeds.map(Seeding::Seeds);
+        let seeding = seeds.map(|seeds| Seeding::Seeds(seeds.to_vec()));
         sequence.run_once(number, |_| {
             batch.reset(None, seeding.as_ref())?;
             watched.follow_change(batch);

@@ -159,6 +159,11 @@ impl SessionStore {
         self.watches.num_taken()
     }
 
+    /// Begins the lease of a session again.
+    pub(super) fn renew(&self, session: &Session) {
+        session.renew(self.clock.elapsed());
+    }
+
     /// Takes a place among the calls that watch sessions.
     pub(super) fn take_watch(
         &self,

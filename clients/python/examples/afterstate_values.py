@@ -175,7 +175,7 @@ class Learner:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--address", help="host:port of a server; left out: this process")
     parser.add_argument("--iterations", type=int, default=25)
     parser.add_argument("--states", type=int, default=4000, help="states of an iteration")
     parser.add_argument("--candidates", type=int, default=16, help="placements tried in a state")

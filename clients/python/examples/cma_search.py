@@ -23,7 +23,7 @@ FEATURES = "bcts8"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--address", help="host:port of a server; left out: this process")
     parser.add_argument("--generations", type=int, default=40)
     parser.add_argument("--population", type=int, default=32)
     parser.add_argument("--games", type=int, default=20, help="games of each weight vector")

@@ -155,7 +155,7 @@ def pieces_shown(observations):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--address", help="host:port of a server; left out: this process")
     parser.add_argument("--controller", default="dt-10", help="whose weights; see docs/catalog.md")
     parser.add_argument("--height", type=int, default=6, help="rows of the playfield, 10 columns wide")
     parser.add_argument("--randomizer", default="uniform", choices=["uniform", "bag7", "balanced", "nes"])

@@ -43,7 +43,7 @@ class Curve(BaseCallback):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--address", help="host:port of a server; left out: this process")
     parser.add_argument("--steps", type=int, default=300_000)
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--games", type=int, default=200, help="games of the last measurement")

@@ -48,7 +48,7 @@ class Agent(nn.Module):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--address", help="host:port of a server; left out, one is started")
+    parser.add_argument("--address", help="host:port of a server; left out: this process")
     parser.add_argument("--steps", type=int, default=300_000)
     parser.add_argument("--envs", type=int, default=64)
     parser.add_argument("--rollout", type=int, default=128, help="steps of each game between updates")

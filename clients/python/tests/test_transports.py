@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import gymnasium
 import numpy as np
@@ -18,6 +19,7 @@ import pytest
 
 import tetrion
 from tetrion import _native
+from tetrion._pb import messages as pb
 from tetrion._sessions.session import Session
 
 
@@ -113,7 +115,6 @@ def test_random_games(inside, remote, num_envs, configuration):
         assert all(outcome == outcomes[0] for outcome in outcomes)
         numbers = {session._link.sequence_number for session in sessions}
         assert len(numbers) == 1
-    same(lambda session: [np.frombuffer(state, np.uint8) for state in session.save_state()] and None)
     states = [session.save_state() for session in sessions]
     assert all(state == states[0] for state in states)
 
@@ -170,16 +171,21 @@ def test_any_actions(inside, remote, actions):
     assert all(outcome == outcomes[0] for outcome in outcomes)
 
 
-def test_a_refused_step_leaves_the_arrays_as_they_were(inside):
+@pytest.mark.parametrize("wrong", [[0, 10_000], [-1, 0], [0, 1 << 40], [0.5, 0.5]])
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_a_refused_step_leaves_the_arrays_as_they_were(inside, wrong, refusals):
+    """Those of the last answer until the step after the next one, however many are refused between."""
     session = inside.create_session(2, seed=1, copy=False, autoreset_mode="disabled")
-    first = session.reset()
-    second = session.step([0, 0])
-    kept = contents(first), contents(second)
-    for wrong in (np.array([0, 10_000]), np.array([-1, 0])):
-        for _ in range(3):
-            with pytest.raises(tetrion.IllegalActionError):
-                session.step(wrong)
-    assert (contents(first), contents(second)) == kept
+    session.reset()
+    last = session.step(np.zeros(2, np.int64))
+    kept = contents(last)
+    for _ in range(refusals):
+        with pytest.raises((tetrion.IllegalActionError, tetrion.InvalidArgumentError)):
+            session.step(np.array(wrong))
+    assert contents(last) == kept
+    following = session.step(np.ones(2, np.int64))
+    assert contents(last) == kept
+    assert contents(following) != kept
 
 
 def test_arrays_without_copies_take_turns(inside):
@@ -205,6 +211,41 @@ def test_arrays_with_copies_are_an_answers_own(inside):
     boards = [session.reset().observations["board"]]
     boards += [session.step(np.zeros(2, np.int64)).observations["board"] for _ in range(4)]
     assert [board.sum() for board in boards] == [0, 8, 16, 24, 32]
+
+
+def test_what_is_sent_ahead_is_played_before_it_is_received(client):
+    with client.create_session(2, seed=1) as session, session.stream() as stream:
+        stream.reset()
+        stream.send_step([0, 0])
+        stream.send_step([1, 1])
+        deadline = time.monotonic() + 20
+        while session._link.ask("GetSession", pb.GetSessionRequest()).session.sequence_number < 3:
+            assert time.monotonic() < deadline
+        assert stream.receive_step().infos["pieces"].tolist() == [1, 1]
+        assert stream.receive_step().infos["pieces"].tolist() == [2, 2]
+
+
+def test_sessions_end_with_their_client_in_this_process():
+    for _ in range(3):
+        with tetrion.Client() as client:
+            kept = client.create_session(4)
+            kept.reset()
+        with pytest.raises(tetrion.TetrionError, match="was closed"):
+            kept.step(np.zeros(4, np.int64))
+        with tetrion.Client() as other, pytest.raises(tetrion.SessionNotFoundError):
+            Session(other._connection, kept._message)
+
+
+def test_a_lease_begins_when_the_object_is_gone(inside):
+    session = inside.create_session(2, ttl=2.0)
+    session.reset()
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline:
+        session.step(np.zeros(2, np.int64)) if session.sequence_number < 5 else session.reset()
+    message = session._message
+    del session
+    gc.collect()
+    Session(inside._connection, message).close()
 
 
 def test_an_ended_session_is_refused(inside):
@@ -278,14 +319,11 @@ def test_threads_that_share_a_session(inside):
             try:
                 session.step(np.zeros(2000, np.int64))
             except (tetrion.errors.SequenceMismatchError, ValueError):
-                session._link.sequence_number = session._link.ask("GetSession", _get()).session.sequence_number
+                session._link.sequence_number = session._link.ask(
+                    "GetSession", pb.GetSessionRequest()
+                ).session.sequence_number
             except BaseException as error:
                 unexpected.append(error)
-
-    def _get():
-        from tetrion._pb import messages as pb
-
-        return pb.GetSessionRequest()
 
     threads = [threading.Thread(target=step) for _ in range(4)]
     for thread in threads:
@@ -325,7 +363,7 @@ def test_it_needs_neither_grpc_nor_a_port():
 def test_forks():
     """What the parent had is refused in the child, and what the child makes works, however often."""
     done = in_a_process("""
-        import os, threading, warnings
+        import os, sys, threading, warnings
         import numpy as np
         import tetrion
         warnings.simplefilter("ignore")
@@ -357,7 +395,11 @@ def test_forks():
                 other = tetrion.PlacementEnv()
                 other.reset(seed=1)
                 other.step(0)
-                os._exit(0 if refused == 3 and len(lines.ravel()) == 2 else 1)
+                if refused != 3 or len(lines.ravel()) != 2:
+                    os._exit(1)
+                if number % 2:
+                    os._exit(0)
+                sys.exit(0)  # which drops what it has from its parent
             _, status = os.waitpid(child, 0)
             assert status == 0, (number, status)
             env.step(0) if number % 5 else env.reset()

@@ -71,6 +71,26 @@ def test_some_games_go_on_while_others_are_looked_at(client, mode):
     halves.step(np.zeros(6, np.int64))
 
 
+def test_a_partial_reset_after_recv_leaves_the_other_games(client):
+    envs = tetrion.PlacementVectorEnv(4, address=client, rules=SMALL)
+    _, infos = envs.reset(seed=3)
+    envs.send(last_legal(infos)[[1, 2]], [1, 2])
+    seen, *_, infos = envs.recv()
+    observations, _ = envs.reset(options={"reset_mask": np.array([True, False, False, False])})
+    np.testing.assert_array_equal(observations["board"][[1, 2]], seen["board"])
+    assert observations["board"][[1, 2]].any(axis=(1, 2)).all()
+    np.testing.assert_array_equal(envs.action_masks()[[1, 2]], infos["action_mask"])
+
+
+@pytest.mark.parametrize("env_ids", [[0.5, 1.5], np.array([True, False]), "ab"])
+def test_what_names_no_games_is_refused(client, env_ids):
+    envs = tetrion.PlacementVectorEnv(2, address=client, rules=SMALL)
+    envs.reset(seed=3)
+    with pytest.raises(tetrion.InvalidArgumentError, match=r"^env_ids"):
+        envs.send(np.array([0, 0]), env_ids)
+    envs.step(np.array([0, 0]))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_as_gymnasium_would_do_it_with_single_environments(client, mode):
     ours = tetrion.PlacementVectorEnv(5, address=client, rules=SMALL, autoreset_mode=mode, invalid_action_policy="terminate")

@@ -127,9 +127,13 @@ impl Session {
         read(&self.state.blocking_lock())
     }
 
-    /// Whether a call has the lock, or waits for it.
-    pub fn is_busy(&self) -> bool {
-        self.state.try_lock().is_err()
+    /// Runs a job on the session, unless another call has it.
+    pub fn try_call<T>(
+        &self,
+        job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
+    ) -> Option<Result<T, Refusal>> {
+        let mut state = self.state.try_lock().ok()?;
+        Some(self.done(&mut state, job))
     }
 
     fn done<T>(

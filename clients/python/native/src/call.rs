@@ -32,9 +32,10 @@ pub(crate) fn calls(inside: Inside) -> Grpc<Inside> {
 /// The path of a method.
 ///
 /// # Errors
-/// `ValueError` if it is none.
+/// `ValueError` if it is not a path.
 pub(crate) fn path_of(path: &str) -> PyResult<PathAndQuery> {
-    PathAndQuery::try_from(path).map_err(|error| PyValueError::new_err(format!("the path {path:?}: {error}")))
+    PathAndQuery::try_from(path)
+        .map_err(|error| PyValueError::new_err(format!("{path:?} is not a path: {error}")))
 }
 
 /// A request with metadata, and with a timeout in seconds.

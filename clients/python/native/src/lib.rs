@@ -13,12 +13,14 @@ mod program;
 mod session;
 mod streams;
 
+use std::{mem, process};
+
 use bytes::Bytes;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::server::{Inside, ServerConfig};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use call::{Metadata, path_of, refused, request, unary, wait};
 use session::{Block, Session};
@@ -34,8 +36,32 @@ pyo3::create_exception!(
 /// The services of this process.
 #[pyclass(frozen, module = "tetrion._native")]
 struct Services {
-    inside: Inside,
-    runtime: Runtime,
+    /// `None` only while this is dropped.
+    running: Option<(Inside, Runtime)>,
+    process: u32,
+}
+
+impl Services {
+    fn inside(&self) -> Inside {
+        self.running().0.clone()
+    }
+
+    fn handle(&self) -> &Handle {
+        self.running().1.handle()
+    }
+
+    fn running(&self) -> &(Inside, Runtime) {
+        self.running.as_ref().expect("it is not being dropped")
+    }
+}
+
+impl Drop for Services {
+    /// A forked child has none of the threads, for whose end a drop would wait, so it leaves the services as they are.
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            mem::forget(self.running.take());
+        }
+    }
 }
 
 #[pymethods]
@@ -51,9 +77,10 @@ impl Services {
         let runtime = runtime.map_err(|error| failed(&error))?;
         let inside = {
             let _entered = runtime.enter();
-            Inside::start(&ServerConfig { num_threads, ..ServerConfig::default() })
+            Inside::start(&config(num_threads))
         };
-        Ok(Services { inside: inside.map_err(|error| failed(&error))?, runtime })
+        let inside = inside.map_err(|error| failed(&error))?;
+        Ok(Services { running: Some((inside, runtime)), process: process::id() })
     }
 
     /// Makes a call with one answer, and returns it.
@@ -66,13 +93,15 @@ impl Services {
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let request = request(Bytes::copy_from_slice(message), metadata, timeout)?;
-        let answer = wait(py, self.runtime.handle(), unary(self.inside.clone(), path_of(path)?, request))?;
+        let answer = wait(py, self.handle(), unary(self.inside(), path_of(path)?, request))?;
         Ok(PyBytes::new(py, &answer.map_err(|status| refused(py, &status))?))
     }
 
     /// A session, for steps without messages.
     fn session(&self, py: Python<'_>, name: &str) -> PyResult<Session> {
-        self.inside.session(name).map(Session::new).map_err(|status| refused(py, &status))
+        // Without the GIL, which the call that has the session's lock may need.
+        let session = py.detach(|| self.running().0.session(name).map(Session::new));
+        session.map_err(|status| refused(py, &status))
     }
 
     /// Begins a call with one request and many answers.
@@ -84,13 +113,22 @@ impl Services {
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
         let request = request(Bytes::copy_from_slice(message), metadata, timeout)?;
-        Stream::of_one(self.runtime.handle(), self.inside.clone(), path, request)
+        Stream::of_one(self.handle(), self.inside(), path, request)
     }
 
     /// Begins a call with many requests and many answers.
     fn exchange(&self, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        Stream::of_many(self.runtime.handle(), self.inside.clone(), path, request((), metadata, None)?)
+        Stream::of_many(self.handle(), self.inside(), path, request((), metadata, None)?)
     }
+}
+
+/// The settings of a server without flags, but for the numbers that keep callers of a server from each other: here the memory is
+/// the bound.
+fn config(num_threads: usize) -> ServerConfig {
+    let mut config = ServerConfig { num_threads, ..ServerConfig::default() };
+    config.store.max_sessions = 1 << 20;
+    config.store.max_envs = 1 << 24;
+    config
 }
 
 #[pymodule]

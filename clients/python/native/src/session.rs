@@ -7,10 +7,11 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
-use std::ptr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
+use std::{process, ptr};
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -39,7 +40,7 @@ pub(crate) struct Session {
 ///
 /// # Why this is sound
 /// Its vector never moves: it has `SLACK` more bytes of capacity than the tensors take, which is all that writers need, and
-/// `fill` checks that it has not moved. Its length changes only in `fill`, for which a block is taken under the GIL and given
+/// `fill` ends the process if it has moved. Its length changes only in `fill`, for which a block is taken under the GIL and given
 /// back: two calls cannot fill it at once. Buffers that Python got stay valid, because each holds a reference to the block. A
 /// thread that reads an array while another thread steps the session into it sees some bytes of either step, as with every
 /// numpy array that is written meanwhile.
@@ -49,6 +50,8 @@ pub(crate) struct Block {
     start: *mut u8,
     len: usize,
     is_taken: AtomicBool,
+    /// Whether a job panicked while it filled this.
+    is_broken: AtomicBool,
 }
 
 // SAFETY: see above; the vector is reached by one call at a time, which `is_taken` ensures.
@@ -61,20 +64,26 @@ impl Block {
         let mut bytes = Vec::with_capacity(len + SLACK);
         bytes.resize(len, 0);
         let start = bytes.as_mut_ptr();
-        Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into() }
+        Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), is_broken: false.into() }
     }
 
-    /// Lets a job replace the contents.
-    fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<T> {
+    /// Lets a job replace the contents. None if the job panicked, or an earlier one did.
+    fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<Option<T>> {
+        if self.is_broken.load(Relaxed) {
+            return Ok(None);
+        }
         if self.is_taken.swap(true, Acquire) {
             return Err(PyValueError::new_err("another thread steps this session into the same arrays"));
         }
-        // SAFETY: no other call has the vector until `is_taken` is false again. A job that panics leaves it taken.
+        // SAFETY: no other call has the vector until `is_taken` is false again.
         let bytes = unsafe { &mut *self.bytes.get() };
-        let done = job(bytes);
-        assert!(ptr::eq(bytes.as_ptr(), self.start) && bytes.len() == self.len, "a block has moved");
+        let done = catch_unwind(AssertUnwindSafe(|| job(bytes)));
+        if !ptr::eq(bytes.as_ptr(), self.start) {
+            process::abort(); // numpy looks into memory that is gone
+        }
+        self.is_broken.store(done.is_err() || bytes.len() != self.len, Relaxed);
         self.is_taken.store(false, Release);
-        Ok(done)
+        Ok(done.ok())
     }
 }
 
@@ -110,9 +119,15 @@ impl Session {
         Session { direct, extents, block_bytes, is_long, number: AtomicU64::new(0) }
     }
 
-    /// Does a job, without the GIL if it is long or must wait for another call, which may need the GIL.
-    fn run<T: Send>(&self, py: Python<'_>, job: impl FnOnce() -> T + Send) -> T {
-        if self.is_long || self.direct.is_busy() { py.detach(job) } else { job() }
+    /// Does a job, without the GIL if it is long or must wait for another call, which may need the GIL. The job is told whether it
+    /// may wait; if not, and it would have to, it returns None.
+    fn run<T: Send>(&self, py: Python<'_>, mut job: impl FnMut(bool) -> Option<T> + Send) -> Option<T> {
+        if !self.is_long
+            && let Some(done) = job(false)
+        {
+            return Some(done);
+        }
+        py.detach(|| job(true))
     }
 
     /// Takes the actions.
@@ -123,20 +138,25 @@ impl Session {
         actions: &[i32],
     ) -> PyResult<Bound<'py, PyAny>> {
         let block = self.own(block)?;
-        match block
-            .fill(|bytes| self.run(py, || self.numbered(|number| self.direct.step(actions, number, bytes))))?
-        {
-            Ok(Some(finals)) => Ok(PyBytes::new(py, &finals).into_any()),
-            done => Ok(PyBool::new(py, done.is_ok()).to_owned().into_any()),
+        let step = |bytes: &mut Vec<u8>| {
+            self.run(py, |may_wait| {
+                self.numbered(|number| self.direct.step(actions, number, bytes, may_wait))
+            })
+        };
+        match block.fill(step)?.flatten() {
+            Some(Ok(Some(finals))) => Ok(PyBytes::new(py, &finals).into_any()),
+            done => Ok(PyBool::new(py, matches!(done, Some(Ok(_)))).to_owned().into_any()),
         }
     }
 
-    /// Makes a call with the next number, which counts if the call was not refused.
-    fn numbered<T>(&self, call: impl FnOnce(u64) -> Result<T, Status>) -> Result<T, Status> {
+    /// Makes a call with the next number, which counts if the call was done.
+    fn numbered<T>(&self, call: impl FnOnce(u64) -> Option<Result<T, Status>>) -> Option<Result<T, Status>> {
         let next = self.number.load(Relaxed) + 1;
         let done = call(next)?;
-        self.number.store(next, Relaxed);
-        Ok(done)
+        if done.is_ok() {
+            self.number.store(next, Relaxed);
+        }
+        Some(done)
     }
 
     /// A block, if it is of the size of this session's.
@@ -215,8 +235,10 @@ impl Session {
     fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
         let block = self.own(block)?;
         let reset = |bytes: &mut Vec<u8>| {
-            self.run(py, || self.numbered(|number| self.direct.reset(seeds, number, bytes)))
+            self.run(py, |may_wait| {
+                self.numbered(|number| self.direct.reset(seeds.as_deref(), number, bytes, may_wait))
+            })
         };
-        Ok(block.fill(reset)?.is_ok())
+        Ok(matches!(block.fill(reset)?.flatten(), Some(Ok(()))))
     }
 }

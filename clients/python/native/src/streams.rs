@@ -1,6 +1,9 @@
 //! Calls with many answers, and with many requests too.
+//!
+//! A task of the runtime makes the call, so that it goes on while Python does something else.
 
-use std::pin::Pin;
+use std::process;
+use std::sync::PoisonError;
 
 use bytes::Bytes;
 use pyo3::exceptions::PyValueError;
@@ -9,34 +12,31 @@ use pyo3::types::PyBytes;
 use tetrion::server::Inside;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinHandle;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
-use tonic::{Request, Streaming};
+use tonic::{Request, Response, Streaming};
 
 use super::call::{calls, path_of, refused, wait};
+use super::codec::Raw;
 
-type Opening = Pin<Box<dyn Future<Output = tonic::Result<tonic::Response<Streaming<Bytes>>>> + Send>>;
+/// Answers that wait to be read before the call pauses.
+const UNREAD: usize = 16;
 
 /// A call with many answers: an iterator of them. Threads may share it.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Stream {
-    state: Mutex<State>,
+    answers: Mutex<mpsc::Receiver<tonic::Result<Bytes>>>,
     /// Where requests go, if there is more than one.
     requests: Option<std::sync::Mutex<Option<mpsc::UnboundedSender<Bytes>>>>,
     cancelled: CancellationToken,
+    call: JoinHandle<()>,
     runtime: Handle,
-}
-
-/// How far the call is.
-enum State {
-    /// The first answer has not been asked for.
-    Opening(Opening),
-    Open(Box<Streaming<Bytes>>),
-    Ended,
+    process: u32,
 }
 
 impl Stream {
-    /// A call with one request. It begins when the first answer is asked for.
+    /// A call with one request.
     pub(crate) fn of_one(
         runtime: &Handle,
         inside: Inside,
@@ -44,11 +44,11 @@ impl Stream {
         request: Request<Bytes>,
     ) -> PyResult<Stream> {
         let path = path_of(path)?;
-        let opening = async move { calls(inside).server_streaming(request, path, super::codec::Raw).await };
-        Ok(Stream::new(runtime, Box::pin(opening), None))
+        let opening = async move { calls(inside).server_streaming(request, path, Raw).await };
+        Ok(Stream::new(runtime, opening, None))
     }
 
-    /// A call with many requests. It begins when the first answer is asked for.
+    /// A call with many requests.
     pub(crate) fn of_many(
         runtime: &Handle,
         inside: Inside,
@@ -58,43 +58,59 @@ impl Stream {
         let path = path_of(path)?;
         let (sender, receiver) = mpsc::unbounded_channel();
         let request = request.map(|()| UnboundedReceiverStream::new(receiver));
-        let opening = async move { calls(inside).streaming(request, path, super::codec::Raw).await };
-        Ok(Stream::new(runtime, Box::pin(opening), Some(sender)))
+        let opening = async move { calls(inside).streaming(request, path, Raw).await };
+        Ok(Stream::new(runtime, opening, Some(sender)))
     }
 
-    fn new(runtime: &Handle, opening: Opening, requests: Option<mpsc::UnboundedSender<Bytes>>) -> Stream {
+    fn new(
+        runtime: &Handle,
+        opening: impl Future<Output = tonic::Result<Response<Streaming<Bytes>>>> + Send + 'static,
+        requests: Option<mpsc::UnboundedSender<Bytes>>,
+    ) -> Stream {
+        let (sender, answers) = mpsc::channel(UNREAD);
         Stream {
-            state: Mutex::new(State::Opening(opening)),
+            answers: Mutex::new(answers),
             requests: requests.map(|sender| std::sync::Mutex::new(Some(sender))),
             cancelled: CancellationToken::new(),
+            call: runtime.spawn(pass_on(opening, sender)),
             runtime: runtime.clone(),
+            process: process::id(),
         }
     }
 
     /// The next answer, unless there is none.
     async fn next(&self) -> tonic::Result<Option<Bytes>> {
-        let mut state = self.state.lock().await;
-        let answer = tokio::select! {
+        let mut answers = self.answers.lock().await;
+        tokio::select! {
             biased;
             () = self.cancelled.cancelled() => Ok(None),
-            answer = state.next() => answer,
-        };
-        if !matches!(answer, Ok(Some(_))) {
-            *state = State::Ended; // which drops the call
+            answer = answers.recv() => answer.transpose(),
         }
-        answer
     }
 }
 
-impl State {
-    async fn next(&mut self) -> tonic::Result<Option<Bytes>> {
-        if let State::Opening(opening) = self {
-            let answers = opening.await?.into_inner();
-            *self = State::Open(Box::new(answers));
+/// Makes the call and passes its answers on, until nobody takes them any more.
+async fn pass_on(
+    opening: impl Future<Output = tonic::Result<Response<Streaming<Bytes>>>> + Send,
+    sender: mpsc::Sender<tonic::Result<Bytes>>,
+) {
+    let mut answers = match opening.await {
+        Ok(answers) => answers.into_inner(),
+        Err(status) => return drop(sender.send(Err(status)).await),
+    };
+    while let Some(answer) = answers.message().await.transpose() {
+        let failed = answer.is_err();
+        if sender.send(answer).await.is_err() || failed {
+            return;
         }
-        match self {
-            State::Open(answers) => answers.message().await,
-            State::Opening(_) | State::Ended => Ok(None),
+    }
+}
+
+impl Drop for Stream {
+    /// A forked child has no thread that could end the call.
+    fn drop(&mut self) {
+        if self.process == process::id() {
+            self.call.abort();
         }
     }
 }
@@ -116,7 +132,7 @@ impl Stream {
     fn send(&self, message: &[u8]) -> PyResult<()> {
         let ended = || PyValueError::new_err("the call takes no more requests");
         let requests = self.requests.as_ref().ok_or_else(ended)?;
-        let requests = requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
         // A call that has ended says why with its next answer.
         let _ = requests.as_ref().ok_or_else(ended)?.send(Bytes::copy_from_slice(message));
         Ok(())
@@ -125,15 +141,13 @@ impl Stream {
     /// Says that no more requests come.
     fn end(&self) {
         if let Some(requests) = &self.requests {
-            requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            requests.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
 
     /// Ends the call: no more answers come, not even to a thread that waits for one.
     fn cancel(&self) {
         self.cancelled.cancel();
-        if let Ok(mut state) = self.state.try_lock() {
-            *state = State::Ended;
-        }
+        self.call.abort();
     }
 }

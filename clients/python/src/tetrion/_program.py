@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib.util
 import signal
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
     """Runs the program, and ends this process as it does."""
-    file = next(Path(__file__).parent.glob("_native.*"))
+    files = [Path(__file__).with_name(f"_native{suffix}") for suffix in EXTENSION_SUFFIXES]
+    file = next(file for file in files if file.is_file())
     spec = importlib.util.spec_from_file_location("_native", file)
     assert spec is not None, "it is an extension module"
     assert spec.loader is not None, "it is an extension module"

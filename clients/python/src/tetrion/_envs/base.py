@@ -1,8 +1,8 @@
-"""What single and vector environments have in common: a session on a server, its snapshots, and its end.
+"""What single and vector environments have in common: a session, its snapshots, and its end.
 
 An environment can be pickled and copied. The copy carries the configuration of the session, with every default and the seed
-filled in, and a snapshot of each game that has begun. From these it makes a session of its own, on the server that it
-reaches from where it is.
+filled in, and a snapshot of each game that has begun. From these it makes a session of its own: on the server that it
+reaches from where it is, or in its own process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tetrion.errors import InvalidArgumentError, ServerFullError, TetrionError
 _ENOUGH_ENDINGS = 100
 
 
-class RemoteEnv:
+class SessionEnv:
     """The part of an environment that holds its session.
 
     Attributes:
@@ -75,7 +75,7 @@ class RemoteEnv:
         """Makes the session.
 
         Args:
-            address: The address of the server, or a client, or None for a server of this process.
+            address: The address of the server, or a client, or None for this process.
             token: The bearer token that the server wants.
             observe_mask: Whether observations hold the action mask.
             **config: What `Client.create_session` takes.

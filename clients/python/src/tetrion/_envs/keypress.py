@@ -28,7 +28,7 @@ class KeypressEnv(SingleEnv):
 
     ## Description
 
-    The rules are those of the server's preset `lab`, a course notebook's game, unless `rules` says otherwise: 10 columns
+    The rules are those of the preset `lab`, a course notebook's game, unless `rules` says otherwise: 10 columns
     and 20 rows, each tetromino drawn with probability 1/7. A piece appears in the middle of the top row and falls one
     row a step, after the key. Where it can fall no further it locks in that same step, full rows clear, and the next piece
     appears.

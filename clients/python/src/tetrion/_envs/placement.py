@@ -7,14 +7,14 @@ from tetrion._envs.vector import ManyEnv
 
 
 class PlacementEnv(SingleEnv):
-    """One game of Tetris, played by a Tetrion server.
+    """One game of Tetris.
 
     For more than a few games use `PlacementVectorEnv`: most of the cost of a step is its call, and there all games share
     one.
 
     ## Description
 
-    The rules are those of the server's preset `simplified`, the game of the research literature, unless `rules` says
+    The rules are those of the preset `simplified`, the game of the research literature, unless `rules` says
     otherwise: an empty playfield of 10 columns and 20 rows, each tetromino drawn with probability 1/7, placed by a
     straight drop.
 
@@ -27,7 +27,7 @@ class PlacementEnv(SingleEnv):
 
     ## Observation Space
 
-    A `Dict` with the shapes and bounds that the server reports, by default
+    A `Dict`, whose shapes and bounds follow from the rules, by default
 
     - `board`: `Box` uint8 (height, width), 1 where a cell is full; row 0 is the lowest
     - `current`: `Discrete(8)`, the current tetromino as its number in I O T Z S J L; 7 means none (behind the last piece
@@ -40,14 +40,14 @@ class PlacementEnv(SingleEnv):
     - `action_mask`: `Box` int8 (A,), with `observe_mask`
 
     Libraries turn `Discrete` and `MultiDiscrete` into a one-hot code, which suits a tetromino: it is a name and not an
-    amount. Sessions of `Client.create_session` return the server's own numbers, with -1 for none.
+    amount. Sessions of `Client.create_session` return the numbers of the protocol, with -1 for none.
 
     ## Starting State
 
     An empty playfield. `reset(seed=s)` begins episode 0 of the seed s, `reset()` the next episode of the last seed. The
     pieces of each are a pure function of the seed and the number of the episode, which `info["seed"]` holds as one number:
-    `reset(seed=info["seed"])` deals the same pieces again, on every server of the same `rules_version`. If you never give a
-    seed, the server draws one.
+    `reset(seed=info["seed"])` deals the same pieces again, everywhere with the same `rules_version`. If you never give a
+    seed, one is drawn.
 
     ## Rewards
 
@@ -87,7 +87,7 @@ class PlacementEnv(SingleEnv):
 
 
 class PlacementVectorEnv(ManyEnv):
-    """N games of Tetris on a Tetrion server, like N `PlacementEnv`, in one session.
+    """N games of Tetris, like N `PlacementEnv`, in one session.
 
     Actions, observations, rewards and infos are those of `PlacementEnv`, one row a game.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tetrion._checks import arguments, keywords
 from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
-from tetrion._envs.base import RemoteEnv
+from tetrion._envs.base import SessionEnv
 from tetrion._envs.readers import OneReader
 from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
@@ -20,7 +20,7 @@ from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 Observation = dict[str, Any]
 
 
-class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
+class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
     """One game, whatever a step of it is."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(rendering.MODES), "render_fps": 10}  # type: ignore[misc]
@@ -62,7 +62,7 @@ class SingleEnv(RemoteEnv, gymnasium.Env[Observation, np.int64]):
                 that look for it there, and for agents that store it with their observations.
             max_episode_steps: Truncates episodes after so many steps; None: never.
             token: The bearer token that the server wants.
-            ttl: Seconds that the server keeps the session without a call.
+            ttl: Seconds that a server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the game continues if the server is lost; 0: none.
             render_mode: `human` draws in the terminal at every step, `metadata["render_fps"]` times a second at most; `ansi`
                 gives coloured text, `rgb_array` a picture. They show the playfield in the colours of the tetrominoes, the

@@ -17,13 +17,13 @@ from tetrion._checks import arguments, keywords
 from tetrion._checks.names import expected
 from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
-from tetrion._envs.base import RemoteEnv
+from tetrion._envs.base import SessionEnv
 from tetrion._envs.readers import ManyReader
 from tetrion._messages import requests
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 from tetrion._messages.tensors import Arrays
-from tetrion.errors import InvalidArgumentError
+from tetrion.errors import InvalidArgumentError, TetrionError
 
 Observations = dict[str, npt.NDArray[np.generic]]
 StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
@@ -32,7 +32,7 @@ StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_],
 GAME_METHODS = ("action_masks", "save_state", "render")
 
 
-class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
+class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
     """N games in one session, whatever a step of them is."""
 
     @keywords.checked
@@ -80,7 +80,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             copy: Whether each answer has arrays of its own, into which the caller may write. If not, they are read-only
                 views, which in this process change with the step after the next one.
             token: The bearer token that the server wants.
-            ttl: Seconds that the server keeps the session without a call.
+            ttl: Seconds that a server keeps the session without a call.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
             render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
                 second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `PlacementEnv`.
@@ -133,6 +133,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
         self._attributes: dict[str, tuple[Any, ...]] = {}
         # The actions that `step_async` and `send` have sent, and the games that they are for; None: for all.
         self._sent: deque[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64] | None]] = deque()
+        self._keeps_copies = False
         self._observations: Arrays | None = None
         self._mask: npt.NDArray[np.bool_] | None = None
 
@@ -256,7 +257,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
     def step_async(self, actions: npt.NDArray[np.integer]) -> None:
         """Sends the actions and returns at once; `step_wait` returns what came of them.
 
-        Meanwhile the server plays and the learner computes. No other call is possible before `step_wait`.
+        Meanwhile the games go on and the learner computes. No other call is possible before `step_wait`.
 
         Args:
             actions: Integers (num_envs,), 0 to A - 1.
@@ -274,14 +275,23 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
         self._check_open("step_wait")
         if not self._sent or self._sent[0][1] is not None:
             raise RuntimeError("no step was sent, expected step_async(actions) before step_wait()")
-        actions, _ = self._sent.popleft()
-        return self._taken(actions, self._stream.receive_step())
+        return self._taken(self._sent[0][0], self._received())
+
+    def _received(self) -> Stepped:
+        """The answer to the actions that were sent first, which an interrupted wait leaves where they are."""
+        try:
+            stepped = self._stream.receive_step()
+        except TetrionError:
+            self._sent.popleft()
+            raise
+        self._sent.popleft()
+        return stepped
 
     def send(self, actions: npt.NDArray[np.integer], env_ids: npt.NDArray[np.integer] | Sequence[int]) -> None:
         """Sends an action for each of some games and returns at once; `recv` returns what came of them.
 
-        While these games go on, the learner chooses actions for others, as with EnvPool. Begin with `reset`; afterwards
-        `reset` ends what was sent only once `recv` has returned all of it.
+        While these games go on, the learner chooses actions for others, as with EnvPool. Begin with `reset`, and receive
+        everything before any other call.
 
             observations, infos = envs.reset(seed=1)
             envs.send(first_actions, range(0, 128))
@@ -295,9 +305,8 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
             env_ids: The games, integers (B,), each once.
         """
         self._check_open("send")
-        games = np.array(env_ids, np.int64)
-        self._stream.send_step(actions, games)
-        self._sent.append((np.array(actions), games))
+        self._stream.send_step(actions, env_ids)
+        self._sent.append((np.array(actions), np.array(env_ids, np.int64)))
 
     def recv(self) -> StepResult:
         """Waits for the earliest actions that `send` has sent.
@@ -311,26 +320,46 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
         self._check_open("recv")
         if not self._sent or self._sent[0][1] is None:
             raise RuntimeError("no actions were sent, expected send(actions, env_ids) before recv()")
-        _, games = self._sent.popleft()
-        stepped = self._stream.receive_step()
+        actions, games = self._sent[0]
         assert games is not None, "they were sent with the actions"
-        # These are of some games only.
-        self._observations, self._mask = None, None
+        stepped = self._received()
+        self._count(stepped, self._mask[games] if self._mask is not None else None, actions)
+        self._keep_rows(games, stepped)
         return self._result(stepped, np.ones(games.size, np.bool_), {"env_id": games})
+
+    def _keep_rows(self, games: npt.NDArray[np.int64], stepped: Stepped) -> None:
+        """Keeps what these games show beside what the others showed last."""
+        if not self._keeps_copies and self._observations is not None:
+            # Until now they are views of an answer.
+            self._observations = Arrays({name: array.copy() for name, array in self._observations.items()})
+            self._mask = self._mask.copy() if self._mask is not None else None
+            self._keeps_copies = True
+        for name, array in (self._observations or {}).items():
+            array[games] = stepped.observations[name]
+        if self._mask is not None:
+            self._mask[games] = stepped.action_mask
 
     def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
         """What `step` returns for an answer."""
-        mask, ended = self._mask, stepped.terminated
+        self._count(stepped, self._mask, actions)
+        self._keep(stepped)
+        return self._result(stepped, self._all)
+
+    def _count(self, stepped: Stepped, mask: npt.NDArray[np.bool_] | None, actions: npt.NDArray[np.integer]) -> None:
+        """Counts the episodes that have ended, by the masks before these actions."""
+        ended = stepped.terminated
         if self._counts_endings and np.count_nonzero(ended):
             if mask is not None:
-                self._count_endings(~mask[np.arange(self.num_envs), actions][ended], stacklevel=4)
+                self._count_endings(~mask[np.arange(len(mask)), actions][ended], stacklevel=5)
             elif "invalid_action" in stepped.infos:
                 known = stepped.infos if stepped.final is None else stepped.final.infos
                 rows = ended if stepped.final is None else slice(None)
-                self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=4)
-        # Kept for the rows that a partial reset leaves as they are, and for action_masks.
-        self._observations, self._mask = stepped.observations, stepped.action_mask
-        return self._result(stepped, self._all)
+                self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=5)
+
+    def _keep(self, observed: Observed | Stepped) -> None:
+        """Keeps what all games show: for the rows that a partial reset leaves as they are, and for action_masks."""
+        self._observations, self._mask = observed.observations, observed.action_mask
+        self._keeps_copies = False
 
     def _result(
         self, stepped: Stepped, present: npt.NDArray[np.bool_], known: Mapping[str, npt.NDArray[Any]] | None = None
@@ -346,7 +375,7 @@ class ManyEnv(RemoteEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.ND
 
     def _seen(self, observed: Observed, present: npt.NDArray[np.bool_]) -> tuple[Observations, dict[str, Any]]:
         """The state of all games after a reset or a restore."""
-        self._observations, self._mask = observed.observations, observed.action_mask
+        self._keep(observed)
         self._begun |= present
         return self._read(observed, present)
 

@@ -155,6 +155,7 @@ class RecordVectorGames(_WritesGames[VectorEnv[Any, Any, Any]], VectorWrapper):
     """Writes games of a vector environment to files, each when its episode ends; see `RecordGames`.
 
     The files are numbered in the order in which games end, those of one step by environment; each says where it comes from.
+    Games are stepped with `step`: there is no `send` and no `recv`.
 
     Attributes:
         recorder: The `Recorder`; `recorder.recording(i)` is the game of environment i so far.

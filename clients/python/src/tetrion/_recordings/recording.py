@@ -74,11 +74,11 @@ class Recording:
     """
 
     def __init__(self, message: pb.Recording, client: HasServer | None = None) -> None:
-        """A recording from its message; `load` and `from_bytes` read one, a `Recorder` makes one.
+        """A recording from its message. Internal: `load` and `from_bytes` read recordings, a `Recorder` makes them.
 
         Args:
             message: The message.
-            client: The server that replays it. Left out: one of this process, when it is needed.
+            client: What replays it. Left out: this process, when it is needed.
         """
         self._message = message
         self._create: CreateSession | None = _creator(client)
@@ -243,15 +243,15 @@ class Recording:
         return f"<tetrion.Recording{whose}: {self.pieces} pieces, {self.lines} lines, {ended}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """The message; a copy is replayed by a server of its own process."""
+        """The message; a copy is replayed in its own process."""
         return {"_message": self._message, "_create": None}
 
     def replay(self, client: HasServer | None = None, *, max_steps: int | None = None) -> Replay:
         """Plays it again, to walk through.
 
         Args:
-            client: The server that plays it. Left out: the one that the recording came from, or was loaded with; if there is
-                none or it is gone, one of this process.
+            client: What plays it. Left out: the client that the recording came from, or was loaded with; if there is none
+                or its server is gone, this process.
             max_steps: Only so many steps.
 
         Raises:

@@ -28,7 +28,7 @@ class Replay:
     """
 
     def __init__(self, rules: pb.Rules, course: Course, player: str = "") -> None:
-        """A game at its beginning."""
+        """A game at its beginning. Internal: `Recording.replay` makes replays."""
         self._rules = rules
         self.player = player
         self.landings: list[Landing | None] = []

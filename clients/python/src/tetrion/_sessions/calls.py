@@ -50,7 +50,7 @@ class Calls(ABC):
         """Sends a request, which `StepStreamRequest` calls `kind`, and waits for its answer."""
 
     def _direct(self) -> Direct | None:
-        """The way around messages, if it can be gone now: listeners hear messages."""
+        """Direct access to the session, unless listeners want to hear messages."""
         link = self._link
         return None if link.listeners else link.direct
 

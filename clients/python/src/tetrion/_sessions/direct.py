@@ -78,9 +78,9 @@ class Direct:
         )
         self._observations = names[3 : 3 + len(answers.observations.places)]
         self._infos = names[3 + len(self._observations) :]
-        self._blocks = None if copy else (self._made(), self._made())
+        self._blocks = None if copy else (self._new_block(), self._new_block())
 
-    def _made(self) -> _Block:
+    def _new_block(self) -> _Block:
         """A new block."""
         answers, block = self._answers, self.native.block()
         record: npt.NDArray[np.void] = np.ndarray((), self._record, block)
@@ -92,11 +92,12 @@ class Direct:
 
     def _next(self) -> _Block:
         """The block for the next answer."""
-        blocks = self._blocks
-        if blocks is None:
-            return self._made()
-        self._blocks = blocks[1], blocks[0]
-        return blocks[1]
+        return self._new_block() if self._blocks is None else self._blocks[0]
+
+    def _filled(self) -> None:
+        """The other block is for the answer after this one."""
+        if self._blocks is not None:
+            self._blocks = self._blocks[::-1]
 
     def step(self, actions: Any) -> Stepped | None:
         """Takes one action in each environment; None if it was not done."""
@@ -109,10 +110,11 @@ class Direct:
         return self._stepped(block, self.native.step_one(block.bytes, action))
 
     def _stepped(self, block: _Block, done: bytes | bool) -> Stepped | None:
-        if done is True:
-            return block.stepped
         if done is False:
             return None
+        self._filled()
+        if done is True:
+            return block.stepped
         last = self._answers.final(pb.FinalBatch.FromString(done), self._answers.num_envs)
         return block.stepped._replace(final=last)
 
@@ -126,4 +128,7 @@ class Direct:
             if len(listed) != self._answers.num_envs:
                 return None
         block = self._next()
-        return block.observed if self.native.reset(block.bytes, listed) else None
+        if not self.native.reset(block.bytes, listed):
+            return None
+        self._filled()
+        return block.observed

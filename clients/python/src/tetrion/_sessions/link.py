@@ -1,4 +1,4 @@
-"""The link to one session on a server: its name, the number of its last call, and the way to make it again.
+"""The link to one session: its name, the number of its last call, and the way to make it again.
 
 A `Session` and its `StepStream`s share one link. Calls that change the session are numbered, and the server keeps its last
 numbered answer. So a call whose answer was lost on the way is simply sent again: the server answers it a second time, but
@@ -59,7 +59,7 @@ class Link:
         message: The session as the server describes it.
         listeners: Each hears of every numbered call once it is answered, in order.
         snapshot_every: After how many calls snapshots are to be taken, where the session can be lost; 0: never.
-        direct: The way to step the session without messages, if it is in this process.
+        direct: Direct access to the session, without messages, if it is in this process.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None, *, copy: bool = True) -> None:
@@ -104,8 +104,8 @@ class Link:
         else:
             self.direct.native.number = number
 
-    def let_go(self) -> None:
-        """Ends the way without messages."""
+    def release(self) -> None:
+        """Gives the direct access up."""
         self._number, self.direct = self.sequence_number, None
 
     @property
@@ -254,6 +254,6 @@ class Link:
 
     def close(self) -> None:
         """Deletes the session for good: it is not made again."""
-        self.let_go()
+        self.release()
         self._journal = None
         self.delete(self.name)

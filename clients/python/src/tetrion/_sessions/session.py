@@ -38,7 +38,7 @@ class Session(Calls):
     def __init__(
         self, connection: Connection, message: pb.Session, *, journal: Journal | None = None, copy: bool = True
     ) -> None:
-        """Wraps a session that exists; see `Client.create_session`. Without a journal it cannot be made again."""
+        """Wraps a session that exists. Internal: `Client.create_session` makes sessions."""
         super().__init__(Link(connection, message, journal, copy=copy))
         self._copy = copy
         self._digits = digits.read(message.action_digits)

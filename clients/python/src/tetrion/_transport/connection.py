@@ -6,6 +6,7 @@ about: sessions, environments and evaluations are built on it. How calls travel 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -55,10 +56,14 @@ class ConnectionSettings(TypedDict, total=False):
 
 
 class Holder(Protocol):
-    """Who has the way to a session without messages."""
+    """Who has direct access to a session, without messages."""
 
-    def let_go(self) -> None:
-        """Ends it."""
+    def release(self) -> None:
+        """Gives the access up."""
+        ...
+
+    def close(self) -> None:
+        """Ends the session."""
         ...
 
 
@@ -238,9 +243,9 @@ class Connection:
                 patience.wait(error)
 
     def session(self, name: str, holder: Holder) -> Any:
-        """The way to a session without messages, if it is in this process; else None.
+        """Direct access to a session, without messages, if it is in this process; else None.
 
-        The holder must let go of it when the connection is closed, and in a forked child.
+        The holder must release it when the connection is closed, and in a forked child.
         """
         self.check_usable()
         self._holders.add(holder)
@@ -311,28 +316,33 @@ class Connection:
         return catalog
 
     def close(self) -> None:
-        """Closes the channel; does nothing in a forked child."""
-        if not self.forked:
-            self._closed = True
-            self._let_go()
-            self._transport.close()
+        """Closes the channel; in this process its sessions end. Does nothing in a forked child."""
+        if self.forked:
+            return
+        if self.address is None and not self._closed:
+            for holder in list(self._holders):
+                with contextlib.suppress(TetrionError):
+                    holder.close()
+        self._closed = True
+        self._release()
+        self._transport.close()
 
-    def _let_go(self) -> None:
-        """Takes the way without messages from those who have it: they find out what is wrong when they call."""
+    def _release(self) -> None:
+        """Takes the direct access from those who have it: they find out what is wrong when they call."""
         for holder in self._holders:
-            holder.let_go()
+            holder.release()
 
 
 _connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
-def _let_go_in_child() -> None:
+def _release_in_child() -> None:
     for connection in _connections:
-        connection._let_go()
+        connection._release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_in_child)
+    os.register_at_fork(after_in_child=_release_in_child)
 
 
 def checked_options(options: Any) -> tuple[tuple[str, int | str | bytes], ...]:

@@ -29,6 +29,16 @@ _lock = threading.Lock()
 _services: dict[int, Any] = {}
 
 
+def _begin_child() -> None:
+    global _lock
+    # Another thread of the parent may have had it.
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_child)
+
+
 def is_available() -> bool:
     """Whether this package has the extension module."""
     return _native is not None
@@ -83,7 +93,7 @@ class Inside(Transport):
         return _Answers(self._services.exchange(path, metadata), answer.FromString)
 
     def session(self, name: str) -> Any:
-        """The way to a session without messages, a `_native.Session`."""
+        """Direct access to a session, a `_native.Session`."""
         try:
             return self._services.session(name)
         except _native.CallError as error:

@@ -117,7 +117,7 @@ class Remote(Transport):
         return made
 
     def session(self, name: str) -> None:
-        """There is no way around messages to a server."""
+        """There is no direct access to a session on a server."""
 
     def close(self) -> None:
         """Closes the channel."""

@@ -12,6 +12,7 @@ import selectors
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 import warnings
@@ -50,8 +51,7 @@ def find_program() -> list[str]:
             candidates += [folder / "target" / profile / "tetrion" for profile in ("release", "debug")]
     for candidate in candidates:
         found = shutil.which(candidate)
-        # A script on PATH is the command of this package, which would look for the program here again.
-        if found is not None and Path(found).read_bytes()[:2] != b"#!":
+        if found is not None and not _is_our_command(Path(found)):
             return [found]
     raise ServerNotFoundError(
         "no Tetrion server to start: this package came without one. Install this package where cargo is, or from a wheel; "
@@ -59,6 +59,16 @@ def find_program() -> list[str]:
         "TETRION_BINARY or put it on PATH; or give the address of a running server, such as address='127.0.0.1:50451', or "
         "name it in TETRION_SERVER"
     )
+
+
+def _is_our_command(path: Path) -> bool:
+    """Whether this is the command of this package, which would look for the program here again.
+
+    It is a script, or on Windows a program beside the other scripts of this Python.
+    """
+    with path.open("rb") as file:
+        is_script = file.read(2) == b"#!"
+    return is_script or path.parent == Path(sysconfig.get_path("scripts"))
 
 
 # The servers of this process that still exist. A forked child must close its ends of their pipes.

@@ -98,7 +98,7 @@ class Transport(Protocol):
         ...
 
     def session(self, name: str) -> Any:
-        """The way to a session without messages; None if there is none."""
+        """Direct access to a session, without messages; None if there is none."""
         ...
 
     def close(self) -> None:
