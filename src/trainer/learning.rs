@@ -397,7 +397,7 @@ impl Learning {
     /// What it would hand in.
     fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
         let (weights, parameters) = self.learner.incumbent(self.settings.feature_names.len());
-        (weights, self.model.as_ref().map(|shape| ModelNote::of(shape, parameters)))
+        (weights, self.model.as_ref().map(|shape| ModelNote::new(shape, parameters)))
     }
 
     /// Whole games of what it would hand in.

@@ -361,9 +361,9 @@ fn models() -> [ModelNote; 3] {
     let reader = network(2, Some(NTuple::new(vec![cell])));
     let parameters = [0.1, -3e38, 1e-45, 0.0, -0.0, 16_777_217.0, 1.0 / 3.0, 5.0, 7.25];
     [
-        ModelNote::of(&n_tuple, parameters.to_vec()),
-        ModelNote::of(&network(1, None), parameters[..5].to_vec()),
-        ModelNote::of(&reader, [parameters, [0.5; 9]].concat()[..13].to_vec()),
+        ModelNote::new(&n_tuple, parameters.to_vec()),
+        ModelNote::new(&network(1, None), parameters[..5].to_vec()),
+        ModelNote::new(&reader, [parameters, [0.5; 9]].concat()[..13].to_vec()),
     ]
 }
 
@@ -380,7 +380,7 @@ fn models_are_written_and_read_back_to_the_bit() {
         assert_eq!(row[..2], weights.weights);
         let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
         assert_eq!((bits(&row[2..]), row.len()), (bits(&given), 2 + numbers));
-        let as_it_was = ModelNote::of(&model.shape().unwrap(), model.parameters.clone());
+        let as_it_was = ModelNote::new(&model.shape().unwrap(), model.parameters.clone());
         assert_eq!(&as_it_was, model);
     }
 }

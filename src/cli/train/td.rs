@@ -6,11 +6,12 @@ use super::run::RunArgs;
 use super::settings::{Defaults, LITERATURE, of_run};
 use super::start::common_weights;
 use crate::client::Client;
+use crate::client::{Activation, TupleKind, TuplePattern};
 use crate::input::UsageError;
 use crate::optimizers::network::MAX_UNITS;
 use crate::optimizers::{InvalidParameter, Network, NetworkConfig, Td, TdConfig};
 use crate::trainer::lessons::{Lessons, MethodName, Moves};
-use crate::trainer::model::{ActivationName, ShapeNote, TupleName, TupleNote};
+use crate::trainer::model::ShapeNote;
 use crate::trainer::settings::Settings;
 
 /// The options of `tetrion train td`.
@@ -187,7 +188,7 @@ impl TdArgs {
             let first = tuples.len() as u32;
             for place in 0..=places - length {
                 let positions = (place..place + length).collect();
-                tuples.push(TupleNote { kind, positions, clip, shares: (place > 0).then_some(first) });
+                tuples.push(TuplePattern { kind, positions, clip, shares: (place > 0).then_some(first) });
             }
         }
         Ok((!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples }))
@@ -207,12 +208,12 @@ impl TdArgs {
             for place in 0..=places - length {
                 // The mirror image of a height is a height; a step changes its sign.
                 let mirrored = places - length - place;
-                let is_image = kind == TupleName::Heights && mirrored < place;
+                let is_image = kind == TupleKind::Heights && mirrored < place;
                 let mut positions: Vec<u32> = (place..place + length).collect();
                 if is_image {
                     positions.reverse();
                 }
-                tuples.push(TupleNote {
+                tuples.push(TuplePattern {
                     kind,
                     positions,
                     clip,
@@ -222,7 +223,7 @@ impl TdArgs {
         }
         let first = tuples.len() as u32;
         let cells =
-            |positions: Vec<u32>, shares| TupleNote { kind: TupleName::Cells, positions, clip: 0, shares };
+            |positions: Vec<u32>, shares| TuplePattern { kind: TupleKind::Cells, positions, clip: 0, shares };
         for column in 0..width {
             let mirrored = width - 1 - column;
             let positions = (0..height).rev().map(|row| row * width + column).collect();
@@ -231,15 +232,15 @@ impl TdArgs {
         for row in 0..height {
             tuples.push(cells((0..width).rev().map(|column| row * width + column).collect(), None));
         }
-        Ok(ShapeNote::Mlp { hidden: vec![units], activation: ActivationName::LeakyRelu, tuples })
+        Ok(ShapeNote::Mlp { hidden: vec![units], activation: Activation::LeakyRelu, tuples })
     }
 
     /// The tuples of the surface that the flags choose.
     fn surface(&self, (width, height): (u32, u32), heights: u32) -> Result<Vec<Group>, UsageError> {
         let (length, clip) = (self.slope_tuple.unwrap_or(4), self.slope_clip.unwrap_or(3).min(height));
-        let steps = Group { kind: TupleName::Steps, length, places: width.saturating_sub(1), clip };
+        let steps = Group { kind: TupleKind::Steps, length, places: width.saturating_sub(1), clip };
         let length = self.height_tuple.unwrap_or(heights);
-        let heights = Group { kind: TupleName::Heights, length, places: width, clip: height };
+        let heights = Group { kind: TupleKind::Heights, length, places: width, clip: height };
         let groups = [("--slope-tuple", steps), ("--height-tuple", heights)];
         if let Some((flag, Group { length, places, .. })) =
             groups.iter().find(|(_, group)| group.length > group.places)
@@ -252,7 +253,7 @@ impl TdArgs {
 
 /// Tuples of one kind, one at every place.
 struct Group {
-    kind: TupleName,
+    kind: TupleKind,
     length: u32,
     places: u32,
     clip: u32,

@@ -7,6 +7,8 @@
 //! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order
 //! of a sum does not depend on the number of lanes.
 
+use serde::{Deserialize, Serialize};
+
 use super::n_tuple::{LANES, NTuple, SideBySide, TUPLES};
 use crate::engine::{Column, PlayfieldOf};
 
@@ -23,7 +25,8 @@ pub struct Mlp {
 }
 
 /// Function that a hidden unit applies to its sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Activation {
     /// x if positive, else 0.
     #[default]

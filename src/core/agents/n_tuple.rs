@@ -7,6 +7,8 @@
 //! Afterstates are read side by side, one lane each, tuple by tuple: the kind of a tuple is checked once for all of
 //! them, and the loops over the lanes become vectors.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::{Column, Playfield, PlayfieldOf};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
@@ -36,7 +38,8 @@ struct Lookup {
 }
 
 /// A pattern of digits, and the table that it indexes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TuplePattern {
     /// Kind of the digits.
     pub kind: TupleKind,
@@ -46,11 +49,13 @@ pub struct TuplePattern {
     pub clip: u32,
     /// An earlier tuple with the same kind, clip and number of positions whose table this one uses; `None` for its
     /// own table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<u32>,
 }
 
 /// The digit that a tuple reads at a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TupleKind {
     /// The step up to the next column, from `-clip` to `clip`.
     Steps,
