@@ -49,6 +49,7 @@ pub mod rotation;
 pub mod spin;
 pub mod steered;
 pub mod timing;
+pub mod visible;
 
 pub use action_digits::ActionDigit;
 pub use choice::{ChoiceValue, NamedChoice};
@@ -87,3 +88,4 @@ pub use spin::{Spin, SpinRule};
 pub use steered::{MovingPiece, Steered, SteeredPiece};
 pub use tetromino::Tetromino;
 pub use timing::Timing;
+pub use visible::Visible;

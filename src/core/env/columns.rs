@@ -5,7 +5,7 @@
 
 use crate::engine::{
     ActionModel, Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Piece, Placement,
-    PlayfieldOf, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, episode_seed, rules::MAX_PREVIEW,
+    PlayfieldOf, Resting, Rules, Shape, Spin, SteeredPiece, Visible, comes_to_rest, episode_seed,
 };
 
 use super::config::EnvConfig;
@@ -32,50 +32,6 @@ impl EpisodePhase {
             EpisodePhase::Ended(end) => Some(end),
             EpisodePhase::NotStarted | EpisodePhase::Running => None,
         }
-    }
-}
-
-/// The current piece and the next ones, `preview + 1` in all; `None` past the end of a sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Visible(pub [Option<Piece>; MAX_PREVIEW as usize + 1]);
-
-impl Visible {
-    pub const NOTHING: Visible = Visible([None; MAX_PREVIEW as usize + 1]);
-
-    fn dealt(dealer: &mut Dealer, preview: u8) -> Visible {
-        let mut visible = Visible::NOTHING;
-        for slot in &mut visible.0[..=usize::from(preview)] {
-            *slot = dealer.deal();
-        }
-        visible
-    }
-
-    #[inline]
-    pub fn current(&self) -> Option<Piece> {
-        self.0[0]
-    }
-
-    #[inline]
-    pub fn next(&self, preview: u8) -> &[Option<Piece>] {
-        &self.0[1..=usize::from(preview)]
-    }
-
-    /// The pieces that can be placed while this one is held; none where there is no piece.
-    #[inline]
-    pub fn hand(&self, rules: &Rules, held: Option<Piece>) -> Option<Hand> {
-        let [current, next, ..] = self.0;
-        current.map(|current| Hand::new(rules, current, held, next))
-    }
-
-    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
-        self.0.into_iter().flatten()
-    }
-
-    /// Everything moves up by one, and the dealer fills the last place.
-    #[inline]
-    pub fn advance(&mut self, dealer: &mut Dealer, preview: u8) {
-        self.0.copy_within(1.., 0);
-        self.0[usize::from(preview)] = dealer.deal();
     }
 }
 
@@ -384,7 +340,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
 
     /// The next piece of an environment.
     pub fn next(&self, i: usize) -> Option<Piece> {
-        self.visible[i].0[1]
+        self.visible[i].next()
     }
 
     pub fn memory_bytes(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What all environments of a batch have in common, and its choices.
 
-use crate::engine::Rules;
+use crate::engine::{EpisodeEnd, Rules};
 use crate::features::FeatureSet;
 
 /// What happens to an environment whose episode has ended. The names and meanings are Gymnasium's.
@@ -32,6 +32,18 @@ pub enum InvalidActionPolicy {
         /// The points of such a step.
         reward: f64,
     },
+}
+
+impl InvalidActionPolicy {
+    /// The points of an invalid action that was not refused, and the end of the episode if the action ends it.
+    pub fn consequence(self, rules: &Rules) -> (f64, Option<EpisodeEnd>) {
+        match self {
+            InvalidActionPolicy::Ignore { reward } => (reward, None),
+            InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => {
+                (rules.scoring.game_end, Some(EpisodeEnd::InvalidAction))
+            }
+        }
+    }
 }
 
 /// What all environments of a batch have in common.

@@ -31,7 +31,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
             Field::Current => out.extend(rows.envs().map(|i| number(self.visible[i].current()))),
             Field::Queue => {
                 out.extend(
-                    rows.envs().flat_map(|i| self.visible[i].next(preview).iter().copied().map(number)),
+                    rows.envs().flat_map(|i| self.visible[i].preview(preview).iter().copied().map(number)),
                 );
             }
             Field::Held => out.extend(rows.envs().map(|i| number(self.held(i)))),

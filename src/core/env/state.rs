@@ -5,12 +5,10 @@ use std::sync::Arc;
 use crate::engine::rng::{Tag, word};
 use crate::engine::{
     Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, MovingPiece, Piece, Playfield, Rules,
-    SteeredPiece, is_blocked,
+    SteeredPiece, Visible, is_blocked,
 };
 
-use super::columns::{
-    Envs, EpisodeIndex, EpisodePhase, EpisodeStatistics, InvalidActions, LastLanding, Visible,
-};
+use super::columns::{Envs, EpisodeIndex, EpisodePhase, EpisodeStatistics, InvalidActions, LastLanding};
 use super::rows::{EnvRows, one_for};
 use super::{EnvConfig, PositionError, Restored};
 
@@ -125,6 +123,11 @@ impl StartPosition {
         self.playfield.is_topped_out(rules.top_out) || is_blocked(rules, &self.playfield, self.piece)
     }
 
+    /// The current piece and the next ones.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
+        std::iter::once(self.piece).chain(self.queue.iter().copied())
+    }
+
     /// Checks that it can be played from.
     ///
     /// # Errors
@@ -221,10 +224,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn begin_from(&mut self, config: &EnvConfig, i: usize, position: &StartPosition) {
         self.begin_next(config, i);
         self.playfields[i] = position.playfield.resized();
-        let given = std::iter::once(&position.piece).chain(&position.queue);
-        for (slot, &piece) in self.visible[i].0.iter_mut().zip(given) {
-            *slot = Some(piece);
-        }
+        self.visible[i] = self.visible[i].starting_with(position.pieces());
         if let Some(held) = self.held.get_mut(i) {
             *held = position.held;
         }

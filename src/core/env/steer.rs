@@ -56,10 +56,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn hold(&mut self, config: &EnvConfig, i: usize, piece: SteeredPiece) {
         let swapped = piece.swapped(&config.rules, &self.playfields[i], self.held(i), self.next(i));
         let swapped = swapped.expect("a key that can be pressed");
-        match self.held[i].replace(piece.tetromino) {
-            None => self.visible[i].advance(&mut self.dealers[i], config.rules.preview),
-            Some(held) => self.visible[i].0[0] = Some(held),
-        }
+        self.visible[i].hold(&mut self.held[i], &mut self.dealers[i], config.rules.preview);
         debug_assert_eq!(self.visible[i].current().map(Tetromino::letter), Some(swapped.tetromino.letter()));
         self.steered[i] = Some(swapped);
     }

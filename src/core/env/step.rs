@@ -229,11 +229,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         };
         let Some((piece, placement)) = chosen else { return self.count_invalid(config, i) };
         if placement.hold {
-            let current = self.visible[i].current();
-            if std::mem::replace(&mut self.held[i], current).is_none() {
-                // The next piece is placed, and those behind it move up by two.
-                self.visible[i].advance(&mut self.dealers[i], rules.preview);
-            }
+            self.visible[i].hold(&mut self.held[i], &mut self.dealers[i], rules.preview);
         }
         let playfield = &mut self.playfields[i];
         let placement = placement.holding(false);
@@ -247,12 +243,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
     /// Counts a step whose action did not exist. Nothing else has changed.
     #[cold]
     pub(super) fn count_invalid(&mut self, config: &EnvConfig, i: usize) -> (f64, Option<EpisodeEnd>) {
-        let counted = match config.invalid_action_policy {
-            InvalidActionPolicy::Ignore { reward } => self.count_step(config, i, reward, None),
-            InvalidActionPolicy::Reject | InvalidActionPolicy::Terminate => {
-                self.count_step(config, i, config.rules.scoring.game_end, Some(EpisodeEnd::InvalidAction))
-            }
-        };
+        let (reward, end) = config.invalid_action_policy.consequence(&config.rules);
+        let counted = self.count_step(config, i, reward, end);
         let invalid = &mut self.invalid_actions[i];
         invalid.count = (invalid.count + 1).min(MAX_COUNT);
         invalid.last_step = self.statistics[i].steps;

@@ -3,11 +3,9 @@
 //! A course plays like an environment with one episode, with the engine's functions; `tests/it/recording/mod.rs`
 //! compares the two.
 
-use std::collections::VecDeque;
-
 use crate::engine::{
     ActionModel, Chain, Counted, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Key, MovingPiece, Odds,
-    Piece, Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, comes_to_rest, land_at,
+    Piece, Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, Visible, comes_to_rest, land_at,
 };
 use crate::env::InvalidActionPolicy;
 
@@ -55,8 +53,7 @@ pub struct Course {
     rules: Rules,
     invalid_actions: InvalidActionPolicy,
     dealer: Dealer,
-    /// The current piece and the preview; fewer pieces at the end of an explicit sequence.
-    visible: VecDeque<Piece>,
+    visible: Visible,
     /// The current piece on its way down, in games with keys.
     falling: Option<MovingPiece>,
     held: Option<Piece>,
@@ -83,14 +80,12 @@ impl Course {
         setup.check()?;
         let rules = setup.rules;
         let mut dealer = setup.dealer();
-        let dealt = (0..=rules.preview).map_while(|_| dealer.deal());
-        let mut visible: VecDeque<Piece> = dealt.collect();
+        let mut visible = Visible::dealt(&mut dealer, rules.preview);
         let mut playfield = Playfield::empty(rules.width, rules.height);
         let held = setup.start.as_ref().and_then(|start| start.held);
         if let Some(start) = &setup.start {
             playfield = start.playfield;
-            let given = || std::iter::once(start.piece).chain(start.queue.iter().copied());
-            visible = given().chain(visible.into_iter().skip(given().count())).collect();
+            visible = visible.starting_with(start.pieces());
         }
         let mut course = Course {
             rules,
@@ -133,12 +128,12 @@ impl Course {
 
     /// The piece in play; `None` after the end of the game.
     pub fn piece(&self) -> Option<Piece> {
-        if self.end.is_none() { self.visible.front().copied() } else { None }
+        if self.end.is_none() { self.visible.current() } else { None }
     }
 
     /// The next pieces, as many as the rules show.
     pub fn next(&self) -> impl Iterator<Item = Piece> {
-        self.visible.iter().copied().skip(1)
+        self.visible.pieces().skip(1)
     }
 
     /// The held piece, if any.
@@ -148,7 +143,7 @@ impl Course {
 
     /// The pieces that can be placed; `None` after the end of the game.
     pub fn hand(&self) -> Option<Hand> {
-        self.piece().map(|piece| Hand::new(&self.player_rules(), piece, self.held, self.next().next()))
+        self.visible.hand(&self.player_rules(), self.held).filter(|_| self.end.is_none())
     }
 
     /// The rules for the player's choice of a placement. They do not allow hold if the current piece came from hold.
@@ -169,7 +164,7 @@ impl Course {
 
     /// The keys that can be pressed; empty in placement games.
     pub fn keys(&self) -> Vec<Key> {
-        let next = self.next().next();
+        let next = self.visible.next();
         let has_key = |key: &Key| match self.falling() {
             None => false,
             Some(MovingPiece::Falling(_)) => true,
@@ -294,7 +289,7 @@ impl Course {
     /// Presses a key for a steered piece. Returns the lines of the landing, if the piece landed.
     fn steer(&mut self, piece: SteeredPiece, action: u16) -> Result<Option<u8>, ActionRefused> {
         let key = Key::ALL[usize::from(action)];
-        let next = self.next().next();
+        let next = self.visible.next();
         if !piece.has_key(&self.rules, &self.playfield, key, self.held, next) {
             self.play_invalid(action)?;
             return Ok(None);
@@ -303,7 +298,6 @@ impl Course {
             let swapped = piece.swapped(&self.rules, &self.playfield, self.held, next);
             let swapped = swapped.expect("a key that can be pressed");
             self.hold();
-            self.visible[0] = swapped.tetromino;
             self.falling = Some(swapped.into());
             return Ok(None);
         }
@@ -318,47 +312,38 @@ impl Course {
 
     /// Handles an action that does not exist.
     fn play_invalid(&mut self, action: u16) -> Result<(), ActionRefused> {
-        match self.invalid_actions {
-            InvalidActionPolicy::Reject => {
-                let letter = self.rules.pieces.letter(self.visible[0]);
-                return Err(match self.rules.action_model {
-                    ActionModel::Placement => ActionRefused::NoPlacement { action, letter },
-                    ActionModel::Keypress => {
-                        ActionRefused::NoKey { action, key: Key::ALL[usize::from(action)], letter }
-                    }
-                });
-            }
-            InvalidActionPolicy::Terminate => {
-                self.score += self.rules.scoring.game_end;
-                self.end = Some(EpisodeEnd::InvalidAction);
-            }
-            InvalidActionPolicy::Ignore { reward } => self.score += reward,
+        if self.invalid_actions == InvalidActionPolicy::Reject {
+            let letter = self.rules.pieces.letter(self.visible.current().expect("a game that goes on"));
+            return Err(match self.rules.action_model {
+                ActionModel::Placement => ActionRefused::NoPlacement { action, letter },
+                ActionModel::Keypress => {
+                    ActionRefused::NoKey { action, key: Key::ALL[usize::from(action)], letter }
+                }
+            });
         }
+        let (points, end) = self.invalid_actions.consequence(&self.rules);
+        self.score += points;
+        self.end = end;
         Ok(())
     }
 
     /// Holds the current piece. The previously held piece comes into play, or the next piece if none was held.
     fn hold(&mut self) {
-        let current = self.visible[0];
-        if self.held.replace(current).is_none() {
-            self.visible.pop_front();
-            self.visible.extend(self.dealer.deal());
-        }
+        self.visible.hold(&mut self.held, &mut self.dealer, self.rules.preview);
     }
 
     /// Lets a piece come to rest and the next one appear.
     fn land(&mut self, (piece, spin): (Piece, Spin), shape: &Shape, row: u8, column: u8) -> u8 {
         let rules = self.rules;
         let landing = land_at(&rules, &self.playfield, shape, row, column);
-        self.visible.pop_front();
-        self.visible.extend(self.dealer.deal());
+        self.visible.advance(&mut self.dealer, rules.preview);
         let landed = shape.cells_at(row, column);
         let vanished = landing.vanished_rows();
         self.cells.land(piece, &landed, vanished);
         self.cleared = (0..rules.height).filter(|row| vanished >> row & 1 == 1).collect();
         self.last = remaining(&landed, vanished, rules.height);
         self.playfield = landing.afterstate;
-        let next = self.visible.front().copied();
+        let next = self.visible.current();
         let landed = landing.landed();
         let number = (self.dealer.garbage_seed(), self.pieces);
         let chained = (spin, &mut self.chain);
@@ -383,12 +368,12 @@ impl Course {
     /// Puts the current piece where pieces start to fall, in games with keys.
     fn appear(&mut self) {
         let Rules { width, height, .. } = self.rules;
-        let spawn = |&piece: &Piece| match self.rules.steers() {
+        let spawn = |piece| match self.rules.steers() {
             true => SteeredPiece::spawn(&self.rules, &self.playfield, piece).into(),
             false => FallingPiece::spawn(piece, width, height).into(),
         };
         if self.rules.action_model == ActionModel::Keypress {
-            self.falling = self.visible.front().map(spawn);
+            self.falling = self.visible.current().map(spawn);
         }
     }
 }

@@ -3,9 +3,8 @@
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::steered::{MAX_HEIGHT_ABOVE, MAX_LIFTS};
 use crate::engine::{
-    ActionModel, Arrival, FallingPiece, Piece, Playfield, Rules, SteeredPiece, Tetromino, Timing,
+    ActionModel, Arrival, FallingPiece, Piece, Playfield, Rules, SteeredPiece, Tetromino, Timing, Visible,
 };
-use crate::env::columns::Visible;
 
 use super::NO_PIECE;
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
