@@ -1,10 +1,10 @@
-//! Learning curves of searches, for their folders and for people.
+//! Learning curves of searches, for the run folder and for people.
 
 use super::record::Record;
 use super::settings::Settings;
 use crate::plot::{Chart, Point, learning_curve};
 
-/// The learning curve of a search, for its folder and for the terminal.
+/// The learning curve of a search, for the run folder and for the terminal.
 pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
     let generations: Vec<_> = records.iter().map(|record| record.generation.clone()).collect();
     let point = |record: &Record| Point {
@@ -16,7 +16,7 @@ pub fn curve(settings: &Settings, records: &[Record]) -> Chart {
     learning_curve(&title(settings), &format!("{} per game", settings.score_by.name()), &generations, &checks)
 }
 
-/// What a curve is called.
+/// Title of a learning curve.
 pub fn title<M>(settings: &Settings<M>) -> String {
     let Settings { width, height, seed, .. } = settings;
     format!("{} on {width} x {height}, seed {seed}", settings.features_title())

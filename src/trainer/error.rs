@@ -1,4 +1,4 @@
-//! Why a run cannot begin or go on.
+//! Errors that stop a run.
 
 use std::path::{Path, PathBuf};
 
@@ -7,44 +7,44 @@ use crate::client::ClientError;
 use crate::input::UsageError;
 use crate::optimizers::{InvalidParameter, TellError};
 
-/// Why a run cannot begin or go on.
+/// The reason why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// A setting that cannot be.
+    /// A setting is invalid.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// What a server says.
+    /// A call to a server failed.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// A file of the run.
+    /// A file of the run cannot be read or written.
     #[error(transparent)]
     Folder(#[from] RunFolderError),
-    /// Settings that do not fit the run.
+    /// The settings do not fit the run.
     #[error("{0}")]
     Settings(String),
-    /// A number out of its range.
+    /// A parameter is out of its range.
     #[error(transparent)]
     Parameter(#[from] InvalidParameter),
-    /// Scores that the search does not take.
+    /// The search refuses the scores.
     #[error(transparent)]
     Scores(#[from] TellError),
-    /// A checkpoint of another run.
+    /// The checkpoint belongs to another run.
     #[error("{}: {reason}", mismatch(folder))]
     Mismatch {
-        /// The folder of the run.
+        /// Folder of the run.
         folder: PathBuf,
-        /// What differs.
+        /// The difference.
         reason: String,
     },
 }
 
 impl TrainError {
-    /// The refusal of a checkpoint of another run.
+    /// The error for a checkpoint that belongs to another run.
     pub fn mismatch(folder: &Path, reason: impl ToString) -> TrainError {
         TrainError::Mismatch { folder: folder.to_path_buf(), reason: reason.to_string() }
     }
 
-    /// Whether a server refuses the games of the run.
+    /// Whether a server refused to play the games of the run.
     pub fn is_refusal(&self) -> bool {
         matches!(self, TrainError::Client(error) if error.is_invalid_request())
     }
@@ -53,7 +53,7 @@ impl TrainError {
 fn mismatch(folder: &Path) -> String {
     let (checkpoint, config) = (folder.join(CHECKPOINT), folder.join(CONFIG));
     format!(
-        "{} does not belong to the run of {}: put the one that does back, or begin a new run",
+        "{} does not belong to the run of {}: restore the checkpoint of this run, or begin a new run",
         checkpoint.display(),
         config.display()
     )

@@ -1,6 +1,7 @@
 //! Games of an evaluation, as recordings.
 //!
-//! A game is known by its seed, so the server plays the chosen ones again and records them. They must come to the same.
+//! A game is identified by its seed, so the server replays the chosen games and records them. Each replay must have the
+//! same lines and pieces as the original.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::client::{Client, ClientError, Evaluated, EvaluationRequest};
 use crate::recording::{Outcome, Recording};
 use crate::wire::limits::MAX_RECORDED_STEPS;
 
-/// Why a game cannot be recorded.
+/// The reason why a game cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The game has more steps than a recording may have.
@@ -16,36 +17,36 @@ pub enum RecordError {
         "game {index} has {steps} steps, a recording at most {MAX_RECORDED_STEPS}; --max-pieces makes games shorter"
     )]
     TooLong {
-        /// The game.
+        /// Index of the game.
         index: u32,
-        /// How many it has.
+        /// Steps in the game.
         steps: u64,
     },
-    /// The server does not play it again.
+    /// The server refused or failed the replay.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The game ends otherwise when it is played again.
+    /// The replay has other lines or pieces than the original.
     #[error(
         "{origin} has {} lines and {} pieces when it is played again, expected {} and {}",
         found.0, found.1, expected.0, expected.1
     )]
     Different {
-        /// Which game.
+        /// Index and seed of the game.
         origin: String,
-        /// Lines and pieces now.
+        /// Lines and pieces of the replay.
         found: (u64, u64),
-        /// Lines and pieces before.
+        /// Lines and pieces of the original.
         expected: (u64, u64),
     },
-    /// There are no games.
+    /// The controller played no games.
     #[error("it has played no game")]
     NoGame,
 }
 
-/// The game with the most lines of one controller, of equals the first.
+/// Replays and records a controller's game with the most lines; the first of equals.
 ///
 /// # Errors
-/// If the server does not play it again as it did, or it is too long for a recording.
+/// If the replay differs from the original, or the game is too long for a recording.
 pub async fn best_game(
     client: &Client,
     request: &EvaluationRequest,
@@ -60,10 +61,10 @@ pub async fn best_game(
     recorded.into_iter().next().ok_or(RecordError::NoGame)
 }
 
-/// The recordings of these games of one controller.
+/// Replays and records the listed games of one controller.
 ///
 /// # Errors
-/// If the server does not play one again as it did, or it is too long for a recording.
+/// If a replay differs from its original, or a game is too long for a recording.
 pub async fn recorded(
     client: &Client,
     request: &EvaluationRequest,

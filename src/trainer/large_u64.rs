@@ -1,15 +1,15 @@
-//! Writes a `u64` where a format has only signed integers: TOML.
+//! Writes `u64` values in formats that have only signed integers, such as TOML.
 //!
-//! `#[serde(with = "large_u64")]` writes a number while it fits and its digits in quotes beyond, and reads both:
-//! every seed of the protocol can stand in a settings file.
+//! `#[serde(with = "large_u64")]` writes a value as a number if it fits and as a quoted string of digits if not. It
+//! reads both, so a settings file can hold every seed of the protocol.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// Writes it.
+/// Writes a `u64`.
 ///
 /// # Errors
 ///
-/// What the format says.
+/// If the serializer fails.
 pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     match i64::try_from(*value) {
         Ok(value) => value.serialize(serializer),
@@ -17,11 +17,11 @@ pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::
     }
 }
 
-/// Reads it.
+/// Reads a `u64`.
 ///
 /// # Errors
 ///
-/// Neither a number of 64 bits without a sign nor the digits of one.
+/// If the value is neither an unsigned 64-bit number nor a string with the digits of one.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

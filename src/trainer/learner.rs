@@ -1,4 +1,5 @@
-//! What a run of temporal differences learns: a sum of weights and entries, or a network that reads them. It plays nothing.
+//! The value function that a temporal-difference run learns: a sum of weights and table entries, or a network. This
+//! file plays no games.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +7,16 @@ use super::error::TrainError;
 use super::lessons::{Lessons, Moves};
 use crate::optimizers::{Network, NetworkState, Td, TdState};
 
-/// A value function that is being learned.
+/// A value function in training.
 #[derive(Clone, Debug)]
 pub enum Learner {
-    /// A weight for each feature, and tables of numbers.
+    /// A weight per feature, and table entries.
     Sum(Td),
-    /// Hidden units over features and tables.
+    /// Hidden units over features and table entries.
     Network(Box<Network>),
 }
 
-/// All that one knows.
+/// Complete state of a learner.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LearnerState {
     /// State of a learner whose scores are sums.
@@ -27,10 +28,10 @@ pub enum LearnerState {
 }
 
 impl Learner {
-    /// Begins, or goes on from a state.
+    /// Creates a new learner, or restores one from a state.
     ///
     /// # Errors
-    /// A number out of its range, or a state that does not belong to these lessons.
+    /// If a parameter is out of its range, or the state does not fit the lessons.
     pub fn open(
         lessons: &Lessons,
         (num_features, num_entries): (usize, usize),
@@ -58,7 +59,7 @@ impl Learner {
         })
     }
 
-    /// The score of a state.
+    /// The score of an afterstate.
     pub fn score(&self, features: &[f32], entries: &[u32]) -> f64 {
         match self {
             Learner::Sum(td) => td.score(features, entries),
@@ -66,7 +67,7 @@ impl Learner {
         }
     }
 
-    /// The score that a state should have, by the best that each event leads to.
+    /// The target of a score, given the best successor's score for each event.
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
         match self {
             Learner::Sum(td) => td.target(best),
@@ -74,7 +75,7 @@ impl Learner {
         }
     }
 
-    /// Moves a score towards its target; returns the error that was counted.
+    /// Moves a score towards its target. Returns the error.
     pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
         match self {
             Learner::Sum(td) => td.learn(features, entries, target),
@@ -82,7 +83,7 @@ impl Learner {
         }
     }
 
-    /// Ends a round, for what is a mean over rounds.
+    /// Ends a round, which updates averages over rounds.
     pub fn end_round(&mut self) {
         match self {
             Learner::Sum(td) => td.end_round(),
@@ -90,19 +91,19 @@ impl Learner {
         }
     }
 
-    /// What it would hand in: the weights of the features, and the parameters of the model.
+    /// The current result: the weights of the features, and the parameters of the model.
     pub fn incumbent(&self, num_features: usize) -> (Vec<f64>, Vec<f32>) {
         match self {
             Learner::Sum(td) => {
                 let (weights, entries) = td.incumbent();
                 (weights.to_vec(), entries.iter().map(|entry| *entry as f32).collect())
             }
-            // It reads the features itself.
+            // The network reads the features itself, so their separate weights are 0.
             Learner::Network(network) => (vec![0.0; num_features], network.parameters()),
         }
     }
 
-    /// All that it knows.
+    /// The complete state, for a checkpoint.
     pub fn state(&self) -> LearnerState {
         match self {
             Learner::Sum(td) => LearnerState::Sum(td.state().clone()),

@@ -1,12 +1,13 @@
-//! Learning from every step, as a client of a server: here temporal-difference learning, which knows only scores, meets games.
+//! Learning from every step, as a client of a server. This file connects temporal-difference learning, which knows only
+//! scores, with games.
 //!
-//! Many games go on at a time, each on a playfield that is kept here. Before a piece is dealt, one call lists every placement of
-//! all seven tetrominoes on all of them, so the value of a playfield moves towards the exact mean over what may come next, and
-//! the same answer has the placement to go on with. The server keeps nothing: a call that is lost is repeated, and a checkpoint
-//! holds a row of numbers a game.
+//! Many games are in progress at a time, and this process holds their playfields. Before a piece is dealt, one call
+//! lists every placement of all seven tetrominoes on all playfields. So a playfield's value moves towards the exact
+//! mean over the next piece, and the same answer contains the placement to play. The server keeps no state: a lost call
+//! is repeated, and a checkpoint holds one row of numbers per game.
 //!
-//! Half of the games wait for the server while those of the other half are learned from. The order is always the same, so the
-//! bytes of a run do not depend on how fast anybody is.
+//! The games form two halves. While the server lists the placements of one half, the learner learns from the other. The
+//! order is fixed, so the bytes of a run do not depend on timing.
 
 use std::ops::Range;
 use std::path::Path;
@@ -35,21 +36,21 @@ use crate::engine::rng::{Tag, below, word};
 use crate::features::kernel::Kernel;
 use crate::plot::{Chart, Line, Point};
 
-/// A game under way.
+/// A game in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Playing {
-    /// The playfield, the lowest row first.
+    /// The playfield, lowest row first.
     rows: Vec<u32>,
     /// Lines cleared so far.
     lines: u64,
-    /// Pieces until it goes on elsewhere, if it ever does.
+    /// Pieces until the game restarts from another playfield, if restarts are on.
     left: u32,
-    /// What the score of the placement that led here is made of, to learn from; none at the beginning of a game or of a generation.
+    /// Inputs of the last afterstate's score; `None` at the start of a game or a generation.
     #[serde(skip)]
     seen: Option<Scored>,
 }
 
-/// What a score is made of.
+/// Inputs of a score.
 #[derive(Clone, Debug, PartialEq)]
 struct Scored {
     features: Vec<f32>,
@@ -59,38 +60,38 @@ struct Scored {
 /// A line of `generations.jsonl` of a run that learns from every step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearningRecord {
-    /// Counted from 0.
+    /// Number of the generation, from 0.
     pub generation: u32,
-    /// The root of the mean square of the errors: in logarithms of the risk.
+    /// Root mean square of the errors, in logarithms of the risk.
     pub error: f64,
     /// Mean lines of the games that ended while learning; absent if none did.
     pub lines: Option<f64>,
-    /// How many ended.
+    /// Number of games that ended while learning.
     pub games: u64,
     /// Pieces landed while learning.
     pub pieces: u64,
-    /// What the run would hand in after it, on games of its own.
+    /// Score of the current result, in games for this check only.
     pub check: ScoreNote,
 }
 
-/// What the checkpoint of such a run holds beside the number of its generation.
+/// Content of a checkpoint, besides the number of its generation.
 #[derive(Serialize, Deserialize)]
 struct Learned {
-    /// Scores, and all that moves them.
+    /// State of the learner.
     #[serde(flatten)]
     learner: LearnerState,
-    /// The games under way.
+    /// The games in progress.
     games: Vec<Playing>,
-    /// Playfields to go on from.
+    /// Playfields from which games restart.
     kept: SeenPlayfields,
-    /// The settings it was made under.
+    /// The settings that produced this state.
     settings: Settings<Lessons>,
 }
 
-/// How long a generation took, and how its result played.
+/// Durations and score of a generation.
 #[derive(Debug)]
 pub struct Lesson {
-    /// To learn.
+    /// Time spent learning.
     pub learned_in: Duration,
     /// Time of the whole generation.
     pub took: Duration,
@@ -98,14 +99,14 @@ pub struct Lesson {
     pub score: Score,
 }
 
-/// What can follow in some games, as the server lists it.
+/// All placements in some games, as the server lists them.
 struct Successors {
     placements: PlacementList,
-    /// What each afterstate looks up: an entry for each tuple.
+    /// Entries that each afterstate looks up, one per tuple.
     entries: Vec<u32>,
 }
 
-/// What came of a generation so far.
+/// Totals of a generation so far.
 #[derive(Default)]
 struct Tally {
     squares: f64,
@@ -115,7 +116,7 @@ struct Tally {
     pieces: u64,
 }
 
-/// A run under way that learns from every step.
+/// A run in progress that learns from every step.
 #[derive(Debug)]
 pub struct Learning {
     settings: Settings<Lessons>,
@@ -129,10 +130,10 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// Begins a run in a new folder.
+    /// Starts a run in a new folder.
     ///
     /// # Errors
-    /// Numbers out of their ranges.
+    /// If a parameter is out of its range.
     pub fn begin(
         settings: Settings<Lessons>,
         client: &Client,
@@ -141,11 +142,11 @@ impl Learning {
         Learning::open(settings, client, run, None)
     }
 
-    /// Opens a run to go on with it, to this many generations if there is a number. Before it changes anything, it asks the server
-    /// whether it would play the games.
+    /// Reopens a run, optionally with a new number of generations. Before any change it asks the server whether it
+    /// would play the games.
     ///
     /// # Errors
-    /// A folder that cannot be read or is not of one run, or games that the server does not play.
+    /// If the folder cannot be read, its files belong to different runs, or the server does not play the games.
     pub async fn resume(
         folder: &Path,
         generations: Option<u32>,
@@ -202,20 +203,20 @@ impl Learning {
         &self.run
     }
 
-    /// Results of the generations so far.
+    /// Records of the generations so far.
     pub fn records(&self) -> &[LearningRecord] {
         &self.records
     }
 
-    /// Learning curve so far.
+    /// The learning curve so far.
     pub fn curve(&self) -> Chart {
         curve(&self.settings, &self.records)
     }
 
-    /// Learns for one generation, and keeps it.
+    /// Learns for one generation and saves it.
     ///
     /// # Errors
-    /// What a server says, or a file that cannot be written.
+    /// If a call to the server fails, or a file cannot be written.
     pub async fn generation(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Lesson, TrainError> {
         let start = Instant::now();
         let generation = self.records.len() as u32;
@@ -246,7 +247,7 @@ impl Learning {
         Ok(lesson)
     }
 
-    /// Plays all games for as many pieces as a generation has, and learns from each.
+    /// Plays one generation's pieces in all games, and learns from each piece.
     async fn learn(
         &mut self,
         generation: u32,
@@ -257,7 +258,7 @@ impl Learning {
         let (count, rounds) = (self.games.len(), self.settings.optimizer.rounds);
         let halves = [0..count / 2, count / 2..count];
         let mut tally = Tally::default();
-        // What led here is not kept over a checkpoint.
+        // Checkpoints do not hold these inputs, so a resumed run must not have them either.
         self.games.iter_mut().for_each(|game| game.seen = None);
         let mut asked = halves.clone().map(|half| self.ask(half));
         for round in 0..rounds {
@@ -279,8 +280,8 @@ impl Learning {
         Ok(tally)
     }
 
-    /// Asks for the placements of all seven tetrominoes in some games, and finds the entries that their afterstates look up. That
-    /// happens on another thread than the learner's, because nothing in it depends on what is learned.
+    /// Requests the placements of all seven tetrominoes in some games, then finds the table entries of their
+    /// afterstates. This runs on a separate thread, because nothing in it depends on what is learned.
     fn ask(&self, games: Range<usize>) -> JoinHandle<Result<Successors, TrainError>> {
         let (client, model) = (self.client.clone(), self.model.clone());
         let Settings { width, height, .. } = self.settings;
@@ -311,8 +312,8 @@ impl Learning {
         })
     }
 
-    /// Learns from what can follow in a game, and places its next piece. Its placements are those of the `at`-th playfield of
-    /// the answer; `draw` counts the pieces of the generation.
+    /// Learns from all successors of a game, and places its next piece. `at` is the playfield's index in the answer;
+    /// `draw` is the index of the piece in the generation.
     fn step(
         &mut self,
         successors: &Successors,
@@ -327,7 +328,7 @@ impl Learning {
         let num_tuples = self.tables().map_or(0, |tables| tables.tuples().len());
         let entries = |row: usize| &entries[row * num_tuples..][..num_tuples];
         let afterstate = |row: usize| &placements.afterstates.elements[row * height..][..height];
-        // The placements of a tetromino that do not end the game.
+        // The rows of a tetromino's placements that do not end the game.
         let safe = |piece: usize| {
             let position = at * Tetromino::ALL.len() + piece;
             let [first, end] = [position, position + 1].map(|position| placements.row_offsets[position]);
@@ -389,18 +390,18 @@ impl Learning {
         }
     }
 
-    /// The tables that are learned, if there are any.
+    /// The tables that are learned, if any.
     fn tables(&self) -> Option<&NTuple> {
         self.model.as_deref().and_then(ModelShape::tables)
     }
 
-    /// What it would hand in.
+    /// The current result.
     fn incumbent(&self) -> (Vec<f64>, Option<ModelNote>) {
         let (weights, parameters) = self.learner.incumbent(self.settings.feature_names.len());
         (weights, self.model.as_ref().map(|shape| ModelNote::new(shape, parameters)))
     }
 
-    /// Whole games of what it would hand in.
+    /// A request for whole games of the current result.
     fn request(&self, (weights, model): (&[f64], Option<&ModelNote>), purpose: Purpose) -> EvaluationRequest {
         let parameters = model.iter().flat_map(|model| &model.parameters).map(|number| f64::from(*number));
         let row = weights.iter().copied().chain(parameters).collect();
@@ -439,7 +440,7 @@ impl Learning {
     /// Scores the result.
     ///
     /// # Errors
-    /// What a server says, or a file that cannot be written.
+    /// If a call to the server fails, or a file cannot be written.
     pub async fn finish(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Winner, TrainError> {
         let (weights, score, evaluated) = self.play(Purpose::Score, report).await?;
         self.run.write_weights(&weights)?;
@@ -458,7 +459,7 @@ impl Playing {
     }
 }
 
-/// Whether an answer has all rows that it says it has, so that none need be looked for in vain.
+/// Checks that an answer has all of its rows, so that later look-ups cannot fail.
 fn check_shapes(
     placements: &PlacementList,
     positions: usize,
@@ -480,9 +481,9 @@ fn check_shapes(
     }
 }
 
-/// The learning curve, for the folder and for the terminal.
+/// The learning curve, for the run folder and for the terminal.
 fn curve(settings: &Settings<Lessons>, records: &[LearningRecord]) -> Chart {
-    /// Where the line is, and between what.
+    /// Value of a point, and its interval.
     type Height = (f64, Option<[f64; 2]>);
     let line = |name: &str, point: fn(&LearningRecord) -> Option<Height>| Line {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! How a run of temporal differences learns: its settings, for `config.toml`. It plays nothing.
+//! Settings of a temporal-difference run, for `config.toml`. This file plays no games.
 
 use std::path::Path;
 
@@ -13,29 +13,29 @@ use crate::engine::{ActionModel, NamedChoice, Randomizer};
 use crate::input::UsageError;
 use crate::optimizers::{NetworkConfig, TdConfig};
 
-/// How a run learns from its games.
+/// The way a run learns from its games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lessons {
-    /// Tells such settings from those of a search.
+    /// The method, which distinguishes these settings from those of a search.
     pub method: MethodName,
-    /// Pieces of each game in a generation.
+    /// Pieces per game in a generation.
     pub rounds: u32,
-    /// The share of the pieces that are placed at random.
+    /// Share of the pieces that are placed at random.
     pub exploration: f64,
-    /// Pieces, a third more or less, after which a game goes on from another playfield; 0 for whole games.
+    /// Mean number of pieces (+-1/3) after which a game restarts from another playfield; 0 for whole games.
     pub stretch: u32,
-    /// How scores move.
+    /// The learner and its parameters.
     #[serde(flatten)]
     pub moves: Moves,
-    /// The weights of the features that a network begins with.
+    /// Feature weights that a network starts from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start: Vec<f64>,
-    /// The tables, and the units that read them; none for the features alone.
+    /// The tables, and the network over them; `None` for features alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ShapeNote>,
 }
 
-/// What is learned, and how its scores move.
+/// What a run learns, and the learner's parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Moves {
     /// A sum of weights and entries.
@@ -46,7 +46,7 @@ pub enum Moves {
     OfNetwork(NetworkConfig),
 }
 
-/// The name of the method.
+/// Name of the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MethodName {
@@ -54,7 +54,7 @@ pub enum MethodName {
     Td,
 }
 
-/// Whether there is a run in this folder that learns from every step.
+/// Whether a folder holds a run that learns from every step.
 pub fn is_learning(folder: &Path) -> bool {
     let config = read(&folder.join(CONFIG)).unwrap_or_default();
     let config = toml::from_slice::<toml::Table>(&config).unwrap_or_default();
@@ -63,20 +63,20 @@ pub fn is_learning(folder: &Path) -> bool {
 }
 
 impl Lessons {
-    /// The shape of the model.
+    /// Shape of the model.
     ///
     /// # Errors
-    /// A shape that no server plays.
+    /// If no server plays a model of this shape.
     pub fn shape(&self) -> Result<Option<ModelShape>, TrainError> {
         let note = self.model.clone().map(|shape| ModelNote { shape, parameters: Vec::new() });
         note.map(|note| note.shape()).transpose().map_err(TrainError::Settings)
     }
 }
 
-/// Whether a server would play the run's games, and whether they are of the kind that can be learned from.
+/// Checks that a server would play the run's games, and that a run can learn from them.
 ///
 /// # Errors
-/// The server's refusal, numbers beyond its limits, or rules that cannot be learned from.
+/// If the server refuses, a number exceeds a limit of the server, or the rules do not allow learning from every step.
 pub async fn check(settings: &Settings<Lessons>, client: &Client) -> Result<(), TrainError> {
     let model = settings.optimizer.shape()?;
     let num_features = settings.feature_names.len();
@@ -86,7 +86,7 @@ pub async fn check(settings: &Settings<Lessons>, client: &Client) -> Result<(), 
     let wrong = |setting: &str, value: &str, expected: &str| {
         Err(UsageError(format!("{setting}: {value}, expected {expected} to learn from every step")).into())
     };
-    // What a bag still holds, or a key that was pressed, is not part of the playfields that it learns from.
+    // A playfield does not contain the rest of a bag or the keys pressed so far, so its value would be ambiguous.
     if !rules.pieces.is_tetrominoes() {
         return wrong("piece_set", &rules.pieces.to_string(), "tetrominoes");
     }

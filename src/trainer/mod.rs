@@ -1,13 +1,13 @@
-//! The reference agent: it trains controllers as a client of a server, and keeps what it finds in folders.
+//! The reference agent: trains controllers as a client of a server, and saves its results in folders.
 //!
 //! This room knows no terminals and no flags: its caller prints results and shows progress.
 //!
 //! | module | is |
 //! | --- | --- |
-//! | [`search`], [`record`] | a search under way by the cross-entropy method or a genetic algorithm |
+//! | [`search`], [`record`] | a search in progress, by the cross-entropy method or a genetic algorithm |
 //! | [`learning`], [`lessons`], [`learner`], [`seen_playfields`] | learning from every step, by temporal differences |
-//! | [`settings`], [`unit`](mod@unit) | what decides the results of a run |
-//! | [`run`], [`run_folder`], [`curve`] | what every run has, and its files |
+//! | [`settings`], [`unit`](mod@unit) | everything that decides the results of a run |
+//! | [`run`], [`run_folder`], [`curve`] | the parts that all runs share, and their files |
 //! | [`weights`], [`model`], [`rules`], [`large_u64`] | `weights.json` |
 //! | [`score`], [`games`] | the results of games, and recordings of them |
 //! | [`trained_weights`] | weights of a run or a file, to play with |

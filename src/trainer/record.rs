@@ -1,4 +1,4 @@
-//! What a run keeps of each generation: the lines of its files, and its checkpoint.
+//! Records of a search's generations: the lines of its files, and its checkpoint.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,34 +11,34 @@ use crate::optimizers::{Generation, State};
 /// A line of `generations.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// What the optimiser reports about it.
+    /// The optimiser's report on the generation.
     #[serde(flatten)]
     pub generation: Generation,
     /// Mean score of the elite.
     pub elite_score: f64,
-    /// What the search would hand in after it, on games of its own.
+    /// Score of the search's current result, in games for this check only.
     pub check: ScoreNote,
-    /// Games played, those of the check included.
+    /// Games played, including the check.
     pub games: u64,
-    /// Pieces landed in them.
+    /// Pieces landed in these games.
     pub pieces: u64,
 }
 
 /// A line of `timing.jsonl`.
 #[derive(Debug, Serialize)]
 pub struct Timing {
-    /// Counted from 0.
+    /// Number of the generation, from 0.
     pub generation: u32,
-    /// When it ended.
+    /// Time when the generation ended.
     pub finished_unix_seconds: f64,
-    /// How long it took.
+    /// Duration of the generation.
     pub seconds: f64,
     /// Pieces landed per second.
     pub pieces_per_second: f64,
 }
 
 impl Timing {
-    /// What a generation took that ends now.
+    /// The timing of a generation that ends now.
     pub fn of(generation: u32, pieces: u64, took: Duration) -> Timing {
         Timing {
             generation,

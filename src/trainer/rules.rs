@@ -1,4 +1,4 @@
-//! Rules as files and summaries have them: fields and values, in the words of the protocol.
+//! Rules in files and summaries: fields and values, in the words of the protocol.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,14 +8,14 @@ use crate::client::{RulesChoice, Started};
 use crate::engine::{Changes, FieldKind, FieldValue, PRESETS, PieceSet, Rules, RulesField};
 use crate::wire::rules;
 
-/// The rules of the games, every field written out, in the words of the protocol.
+/// The rules of the games with every field, in the words of the protocol.
 ///
-/// In the file they are one object: the preset, the version, and the fields.
+/// Files hold them as one object: the preset, the version, and the fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RulesNote {
-    /// The rule set they started from.
+    /// Preset that the rules are based on.
     pub preset: String,
-    /// Equal seeds and actions give equal games while this stays the same.
+    /// Version of the rules: within one version, equal seeds and actions give equal games.
     pub rules_version: String,
     /// Every field that applies to the rules.
     pub fields: Changes,
@@ -51,13 +51,13 @@ impl RulesNote {
         RulesNote { preset: preset.clone(), rules_version: rules_version.clone(), fields: rules.fields() }
     }
 
-    /// The rules as a request names them, with every field.
+    /// The rules as a request contains them, with every field.
     pub fn choice(&self) -> RulesChoice {
         RulesChoice { preset: self.preset.clone(), changes: self.fields.clone() }
     }
 }
 
-/// What rules change of a preset besides its size. Nothing if the preset is one that only the server knows.
+/// Differences between rules and their preset, except the size. Empty for a preset that only the server knows.
 fn changed(preset: &str, rules: &Rules) -> Changes {
     let preset = PRESETS.iter().find(|row| row.name == preset);
     let mut changes = preset.map_or_else(Changes::default, |preset| rules.changes_from(&preset.rules));
@@ -67,12 +67,12 @@ fn changed(preset: &str, rules: &Rules) -> Changes {
     changes
 }
 
-/// What rules change of a preset besides its size, as files and `--json` have it.
+/// Differences between rules and their preset, except the size, as files and `--json` show them.
 pub fn changes(preset: &str, rules: &Rules) -> Map<String, Value> {
     to_json(&changed(preset, rules))
 }
 
-/// A preset, and what rules change of it besides its size, in words.
+/// A preset, and the differences between it and the rules, except the size, as text.
 pub fn in_words(preset: &str, rules: &Rules) -> String {
     let changes = changed(preset, rules);
     let changes: Vec<String> =
@@ -80,7 +80,8 @@ pub fn in_words(preset: &str, rules: &Rules) -> String {
     if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
 }
 
-/// Changes as files and `--json` have them: an object with the names of the protocol, as in `{"garbage": {"delay_pieces": 2}}`.
+/// Changes as JSON for files and `--json`: an object with the names of the protocol, as in `{"garbage":
+/// {"delay_pieces": 2}}`.
 pub fn to_json(changes: &Changes) -> Map<String, Value> {
     let mut object = Map::new();
     for (field, value) in changes.iter() {
@@ -103,10 +104,10 @@ pub fn to_json(changes: &Changes) -> Map<String, Value> {
     object
 }
 
-/// Changes from an object of a file.
+/// Reads changes from a JSON object.
 ///
 /// # Errors
-/// The field that is unknown or has a value of another kind.
+/// If a field is unknown, or its value has another type.
 pub fn from_json(object: &Map<String, Value>) -> Result<Changes, String> {
     let mut changes = Changes::default();
     let mut put = |name: &str, value: &Value| {
@@ -128,7 +129,7 @@ pub fn from_json(object: &Map<String, Value>) -> Result<Changes, String> {
     Ok(changes)
 }
 
-/// The value of a field from a file; `None` if it is of another kind.
+/// The value of a field from a file; `None` if it has another type.
 fn value_of(field: &RulesField, value: &Value) -> Option<FieldValue> {
     match field.kind {
         FieldKind::Count { .. } => Some(FieldValue::Count(value.as_u64()?.try_into().ok()?)),
@@ -143,7 +144,7 @@ fn value_of(field: &RulesField, value: &Value) -> Option<FieldValue> {
     }
 }
 
-/// Writes changes into a file as an object, for serde.
+/// Writes changes to a file as an object, for serde.
 ///
 /// # Errors
 /// If the serializer refuses the object.
@@ -151,10 +152,10 @@ pub fn write_changes<S: Serializer>(changes: &Changes, serializer: S) -> Result<
     to_json(changes).serialize(serializer)
 }
 
-/// Reads changes from an object of a file, for serde.
+/// Reads changes from an object in a file, for serde.
 ///
 /// # Errors
-/// A field that is unknown or has a value of another kind.
+/// If a field is unknown, or its value has another type.
 pub fn read_changes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
     let object = Map::<String, Value>::deserialize(deserializer)?;
     from_json(&object).map_err(D::Error::custom)

@@ -1,4 +1,4 @@
-//! What every run has, whatever its method is: its folder, the progress that it reports, and its end.
+//! The parts that runs of all methods share: the folder, the progress reports, and the end.
 
 use std::path::{Path, PathBuf};
 
@@ -14,35 +14,35 @@ use crate::client::{Client, Evaluated, EvaluationProgress, EvaluationRequest};
 use crate::summary::Statistics;
 use crate::wire::recording;
 
-/// How far the work of a run is, for whoever waits.
+/// Progress of a run, for the caller's display.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress {
-    /// Work for another purpose begins.
+    /// The next piece of work starts.
     Begins,
-    /// Games for a purpose are under way.
+    /// Games for a purpose are in progress.
     Games(Purpose, EvaluationProgress),
-    /// So many pieces of a generation that learns from every step are placed, of so many.
+    /// Pieces placed so far in a generation that learns from every step, and their total.
     Pieces(u64, u64),
 }
 
-/// The controller chosen in the end.
+/// The controller chosen at the end.
 #[derive(Debug)]
 pub struct Winner {
-    /// In the last games.
+    /// Score in the last games.
     pub score: Score,
-    /// What the seeds of these are drawn from.
+    /// Seed from which the seeds of these games are drawn.
     pub seed: u64,
-    /// The lines of the best of them, if it is in the folder of the run.
+    /// Lines of the best of these games, if the run folder holds its recording.
     pub best: Option<u64>,
-    /// Why the best of them is not kept, if a recording was wanted and failed.
+    /// The reason why a requested recording of the best game failed.
     pub warning: Option<String>,
 }
 
-/// Keeps the best of the last games, which this was, in the folder of a run; returns its lines, or why it is
-/// not kept. Estimates have no game to keep.
+/// Saves the best of the last games in a run's folder. Returns its lines, or the reason why it was not saved. Estimates
+/// have no game to save.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// If a file cannot be written.
 pub async fn keep_best(
     client: &Client,
     (request, evaluated): (&EvaluationRequest, &Evaluated),
@@ -60,13 +60,13 @@ pub async fn keep_best(
         }
         Err(error) => {
             run.write_best(None)?;
-            let problem = format!("the best of the last games is not kept: cannot record {name}: {error}");
+            let problem = format!("the best of the last games is not saved: cannot record {name}: {error}");
             Ok((None, Some(problem)))
         }
     }
 }
 
-/// The first free name of a folder in `runs`.
+/// The first unused folder name in `runs`.
 fn new_folder<M>(settings: &Settings<M>) -> Result<PathBuf, RunFolderError> {
     let (features, Settings { width, height, .. }) = (settings.features_title(), settings);
     std::fs::create_dir_all("runs").map_err(|error| RunFolderError::no_folder(Path::new("runs"), error))?;
@@ -83,10 +83,10 @@ fn new_folder<M>(settings: &Settings<M>) -> Result<PathBuf, RunFolderError> {
     }
 }
 
-/// Makes the folder of a new run: this one, or a new one in `runs`.
+/// Creates the folder of a new run: the given one, or a new one in `runs`.
 ///
 /// # Errors
-/// If there is a run already, or a file cannot be written.
+/// If the folder already holds a run, or a file cannot be written.
 pub fn create<M: Serialize>(out: Option<&Path>, settings: &Settings<M>) -> Result<RunFolder, RunFolderError> {
     let folder = match out {
         Some(folder) => folder.to_path_buf(),
@@ -95,7 +95,7 @@ pub fn create<M: Serialize>(out: Option<&Path>, settings: &Settings<M>) -> Resul
     RunFolder::create(&folder, settings)
 }
 
-/// A score as files keep it.
+/// A score in the form that files hold.
 pub fn note(score: &Score, unit: Unit) -> ScoreNote {
     let statistics = statistics(score, unit);
     let spread = statistics.spread.expect("two games at least");
@@ -110,7 +110,7 @@ pub fn note(score: &Score, unit: Unit) -> ScoreNote {
     }
 }
 
-/// The statistics of what a game is scored by.
+/// The statistics of a score in the given unit.
 pub fn statistics(score: &Score, unit: Unit) -> &Statistics {
     match unit {
         Unit::Lines => &score.lines,

@@ -1,22 +1,23 @@
-//! The files of a training run, and how they survive whatever stops it.
+//! The files of a training run, and how they survive an interruption at any point.
 //!
 //! | file | is | written |
 //! | --- | --- | --- |
-//! | `config.toml` | the settings of the run | last of all when a run is created; replaced when it is made longer |
-//! | `generations.jsonl` | what came of each generation, one line each | appended every generation |
-//! | `timing.jsonl` | when, and how long it took; the only file with clock values | appended every generation |
-//! | `checkpoint` | everything needed to go on, and how many generations that covers | replaced every generation |
+//! | `config.toml` | the settings of the run | last when a run is created; replaced when the run is extended |
+//! | `generations.jsonl` | the results, one line per generation | appended every generation |
+//! | `timing.jsonl` | end and duration of each generation; no other file has clock values | appended every generation |
+//! | `checkpoint` | the state to resume from, and the number of generations in it | replaced every generation |
 //! | `weights.json` | the result ([`Weights`]) | replaced |
-//! | `best.json` | the best of the games that scored the result of the end, as a recording | replaced at the end |
+//! | `best.json` | a recording of the best game among those that scored the result | replaced at the end |
 //! | `curve.svg` | the learning curve | replaced |
-//! | `lock` | empty; locked by the process that writes | |
+//! | `lock` | empty; locked by the writing process | |
 //!
-//! A file that is replaced is written beside its place, flushed to the disk and renamed, so a reader finds the
-//! old one or the new one. A generation counts when its checkpoint is in place: its line is on the disk by then. A stop can
-//! leave one line beyond the checkpoint (whole or torn); it is cut off when the run is opened again. So a run that was
-//! stopped anywhere and resumed leaves the same bytes as one that never stopped, `timing.jsonl` apart.
+//! A replacement is written next to the old file, flushed to the disk and renamed, so a reader finds either the old
+//! file or the new one. A generation counts once its checkpoint is in place; its line is on the disk by then. An
+//! interruption can leave one line too many, whole or torn, which `resume` cuts off. So an interrupted and resumed run
+//! leaves the same bytes as an uninterrupted one, except in `timing.jsonl`.
 //!
-//! This module knows files, not what is in them: settings, lines and checkpoints are whatever `serde` can write.
+//! This module does not know the contents of the files: settings, lines and checkpoints are any types that `serde` can
+//! write.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -29,96 +30,96 @@ use super::weights::Weights;
 use crate::input::read_bytes;
 use crate::text::numbers::count;
 
-/// Name of the settings.
+/// File name of the settings.
 pub const CONFIG: &str = "config.toml";
-/// Name of the results by generation.
+/// File name of the results per generation.
 pub const GENERATIONS: &str = "generations.jsonl";
-/// Name of the clock values by generation.
+/// File name of the clock values per generation.
 pub const TIMING: &str = "timing.jsonl";
-/// Name of the checkpoint.
+/// File name of the checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
-/// Name of the result.
+/// File name of the result.
 pub const WEIGHTS: &str = "weights.json";
-/// Name of the best game.
+/// File name of the best game.
 pub const BEST: &str = "best.json";
-/// Name of the learning curve.
+/// File name of the learning curve.
 pub const CURVE: &str = "curve.svg";
-/// Name of the file that is locked.
+/// File name of the lock.
 pub const LOCK: &str = "lock";
 
 /// The checkpoint format this program writes, and the only one it reads.
 pub const CHECKPOINT_FORMAT: u32 = 1;
 
-/// Bytes of a file of a run: many times those of a checkpoint with the largest model, or of a million generations.
+/// Most bytes of a run's file: many times a checkpoint with the largest model, or the lines of a million generations.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
 const CONFIG_HEAD: &str = "# The settings of this run. A resumed run reads them from here.\n\n";
 
-/// A run this process may write to; no other process may until it is dropped.
+/// A run that this process may write to. No other process may write to it until this value is dropped.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
     generations: Lines,
     timing: Lines,
     num_generations: u64,
-    /// Held, never read. The system releases it even if this process is killed.
+    /// Held, never read. The operating system releases it even if this process is killed.
     _lock: File,
 }
 
-/// A run found on disk.
+/// A run read from its folder.
 #[derive(Debug)]
 pub struct Resumed<C, S> {
-    /// To go on with.
+    /// The run, ready for its next generation.
     pub run: RunFolder,
-    /// The settings it began with.
+    /// Settings of the run.
     pub config: C,
-    /// The state after its last complete generation; `None` if it stopped before there was one.
+    /// State after the last complete generation; `None` if none was completed.
     pub state: Option<S>,
 }
 
-/// Why a run cannot be read or written.
+/// The reason why a run cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
-    /// Creating a run where there is one.
+    /// The folder already holds a run.
     #[error("{} already holds a run: resume it, or choose another folder", folder.display())]
     Exists {
         /// The folder.
         folder: PathBuf,
     },
-    /// Resuming what is not a run.
+    /// The folder holds no run.
     #[error("{} holds no run: there is no {CONFIG} in it", folder.display())]
     NotARun {
         /// The folder.
         folder: PathBuf,
     },
-    /// Two processes, one run.
+    /// Another process is writing to the run.
     #[error("another process is writing to the run in {}", folder.display())]
     Locked {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file cannot be read, written, locked or cut. What was recorded before stands.
+    /// A file cannot be read, written, locked or truncated. Earlier records stay valid.
     #[error("cannot {action} {}: {reason}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// What the system says; no source, which would say it twice.
+        /// The system's error. Not a `source`, because the message already shows it.
         reason: io::Error,
     },
-    /// A file is there but says something else than it should.
+    /// A file has unexpected contents.
     #[error("{} is not what this program writes: {reason}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// Place and cause.
         reason: String,
     },
-    /// Lines that the checkpoint counts on are gone, or there are more than one stopped run leaves behind it: the
-    /// two are not of one moment.
+    /// The number of lines does not match the checkpoint: some are missing, or there are more than one interruption can
+    /// leave.
     #[error(
-        "{} holds {}, but the checkpoint was written after {}: put the file that belongs to the other one back, or \
+        "{} holds {}, but the checkpoint was written after {}: restore the file that matches the other, or \
          begin a new run",
         path.display(),
         count(*found, "complete line"),
@@ -127,21 +128,21 @@ pub enum RunFolderError {
     OutOfStep {
         /// The file.
         path: PathBuf,
-        /// Complete lines in it.
+        /// Number of complete lines in the file.
         found: u64,
-        /// Generations the checkpoint covers.
+        /// Number of generations that the checkpoint covers.
         expected: u64,
     },
-    /// Generations were recorded, and there is no checkpoint to go on from.
+    /// The checkpoint is missing, but generations were recorded.
     #[error("{} is gone, and generations were recorded with it: put it back, or begin a new run", path.display())]
     CheckpointLost {
-        /// Where it was.
+        /// Expected path of the checkpoint.
         path: PathBuf,
     },
 }
 
 impl RunFolderError {
-    /// A folder that cannot be created.
+    /// The error for a folder that cannot be created.
     pub fn no_folder(folder: &Path, source: io::Error) -> RunFolderError {
         io_error("create", folder, source)
     }
@@ -155,11 +156,11 @@ struct Checkpoint<S> {
 }
 
 impl RunFolder {
-    /// Begins a run in `folder`, which is made if need be.
+    /// Starts a run in `folder`, and creates the folder if it is missing.
     ///
     /// # Errors
     ///
-    /// There is a run already, another process is writing there, or a file cannot be written.
+    /// If the folder already holds a run, another process is writing there, or a file cannot be written.
     pub fn create(folder: &Path, config: &impl Serialize) -> Result<Self, RunFolderError> {
         fs::create_dir_all(folder).map_err(|source| io_error("create", folder, source))?;
         let lock = lock(folder)?;
@@ -173,7 +174,7 @@ impl RunFolder {
         let generations = Lines::open(folder.join(GENERATIONS), 0)?;
         let timing = Lines::open(folder.join(TIMING), 0)?;
         if let Err(source) = write_atomically(&path, settings.as_bytes()) {
-            // A folder without settings is not a run: the files made for it go, and the folder too if nothing else is in it.
+            // A folder without settings is not a run: remove the files made for it, and the folder if it is empty then.
             [GENERATIONS, TIMING, LOCK].iter().for_each(|name| drop(fs::remove_file(folder.join(name))));
             drop(fs::remove_dir(folder));
             return Err(io_error("write", &path, source));
@@ -181,12 +182,12 @@ impl RunFolder {
         Ok(Self { folder: folder.to_path_buf(), generations, timing, num_generations: 0, _lock: lock })
     }
 
-    /// Opens a run to go on with it, and cuts its records back to its checkpoint.
+    /// Opens a run to resume it, and truncates its records to its checkpoint.
     ///
     /// # Errors
     ///
-    /// There is no run, another process is writing to it, a file cannot be read or is not ours, or checkpoint and
-    /// records are not of one moment. Nothing is cut then.
+    /// If there is no run, another process is writing to it, a file cannot be read or is not ours, or checkpoint and
+    /// records do not match. In all of these cases, nothing is truncated.
     pub fn resume<C: DeserializeOwned, S: DeserializeOwned>(
         folder: &Path,
     ) -> Result<Resumed<C, S>, RunFolderError> {
@@ -204,7 +205,8 @@ impl RunFolder {
         let path = folder.join(GENERATIONS);
         let text = if path.exists() { read(&path)? } else { Vec::new() };
         let found = complete_lines(&text).count() as u64;
-        // A stop between a line and its checkpoint leaves one line too many, and the first result comes after both.
+        // An interruption between a line and its checkpoint leaves one line too many. The first result is written after
+        // both.
         if state.is_none() && (found > 1 || folder.join(WEIGHTS).exists()) {
             return Err(RunFolderError::CheckpointLost { path: folder.join(CHECKPOINT) });
         }
@@ -218,12 +220,12 @@ impl RunFolder {
         Ok(Resumed { run, config, state })
     }
 
-    /// Records a generation: a line of results, a line of clock values, and the state to go on from.
+    /// Records a generation: a line of results, a line of clock values, and the state from which to resume.
     ///
     /// # Errors
     ///
-    /// A file could not be written. The last checkpoint stands, what was appended after it does not count, and the
-    /// same generation may be recorded again.
+    /// If a file cannot be written. The last checkpoint stays valid, lines appended after it do not count, and the
+    /// caller may record the same generation again.
     pub fn record(
         &mut self,
         generation: &impl Serialize,
@@ -250,21 +252,21 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Replaces the settings, by ones that the generations recorded so far could have been made with.
+    /// Replaces the settings. The recorded generations must be consistent with the new settings.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// If the file cannot be written.
     pub fn write_config(&self, config: &impl Serialize) -> Result<(), RunFolderError> {
         self.replace(CONFIG, &config_text(&self.folder.join(CONFIG), config)?)
     }
 
-    /// Generations recorded so far.
+    /// Number of generations recorded so far.
     pub fn num_generations(&self) -> u64 {
         self.num_generations
     }
 
-    /// Where the run lies.
+    /// Path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -273,7 +275,7 @@ impl RunFolder {
     ///
     /// # Errors
     ///
-    /// Weights that do not fit their names, or a file that cannot be written.
+    /// If the weights do not match the feature names, or the file cannot be written.
     pub fn write_weights(&self, weights: &Weights) -> Result<(), RunFolderError> {
         let path = self.folder.join(WEIGHTS);
         weights.check().map_err(|error| malformed(&path, error))?;
@@ -284,17 +286,16 @@ impl RunFolder {
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// If the file cannot be written.
     pub fn write_curve(&self, svg: &str) -> Result<(), RunFolderError> {
         self.replace(CURVE, svg)
     }
 
-    /// Replaces the best game, a recording as JSON; without one it takes away the game that was there, which other weights have
-    /// played.
+    /// Replaces the recording of the best game, as JSON. `None` removes the old one, because other weights played it.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written or taken away.
+    /// If the file cannot be written or removed.
     pub fn write_best(&self, recording: Option<&str>) -> Result<(), RunFolderError> {
         let Some(recording) = recording else {
             let path = self.folder.join(BEST);
@@ -314,23 +315,22 @@ impl RunFolder {
     }
 }
 
-/// The recorded generations of a run, which another process may be writing: a line that is not complete
-/// yet is left out.
+/// The recorded generations of a run, which another process may be writing. Skips a last line that is not yet complete.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, or a complete line that is not a `T`.
+/// If the file cannot be read, or a complete line is not a `T`.
 pub fn read_generations<T: DeserializeOwned>(folder: &Path) -> Result<Vec<T>, RunFolderError> {
     let path = folder.join(GENERATIONS);
     let text = read(&path)?;
     parse_lines(&path, complete_lines(&text))
 }
 
-/// How many generations a run will have, if its settings say so.
+/// The planned number of generations, if the settings have one.
 ///
 /// # Errors
 ///
-/// There is no run, or its settings cannot be read.
+/// If there is no run, or its settings cannot be read.
 pub fn num_generations_planned(folder: &Path) -> Result<Option<u32>, RunFolderError> {
     #[derive(Deserialize)]
     struct Planned {
@@ -344,11 +344,11 @@ pub fn num_generations_planned(folder: &Path) -> Result<Option<u32>, RunFolderEr
     Ok(generations)
 }
 
-/// Puts `bytes` at `path` so that a reader, or a machine that loses power, finds the old file or the new one whole.
+/// Replaces the file at `path` atomically: a reader, even after a power failure, finds the complete old or new file.
 ///
 /// # Errors
 ///
-/// What the system says; the old file is still there then, and nothing beside it.
+/// If the system reports an error. The old file is unchanged then, and no temporary file remains.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let parent = match path.parent() {
@@ -364,24 +364,24 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary); // the first error is the one to report
         return Err(error);
     }
-    // The new name itself should reach the disk too. The file is replaced by now, so a file system that cannot
-    // flush a folder (and Windows, which has no such call) is no reason to say that it was not.
+    // The new name should reach the disk too. The file is already replaced, so this is best effort: some file systems
+    // cannot flush a folder, and Windows has no such call.
     #[cfg(unix)]
     let _ = File::open(parent).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// A file that grows by whole lines.
+/// A file that is extended by whole lines.
 #[derive(Debug)]
 struct Lines {
     path: PathBuf,
     file: File,
-    /// Bytes that count; the file may hold more after a write that failed.
+    /// Number of valid bytes; after a failed write the file may be longer.
     len: u64,
 }
 
 impl Lines {
-    /// Opens or makes the file and cuts it after `max_lines` complete lines.
+    /// Opens or creates the file, and truncates it after `max_lines` complete lines.
     fn open(path: PathBuf, max_lines: u64) -> Result<Self, RunFolderError> {
         let opened = OpenOptions::new().append(true).read(true).create(true).open(&path);
         let file = opened.map_err(|source| io_error("open", &path, source))?;
@@ -398,7 +398,7 @@ impl Lines {
     fn append(&mut self, line: &[u8]) -> Result<(), (PathBuf, io::Error)> {
         let mut write = || {
             if self.file.metadata()?.len() != self.len {
-                self.file.set_len(self.len)?; // what an attempt that failed has left
+                self.file.set_len(self.len)?; // drops the rest of a failed write
             }
             self.file.write_all(line)?;
             self.file.sync_data()
@@ -435,7 +435,7 @@ fn read_checkpoint<S: DeserializeOwned>(folder: &Path) -> Result<Option<Checkpoi
         return Ok(None);
     }
     let text = read(&path)?;
-    // The format first: a checkpoint of another one need not have anything else we know.
+    // Check the format first: a checkpoint of another format need not have our other fields.
     let Format { format } = serde_json::from_slice(&text).map_err(|error| malformed(&path, error))?;
     if format != CHECKPOINT_FORMAT {
         return Err(malformed(&path, format_args!("its format is {format}, not {CHECKPOINT_FORMAT}")));
@@ -443,7 +443,7 @@ fn read_checkpoint<S: DeserializeOwned>(folder: &Path) -> Result<Option<Checkpoi
     serde_json::from_slice(&text).map(Some).map_err(|error| malformed(&path, error))
 }
 
-/// The lines that end with a newline, without it. Bytes, because a torn line may end inside a character.
+/// The lines that end with a newline, without the newline. Bytes, because a torn line may end inside a character.
 fn complete_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
 }
@@ -468,10 +468,10 @@ fn json_line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 /// Reads a file of a run.
 ///
 /// # Errors
-/// If it cannot be read, or is larger than any that this program writes.
+/// If the file cannot be read, or is larger than any file that this program writes.
 pub fn read(path: &Path) -> Result<Vec<u8>, RunFolderError> {
     let read = || match fs::metadata(path)? {
-        // A device has no length, and may have no end either.
+        // A device has no length, and reading it may never end.
         found if !found.is_file() => Ok(Vec::new()),
         _ => read_bytes(path, MAX_FILE_BYTES),
     };

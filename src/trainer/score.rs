@@ -1,4 +1,4 @@
-//! The result of a controller's games.
+//! The score of a controller: statistics of its games.
 
 use serde_json::{Value, json};
 
@@ -6,39 +6,39 @@ use super::unit::Unit;
 use crate::client::{Estimate, Evaluated, GameResult, LossEstimate, Outcomes};
 use crate::summary::{LinesPerLoss, PerPiece, Statistics};
 
-/// The result of one of them.
+/// The score of one controller.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// The name of the contestant.
+    /// Name of the controller.
     pub name: String,
-    /// Lines a game.
+    /// Lines per game.
     pub lines: Statistics,
-    /// Pieces a game.
+    /// Pieces per game.
     pub pieces: Statistics,
-    /// Steps a game.
+    /// Steps per game.
     pub steps: Statistics,
-    /// Points a game, as the rules score them.
+    /// Points per game, under the rules' scoring.
     pub points: Statistics,
-    /// Lines a piece; none without a piece.
+    /// Lines per piece; `None` if no piece landed.
     pub lines_per_piece: Option<PerPiece>,
-    /// Points a piece.
+    /// Points per piece; `None` if no piece landed.
     pub points_per_piece: Option<PerPiece>,
-    /// Games, or estimates.
+    /// Number of games or estimates.
     pub games: u64,
-    /// Games that a limit cut, or estimates whose games last longer; the mean is a lower bound if there are any.
+    /// Number of games that a limit cut, or of estimates that exceed it; unless it is 0, the mean is a lower bound.
     pub truncated: u64,
-    /// Whether the games were not played, but the numbers of each estimated.
+    /// Whether the numbers are estimates instead of played games.
     pub is_estimate: bool,
-    /// Pieces that landed in the games, or in the trials of the estimates.
+    /// Pieces landed in the games, or in the trials of the estimates.
     pub pieces_played: u64,
-    /// Pieces a second, on all threads together.
+    /// Pieces per second, all threads together.
     pub pieces_per_second: f64,
 }
 
-/// The statistics of what is scored by, over the games or the estimates of each policy.
+/// Statistics of each policy's score in the given unit, over games or estimates.
 ///
 /// # Panics
-/// If a policy has none.
+/// If a policy has no games and no estimates.
 pub fn statistics(evaluated: &Evaluated, unit: Unit) -> Vec<Statistics> {
     match &evaluated.outcomes {
         Outcomes::Games(games) => games.iter().map(|games| of_games(games, |game| unit.of(game))).collect(),
@@ -52,7 +52,7 @@ fn of_games(games: &[GameResult], number: impl Fn(&GameResult) -> f64) -> Statis
     Statistics::of(games.iter().map(&number)).expect("at least one game")
 }
 
-/// The statistics per game of a number per piece.
+/// Statistics per game, computed from a number per piece.
 fn of_estimates(estimates: &[LossEstimate], number: impl Fn(&Estimate) -> f64) -> Statistics {
     let numbers =
         estimates.iter().map(|LossEstimate { estimate, .. }| (number(estimate), estimate.loss_rate));
@@ -60,7 +60,7 @@ fn of_estimates(estimates: &[LossEstimate], number: impl Fn(&Estimate) -> f64) -
 }
 
 impl Score {
-    /// Sums up the games or estimates of the first policy.
+    /// The score of the first policy, from its games or estimates.
     pub fn of(name: &str, evaluated: &Evaluated, seconds: f64) -> Score {
         let score = match &evaluated.outcomes {
             Outcomes::Games(games) => Score::of_games(name, &games[0]),
@@ -91,7 +91,7 @@ impl Score {
     }
 
     fn of_estimates(name: &str, estimates: &[LossEstimate]) -> Score {
-        // Estimates are of about as many pieces each, however long their games last.
+        // Every estimate takes about the same number of pieces, however long its game lasts.
         let per_piece = |number: fn(&Estimate) -> f64| {
             PerPiece::of(estimates.iter().map(|one| (number(&one.estimate), 1.0)))
         };
@@ -111,7 +111,7 @@ impl Score {
         }
     }
 
-    /// An estimate of the lines of whole games, where some were cut; `None` where all numbers are estimates.
+    /// An estimate of the lines of whole games when some were cut; `None` if the numbers are estimates already.
     pub fn lines_per_loss(&self) -> Option<LinesPerLoss> {
         if self.is_estimate {
             return None;
@@ -155,7 +155,7 @@ impl Score {
     }
 }
 
-/// Statistics as an object, with the names of the protocol's `Statistics`.
+/// Statistics as a JSON object, with the names of the protocol's `Statistics`.
 pub fn statistics_to_json(Statistics { mean, spread, min, max }: &Statistics) -> Value {
     json!({
         "mean": mean,

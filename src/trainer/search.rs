@@ -1,9 +1,10 @@
-//! A search under way. Here the optimiser, which knows only weights and scores, meets the client, which knows only games.
+//! A search in progress. This file connects the optimiser, which knows only weights and scores, with the client, which
+//! knows only games.
 //!
-//! A score means little on the games that chose its owner. So every use has seeds of its own: the generation's first look,
-//! its second look, the check of what the search would hand in, the choice at the end among the last of them, and
-//! the score of the one chosen. All of them follow from the seed of the run, so the files of a run depend on its
-//! settings and on nothing else: not on the servers, not on the time, not on how often it was stopped.
+//! A score says little about games that were used to choose the winner. So each purpose has separate seeds: the first
+//! look at a generation, the second look, the check of the current result, the choice among the finalists, and the
+//! score of the winner. All seeds follow from the seed of the run. So the files of a run depend only on its settings,
+//! not on servers, time or interruptions.
 
 use std::fmt;
 use std::path::Path;
@@ -21,7 +22,7 @@ use crate::client::{Client, Evaluated, EvaluationRequest};
 use crate::optimizers::{self, Look, Optimizer, State};
 use crate::plot::Chart;
 
-/// A search under way.
+/// A search in progress.
 pub struct Search {
     settings: Settings,
     client: Client,
@@ -40,19 +41,19 @@ impl fmt::Debug for Search {
 }
 
 impl Search {
-    /// Begins a run in a new folder.
+    /// Starts a run in a new folder.
     ///
     /// # Errors
-    /// Parameters that no search can run with.
+    /// If a parameter is out of its range.
     pub fn begin(settings: Settings, client: &Client, run: RunFolder) -> Result<Search, TrainError> {
         Search::open(settings, client, run, None)
     }
 
-    /// Opens a run to go on with it, to this many generations if there is a number. Before it changes anything, it asks the server
-    /// whether it would play the games.
+    /// Reopens a run, optionally with a new number of generations. Before any change it asks the server whether it
+    /// would play the games.
     ///
     /// # Errors
-    /// A folder that cannot be read or is not of one run, or games that the server does not play.
+    /// If the folder cannot be read, its files belong to different runs, or the server does not play the games.
     pub async fn resume(
         folder: &Path,
         generations: Option<u32>,
@@ -100,17 +101,17 @@ impl Search {
         &self.run
     }
 
-    /// Results of the generations so far.
+    /// Records of the generations so far.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// Learning curve so far.
+    /// The learning curve so far.
     pub fn curve(&self) -> Chart {
         curve(&self.settings, &self.records)
     }
 
-    /// Checks that the state of the search is the one that the record describes.
+    /// Checks that the state of the search matches the last record.
     fn check_checkpoint(&self) -> Result<(), String> {
         let (generations, seed) = match self.optimizer.state() {
             State::Cem(state) => (state.generation, state.seed),
@@ -132,7 +133,7 @@ impl Search {
             ));
         }
         let Some(Record { generation, .. }) = self.records.last() else { return Ok(()) };
-        // The mean of one method, the best individual of the other.
+        // The cross-entropy method returns its mean, the genetic algorithm its best individual.
         if !self.optimizer.incumbent().is_some_and(|last| last == generation.mean || last == generation.best)
         {
             let number = generation.generation + 1;
@@ -141,10 +142,10 @@ impl Search {
         Ok(())
     }
 
-    /// Plays one generation, and keeps it. Returns how long it took.
+    /// Plays one generation and saves it. Returns its duration.
     ///
     /// # Errors
-    /// What a server says, or a file that cannot be written.
+    /// If a call to the server fails, or a file cannot be written.
     pub async fn generation(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Duration, TrainError> {
         let start = Instant::now();
         let (mut games, mut pieces) = (0, 0);
@@ -179,10 +180,10 @@ impl Search {
         Ok(took)
     }
 
-    /// Chooses among the last results and candidates, and scores the chosen one on games that no choice has used.
+    /// Chooses among the last results and candidates, and scores the winner on games that no choice has used.
     ///
     /// # Errors
-    /// What a server says, or a file that cannot be written.
+    /// If a call to the server fails, or a file cannot be written.
     pub async fn finish(&mut self, report: &mut dyn FnMut(Progress)) -> Result<Winner, TrainError> {
         let mut choices = choices(&self.records);
         let scores =
@@ -216,7 +217,7 @@ impl Search {
         self.evaluate(&self.request(candidates, purpose), purpose, report).await
     }
 
-    /// The games of candidates for a purpose.
+    /// A request for the games of some candidates for a purpose.
     fn request(&self, candidates: &[Vec<f64>], purpose: Purpose) -> EvaluationRequest {
         EvaluationRequest {
             rules: self.settings.rules_choice(),
@@ -240,8 +241,9 @@ impl Search {
     }
 }
 
-/// What a run may hand in: the results and the best candidates of its last generations, and the means of the results of these
-/// and of its second half. The scores that move a result about are noisy; a mean of many lies nearer to where it moves around.
+/// The finalists: the results and best candidates of the last generations, the mean of these results, and the mean of
+/// all results in the second half of the run. Noisy scores move a result about; the mean of many results is closer to
+/// the centre.
 fn choices(records: &[Record]) -> Vec<Vec<f64>> {
     let mut choices: Vec<Vec<f64>> = Vec::new();
     let mut add = |weights: Vec<f64>| {
@@ -266,7 +268,7 @@ fn count(evaluated: &Evaluated, games: &mut u64, pieces: &mut u64) {
     *pieces += evaluated.pieces;
 }
 
-/// The scores of the candidates, added up in the order of the seeds.
+/// The candidates' mean scores, added up in the order of the seeds.
 fn mean_scores(evaluated: &Evaluated, unit: Unit) -> Vec<f64> {
     statistics(evaluated, unit).iter().map(|statistics| statistics.mean).collect()
 }

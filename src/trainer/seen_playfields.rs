@@ -1,5 +1,4 @@
-//! Playfields that a run has seen, from which its games can restart. Other files know where they came from and what is learned
-//! there.
+//! Playfields that a run has seen, from which its games can restart. This file only stores them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +7,15 @@ use crate::engine::rng::below;
 /// Most playfields per height.
 const KEPT: usize = 512;
 
-/// Playfields that a run has seen, by the height of their stack, from which games restart: a good player is seldom in danger by
-/// itself, and has most to learn there.
+/// Playfields that a run has seen, by the height of their stack. Games restart from them: a good player is seldom in
+/// danger otherwise, and has most to learn there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeenPlayfields {
     of_height: Vec<Vec<Vec<u32>>>,
 }
 
 impl SeenPlayfields {
-    /// Adds a playfield; replaces another one if there are enough of its height.
+    /// Adds a playfield. Replaces another one if its height already has [`KEPT`] of them.
     pub fn keep(&mut self, rows: &[u32], draw: u64) {
         let height = rows.iter().rposition(|row| *row != 0).map_or(0, |row| row + 1);
         if self.of_height.len() <= height {
@@ -30,14 +29,14 @@ impl SeenPlayfields {
         }
     }
 
-    /// A playfield of a random height up to `height`; `None` if no playfield of the drawn height has been seen.
+    /// A playfield of a random height up to `height`; `None` if none of the drawn height has been seen.
     pub fn any(&self, height: usize, draw: u64) -> Option<&[u32]> {
         let kept = self.of_height.get(below(draw, height as u64 + 1) as usize)?;
-        // The heights took the upper part of the word.
+        // The height used the upper bits of the draw.
         kept.get(below(draw << 16, kept.len() as u64) as usize).map(Vec::as_slice)
     }
 
-    /// Whether all playfields have this height.
+    /// Whether all playfields have `height` rows.
     pub fn are_of(&self, height: usize) -> bool {
         self.of_height.iter().flatten().all(|rows| rows.len() == height)
     }

@@ -1,4 +1,4 @@
-//! What decides the results of a run; `config.toml` keeps it for good.
+//! Everything that decides the results of a run, as `config.toml` stores it.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,97 +19,98 @@ use crate::input::UsageError;
 use crate::optimizers::Config;
 use crate::text::numbers::count;
 
-/// Generations whose results and best candidates the last choice is among.
+/// Number of last generations whose results and best candidates become finalists.
 pub const LAST_GENERATIONS: usize = 5;
-/// How many vectors the last choice is among at most: those, and two means of results.
+/// Most finalists: the results and the best candidates, and two means of results.
 pub const NUM_CHOICES: usize = 2 * LAST_GENERATIONS + 2;
 
-/// Everything that decides what comes out of a run.
+/// Everything that decides the results of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings<M = Config> {
-    /// All draws, of weights and of pieces, come from here.
+    /// Seed of all draws, for weights and for pieces.
     #[serde(with = "large_u64")]
     pub seed: u64,
-    /// How many there will be.
+    /// Number of generations.
     pub generations: u32,
-    /// Games of a candidate at the first look; when learning from every step, games at a time.
+    /// Games per candidate at the first look, or concurrent games when learning from every step.
     pub games: u32,
-    /// Whether the candidates of a look meet the same pieces.
+    /// Whether all candidates of a look play the same pieces.
     pub game_seeds: GameSeeds,
-    /// Games of a candidate at the second look, where there is one.
+    /// Games per candidate at the second look; 0 for none.
     pub second_games: u32,
-    /// Games after each generation that score what the search would hand in.
+    /// Games after each generation that score the current result.
     pub check_games: u32,
-    /// Games of the last score; half as many choose the controller before.
+    /// Games of the final score; half as many choose the winner before it.
     pub final_games: u32,
-    /// A game is cut after this many pieces; 0 for the server's limit.
+    /// Most pieces per game, longer games are cut; 0 for the server's limit.
     pub max_pieces: u64,
-    /// A game is cut after this many steps, which are keys where the rules have keys; 0 for the server's limit.
+    /// Most steps per game, longer games are cut; 0 for the server's limit. A step is a key if the rules have keys.
     pub max_steps: u64,
-    /// The trials with which the length of each game is estimated; 0 if games are played to their end.
+    /// Trials per estimate of a game's length; 0 to play games to their end.
     pub loss_trials: u32,
-    /// What candidates are scored by.
+    /// Unit of the candidates' scores.
     pub score_by: Unit,
     /// Value of a placement that ends the game.
     pub terminal_value: TerminalValue,
-    /// The rules preset.
+    /// Name of the rules preset.
     pub rules: String,
-    /// The rules version that every game must belong to.
+    /// Version of the rules, required of every game.
     pub rules_version: String,
     /// Columns of the playfield.
     pub width: u32,
     /// Rows of the playfield.
     pub height: u32,
-    /// The feature set; empty for a list of the caller's own.
+    /// Name of the feature set; empty for an explicit list of features.
     pub feature_set: String,
-    /// Version of the feature set; empty for a list of the caller's own.
+    /// Version of the feature set; empty for an explicit list of features.
     pub feature_set_version: String,
-    /// One name a weight.
+    /// Names of the features, one per weight.
     pub feature_names: Vec<String>,
-    /// How candidates use the next pieces.
+    /// The way candidates use the next pieces.
     pub search: Search,
-    /// What else is changed of the preset's rules.
+    /// Other changes to the preset's rules.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     #[serde(serialize_with = "write_changes", deserialize_with = "read_changes")]
     pub changes: Changes,
-    /// The search, or the way to learn.
+    /// Settings of the search or of the learner.
     pub optimizer: M,
 }
 
-/// Which games the candidates of a generation play.
+/// The games that the candidates of a generation play.
 ///
-/// On common pieces luck favours no candidate. On pieces of its own, luck is part of a candidate's score, as it was in
-/// searches that played like that.
+/// If all play the same pieces, luck favours no candidate. If each plays separate pieces, luck is part of a candidate's
+/// score, as in earlier published searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GameSeeds {
-    /// All candidates meet the same pieces.
+    /// All candidates play the same pieces.
     #[default]
     Common,
-    /// Each candidate meets pieces of its own, new ones in every generation.
+    /// Each candidate plays separate pieces, new ones in every generation.
     PerSlot,
 }
 
-/// What games are for: each purpose has seeds of its own, so that no controller is judged by the games that chose it.
+/// The purpose of games. Each purpose has separate seeds, so games that chose a controller never score it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The first look at a generation.
     First(u32),
-    /// The second look at its better part.
+    /// The second look at the better part of a generation.
     Second(u32),
-    /// What the search would hand in after it.
+    /// The check of the current result after a generation.
     Check(u32),
-    /// The choice among the last of them.
+    /// The choice among the finalists.
     Choice,
-    /// The score of the one chosen.
+    /// The final score of the winner.
     Score,
 }
 
 impl Purpose {
-    /// What the seeds of these games are drawn from, in a run with this seed.
+    /// Seed from which the game seeds for this purpose are drawn, in a run with the given seed.
     pub fn games_seed(self, seed: u64) -> u64 {
-        // Four numbers a generation; the choice and the score take the fourth ones of the first two, lessons those behind.
+        // Four numbers per generation. The fourth numbers of generations 0 and 1 go to the choice and the score; those
+        // of the later generations go to the lessons.
         let number = match self {
             Purpose::First(generation) => 4 * u64::from(generation),
             Purpose::Second(generation) => 4 * u64::from(generation) + 1,
@@ -122,10 +123,11 @@ impl Purpose {
 }
 
 impl<M> Settings<M> {
-    /// Asks a server for a single step of one of the run's games, to see whether it would play them; returns what it plays.
+    /// Asks a server for a single step of one of the run's games, to see whether it would play them. Returns the rules
+    /// that it plays.
     ///
     /// # Errors
-    /// The server's refusal, or numbers beyond its limits.
+    /// If the server refuses, or a number exceeds a limit of the server.
     pub async fn check_with(&self, client: &Client, policy: Policy) -> Result<Started, TrainError> {
         let limits = client.server_info().await?.limits;
         at_most("check_games", self.check_games.into(), limits.max_games)?;
@@ -144,10 +146,10 @@ impl<M> Settings<M> {
         Ok(client.evaluate_all(&request, |_| {}).await?.started)
     }
 
-    /// Whether generations made under other settings could have been made under these.
+    /// Checks that generations made under other settings would be equal under these.
     ///
     /// # Errors
-    /// The first one that differs.
+    /// The first setting that differs.
     pub fn check_same(&self, others: &Settings<M>) -> Result<(), TrainError>
     where
         M: Clone + Serialize,
@@ -155,7 +157,7 @@ impl<M> Settings<M> {
         let table = |settings: &Settings<M>| toml::Table::try_from(settings);
         let tables = (table(&self.of_a_generation()), table(&others.of_a_generation()));
         let (Ok(ours), Ok(theirs)) = tables else {
-            return Err(TrainError::Settings("they are no table of TOML".to_owned()));
+            return Err(TrainError::Settings("they do not form a TOML table".to_owned()));
         };
         let differs = ours.iter().find(|(name, value)| theirs.get(*name) != Some(value));
         if let Some((name, value)) = differs {
@@ -166,7 +168,7 @@ impl<M> Settings<M> {
         Ok(())
     }
 
-    /// The settings that decide what a generation is like: all but their number.
+    /// The settings that determine the generations: all but their number.
     pub fn of_a_generation(&self) -> Settings<M>
     where
         M: Clone,
@@ -174,10 +176,11 @@ impl<M> Settings<M> {
         Settings { generations: 0, ..self.clone() }
     }
 
-    /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
+    /// Sets the run's number of generations, as if it had started with that number. `recorded` generations have been
+    /// played.
     ///
     /// # Errors
-    /// If more have been played.
+    /// If more generations have been played.
     pub fn lengthen(&mut self, generations: u32, recorded: u64) -> Result<(), TrainError> {
         if recorded > u64::from(generations) {
             let recorded = count(recorded, "generation");
@@ -188,17 +191,17 @@ impl<M> Settings<M> {
         Ok(())
     }
 
-    /// What the seeds of the games for a purpose are drawn from.
+    /// Seed from which the game seeds for a purpose are drawn.
     pub fn games_seed(&self, purpose: Purpose) -> u64 {
         purpose.games_seed(self.seed)
     }
 
-    /// What the pieces of a generation that learns from every step are drawn from.
+    /// Seed from which the pieces of a generation that learns from every step are drawn.
     pub fn lessons_seed(&self, generation: u32) -> u64 {
         word(self.seed, Tag::Game, 4 * u64::from(generation) + 11)
     }
 
-    /// Games of each candidate for a purpose.
+    /// Games per candidate for a purpose.
     pub fn num_games(&self, purpose: Purpose) -> u32 {
         match purpose {
             Purpose::First(_) => self.games,
@@ -209,26 +212,26 @@ impl<M> Settings<M> {
         }
     }
 
-    /// What the features are called, for people and for folders.
+    /// Name of the features, for people and for folders.
     pub fn features_title(&self) -> &str {
         if self.feature_set.is_empty() { "custom" } else { &self.feature_set }
     }
 
-    /// The rules, as a request names them.
+    /// The rules, as a request contains them.
     pub fn rules_choice(&self) -> RulesChoice {
         let mut choice = RulesChoice { preset: self.rules.clone(), changes: self.changes.clone() };
         choice.resize(self.width, self.height);
         choice
     }
 
-    /// The controllers with these weights, and this model beside them if there is one.
+    /// Controllers with these weights and, if given, this model.
     pub fn policy(&self, rows: Vec<Vec<f64>>, model: Option<ModelShape>) -> Policy {
         let features = features(&self.feature_set, &self.feature_set_version, &self.feature_names);
         let play = Play { terminal_value: self.terminal_value, search: self.search };
         Policy { kind: PolicyKind::Weights(WeightRows { features, rows, model }), play: play.into() }
     }
 
-    /// `weights.json` for these weights, this model and their score in games for a purpose.
+    /// The contents of `weights.json` for these weights, this model, and their score in games for a purpose.
     pub fn weights(
         &self,
         weights: &[f64],
@@ -258,10 +261,10 @@ impl<M> Settings<M> {
 }
 
 impl Settings {
-    /// Whether a server would play the run's games.
+    /// Checks that a server would play the run's games.
     ///
     /// # Errors
-    /// The server's refusal, or numbers beyond its limits.
+    /// If the server refuses, or a number exceeds a limit of the server.
     pub async fn check(&self, client: &Client) -> Result<(), TrainError> {
         let limits = client.server_info().await?.limits;
         let population = match &self.optimizer {
@@ -280,7 +283,7 @@ impl Settings {
         self.check_with(client, self.policy(vec![row], None)).await.map(drop)
     }
 
-    /// Candidates of a second look.
+    /// Number of candidates at the second look.
     fn num_second(&self) -> u64 {
         match &self.optimizer {
             Config::Cem(config) => config.num_second_looks() as u64,
@@ -288,10 +291,11 @@ impl Settings {
         }
     }
 
-    /// Sets the run's number of generations, as if it had begun with it; `recorded` have been played.
+    /// Sets the run's number of generations, as if it had started with that number. `recorded` generations have been
+    /// played.
     ///
     /// # Errors
-    /// If more have been played, or if those that were would have been others.
+    /// If more generations have been played, or a run of the new length would have played other generations.
     pub fn extend(&mut self, generations: u32, recorded: u64) -> Result<(), TrainError> {
         if recorded <= u64::from(generations) && self.optimizer.is_made_for(self.generations) {
             return Err(TrainError::Settings(format!(
@@ -303,8 +307,8 @@ impl Settings {
         self.lengthen(generations, recorded)
     }
 
-    /// The seeds of the games of this many candidates for a purpose. Only those of a generation have games of their own: the
-    /// others are compared, or alone.
+    /// Seeds of the games that this many candidates play for a purpose. Separate games per candidate occur only within
+    /// a generation: in all other cases candidates are compared, or there is only one.
     pub fn seeds(&self, purpose: Purpose, num_candidates: usize) -> Seeds {
         let (seed, count) = (self.games_seed(purpose), self.num_games(purpose));
         match (purpose, self.game_seeds) {
@@ -319,7 +323,7 @@ impl Settings {
         }
     }
 
-    /// Candidates whose mean is reported as the elite's.
+    /// Number of candidates whose mean score is reported as the elite's.
     pub fn num_elites(&self) -> usize {
         match &self.optimizer {
             Config::Cem(config) => config.num_elites(),

@@ -1,7 +1,7 @@
 //! The current weights of a training run, which a run in progress replaces after every generation, or of a single file.
 //!
-//! This file only reads, and takes no lock: a file is replaced as a whole. The file names the generation of its weights, so the
-//! number and the weights belong together even if the run progresses between two reads.
+//! This file only reads, and takes no lock, because weight files are replaced as a whole. Each contains the number of
+//! its generation, so number and weights match even if the run progresses between two reads.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ pub struct TrainedWeights {
     name: String,
     weights: Weights,
     stage: Option<Stage>,
-    /// Number of generations in the settings of the run.
+    /// Planned number of generations, from the settings of the run.
     planned: Option<u32>,
-    /// Mark of the file when it was read.
+    /// Mark of the file at the time it was read.
     mark: Option<Mark>,
 }
 
@@ -38,7 +38,7 @@ pub enum Stage {
     Result,
 }
 
-/// Tells a file from its replacement without reading it.
+/// Distinguishes a file from its replacement without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     modified: Option<SystemTime>,
@@ -49,7 +49,8 @@ impl TrainedWeights {
     /// Reads the folder of a run, or a file of weights.
     ///
     /// # Errors
-    /// If there is no run, its first generation is not complete, or the file cannot be read or is not a file of `train`.
+    /// If there is no run, its first generation is not complete, or the file cannot be read or was not written by
+    /// `train`.
     pub fn read(place: &Path) -> Result<TrainedWeights, UsageError> {
         if place.is_file() {
             let (mark, weights) = (mark(place), read_weights(place)?);
@@ -60,7 +61,7 @@ impl TrainedWeights {
         let wrong = |error: RunFolderError| UsageError(error.to_string());
         let planned = num_generations_planned(folder).map_err(wrong)?;
         let path = folder.join(WEIGHTS);
-        // Taken first, so that weights that are replaced meanwhile are read again.
+        // Taken first, so that weights replaced in the meantime are read again.
         let mark = mark(&path);
         if mark.is_none() {
             let folder = folder.display();
@@ -73,7 +74,7 @@ impl TrainedWeights {
         Ok(TrainedWeights { place: folder.to_path_buf(), name: name(folder), weights, stage, planned, mark })
     }
 
-    /// Reads the weights again, if they have been replaced.
+    /// Reads the weights again if they have been replaced.
     ///
     /// # Errors
     /// The errors of [`read`](Self::read).
@@ -89,7 +90,7 @@ impl TrainedWeights {
         if self.place.is_dir() { self.place.join(WEIGHTS) } else { self.place.clone() }
     }
 
-    /// Name of a player with these weights: the name of the folder or the file.
+    /// Name of a player with these weights: that of the folder or the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -113,10 +114,10 @@ impl TrainedWeights {
         &self.weights.rules
     }
 
-    /// The controller that a server would play: as the caller chose, else as the weights were trained.
+    /// The controller that a server would play: the caller's choice, or else the way of playing in training.
     ///
     /// # Errors
-    /// [`UsageError`] if it cannot play under these rules.
+    /// [`UsageError`] if the controller cannot play under these rules.
     pub fn agent(&self, rules: &Rules, choice: PlayChoice) -> Result<Agent, UsageError> {
         let wrong = |error: String| UsageError(format!("{}: {error}", self.file().display()));
         let policy = self.weights.policy(choice).map_err(|error| wrong(error.to_string()))?;
@@ -124,7 +125,7 @@ impl TrainedWeights {
         Ok(agents.into_iter().next().expect("one agent per row"))
     }
 
-    /// The weights with all contents of their file.
+    /// The weights with everything else in their file.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
@@ -135,7 +136,7 @@ impl TrainedWeights {
     }
 }
 
-/// Whether a player is named by a path, and not as an agent or a controller.
+/// Whether a player's name is a path, not an agent or a controller.
 pub fn is_place(player: &str) -> bool {
     let is_known = AgentRow::named(player).is_some() || Controller::named(player).is_ok();
     !is_known && (Path::new(player).exists() || player.contains(std::path::is_separator))
@@ -154,7 +155,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The last name of a folder or a file, whatever path leads there.
+/// The last component of a path.
 fn name(place: &Path) -> String {
     let full = place.canonicalize().ok();
     let name = full.as_deref().and_then(Path::file_name).unwrap_or(place.as_os_str());

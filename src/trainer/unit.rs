@@ -1,10 +1,10 @@
-//! What the games of a training are scored by.
+//! The unit in which training scores games.
 
 use serde::{Deserialize, Serialize};
 
 use crate::client::{Estimate, GameResult};
 
-/// What a game is scored by.
+/// The unit of a game's score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -24,7 +24,7 @@ impl Unit {
         }
     }
 
-    /// The score of a game.
+    /// The score of a game in this unit.
     pub fn of(self, game: &GameResult) -> f64 {
         match self {
             Unit::Lines => game.lines as f64,
@@ -32,7 +32,7 @@ impl Unit {
         }
     }
 
-    /// The score per piece of an estimate.
+    /// The score per piece of an estimate, in this unit.
     pub fn per_piece(self, estimate: &Estimate) -> f64 {
         match self {
             Unit::Lines => estimate.lines_per_piece,

@@ -1,7 +1,7 @@
-//! `weights.json`: a controller, with all that is needed to play it again and to doubt its score.
+//! `weights.json`: a controller, with everything needed to play it again and to check its score.
 //!
-//! Weights mean nothing without the features they belong to, and a score means nothing without the rules, the seeds
-//! and the number of games. So they travel together, and a reader checks them together. Numbers come back with every bit.
+//! Weights mean nothing without their features, and a score means nothing without rules, seeds and number of games. So
+//! one file holds them all, and a reader checks them together. Numbers are read back bit for bit.
 
 use std::path::Path;
 
@@ -15,36 +15,37 @@ use crate::text::escapes::without_middle;
 use crate::text::numbers::count;
 use crate::wire::limits::MAX_MODEL_PARAMETERS;
 
-/// The format this program writes, and the only one it reads.
+/// The format that this program writes, and the only one it reads.
 pub const WEIGHTS_FORMAT: u32 = 1;
 
-/// Bytes of a file of weights: twice what the largest model takes, with a line of 32 bytes for each parameter.
+/// Most bytes of a weight file: twice the size of the largest model at 32 bytes, one line, per parameter.
 const MAX_FILE_BYTES: u64 = 64 * MAX_MODEL_PARAMETERS as u64;
 
-/// A linear controller, with a model beside its sum if there is one, and where it comes from.
+/// A linear controller, optionally with a model, and its origin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
-    /// [`WEIGHTS_FORMAT`].
+    /// Format of the file, [`WEIGHTS_FORMAT`].
     pub format: u32,
-    /// The feature set that the weights belong to, as the server lists it; empty for a list of the caller's own.
+    /// Feature set of the weights, as the server lists it; empty for an explicit list of features.
     pub feature_set: String,
-    /// Changes whenever the meaning, the order or the number of its columns changes; empty for a list of the caller's own.
+    /// Version of the feature set; changes with the meaning, the order or the number of its columns. Empty for an
+    /// explicit list.
     pub feature_set_version: String,
-    /// One name a weight, in the order of the weights.
+    /// Names of the features, one per weight, in the order of the weights.
     pub feature_names: Vec<String>,
-    /// Signed and finite, at most 1e300 in size.
+    /// The weights: finite, with magnitudes of at most 1e300.
     pub weights: Vec<f64>,
-    /// What is added to the sum of weight times feature, if anything is.
+    /// Model whose output is added to the weighted sum, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelNote>,
     /// Value of a placement that ends the game: `avoid` (last choice) or `score` (by its features).
     pub terminal_value: TerminalValue,
     /// How the controller uses the next pieces: `greedy` (not at all), `lookahead` or `expectation`.
     pub search: Search,
-    /// What was played.
+    /// Rules of the games.
     pub rules: RulesNote,
-    /// Where the weights, and the games of the score, come from.
+    /// Seeds that led to the weights and to the score.
     pub seeds: SeedsNote,
     /// Generations after which a run wrote the weights; absent for the result of a run and for weights of no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +55,7 @@ pub struct Weights {
     pub score: Option<ScoreNote>,
 }
 
-/// Seeds, kept apart because a controller must not be judged by the games it was chosen by.
+/// Seeds of training and scoring. They differ, because games that chose a controller must not score it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeedsNote {
@@ -68,7 +69,7 @@ pub struct SeedsNote {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoreNote {
-    /// What was counted: `lines`, `pieces` or `points`.
+    /// Unit of the score: `lines`, `pieces` or `points`.
     pub unit: String,
     /// Number of games played.
     pub num_games: u64,
@@ -76,7 +77,7 @@ pub struct ScoreNote {
     pub num_truncated: u64,
     /// Mean over the games.
     pub mean: f64,
-    /// Standard deviation over the games, divided by n - 1.
+    /// Standard deviation over the games, with divisor n - 1.
     pub std: f64,
     /// Lower end of the 95 % interval of the mean.
     pub ci95_low: f64,
@@ -84,7 +85,7 @@ pub struct ScoreNote {
     pub ci95_high: f64,
 }
 
-/// Why a file of weights cannot be used.
+/// The reason why a weight file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// The file cannot be read.
@@ -93,18 +94,18 @@ pub enum WeightsError {
     /// The file is not JSON, or a field is missing, unknown or of another type.
     #[error("it is not a file of weights: {0}")]
     Json(serde_json::Error),
-    /// Written by another version.
+    /// Another version wrote the file.
     #[error("its format is {0}, not {WEIGHTS_FORMAT}")]
     Format(u32),
-    /// Not one name a weight.
+    /// The numbers of weights and names differ.
     #[error("it has {} and {}", count(*names as u64, "feature name"), count(*weights as u64, "weight"))]
     Length {
-        /// Feature names.
+        /// Number of feature names.
         names: usize,
-        /// Weights.
+        /// Number of weights.
         weights: usize,
     },
-    /// A weight no controller can use.
+    /// No controller can use the weight.
     #[error("the weight of {name} is {value:?}, not a number of at most 1e300")]
     Weight {
         /// Name of the feature.
@@ -112,12 +113,12 @@ pub enum WeightsError {
         /// The weight.
         value: f64,
     },
-    /// A model that cannot be: its shape, or a parameter.
+    /// The model's shape or one of its parameters is invalid.
     #[error("its model cannot be played: {0}")]
     Model(String),
 }
 
-/// The features as a request names them: the set, or these features if there is none.
+/// The features as a request contains them: the set, or an explicit list if there is no set.
 pub(super) fn features(set: &str, version: &str, names: &[String]) -> Features {
     match set {
         "" => Features::List(names.to_vec()),
@@ -125,24 +126,24 @@ pub(super) fn features(set: &str, version: &str, names: &[String]) -> Features {
     }
 }
 
-/// Reads the text of a file of weights, whatever its format.
+/// Reads the text of a weight file of any format.
 ///
 /// # Errors
-/// A file that cannot be read, or is larger than any with weights.
+/// If the file cannot be read, or is larger than any weight file.
 pub fn read_text(path: &Path) -> Result<String, WeightsError> {
     read_utf8(path, MAX_FILE_BYTES).map_err(WeightsError::Io)
 }
 
-/// The numbers of a text that is no file of this format: between spaces, commas, lines or brackets.
+/// Reads plain numbers, separated by spaces, commas, lines or brackets.
 ///
 /// # Errors
-/// The first word that is no finite number.
+/// If a word is not a finite number.
 pub fn plain_numbers(text: &str) -> Result<Vec<f64>, UsageError> {
     let words = text.split(|c: char| c.is_whitespace() || ",;[]".contains(c)).filter(|word| !word.is_empty());
     let number = |word: &str| word.parse().ok().filter(|number: &f64| number.is_finite());
     let problem = |word: &str| {
         let expected = "expected a weights.json of `tetrion train`, or plain numbers";
-        let shown = without_middle(word, 100); // before it is quoted: the word may be the whole file
+        let shown = without_middle(word, 100); // shortened before quoting: the word may be the whole file
         UsageError(format!("it holds {shown:?}, which is no finite number: {expected}"))
     };
     let numbers = words.map(|word| number(word).ok_or_else(|| problem(word)));
@@ -158,7 +159,7 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or that [`check`](Self::check) refuses.
+    /// If the file cannot be read, or [`check`](Self::check) refuses it.
     pub fn read(path: &Path) -> Result<Self, WeightsError> {
         Self::from_json(&read_text(path)?)
     }
@@ -173,7 +174,7 @@ impl Weights {
         struct Format {
             format: u32,
         }
-        // The format first: a file of another one need not have anything else we know.
+        // Check the format first: a file of another format need not have our other fields.
         let Format { format } = serde_json::from_str(text).map_err(WeightsError::Json)?;
         if format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(format));
@@ -183,17 +184,17 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Indented, for people to read; ends with a newline.
+    /// Indented JSON for people to read, with a newline at the end.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("strings and numbers can be written") + "\n"
     }
 
-    /// Whether a controller can be made of it.
+    /// Checks that the file describes a valid controller.
     ///
     /// # Errors
     ///
-    /// Another format, not one name a weight, a weight that is not a number of at most 1e300, or a model without a shape or
-    /// with a parameter that is not finite.
+    /// If the format differs, the numbers of weights and names differ, a weight is not finite or exceeds 1e300, or the
+    /// model has an invalid shape or a parameter that is not finite.
     pub fn check(&self) -> Result<(), WeightsError> {
         if self.format != WEIGHTS_FORMAT {
             return Err(WeightsError::Format(self.format));
@@ -223,10 +224,10 @@ impl Weights {
         Play { terminal_value: self.terminal_value, search: self.search }
     }
 
-    /// The controller as a request names it, playing as a caller chose, and else as the file says.
+    /// The controller as a request contains it, playing as the caller chose, or else as the file says.
     ///
     /// # Errors
-    /// A model that has no shape.
+    /// If the model's shape is invalid.
     pub fn policy(&self, choice: PlayChoice) -> Result<Policy, WeightsError> {
         let model = self.model.as_ref().map(ModelNote::shape).transpose().map_err(WeightsError::Model)?;
         let features = features(&self.feature_set, &self.feature_set_version, &self.feature_names);
@@ -234,7 +235,7 @@ impl Weights {
         Ok(Policy { kind: PolicyKind::Weights(weights), play: choice.or(self.play()).into() })
     }
 
-    /// The numbers of a row of a matrix: the weights, then the parameters of the model.
+    /// The row of a weight matrix: the weights, then the parameters of the model.
     pub fn row(&self) -> Vec<f64> {
         let parameters = self.model.iter().flat_map(|model| &model.parameters);
         self.weights.iter().copied().chain(parameters.map(|parameter| f64::from(*parameter))).collect()
