@@ -1,11 +1,11 @@
 //! Encodes and decodes messages like prost, but inspects them before it decodes them.
 //!
 //! Two bytes on the wire can become a message of two hundred bytes in memory, so a request within the size limit can
-//! ask for gigabytes: 64 MiB of empty `agents` took 5.6 GB. And a field that this program does not know would be
-//! ignored without a word, so that a newer client would play another game than it wants. So the codec first walks the
-//! bytes of a message once with the descriptors, without allocating: it adds up the memory that the message would take,
-//! and finds unknown fields of requests of `tetrion.v1`; only then it decodes. It skips bytes fields, the tensors that
-//! make up large messages. A server sets with [`set_gate`] how it refuses requests, and how it reserves memory for them.
+//! ask for gigabytes: 64 MiB of empty `agents` took 5.6 GB. Also, prost silently ignores unknown fields, so a newer
+//! client would play a different game than it wants. So the codec first walks the bytes of a message once with the
+//! descriptors, without allocating. The walk adds up the memory that the message would take, and finds unknown fields
+//! in requests of `tetrion.v1`. It skips bytes fields, the tensors that make up large messages. A server sets with
+//! [`set_gate`] how to refuse requests and how to reserve memory for them.
 //!
 //! The codec measures an answer first, and writes an answer of megabytes into memory allocated once.
 //!
@@ -58,7 +58,7 @@ where
     }
 }
 
-/// Encodes messages into a buffer that is large enough before the first byte.
+/// Encodes messages into a buffer whose final size is allocated before the first byte.
 #[derive(Debug)]
 pub struct SizedEncoder<T> {
     inner: ProstEncoder<T>,
@@ -79,7 +79,7 @@ impl<T: Message> Encoder for SizedEncoder<T> {
     }
 }
 
-/// Decodes messages that are not too heavy, and requests without unknown fields.
+/// Decodes messages, but refuses those that are too heavy and requests with unknown fields.
 #[derive(Debug)]
 pub struct WeighedDecoder<U> {
     inner: ProstDecoder<U>,
@@ -104,10 +104,10 @@ impl<U: Message + Default> Decoder for WeighedDecoder<U> {
     }
 }
 
-/// Bytes of a decoded message, without tensors, that are not charged to a budget.
+/// Largest memory of a decoded message, without tensors, that is not charged to a budget.
 const LIGHT: u64 = 8 << 10;
 
-/// Why a message is not decoded.
+/// The reason why a message is not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// The message has a field that this program does not know.
@@ -115,7 +115,7 @@ pub enum Unfit {
         "{message} has a field {number}, which this server does not know: its protocol_revision is {PROTOCOL_REVISION}"
     )]
     UnknownField {
-        /// Full name of the message with the field.
+        /// Full name of the message that contains the field.
         message: &'static str,
         /// Number of the field.
         number: u32,
@@ -125,43 +125,43 @@ pub enum Unfit {
         "the message of {bytes} bytes would take {weight} bytes once decoded, expected at most {MAX_DECODED_BYTES}"
     )]
     TooHeavy {
-        /// Bytes of the message.
+        /// Size of the encoded message.
         bytes: usize,
-        /// Bytes of memory, without tensors.
+        /// Memory of the decoded message, without tensors.
         weight: u64,
     },
 }
 
-/// How a server takes requests.
+/// A server's handling of incoming requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Gate {
-    /// The status for a request that is not decoded.
+    /// The status for a request that the codec refuses to decode.
     pub refuse: fn(Unfit) -> Status,
-    /// Reserves memory for a message that decodes to this many bytes, without tensors, or refuses it.
+    /// Reserves memory for a message that takes this many bytes once decoded, without tensors, or refuses it.
     pub charge: fn(bytes: u64) -> Result<(), Status>,
 }
 
 static GATE: OnceLock<Gate> = OnceLock::new();
 
-/// Sets how this process takes requests. The first call decides.
+/// Sets this process's handling of incoming requests. Later calls have no effect.
 pub fn set_gate(gate: Gate) {
     let _ = GATE.set(gate);
 }
 
-/// A way to do work that occupies its thread for long.
+/// A function that runs work that occupies its thread for a long time.
 pub type Aside = fn(work: &mut dyn FnMut());
 
-/// The size of a large message, in bytes: a few milliseconds, unless it is made of tensors.
+/// Bytes of a large message. Reading one takes a few milliseconds, unless it consists of tensors.
 const LARGE: usize = 4 << 20;
 
 static ASIDE: OnceLock<Aside> = OnceLock::new();
 
-/// Sets how this process reads and writes large messages from now on. The first call decides.
+/// Sets how this process reads and writes large messages. Later calls have no effect.
 pub fn set_aside(aside: Aside) {
     let _ = ASIDE.set(aside);
 }
 
-/// Reads or writes a message of `bytes`.
+/// Reads or writes a message of `bytes`, aside if it is large.
 fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let Some(aside) = ASIDE.get().filter(|_| bytes >= LARGE) else { return work() };
     let (mut work, mut done) = (Some(work), None);
@@ -169,40 +169,40 @@ fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     done.expect("work that is done when it is called")
 }
 
-/// How deep messages may be nested, as in prost.
+/// Deepest nesting of messages, as in prost.
 const MAX_DEPTH: usize = 100;
 
 /// The fields of a message type, and the memory that they take.
 #[derive(Debug)]
 struct Plan {
     name: &'static str,
-    /// By field number.
+    /// Memory of each field, by field number.
     fields: Vec<Option<FieldWeight>>,
     /// Most bytes in memory per byte of a message.
     most_per_byte: u64,
-    /// Whether a server reads it, and not a client.
+    /// Whether servers read messages of this type, not clients.
     is_request: bool,
-    /// Whether unknown fields are refused: in the requests of `tetrion.v1`. Answers may come from a newer server.
+    /// Whether to refuse unknown fields, as in requests of `tetrion.v1`. Answers may come from a newer server.
     is_strict: bool,
 }
 
 /// Memory of a field per occurrence, in addition to the size of its message.
 #[derive(Clone, Copy, Debug)]
 enum FieldWeight {
-    /// A message: `own` bytes for itself if it is in a list, plus its content.
+    /// A message: its content and, in a list, `own` bytes for the item.
     Message { own: u64, plan: usize },
-    /// A text: `own` bytes if it is in a list, plus its length.
+    /// A text: its length and, in a list, `own` bytes for the item.
     Text { own: u64 },
-    /// Bytes, which are not copied: `own` bytes if they are in a list.
+    /// Bytes, which are not copied: in a list, `own` bytes for the item.
     Bytes { own: u64 },
-    /// A list of numbers with `each` bytes per number. Numbers of fixed width take as many bytes in a message.
+    /// A list of numbers with `each` bytes per number in memory. `fixed` numbers have this width in a message too.
     Numbers { each: u64, fixed: bool },
-    /// A number, included in the size of its message.
+    /// A number, counted in the size of its message.
     Number,
 }
 
 impl Plan {
-    /// Refuses a message that is too heavy or has a field that it must not have, and reserves memory for a heavy one.
+    /// Refuses a message that is too heavy or has an unknown field, and reserves memory for a heavy one.
     fn admit(&self, bytes: &[u8]) -> Result<(), Status> {
         let is_light = bytes.len() as u64 * self.most_per_byte <= LIGHT;
         if is_light && !self.is_strict {
@@ -216,15 +216,15 @@ impl Plan {
             (Ok(weight), Some(gate)) if !is_light => (gate.charge)(weight),
             (Ok(_), _) => Ok(()),
             (Err(error), Some(gate)) => Err((gate.refuse)(error)),
-            // As tonic does with messages that are too long.
+            // Like tonic for messages that are too long.
             (Err(error), None) => Err(Status::out_of_range(error.to_string())),
         }
     }
 
-    /// Bytes of memory that a message would take. Unreadable bytes weigh nothing, because decoding will fail.
+    /// Memory that a message would take. Malformed bytes add nothing, because decoding will fail.
     ///
     /// # Errors
-    /// If the walk is strict, the first field that the message type does not have.
+    /// If the walk is strict, the first unknown field.
     fn walk(&self, mut bytes: &[u8], is_strict: bool, depth: usize) -> Result<u64, Unfit> {
         let mut weight = 0;
         while !bytes.is_empty() && depth < MAX_DEPTH {
@@ -241,7 +241,7 @@ impl Plan {
                 },
                 WireType::ThirtyTwoBit => 4,
                 WireType::SixtyFourBit => 8,
-                // Prost skips an unknown group; we have no known ones.
+                // Prost skips an unknown group; our messages have no groups.
                 WireType::StartGroup if field.is_none() && is_strict => 0,
                 _ => break,
             };
@@ -272,13 +272,13 @@ impl Plan {
     }
 }
 
-/// Bytes of memory that a decoded message would take in addition to the message itself; `None` for a message type
-/// outside our files. Unreadable bytes weigh nothing.
+/// Memory that a decoded message would take in addition to the message struct; `None` for a message type outside our
+/// files. Malformed bytes add nothing.
 pub fn weight(full_name: &str, bytes: &[u8]) -> Option<u64> {
     plan_of(full_name).map(|plan| plan.walk(bytes, false, 0).unwrap_or(0))
 }
 
-/// Most bytes of memory per byte of a message of this type.
+/// Most memory per byte of a message of this type.
 pub fn most_per_byte_of(full_name: &str) -> Option<u64> {
     plan_of(full_name).map(|plan| plan.most_per_byte)
 }
@@ -327,7 +327,7 @@ fn bare(type_name: &str) -> &str {
     type_name.trim_start_matches('.')
 }
 
-/// Most bytes in memory per byte of a message: an item of a list takes two bytes or more.
+/// Most memory per byte of a message: an item of a list takes at least two bytes.
 fn most_per_byte(
     message: &DescriptorProto,
     all: &HashMap<String, &'static DescriptorProto>,
@@ -411,7 +411,7 @@ fn size(message: &DescriptorProto, all: &HashMap<String, &'static DescriptorProt
     message.field.iter().map(field).sum()
 }
 
-/// Whether a number takes the same bytes in every message.
+/// Whether a number has the same width in every message.
 fn is_fixed(numeric: Type) -> bool {
     matches!(
         numeric,

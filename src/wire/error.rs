@@ -1,12 +1,12 @@
-//! Why a request cannot be understood.
+//! Errors in requests.
 //!
 //! A conversion knows only the names of its own fields: `width`, `scoring.lines[2]`. The calling code prepends the
 //! path with [`InField`], so that the caller of the RPC reads `config.rules.scoring.lines[2]`.
 
-/// Kind of mistake in a request, one per reason of the protocol.
+/// Kind of mistake in a request. Each has a reason in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A field that is absent, out of range, repeated, over a limit, of the wrong length, or an enum without a meaning.
+    /// A field that is absent, out of range, repeated, over a limit, of the wrong length, or an undefined enum value.
     Field,
     /// A tensor of the wrong element type, shape or length, or with an impossible number.
     Tensor,
@@ -14,13 +14,13 @@ pub enum Fault {
     Rules,
     /// An impossible playfield.
     Position,
-    /// A snapshot that is damaged, or not one.
+    /// A snapshot that is damaged, or bytes that are no snapshot.
     State,
     /// An unknown name.
     UnknownName,
 }
 
-/// Why a request cannot be understood.
+/// The reason why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// A field is wrong.
@@ -30,13 +30,13 @@ pub enum DecodeError {
         fault: Fault,
         /// Path of the field, such as `config.rules.width`.
         field: String,
-        /// What is wrong with the field, and what was expected.
+        /// The mistake, and the expected value.
         problem: String,
     },
     /// Rules that differ from the rules of the session, or of the other positions of the call.
     #[error("{0}")]
     RulesMismatch(String),
-    /// Data for, or from, another version of the rules.
+    /// Data for another version of the rules.
     #[error("made for rules_version {got:?}, this server has {expected:?}")]
     RulesVersionMismatch {
         /// The version of this server.
@@ -73,12 +73,12 @@ impl DecodeError {
         DecodeError::field(field, "is required")
     }
 
-    /// An enum with a number without a meaning.
+    /// An undefined enum value.
     pub fn without_a_meaning(field: impl Into<String>, number: i32) -> DecodeError {
         DecodeError::field(field, format!("is {number}, which is not a value of this field"))
     }
 
-    /// A mistake of a given kind.
+    /// A mistake of the given kind.
     pub fn invalid(fault: Fault, field: impl Into<String>, problem: impl Into<String>) -> DecodeError {
         DecodeError::Invalid { fault, field: field.into(), problem: problem.into() }
     }
@@ -86,10 +86,10 @@ impl DecodeError {
 
 /// Prepends the path of a message to the names of its fields.
 pub trait InField {
-    /// The error of a message that is the field `name` of another message.
+    /// Adds the path of a message that is the field `name` of another message.
     #[must_use]
     fn in_field(self, name: &str) -> Self;
-    /// The error of a message that is an item of the list `name`.
+    /// Adds the path of a message that is an item of the list `name`.
     #[must_use]
     fn in_item(self, name: &str, index: usize) -> Self;
 }

@@ -1,4 +1,4 @@
-//! Evaluations: a request, checked and with every default filled in; and the messages of its answer.
+//! Evaluations: a request, checked and with every default filled in, and the messages of its answer.
 
 use std::time::Duration;
 
@@ -26,29 +26,29 @@ use super::{duration, recording, revision, seeding};
 /// A decoded request for an evaluation.
 #[derive(Clone, Debug)]
 pub struct EvaluationRequest {
-    /// The games to play. Its pairs are in ascending order.
+    /// The games to play, with pairs in ascending order.
     pub evaluation: Evaluation,
     /// First message of the answer, which reports the evaluation.
     pub started: pb::EvaluationStarted,
-    /// The policy that others are compared with, if they can be.
+    /// Index of the policy that the others are compared with, if a comparison is possible.
     pub baseline: Option<u32>,
-    /// Games in progress at a time; 0 for one per thread.
+    /// Concurrent games; 0 for one per thread.
     pub parallelism: usize,
-    /// How often to report progress; `None` for only at the end.
+    /// Interval of progress reports; `None` for a single report at the end.
     pub progress_interval: Option<Duration>,
-    /// Whether the answer has single games, or estimates.
+    /// Whether the answer lists every game, or every estimate.
     pub include_results: bool,
-    /// Whether the answer has a recording of each game.
+    /// Whether the answer contains a recording of each game.
     pub include_recordings: bool,
-    /// The largest message in bytes that the client can take.
+    /// Largest message in bytes that the client accepts.
     pub max_response_bytes: u32,
 }
 
-/// Most bytes of a message besides its counted parts: the frame around it, and the lengths in it.
+/// Most bytes of a message in addition to its counted parts: the frame around it, and its length prefixes.
 const MESSAGE_OVERHEAD: usize = 512;
 
-/// Most bytes of a recording besides its actions, its landings and its explicit pieces: the rules with their pieces, and the
-/// final playfield.
+/// Most bytes of a recording in addition to its actions, landings and explicit pieces: the rules with their piece set,
+/// and the final playfield.
 const RECORDING_OVERHEAD: usize = 8 << 10;
 
 /// Bytes of a game in `results`, or of an estimate in `estimates`: five numbers of eight bytes, three indices of four,
@@ -56,10 +56,10 @@ const RECORDING_OVERHEAD: usize = 8 << 10;
 const RESULT_BYTES: usize = 5 * 8 + 3 * 4 + 1;
 
 impl EvaluationRequest {
-    /// How many policies, from the first on, fit into messages that the client accepts; `None`: all of them.
+    /// Number of policies, from the first on, that fit into messages that the client accepts; `None` if all fit.
     ///
-    /// Two messages grow with the policies: `started`, whose size is known, and the summary, whose size is computed as if
-    /// none of its numbers were 0.
+    /// Two messages grow with the number of policies: `started`, whose size is known, and the summary. The size of the
+    /// summary is computed as if none of its numbers were 0.
     pub fn policies_that_fit(&self) -> Option<u32> {
         let EvaluationRequest { evaluation, started, baseline, include_results, max_response_bytes, .. } =
             self;
@@ -81,7 +81,7 @@ impl EvaluationRequest {
         (fit < evaluation.policies.len()).then_some(fit as u32)
     }
 
-    /// How many games fit into one message of results.
+    /// Number of games that fit into one message of results.
     pub fn results_a_message(&self) -> usize {
         (self.max_response_bytes as usize).saturating_sub(MESSAGE_OVERHEAD) / RESULT_BYTES
     }
@@ -144,7 +144,7 @@ pub fn decode(
         false => MAX_STEPS,
     };
     let max_steps = limit("max_steps", request.max_steps, most_steps)?;
-    // Estimates of two policies have no pieces in common.
+    // Estimates of two policies share no pieces.
     let shared_seeds = !matches!(deal, Deal::PerSlot { .. }) && loss_trials == 0;
     let baseline = decode_baseline(request.baseline, num_policies)?;
     let baseline = (shared_seeds && num_policies > 1).then_some(baseline);
@@ -183,7 +183,7 @@ pub fn decode(
     })
 }
 
-/// Checks that so many games can be recorded.
+/// Checks that this many games can be recorded.
 fn check_recordings(request: &pb::EvaluatePoliciesRequest, num_games: u64) -> Result<(), DecodeError> {
     if !request.include_results {
         let problem = "is true without include_results, expected both";
@@ -225,8 +225,8 @@ fn check_estimation(
     Ok(())
 }
 
-/// Steps of the longest game that fits into one message, with one byte per seven bits of an action and one per landing,
-/// and whose actions fit into the memory for recordings.
+/// Most steps of a recorded game. It must fit into one message, with one byte per seven bits of an action and one byte
+/// per landing, and its actions must fit into the memory for recordings.
 fn recorded_steps(rules: &Rules, deal: &Deal, max_response_bytes: u32) -> u64 {
     let letters = match deal {
         Deal::Sequences(sequences) => sequences.iter().map(|pieces| pieces.len()).max().unwrap_or(0),
@@ -265,7 +265,7 @@ pub fn encode_recording(
     }
 }
 
-/// Bytes of a message as an item of a list.
+/// Size of a message as an item of a list.
 fn item_bytes(message: &impl Message) -> usize {
     let bytes = message.encoded_len();
     1 + length_delimiter_len(bytes) + bytes
@@ -336,7 +336,7 @@ fn decode_progress_interval(
     Ok((!interval.is_zero()).then(|| interval.max(MIN_PROGRESS_INTERVAL)))
 }
 
-/// Reads the pairs to play, into ascending order.
+/// Reads the pairs to play, and sorts them.
 fn decode_pairs(
     pairs: Option<&pb::Tensor>,
     num_policies: u32,
@@ -348,7 +348,7 @@ fn decode_pairs(
     if numbers.is_empty() {
         return Err(wrong("has no rows, expected at least one".to_owned()));
     }
-    // A negative index is out of range as well: its bits are those of a large number.
+    // A negative index is out of range too: as an unsigned number it is huge.
     let mut pairs: Vec<(u32, u32)> =
         numbers.chunks_exact(2).map(|pair| (pair[0] as u32, pair[1] as u32)).collect();
     if let Some(row) = pairs.iter().position(|pair| pair.0 >= num_policies || pair.1 >= num_seeds) {

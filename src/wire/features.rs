@@ -1,6 +1,6 @@
 //! Feature selections: a named set or a list, to and from the wire.
 //!
-//! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family stands for all its members.
+//! The wire has one convenience that [`FeatureSet`] lacks: the bare name of a family selects all its members.
 
 use crate::engine::Rules;
 use crate::features::{FEATURE_SETS, Feature, FeatureError, FeatureSet, MAX_COLUMNS};
@@ -13,7 +13,7 @@ use super::pb::feature_selection::Kind;
 /// Features selected by a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// A named set, with the version that weights were made for; an empty version accepts any.
+    /// A named set, with the version that the weights belong to; an empty version accepts any.
     Set {
         /// Name of the set.
         name: String,
@@ -25,7 +25,7 @@ pub enum Features {
 }
 
 impl Features {
-    /// Reads the name of a set or, with a comma, a list. So `holes,` is a list of one.
+    /// Reads the name of a set or, if the text has a comma, a list. So `holes,` is a list of one.
     pub fn parse(text: &str) -> Features {
         if !text.contains(',') {
             return Features::Set { name: text.to_owned(), version: String::new() };
@@ -34,7 +34,7 @@ impl Features {
         Features::List(names.map(str::to_owned).collect())
     }
 
-    /// The features under some rules.
+    /// Resolves the features under some rules.
     ///
     /// # Errors
     /// [`DecodeError`] with the fields of `FeatureSelection`.
@@ -107,7 +107,7 @@ pub fn from_set(name: &str) -> pb::FeatureSelection {
     pb::FeatureSelection { kind, feature_set_version: String::new() }
 }
 
-/// The message of a list of features.
+/// The message of an explicit list of features.
 pub fn from_names(names: Vec<String>) -> pb::FeatureSelection {
     let kind = Some(Kind::Names(pb::FeatureNames { names }));
     pb::FeatureSelection { kind, feature_set_version: String::new() }
@@ -129,12 +129,12 @@ pub fn encode_columns(set: &FeatureSet) -> pb::FeatureColumns {
     pb::FeatureColumns { feature_set: name, feature_set_version: version, names: set.names() }
 }
 
-/// The set of a list, in which the bare name of a family stands for all its members.
+/// The set of a list, in which the bare name of a family selects all its members.
 ///
 /// # Errors
-/// [`DecodeError`] with the path `names.names`, or with that of the first invalid name.
+/// [`DecodeError`] with the path `names.names` or the path of the first invalid name.
 pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeError> {
-    // Counted before the families are expanded; the set itself counts again afterwards.
+    // Counted before families are expanded; the set counts again afterwards.
     if names.is_empty() {
         return Err(DecodeError::field("names.names", "is empty, expected at least one feature"));
     }
@@ -142,7 +142,7 @@ pub fn decode_list(names: &[String], width: u8) -> Result<FeatureSet, DecodeErro
         return Err(DecodeError::field("names.names", FeatureError::TooMany(names.len()).to_string()));
     }
     let mut columns: Vec<String> = Vec::with_capacity(names.len());
-    // For each column, the index of the name that it comes from.
+    // For each column, the index of its name in the list.
     let mut owners: Vec<usize> = Vec::with_capacity(names.len());
     for (i, name) in names.iter().enumerate() {
         check_name(&path(i), name)?;

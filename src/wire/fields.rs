@@ -9,10 +9,11 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a list of names of fields with a role, in the order given and none twice. An empty list stands for the defaults.
+/// Reads a list of field names with a role, in the given order and without repetition. An empty list selects the
+/// defaults.
 ///
 /// # Errors
-/// With the path `list[i]` of the first invalid name, or of the first field that the rules do not have.
+/// With the path `list[i]` of the first invalid name, or of the first field that these rules lack.
 pub fn decode(names: &[String], list: &str, role: Role, env: &EnvConfig) -> Result<Vec<Field>, DecodeError> {
     if names.is_empty() {
         return Ok(Field::defaults(role, env).collect());
@@ -64,7 +65,7 @@ pub fn action_spec(rules: &Rules) -> pb::TensorSpec {
     }
 }
 
-/// Digits of actions or placements.
+/// The digits of actions or placements.
 pub fn digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
     let digit = |ActionDigit { name, size, description }| pb::ActionDigit {
         name: name.to_owned(),
@@ -74,7 +75,7 @@ pub fn digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
     digits.into_iter().map(digit).collect()
 }
 
-/// Digits without their descriptions, for answers that come often.
+/// Digits without their descriptions, for frequent answers.
 pub fn bare_digits(digits: Vec<ActionDigit>) -> Vec<pb::ActionDigit> {
     let digit = |ActionDigit { name, size, .. }| pb::ActionDigit {
         name: name.to_owned(),
@@ -136,7 +137,7 @@ impl From<DataType> for pb::DataType {
     }
 }
 
-/// What `GetCatalog` reports about the fields with a role.
+/// The description of the fields with a role, for `GetCatalog`.
 pub fn infos(role: Role) -> Vec<pb::FieldInfo> {
     Field::with_role(role).map(|field| field.info().into()).collect()
 }

@@ -1,6 +1,6 @@
-//! Bytes that an evaluation will hold, computed from its request: no field is checked, and no memory is allocated.
+//! Bytes that an evaluation will hold, computed from its request. This checks no field and allocates nothing.
 //!
-//! The figures are bounds. `cargo test --test attacks -- estimates` compares them with what a server holds.
+//! The figures are upper bounds. `cargo test --test attacks -- estimates` compares them with the memory of a server.
 
 use std::sync::Arc;
 
@@ -26,16 +26,16 @@ use super::tensor::element_size;
 /// Bytes of any evaluation: its task, its channels, its counters, and the games in progress.
 const EVALUATION: u64 = 64 << 10;
 
-/// Bytes of an allocator block besides its content.
+/// Bytes of an allocator block in addition to its content.
 const BLOCK: u64 = 16;
 
-/// Bytes of a policy besides its features: itself and its echo, with their lists and names.
+/// Bytes of a policy in addition to its features: the policy and its echo, with their lists and names.
 const POLICY: u64 = (size_of::<Agent>() + size_of::<pb::EvaluatedPolicy>()) as u64 + 24 * BLOCK;
 
 /// Bytes of a feature of a policy: its weight, as used by the features' functions and by the kernels.
 const FEATURE: u64 = 144;
 
-/// Bytes of a feature of an entry: the measure, and its name in the echo. Rows share these.
+/// Bytes of a feature of an entry: the measure, and its name in the echo. The rows of an entry share them.
 const OWN_FEATURE: u64 = 112;
 
 /// Bytes of a parameter of a model: the parameter itself, and its original while the policies are built.
@@ -45,20 +45,20 @@ const PARAMETER: u64 = 4 + 8;
 const TUPLE: u64 = 256;
 const POSITION: u64 = 16;
 
-/// Bytes of a game in the table of games, or of an estimate in theirs.
+/// Bytes of a row in the table of games, or in that of estimates.
 const GAME: u64 = 40;
 
-/// Bytes of a game and its partner among the games of the baseline, while the two policies are compared.
+/// Bytes of two paired games, one of them the baseline's, while two policies are compared.
 const PAIRED_GAME: u64 = 2 * 16;
 
-/// Bytes of a written sequence besides its letters: a list of sequences has at most twice its length.
+/// Bytes of a sequence in addition to its letters. A list of sequences has at most twice its length.
 const SEQUENCE: u64 = 2 * size_of::<Arc<[Piece]>>() as u64 + 2 * BLOCK;
 
-/// Most bytes that an evaluation on this many threads will hold, until the last byte of its answer has left. Excludes
-/// the request itself.
+/// Most bytes that an evaluation on this many threads holds until the last byte of its answer is sent. Excludes the
+/// request.
 pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usize) -> u64 {
     let threads = num_threads as u64;
-    // Beyond the bounds on requests, the request is refused when it is read.
+    // A request beyond the bounds is refused when it is read.
     let entries = || request.policies.iter().take(MAX_POLICIES as usize);
     let policies = entries().map(num_rows).fold(0, u64::saturating_add).min(MAX_POLICIES.into());
     let (seeds, deal) = deal(request, policies);
@@ -68,24 +68,24 @@ pub fn evaluation_bytes(request: &pb::EvaluatePoliciesRequest, num_threads: usiz
     let games = played.saturating_mul(episodes).min(MAX_GAMES);
     let of_a_policy = seeds.saturating_mul(episodes).min(games);
     let unread = if request.include_results { games.min(MAX_UNREAD_GAMES as u64 + threads) } else { 0 };
-    // On each thread, and twice as many at the end.
+    // One per thread, and twice as many at the end.
     let under_way = (2 * threads).min(games);
     EVALUATION
         + policies * POLICY
         + entries().map(entry_bytes).sum::<u64>()
         + policies * summary_bytes_of_a_policy()
         + deal
-        // As numbers, and as pairs.
+        // First as numbers, then as pairs.
         + pairs * 2 * size_of::<(u32, u32)>() as u64
         + games * GAME
         + if policies > 1 { of_a_policy * PAIRED_GAME } else { 0 }
-        // A list has twice its length at most. One waits for the reader while the next one fills.
+        // A list has at most twice its length. One waits for the reader while the next one fills.
         + unread * 4 * size_of::<GameResult>() as u64
         + under_way * trials_bytes(request)
         + recorded_bytes(request, games)
 }
 
-/// Bytes of an entry besides its policies: its weights, and its echo as a message and as bytes.
+/// Bytes of an entry in addition to its policies: its weights, and its echo as a message and as bytes.
 fn entry_bytes(policy: &pb::Policy) -> u64 {
     let of_kind = match &policy.kind {
         None | Some(PolicyKind::MonteCarlo(_)) => 0,
@@ -111,15 +111,15 @@ fn tuples_bytes(n_tuple: Option<&pb::NTuple>) -> u64 {
     tuples.iter().map(|tuple| TUPLE + tuple.positions.len() as u64 * POSITION).sum()
 }
 
-/// Bytes of the summary of a policy: as computed, as a message, and as bytes.
+/// Bytes of a policy's summary: as computed, as a message, and as bytes.
 fn summary_bytes_of_a_policy() -> u64 {
     let computed = size_of::<PolicySummary>() + size_of::<PairedDifference>();
     let message = size_of::<pb::PolicySummary>() + size_of::<pb::PairedDifference>();
-    // Lists that grow have twice their length at most.
+    // Growing lists have at most twice their length.
     (2 * computed + message + summary_bytes(true, true)) as u64
 }
 
-/// Seeds or sequences per policy, and bytes of all of them.
+/// Number of seeds or sequences per policy, and the bytes of all of them.
 fn deal(request: &pb::EvaluatePoliciesRequest, policies: u64) -> (u64, u64) {
     match request.seeding.as_ref().and_then(|seeding| seeding.kind.as_ref()) {
         None | Some(Kind::Seed(_)) => (0, 0),
@@ -133,7 +133,7 @@ fn deal(request: &pb::EvaluatePoliciesRequest, policies: u64) -> (u64, u64) {
         }
         Some(Kind::PieceSequences(list)) => {
             let letters: u64 = list.sequences.iter().map(|letters| letters.len() as u64).sum();
-            // None is empty.
+            // No sequence is empty.
             let letters = letters.min(MAX_REQUEST_SEQUENCE_PIECES.into());
             let all = (list.sequences.len() as u64).min(letters);
             (all, all * SEQUENCE + letters)
@@ -141,30 +141,30 @@ fn deal(request: &pb::EvaluatePoliciesRequest, policies: u64) -> (u64, u64) {
     }
 }
 
-/// Bytes of an estimate of the length of games: two positions per trial.
+/// Bytes of an estimate of game lengths: two positions per trial.
 fn trials_bytes(request: &pb::EvaluatePoliciesRequest) -> u64 {
     let trials = request.loss_estimation.map_or(0, |estimation| estimation.trials);
     u64::from(trials.min(MAX_LOSS_TRIALS)) * 2 * size_of::<Option<Episode>>() as u64
 }
 
-/// Bytes of the actions and landings of recorded games, in lists of at most twice their length, and of one game's recording as
-/// a message.
+/// Bytes of the actions and landings of recorded games, in lists of at most twice their length, and of one game's
+/// recording as a message.
 fn recorded_bytes(request: &pb::EvaluatePoliciesRequest, games: u64) -> u64 {
     if !request.include_recordings {
         return 0;
     }
     let steps =
         if request.max_steps == 0 { MAX_RECORDED_BYTES } else { request.max_steps.min(MAX_RECORDED_BYTES) };
-    // An action has two bytes at most, as a number two and in the message four, and then up to three. A landing has one.
+    // An action takes two bytes as a number, four in the message, and at most three once encoded. A landing takes one.
     let kept = (2 * steps).min(MAX_RECORDED_BYTES) + steps;
     let numbers = (size_of::<u16>() + size_of::<u32>()) as u64;
     games.min(MAX_RECORDED_GAMES.into()) * 2 * kept + steps * (numbers + 3 + 2)
 }
 
-/// Most features that a selection may have.
+/// Most features of a selection.
 fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
     let kind = selection.and_then(|selection| selection.kind.as_ref());
-    // A list may name families; a set has the most features at the largest width.
+    // A list may name families. A set has the most features at the largest width.
     match kind {
         None => 0,
         Some(feature_selection::Kind::FeatureSet(set)) => {
@@ -174,7 +174,7 @@ fn most_features(selection: Option<&pb::FeatureSelection>) -> u64 {
     }
 }
 
-/// Number of policies of an entry: the rows of its weights, the largest possible number if the tensor has no shape.
+/// Number of policies of an entry: the rows of its weights. The largest possible number if the tensor has no shape.
 fn num_rows(policy: &pb::Policy) -> u64 {
     let Some(PolicyKind::Weights(pb::Weights { weights: Some(weights), features, .. })) = &policy.kind else {
         return 1;
@@ -186,7 +186,7 @@ fn num_rows(policy: &pb::Policy) -> u64 {
         [] => {
             let least = match features.as_ref().and_then(|features| features.kind.as_ref()) {
                 None => return 1,
-                // A set has the fewest features at the least width.
+                // A set has the fewest features at the smallest width.
                 Some(feature_selection::Kind::FeatureSet(set)) => {
                     FeatureSet::named(set, *WIDTHS.start()).map_or(1, |set| set.len() as u64)
                 }

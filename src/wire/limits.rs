@@ -1,34 +1,33 @@
 //! Every limit on a request, and the reason for its value.
 //!
 //! `GetServerInfo` reports each limit that a client can act on, so a client need not know this file. Limits on the
-//! server as a whole (sessions, environments of all sessions) have their defaults here; the operator can set them at
-//! start.
+//! server as a whole (sessions, environments of all sessions) have their defaults here; flags change them.
 
 use std::time::Duration;
 
 use super::error::DecodeError;
 
-/// Environments of one session. With more, one call would take too long: 65,536 steps and their observations take
-/// tens of milliseconds.
+/// Environments per session. With more, one call would take too long: 65,536 steps and their observations take tens of
+/// milliseconds.
 pub const MAX_ENVS_PER_SESSION: u32 = 65_536;
 
-/// Sessions of a server by default: more learners than a machine can feed.
+/// Default limit on sessions: more learners than a machine can feed.
 pub const DEFAULT_MAX_SESSIONS: u32 = 1_024;
 
-/// Environments of all sessions of a server by default: 64 MiB on small playfields, 256 MiB on the largest.
+/// Default limit on environments of all sessions: 64 MiB on small playfields, 256 MiB on the largest.
 pub const DEFAULT_MAX_ENVS: u32 = 262_144;
 
-/// Bytes of a request to a call that takes bulk data. The largest sensible requests, thousands of snapshots or weight
+/// Bytes of a request to a call that takes bulk data. The largest useful requests, thousands of snapshots or weight
 /// vectors, take several megabytes.
 pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
 
-/// Bytes of memory of a decoded message, without tensors. The heaviest message within all other limits, thousands of
-/// drawings row by row, takes a little less.
+/// Memory of a decoded message, without tensors. The heaviest message within all other limits, thousands of drawings
+/// row by row, takes slightly less.
 pub const MAX_DECODED_BYTES: u64 = 2 * MAX_REQUEST_BYTES as u64;
 
-/// Bytes of a request, as sent, to a call that takes no bulk data. The largest is a Reset of all environments of the
-/// largest session: 1.0 MB of letters, and for each of 65,536 environments four bytes around its letters and four of
-/// its number, 1.5 MB in total.
+/// Bytes of a request, as sent, to a call that takes no bulk data. The largest is a Reset of the largest session: 1.0
+/// MB of letters, and for each of 65,536 environments four bytes around its letters and four of its number, 1.5 MB in
+/// total.
 pub const MAX_SMALL_REQUEST_BYTES: u32 = 2 << 20;
 
 /// Calls that take bulk data: snapshots, playfields, weights, or requests of such calls.
@@ -40,38 +39,39 @@ pub fn max_request_bytes(method: &str) -> u32 {
     if BULK.contains(&name) { MAX_REQUEST_BYTES } else { MAX_SMALL_REQUEST_BYTES }
 }
 
-/// Bytes of an answer unless the client asks for more: the default limit of gRPC clients.
+/// Bytes of an answer if the client does not ask for more: the default limit of gRPC clients.
 pub const DEFAULT_RESPONSE_BYTES: u32 = 4 << 20;
 
-/// Bytes of an answer that a client can ask for. The server builds the whole answer in memory, one per call in
+/// Most bytes of an answer that a client can ask for. The server builds the whole answer in memory, one per call in
 /// progress.
 pub const MAX_RESPONSE_BYTES: u32 = 64 << 20;
 
-/// Lease of a session whose request names none: longer than a learner thinks between two steps, but short enough that
-/// the session of a vanished learner does no harm.
+/// Lease of a session whose request has none. A learner seldom takes this long between two steps, and the session of a
+/// crashed learner does no harm for this long.
 pub const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
 
-/// The longest lease: a day, so that forgotten sessions end by themselves.
+/// Longest lease: a day, so that abandoned sessions end by themselves.
 pub const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Requests of one stream that wait in the server. Enough to hide a network's latency behind small steps.
 pub const MAX_STREAM_REQUESTS: u32 = 64;
 
-/// Letters of one explicit piece sequence: a person needs a month for a game of this length. Every snapshot of the
-/// environment contains them.
+/// Letters of one explicit piece sequence: a person needs a month for such a game. Every snapshot of the environment
+/// contains them.
 pub const MAX_SEQUENCE_PIECES: u32 = 100_000;
 
-/// Letters of all explicit piece sequences of one request, one byte of memory each while an environment deals them.
+/// Letters of all explicit piece sequences of one request. Each takes one byte of memory while an environment deals
+/// them.
 pub const MAX_REQUEST_SEQUENCE_PIECES: u32 = 1_000_000;
 
-/// Columns of a feature selection: more than the features of the widest playfield.
+/// Columns of a feature selection: more than the number of features on the widest playfield.
 pub const MAX_FEATURES: u32 = crate::features::MAX_COLUMNS as u32;
 
-/// Keys of one placement in an answer, which has room for this many per placement: three times the longest list on 10
-/// x 20 outside of mazes. Longer lists are left out.
+/// Keys per placement in an answer, which reserves room for all of them: three times the longest list on 10 x 20
+/// outside of mazes. Longer lists are omitted.
 pub const MAX_KEYS: u32 = crate::engine::MAX_KEYS as u32;
 
-/// Positions of one request: equal to the environments of the largest session.
+/// Positions per request: as many as environments of the largest session.
 pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
 
 /// Bytes of one snapshot: the longest sequence plus the rest of an environment.
@@ -88,17 +88,17 @@ pub const MAX_POLICIES: u32 = 16_384;
 /// Games of one evaluation. The server keeps 25 bytes per game until the end, 25 MiB in total.
 pub const MAX_GAMES: u64 = 1 << 20;
 
-/// Pieces of one game of an evaluation: the best known controllers lose on 10 x 20 after about a tenth as many.
+/// Pieces per game of an evaluation: the best known controllers lose on 10 x 20 after about a tenth of them.
 pub const MAX_PIECES: u64 = 1_000_000_000;
 
-/// Steps of one game of an evaluation: equal to the limit on pieces, since a step is at most a piece.
+/// Steps per game of an evaluation. Equal to the limit on pieces, since a step places at most one piece.
 pub const MAX_STEPS: u64 = MAX_PIECES;
 
-/// Playouts per placement of an agent that plays random games before it chooses: a thousand for each of 34 placements
-/// take some tenths of a second per piece.
+/// Playouts per placement of an agent that plays random games before it chooses. A thousand for each of 34 placements
+/// take a few tenths of a second per piece.
 pub const MAX_PLAYOUTS: u32 = 1_000;
 
-/// Next pieces that a linear controller looks ahead. Each makes a choice about 23 times as long: with two of them,
+/// Next pieces of a linear controller's lookahead. Each multiplies the time of a choice by about 23. With two of them,
 /// and features that no kernel supports, a choice on the widest playfield takes seconds.
 pub const MAX_LOOKAHEAD: u32 = 2;
 
@@ -115,119 +115,117 @@ pub const MAX_TUPLES: u32 = 256;
 /// Positions of one tuple: a window of 4 x 4 cells.
 pub const MAX_TUPLE_POSITIONS: u32 = 16;
 
-/// Parameters of one model, including tables that a network reads: 4 MiB, which the cache of a core still holds in
-/// part.
+/// Parameters of one model, including tables that a network reads: 4 MiB, which still partly fits into a core's cache.
 pub const MAX_MODEL_PARAMETERS: u32 = 1 << 20;
 
-/// Parameters of all models of one evaluation, which keeps them until its end: 16 MiB.
+/// Parameters of all models of one evaluation, which holds them until its end: 16 MiB.
 pub const MAX_REQUEST_PARAMETERS: u32 = 1 << 22;
 
-/// Work of one step of a choice with a model, by [`Agent::cost`](crate::agents::Agent::cost), in pieces of a linear
-/// controller: about a twentieth of a second, after which the server checks whether the caller is still there. The
-/// largest network uses two thirds of it on the widest playfield with one hidden piece.
+/// Most work of one choice with a model, measured by [`Agent::cost`](crate::agents::Agent::cost) in pieces of a linear
+/// controller. This is about a twentieth of a second; between choices the server checks whether the caller is still
+/// there. The largest network on the widest playfield with one hidden piece uses two thirds of it.
 pub const MAX_MODEL_WORK: u64 = 1 << 17;
 
-/// Finished games of an evaluation that may wait for the caller before no new ones start: 1 MiB.
+/// Finished games of an evaluation that may wait for the caller, 1 MiB; with more, no new games start.
 pub const MAX_UNREAD_GAMES: usize = 16_384;
 
-/// Evaluations of one caller at one time by default: a quarter of all.
+/// Default limit on concurrent evaluations per caller: a quarter of all.
 pub const DEFAULT_MAX_EVALUATIONS_PER_CALLER: u32 = 16;
 
-/// How long the answer of an evaluation or of a watch may stay unread, by default, before the call must make room for
-/// another one: longer than a program takes between two messages, shorter than other callers want to wait.
+/// Default time after which an unread answer of an evaluation or a watch must yield if another call needs its place.
+/// Programs take less time between two messages, and other callers need not wait longer.
 pub const DEFAULT_MAX_UNREAD: Duration = Duration::from_secs(10);
 
-/// Time of a call on one core by the server's estimate, except evaluations, by default. Under nearly all rules and
-/// features it is enough for every placement of the largest number of positions.
+/// Default limit on the estimated time of a call on one core, except evaluations. Under nearly all rules and features
+/// it is enough for every placement of the largest number of positions.
 pub const DEFAULT_MAX_CALL_WORK: Duration = Duration::from_secs(60);
 
-/// Default limit on connections from one address, given the limit on all connections: half of it, rounded up. A proxy
-/// or a lab behind one address has enough, and leaves as much to others.
+/// Default limit on connections per address, given the limit on all connections: half of it, rounded up. This is enough
+/// for a proxy or a lab with one address, and leaves as much to others.
 pub fn default_connections_per_address(max_connections: u32) -> u32 {
     max_connections.div_ceil(2)
 }
 
-/// Calls in progress on one connection. Further calls wait in the client, which learns the limit when it connects.
+/// Concurrent calls per connection. Further calls wait in the client, which learns the limit when it connects.
 pub const DEFAULT_MAX_CALLS_PER_CONNECTION: u32 = 1_024;
 
-/// Bytes that one call may send before it must wait for the server.
+/// Bytes that one call may send before it must wait for the server to read them.
 pub const STREAM_WINDOW: u32 = 256 << 10;
-/// Bytes that all calls of a connection together may send before they must wait for the server, which holds these
-/// bytes while no call reads them. HTTP/2 ends a connection with too many small unread frames: at this size, about
-/// two thousand.
+/// Bytes that all calls of a connection together may send before they must wait for the server to read them. Until then
+/// the server holds them. HTTP/2 ends a connection with too many small unread frames: at this size, about two thousand.
 pub const CONNECTION_WINDOW: u32 = 512 << 10;
 
 /// Bytes of the headers of a call, as HTTP/2 counts them: the default of gRPC's own libraries.
 pub const MAX_HEADER_BYTES: u32 = 8 << 10;
 
-/// Bytes of a request over HTTP/1.1 that the server holds at a time: first of its headers, then of its body. Browsers
-/// send several kilobytes of headers.
+/// Bytes of a request over HTTP/1.1 that the server holds at a time: first its headers, then its body. Browsers send
+/// several kilobytes of headers.
 pub const MAX_HTTP1_BYTES: usize = 32 << 10;
 
-/// Most bytes of a connection besides its calls: its window, with half as much again for small frames, or its buffers
-/// for HTTP/1.1; its headers, its TLS and its tasks.
+/// Most bytes of a connection in addition to its calls: its window plus half of it for small frames, or its buffers for
+/// HTTP/1.1; also its headers, its TLS and its tasks.
 pub const CONNECTION_BYTES: u64 = CONNECTION_WINDOW as u64 / 2 * 3 + 64 * 1024;
 
 /// Bytes of requests, and of answers, in transit over one connection: four of the largest, or dozens of typical ones.
 /// A connection can make the server hold this much without one complete request, in addition to [`CONNECTION_BYTES`].
 pub const CONNECTION_MEMORY: u64 = 4 * MAX_REQUEST_BYTES as u64;
 
-/// Calls in progress that each connection may always have, so that the server always serves a newcomer.
+/// Concurrent calls that every connection may have, whatever the others use, so that the server always serves a
+/// newcomer.
 pub const OWN_CALLS: u64 = 8;
 
-/// Bytes of requests, and of answers, in transit that each connection may always have: enough for a step of hundreds
-/// of environments, or the answer of GetCatalog.
+/// Bytes of requests, and of answers, in transit that every connection may have, whatever the others use: enough for a
+/// step of hundreds of environments, or the answer of GetCatalog.
 pub const OWN_MEMORY: u64 = 64 << 10;
 
-/// How long a connection may be silent before its first request, including its TLS handshake.
+/// Longest silence of a connection before its first request, including the TLS handshake.
 pub const DEFAULT_FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the server waits for the next 64 KiB of a request.
+/// Longest wait for the next 64 KiB of a request.
 pub const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a client may leave an answer unread: longer than a learner thinks before it reads.
+/// Longest time that a client may leave an answer unread: longer than a learner thinks between two reads.
 pub const DEFAULT_ANSWER_TIMEOUT: Duration = DEFAULT_TTL;
 
-/// How long a connection stays open without a call: longer than the default lease. Clients reconnect by themselves.
+/// Longest time that a connection stays open without a call: longer than the default lease. Clients reconnect by
+/// themselves.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// Recorded games of one evaluation: [`MAX_RECORDED_BYTES`] of actions and as much of landings each, 32 MiB in total, which
-/// the server keeps until the caller has read them.
+/// Recorded games of one evaluation. Each may have [`MAX_RECORDED_BYTES`] of actions and as many of landings, 32 MiB in
+/// total, which the server holds until the caller has read them.
 pub const MAX_RECORDED_GAMES: u32 = 16;
 
-/// Fewest trials at each height of an estimate of the length of games. Fewer would say nothing about rare losses.
+/// Fewest trials per height in an estimate of game lengths. Fewer would miss rare losses.
 pub const MIN_LOSS_TRIALS: u32 = 16;
 
-/// Most trials at each height of an estimate of the length of games. The server keeps two positions of about 600
-/// bytes per trial: about [`MAX_RECORDED_BYTES`] for each estimate in progress.
+/// Most trials per height in an estimate of game lengths. The server keeps two positions of about 600 bytes per trial:
+/// about [`MAX_RECORDED_BYTES`] for each estimate in progress.
 pub const MAX_LOSS_TRIALS: u32 = 1024;
 
-/// Bytes of actions kept per recorded game.
+/// Bytes of actions per recorded game.
 pub const MAX_RECORDED_BYTES: u64 = 1 << 20;
 
 /// Steps of a recorded game in one message of the answer, one byte each. With more than 256 actions a step takes two
-/// bytes, and games are half as long.
+/// bytes, so games can be only half as long.
 pub const MAX_RECORDED_STEPS: u64 = MAX_RECORDED_BYTES;
 
-/// Bytes of a recording in a file: the size of a game of ten million pieces in JSON. As text it takes at most eight
-/// times as much memory, in lists of empty texts that no real recording has.
+/// Bytes of a recording file: a game of ten million pieces in JSON. Decoded text takes at most eight times its size in
+/// memory, in lists of empty texts that no real recording has.
 pub const MAX_RECORDING_BYTES: u32 = 32 << 20;
 
-/// Bytes of a text for people in a recording: two lines of a terminal.
+/// Bytes of a descriptive text in a recording: two lines of a terminal.
 pub const MAX_RECORDING_TEXT: usize = 200;
 
-/// Watches of all sessions of a server at one time, by default: enough for everyone who looks at a cluster's
-/// learners.
+/// Default limit on concurrent watches: enough for everyone who looks at a cluster's learners.
 pub const DEFAULT_MAX_WATCHES: u32 = 256;
 
-/// Watches of one caller at one time, by default: a quarter of all.
+/// Default limit on concurrent watches per caller: a quarter of all.
 pub const DEFAULT_MAX_WATCHES_PER_CALLER: u32 = 64;
 
-/// Watches of one session at one time. Each watched environment costs a step some tens of nanoseconds per watch.
+/// Concurrent watches per session. For each watch, a step takes a few tens of nanoseconds more per watched environment.
 pub const MAX_WATCHES_PER_SESSION: u32 = 8;
 
-/// Environments of one watch: more playfields than a person can follow. On the largest playfields a frame takes 100
-/// KB.
+/// Environments per watch: more playfields than a person can follow. On the largest playfields a frame takes 100 KB.
 pub const MAX_WATCHED_ENVS: u32 = 64;
 
 /// Frames per second of a watch: the refresh rate of most screens.
@@ -240,11 +238,10 @@ pub const DEFAULT_PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// The shortest interval between two progress reports.
 pub const MIN_PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Bytes of a name in a request. Our longest name has half as many; a longer one would fill the error that refuses
-/// it.
+/// Bytes of a name in a request: twice our longest name. The error shows an unknown name, so it must not be long.
 pub const MAX_NAME_BYTES: usize = 128;
 
-/// Refuses a name that is too long.
+/// Refuses a name that is longer than [`MAX_NAME_BYTES`].
 ///
 /// # Errors
 /// With the path `field`.

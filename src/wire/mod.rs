@@ -1,7 +1,7 @@
 //! The boundary: the messages and services of `proto/`, as Rust.
 //!
-//! This module includes the generated types, once, and names them [`pb`]. They appear only in this module, in
-//! `service` and in `client`; the engine and everything around it have their own types.
+//! This module includes the generated types once and names them [`pb`]. The engine and the rooms around it have
+//! separate types; `tests/it/layering.rs` lists the rooms that may use [`pb`].
 //!
 //! The comments of the generated items come from the proto files, which are the reference of the protocol: start with
 //! `proto/tetrion/v1/environment_service.proto`.
@@ -38,7 +38,7 @@ pub use packages::tetrion::v1 as pb;
 /// reflection serves.
 pub const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("descriptors");
 
-/// One module per part of a package's name: the generated code expects packages here.
+/// One module per part of a package name, because the generated code expects packages here.
 #[allow(
     missing_docs, // the client and server modules that tonic writes around the documented services
     clippy::all,

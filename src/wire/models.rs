@@ -1,4 +1,4 @@
-//! Shapes of models that add to a weighted sum, as messages. The parameters are among the weights.
+//! Shapes of models that add to a weighted sum, as messages. The parameters are part of the weights.
 
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ pub(super) fn check(shape: &ModelShape, num_features: usize, rules: &Rules) -> R
     Ok(())
 }
 
-/// Refuses tables of vectors that have too many numbers in total. Entries and units are each too few for their
-/// product to overflow.
+/// Refuses tables whose entries, times the hidden units, exceed the limit on parameters. Both factors are too small for
+/// the product to overflow.
 fn check_size(mlp: &Mlp, num_features: usize) -> Result<(), DecodeError> {
     let Some(tables) = &mlp.tables else { return Ok(()) };
     let parameters = mlp.num_parameters(num_features);
@@ -143,7 +143,7 @@ fn check_count(count: usize) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Checks tuples one after the other, and the size of their tables.
+/// Checks tuples in order, and the total size of their tables.
 fn check_tuples(tuples: &[TuplePattern], rules: &Rules) -> Result<(), DecodeError> {
     check_count(tuples.len())?;
     let mut entries = 0u64;

@@ -1,4 +1,4 @@
-//! How an agent plays: policies, to and from the wire, and the agents that they are.
+//! Policies: the way a caller wants games played, to and from the wire, and the agents that they become.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use super::pb::policy::Kind as Message;
 use super::tensor::{self, Dim, Element};
 use super::{features, models, search};
 
-/// What plays, and how: one policy, or one per row of weights.
+/// One policy, or one per row of weights: who plays, and how it chooses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// What plays.
+    /// The player.
     pub kind: PolicyKind,
-    /// How it plays, if it scores placements.
+    /// The player's way of choosing, if it scores placements.
     pub play: PlayChoice,
 }
 
-/// What plays.
+/// The player of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PolicyKind {
     /// A controller or another agent, by name.
@@ -38,19 +38,19 @@ pub enum PolicyKind {
     MonteCarlo(MonteCarlo),
 }
 
-/// Rows of weights over the same features, each with the parameters of its model.
+/// Rows of weights for the same features, each with the parameters of its model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightRows {
     /// The features of the weights.
     pub features: Features,
-    /// One signed weight per feature, then the parameters of the model; all rows of one length.
+    /// Signed weights, one per feature, then the parameters of the model. All rows have the same length.
     pub rows: Vec<Vec<f64>>,
-    /// Model that is added to the weighted sums.
+    /// Model whose output is added to the weighted sums.
     pub model: Option<ModelShape>,
 }
 
 impl Policy {
-    /// The controller or agent with this name, with its own way of playing.
+    /// The controller or agent with this name, with its default way of playing.
     pub fn named(name: &str) -> Policy {
         Policy { kind: PolicyKind::Named(name.to_owned()), play: PlayChoice::default() }
     }
@@ -63,11 +63,11 @@ impl Policy {
         }
     }
 
-    /// The agents that play under these rules, one per row, as a server would play them.
+    /// The agents under these rules, one per row, as a server would play them.
     ///
     /// # Errors
-    /// [`DecodeError`] with the fields of `Policy`: an unknown name, wrong weights, a setting that the policy does not take
-    /// or that is out of range, or rules that it cannot play.
+    /// [`DecodeError`] with the fields of `Policy`: an unknown name, wrong weights, a setting that does not apply or is
+    /// out of range, or rules that the policy cannot play.
     pub fn agents(self, rules: &Rules) -> Result<Vec<Agent>, DecodeError> {
         if let Some(search) = &self.play.search {
             search::check(search, rules).in_field("search")?;
@@ -131,7 +131,7 @@ pub fn encode_monte_carlo(agent: MonteCarlo) -> pb::MonteCarlo {
     pb::MonteCarlo { playouts: agent.playouts(), as_coded: agent.is_as_coded() }
 }
 
-/// The message value for the value of a placement that ends the game.
+/// The message value for the value of a game-ending placement.
 pub fn encode_terminal_value(terminal_value: TerminalValue) -> pb::TerminalValue {
     match terminal_value {
         TerminalValue::Avoid => pb::TerminalValue::Avoid,
@@ -177,7 +177,7 @@ fn monte_carlo_agent(agent: MonteCarlo, play: PlayChoice) -> Result<Agent, Decod
     Ok(Agent::MonteCarlo(agent))
 }
 
-/// Refuses a way of playing for a policy that does not score placements.
+/// Refuses settings that apply only to policies that score placements.
 fn refuse_play(name: &str, play: PlayChoice) -> Result<(), DecodeError> {
     let field = match play {
         PlayChoice { search: Some(_), .. } => "search",
@@ -189,14 +189,14 @@ fn refuse_play(name: &str, play: PlayChoice) -> Result<(), DecodeError> {
     Err(DecodeError::field(field, problem))
 }
 
-/// The refusal of a name without a policy.
+/// The error for an unknown policy name.
 pub fn unknown(name: &str) -> DecodeError {
     let agents = AGENTS.iter().map(|row| row.name);
     let known = CONTROLLERS.iter().map(|controller| controller.name).chain(agents);
     DecodeError::invalid(Fault::UnknownName, "name", names::unknown("policy", name, known))
 }
 
-/// Makes agents of rows of weights.
+/// Creates agents from rows of weights.
 struct Builder {
     set: FeatureSet,
     model: Option<Arc<ModelShape>>,
@@ -215,11 +215,11 @@ impl Builder {
     }
 }
 
-/// The policies of a request, and how the answer reports them.
+/// The policies of a request, and their description in the answer.
 pub(super) struct Policies {
     pub all: Vec<Agent>,
     pub entries: Vec<pb::EvaluatedPolicy>,
-    /// Parameters of all models.
+    /// Number of parameters of all models.
     num_parameters: u64,
 }
 
@@ -264,7 +264,7 @@ impl Policies {
                 Message::Weights(pb::Weights { features, weights: None, mlp, n_tuple })
             }
         };
-        // All rows take the same.
+        // All rows need the same work.
         check_work(&self.all[first], rules)?;
         let agent = &self.all[first];
         let policy = pb::Policy {
@@ -283,7 +283,7 @@ impl Policies {
         Ok(())
     }
 
-    /// Adds a policy for each row.
+    /// Adds a policy per row.
     fn add_weights(
         &mut self,
         message: &pb::Weights,
@@ -304,7 +304,8 @@ impl Policies {
         Ok(builder)
     }
 
-    /// Adds a policy for each row. Rows become doubles one at a time: all at once would take twice the request.
+    /// Adds a policy per row. Converts one row at a time: all doubles at once would take twice the memory of the
+    /// request.
     fn add_rows<T: Element + Into<f64>>(
         &mut self,
         tensor: &pb::Tensor,
@@ -326,7 +327,7 @@ impl Policies {
         Ok(())
     }
 
-    /// Adds a policy, if there is room for it and its model.
+    /// Adds a policy, unless the request then has too many policies or parameters.
     fn push(&mut self, agent: Agent) -> Result<(), DecodeError> {
         if self.all.len() == MAX_POLICIES as usize {
             let problem = format!("brings the request to more than {MAX_POLICIES} policies");
@@ -346,7 +347,7 @@ impl Policies {
     }
 }
 
-/// Refuses a model that is too large for what its agent evaluates.
+/// Refuses a model that is too large for the number of evaluations per choice.
 fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
     let work = agent.cost(rules);
     if work <= MAX_MODEL_WORK || agent.controller().and_then(LinearAgent::model).is_none() {
@@ -359,7 +360,7 @@ fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
     Err(DecodeError::field("weights", problem))
 }
 
-/// Refuses weights with a model and a wrong number of columns, and explains the number.
+/// Refuses a wrong number of columns for weights with a model, and explains the expected number.
 fn check_columns(weights: &pb::Tensor, features: usize, parameters: usize) -> Result<(), DecodeError> {
     let columns = features + parameters;
     let problem = match weights.shape[..] {

@@ -1,4 +1,4 @@
-//! Positions in a request: snapshots, playfields drawn by people, playfields packed by programs.
+//! Positions in a request: snapshots, drawings by people, and playfields packed by programs.
 
 use bytes::Bytes;
 
@@ -22,14 +22,14 @@ pub enum Positions {
     Drawn(Vec<StartPosition>),
 }
 
-/// Rough time of [`decode`], in nanoseconds of one core.
+/// Rough time of [`decode`], in nanoseconds on one core.
 pub fn nanoseconds(message: &pb::Positions) -> u64 {
     let bytes = |tensor: &Option<pb::Tensor>| {
         tensor.as_ref().map_or(0, |tensor| (tensor.data.len() + 8 * tensor.values.len()) as u64)
     };
     match &message.kind {
         None => 0,
-        // A byte of a state may be a piece of a sequence.
+        // Each byte of a snapshot may be a piece of a sequence.
         Some(Kind::Snapshots(pb::Snapshots { states })) => {
             states.iter().map(|state| 1_000 + 2 * state.len() as u64).sum()
         }
@@ -40,11 +40,11 @@ pub fn nanoseconds(message: &pb::Positions) -> u64 {
     }
 }
 
-/// Reads positions and their rules: the rules of the session if the positions are for one, else the rules in the
-/// request, else the rules of the snapshots, else the default.
+/// Reads positions and their rules: the session's rules if the positions are for a session, else those in the request,
+/// else those of the snapshots, else the default.
 ///
 /// # Errors
-/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] if rules differ that must be equal.
+/// [`DecodeError`] with the fields of `Positions`; [`DecodeError::RulesMismatch`] if rules that must be equal differ.
 pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules, Positions), DecodeError> {
     let named = match &message.rules {
         Some(rules) => Some(ResolvedRules::try_from(rules).in_field("rules")?.rules),
@@ -138,7 +138,7 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
             DecodeError::invalid(Fault::State, "", error.to_string())
         }
     })?;
-    // The snapshot after the next landing is longer by some bytes: with a longer sequence it could not be restored.
+    // A snapshot after the next landing is a few bytes longer: with a longer sequence, a server could not restore it.
     match state.sequence_len() {
         length if length <= MAX_SEQUENCE_PIECES as usize => Ok(state),
         length => {
@@ -149,7 +149,7 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
     }
 }
 
-/// Reads a drawing under these rules. Does not check whether the game can continue from it.
+/// Reads a drawing under these rules. The environment checks whether a game can continue from it.
 pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<StartPosition, DecodeError> {
     let playfield = Playfield::from_drawn_rows(rules.width, rules.height, &drawing.rows)
         .map_err(|error| DecodeError::invalid(Fault::Position, "rows", error.to_string()))?;
@@ -163,7 +163,7 @@ pub(super) fn decode_drawing(drawing: &pb::Drawing, rules: &Rules) -> Result<Sta
     Ok(StartPosition { playfield, piece, queue, held })
 }
 
-/// Draws a position of a game with these pieces.
+/// Draws a position as text, with the letters of these pieces.
 pub(super) fn encode_drawing(position: &StartPosition, pieces: &PieceSet) -> pb::Drawing {
     let StartPosition { playfield, piece, queue, held } = position;
     pb::Drawing {
@@ -237,7 +237,7 @@ fn decode_packed(packed: &pb::PackedPositions, rules: &Rules) -> Result<Vec<Star
     Ok(positions)
 }
 
-/// Reads boards as integers of the playfield's width, widened to the widest.
+/// Reads playfields as integers of the width that these rules need, and widens them.
 fn decode_boards(boards: Option<&pb::Tensor>, rules: &Rules) -> Result<Array<u32>, DecodeError> {
     let dims = [Dim::Any, Dim::Exactly(rules.height.into())];
     if bytes_per_cell_row(rules.width) == 4 {

@@ -1,8 +1,8 @@
 //! Recordings, as messages and as files: JSON or the bytes of the message.
 //!
-//! A file may come from anywhere. It is read within [`MAX_RECORDING_BYTES`], every field is checked, and it never
-//! takes more than a few times its size in memory. [`Replay`](crate::recording::Replay) checks whether its game is
-//! what the file says.
+//! A file may come from an untrusted source. This module limits its size to [`MAX_RECORDING_BYTES`], checks every
+//! field, and never takes more than a few times the file's size in memory. [`Replay`](crate::recording::Replay) checks
+//! whether the game matches the file.
 
 use prost::{Message, Name};
 
@@ -18,7 +18,7 @@ use super::positions::{decode_drawing, drawn_rows, encode_drawing};
 use super::rules::ResolvedRules;
 use super::session::{decode_invalid_actions, invalid_action_reward};
 
-/// Why a file is not a recording.
+/// The reason why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingFileError {
     /// The file is empty.
@@ -27,13 +27,13 @@ pub enum RecordingFileError {
     /// The file is too long.
     #[error("it has {0} bytes, expected at most {MAX_RECORDING_BYTES}")]
     TooLong(usize),
-    /// The file has more texts and numbers than a recording.
+    /// The file has more texts and numbers than any recording.
     #[error("it would take {0} bytes of memory, expected at most {MAX_DECODED_BYTES}")]
     TooHeavy(u64),
     /// The file starts like JSON but is not a recording in JSON.
     #[error("it is not a recording in JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// The file is not the bytes of a recording.
+    /// The file is not a recording in binary form.
     #[error("it is neither a recording in JSON, which begins with {{, nor one in binary form: {0}")]
     Binary(#[from] prost::DecodeError),
     /// A field is wrong.
@@ -41,10 +41,10 @@ pub enum RecordingFileError {
     Field(#[from] DecodeError),
 }
 
-/// Reads a file.
+/// Reads a recording file, in JSON or in binary form.
 ///
 /// # Errors
-/// [`RecordingFileError`], with the field that is wrong.
+/// [`RecordingFileError`], with the wrong field.
 pub fn read(bytes: &[u8]) -> Result<Recording, RecordingFileError> {
     if bytes.len() > MAX_RECORDING_BYTES as usize {
         return Err(RecordingFileError::TooLong(bytes.len()));
@@ -55,7 +55,7 @@ pub fn read(bytes: &[u8]) -> Result<Recording, RecordingFileError> {
     let message = if bytes.trim_ascii_start().starts_with(b"{") {
         serde_json::from_slice(bytes)?
     } else {
-        // Empty texts take more memory than bytes; no recording has many of them.
+        // Empty texts take more memory than they have bytes; no recording has many of them.
         let weight = codec::weight(&pb::Recording::full_name(), bytes);
         if let Some(weight) = weight.filter(|weight| *weight > MAX_DECODED_BYTES) {
             return Err(RecordingFileError::TooHeavy(weight));
@@ -65,14 +65,14 @@ pub fn read(bytes: &[u8]) -> Result<Recording, RecordingFileError> {
     Ok(decode(&message)?)
 }
 
-/// A recording as a file of JSON, for people.
+/// A recording as JSON, for a file that people can read.
 pub fn to_json(recording: &Recording) -> String {
     let mut json = serde_json::to_string(&encode(recording)).expect("every field is written");
     json.push('\n');
     json
 }
 
-/// A recording as a file of bytes.
+/// A recording in binary form, for a file.
 pub fn to_bytes(recording: &Recording) -> Vec<u8> {
     encode(recording).encode_to_vec()
 }
@@ -145,7 +145,7 @@ pub fn decode(message: &pb::Recording) -> Result<Recording, DecodeError> {
     })
 }
 
-/// Reads actions that exist under some rules; a replay checks whether these rules have them.
+/// Reads action numbers. A replay checks whether its rules have these actions.
 fn decode_actions(actions: &[u32]) -> Result<Vec<u16>, DecodeError> {
     let decode = |(step, &action): (usize, &u32)| {
         let problem = || format!("is {action}, expected at most {}", u16::MAX);
@@ -172,7 +172,7 @@ fn decode_text(field: &str, text: &str) -> Result<String, DecodeError> {
         let problem = format!("has {} bytes, expected at most {MAX_RECORDING_TEXT}", text.len());
         return Err(DecodeError::field(field, problem));
     }
-    // It is shown on terminals.
+    // Terminals show this text.
     if let Some(character) = text.chars().find(|character| character.is_control()) {
         return Err(DecodeError::field(field, format!("has the control character {character:?}")));
     }
@@ -189,7 +189,7 @@ fn decode_outcome(message: &pb::RecordedOutcome, rules: &Rules) -> Result<Outcom
     Ok(Outcome { pieces: *pieces, lines: *lines, score: *score, end: decode_end(*end)?, playfield })
 }
 
-/// Reads how a game ended.
+/// Reads the end of a game.
 fn decode_end(number: i32) -> Result<Option<EpisodeEnd>, DecodeError> {
     let end = episode_end::decode(number)?;
     match end {

@@ -1,4 +1,4 @@
-//! The revision of the protocol: which additions to `tetrion.v1` a program knows.
+//! The revision of the protocol, which tells how many additions to `tetrion.v1` a program knows.
 
 use super::DecodeError;
 
@@ -9,7 +9,7 @@ pub const PROTOCOL_REVISION: u32 = 1;
 /// Refuses a request that needs a higher revision.
 ///
 /// # Errors
-/// [`DecodeError::RevisionTooOld`]
+/// [`DecodeError::RevisionTooOld`] if this program does not implement `min_revision`.
 pub fn check(min_revision: u32) -> Result<(), DecodeError> {
     if min_revision > PROTOCOL_REVISION {
         return Err(DecodeError::RevisionTooOld { expected: PROTOCOL_REVISION, got: min_revision });

@@ -1,7 +1,7 @@
 //! Rules: a preset and changes to it, to and from the wire.
 //!
-//! The numbers of choices on the wire are those of the engine's definitions, of
-//! [`NamedChoice`](crate::engine::NamedChoice); a test compares them with the enums of `rules.proto`.
+//! A choice has the same number on the wire and in the engine, in [`NamedChoice`](crate::engine::NamedChoice); a test
+//! compares the engine's numbers with the enums of `rules.proto`.
 
 use crate::engine::{
     Changes, FieldKind, FieldValue, PRESETS, PieceSet, PieceSetError, RULES_FIELDS, Rules, RulesError,
@@ -13,9 +13,9 @@ use super::error::{DecodeError, Fault, InField};
 use super::limits::check_name;
 use super::pb;
 
-/// The rules that a caller asks for: a preset, and the changes to it.
+/// The rules that a caller asks for: a preset, and changes to it.
 ///
-/// Nothing is checked before they become [`ResolvedRules`].
+/// They are not checked until they become [`ResolvedRules`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulesChoice {
     /// Name of the preset; empty for the default.
@@ -30,7 +30,7 @@ impl RulesChoice {
         RulesChoice { preset: name.to_owned(), changes: Changes::default() }
     }
 
-    /// These rules with one more field changed.
+    /// Changes one more field of these rules.
     ///
     /// # Errors
     /// [`RulesError::UnknownField`] if no field has this name.
@@ -54,14 +54,14 @@ impl RulesChoice {
     }
 }
 
-/// Playable rules, and the preset that a caller named for them.
+/// Playable rules, and the name of their preset.
 ///
-/// The preset is kept for the echo; the rules do not depend on it.
+/// The preset's name is kept only for the echo; the rules do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResolvedRules {
-    /// A row of [`PRESETS`].
+    /// Name of the preset, a row of [`PRESETS`].
     pub preset: &'static str,
-    /// The rules, checked.
+    /// The checked rules.
     pub rules: Rules,
 }
 
@@ -71,7 +71,7 @@ impl Default for ResolvedRules {
     }
 }
 
-/// Rules that came without a preset, such as those of a snapshot.
+/// Converts rules without a preset, such as those of a snapshot.
 impl From<Rules> for ResolvedRules {
     fn from(rules: Rules) -> ResolvedRules {
         ResolvedRules { preset: PRESETS[0].name, rules }
@@ -247,7 +247,7 @@ impl From<&ResolvedRules> for pb::Rules {
     }
 }
 
-/// A set of pieces, from a name or drawings.
+/// A set of pieces, from its name or from drawings.
 pub(super) fn pieces(text: &str) -> Result<FieldValue, DecodeError> {
     let fault = |error| match error {
         PieceSetError::UnknownName { .. } => Fault::UnknownName,
@@ -259,7 +259,7 @@ pub(super) fn pieces(text: &str) -> Result<FieldValue, DecodeError> {
     })
 }
 
-/// Points for 1, 2, 3 and 4 lines; empty for none.
+/// Points for 1, 2, 3 and 4 lines; `None` if the list is empty.
 fn line_points(points: &[f64]) -> Result<Option<FieldValue>, DecodeError> {
     if points.is_empty() {
         return Ok(None);
@@ -271,12 +271,12 @@ fn line_points(points: &[f64]) -> Result<Option<FieldValue>, DecodeError> {
     Ok(Some(FieldValue::Numbers(points)))
 }
 
-/// A count that is set.
+/// A count; `None` if it is 0.
 fn nonzero(count: u32) -> Option<FieldValue> {
     (count > 0).then_some(FieldValue::Count(count))
 }
 
-/// The value of a choice with this number; unknown numbers are refused.
+/// The value of a choice from its number.
 fn value_of(field: &'static str, number: i32) -> Result<FieldValue, DecodeError> {
     let values = match RulesField::named(field).map(|field| field.kind) {
         Some(FieldKind::Choice { values, .. }) => values,
@@ -287,10 +287,10 @@ fn value_of(field: &'static str, number: i32) -> Result<FieldValue, DecodeError>
     Ok(FieldValue::Choice(value.name))
 }
 
-/// The value of a text in the form of flags and settings: `10`, `bag7`, `1,2,3,4`, `true`.
+/// Reads a value from text in the form of flags and settings: `10`, `bag7`, `1,2,3,4`, `true`.
 ///
 /// # Errors
-/// What the field expects, if the text is not a value of its kind.
+/// The field's expected values, if the text is not one of them.
 pub fn parse(field: &RulesField, text: &str) -> Result<FieldValue, String> {
     let expected = || format!("is {text:?}, expected {}", field.expects());
     match field.kind {
@@ -317,7 +317,7 @@ pub fn parse(field: &RulesField, text: &str) -> Result<FieldValue, String> {
 /// The field with this name.
 ///
 /// # Errors
-/// The known names, if this is not one of them.
+/// The known names, if none matches.
 pub fn field(name: &str) -> Result<&'static RulesField, String> {
     let names = RULES_FIELDS.iter().map(|field| field.name);
     RulesField::named(name).ok_or_else(|| names::unknown("field of the rules", name, names))

@@ -1,4 +1,4 @@
-//! How far a policy looks ahead, as a message.
+//! The lookahead of a policy, as a message.
 
 pub use crate::agents::{Expectation, Search, Terms};
 use crate::engine::Rules;
@@ -36,7 +36,7 @@ pub fn encode(search: Search) -> pb::Search {
     }
 }
 
-/// Checks the numbers of a search, and that the rules show the pieces that it needs.
+/// Checks the numbers of a search, and that the rules show enough next pieces.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `Search`.
@@ -74,7 +74,7 @@ fn check_expectation(expectation: &Expectation, rules: &Rules) -> Result<(), Dec
     check_range("caution", caution, 0.0, Expectation::MOST_CAUTION)
 }
 
-/// Reads an expectation and fills in defaults. Only what does not fit the fields is refused.
+/// Reads an expectation and fills in defaults. Refuses only values that do not fit the fields' types.
 fn decode_expectation(message: &pb::Expectation) -> Result<Expectation, DecodeError> {
     let default = Expectation::default();
     let or = |number: u32, default: u8| if number == 0 { default.into() } else { number };

@@ -1,4 +1,4 @@
-//! Where pieces come from: seeds, or letters, for environments and for evaluations.
+//! The source of pieces: seeds or explicit letters, for environments and for evaluations.
 
 use std::sync::Arc;
 
@@ -99,12 +99,12 @@ pub fn from_seeds(seeds: Vec<u64>) -> pb::Seeding {
     pb::Seeding { kind: Some(Kind::Seeds(pb::Seeds { seeds, per_policy: false })) }
 }
 
-/// The message of a matrix of seeds, a row per policy.
+/// The message of a matrix of seeds, one row per policy.
 pub fn from_seeds_per_policy(seeds: Vec<u64>) -> pb::Seeding {
     pb::Seeding { kind: Some(Kind::Seeds(pb::Seeds { seeds, per_policy: true })) }
 }
 
-/// The message of seeds that are drawn from one number.
+/// The message of seeds drawn from one number.
 pub fn from_drawn(seed: u64, count: u32) -> pb::Seeding {
     pb::Seeding { kind: Some(Kind::Drawn(pb::DrawnSeeds { seed, count })) }
 }
@@ -114,7 +114,7 @@ pub fn from_sequences(sequences: Vec<String>) -> pb::Seeding {
     pb::Seeding { kind: Some(Kind::PieceSequences(pb::PieceSequences { sequences })) }
 }
 
-/// The session's seed, if the seeding is one.
+/// The session's seed; `None` if the seeding has another form.
 pub fn session_seed(message: &pb::Seeding) -> Option<u64> {
     match message.kind {
         Some(Kind::Seed(seed)) => Some(seed),
@@ -139,7 +139,7 @@ fn draw(pb::DrawnSeeds { seed, count }: &pb::DrawnSeeds) -> Vec<u64> {
     (0..u64::from(*count)).map(|j| word(*seed, Tag::Game, j)).collect()
 }
 
-/// Reads one string of letters or more.
+/// Reads one or more strings of letters.
 fn decode_sequences(sequences: &[String], pieces: &PieceSet) -> Result<Vec<Arc<[Piece]>>, DecodeError> {
     if sequences.is_empty() {
         return Err(DecodeError::missing("sequences"));
@@ -166,7 +166,7 @@ fn decode_sequence(letters: &str, set: &PieceSet) -> Result<Arc<[Piece]>, Decode
     Ok(pieces.into())
 }
 
-/// Counts the letters: blanks between them are skipped.
+/// Counts letters, without the blanks between them.
 fn num_letters(letters: &str) -> usize {
     letters.bytes().filter(|letter| !letter.is_ascii_whitespace()).count()
 }

@@ -1,4 +1,4 @@
-//! The configuration of a session, to and from the wire, and its lease.
+//! The configuration and the lease of a session, to and from the wire.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct SessionConfig {
     pub seed: Option<u64>,
     /// The form of the action masks in answers; `None` for no masks.
     pub action_mask: Option<MaskFormat>,
-    /// The largest answer in bytes that the client accepts.
+    /// Largest answer in bytes that the client accepts.
     pub max_response_bytes: u32,
 }
 
@@ -42,7 +42,7 @@ pub enum MaskFormat {
 
 /// Reads a configuration; calls `draw_seed` if the request has no seed.
 ///
-/// The seeding is separate, because it is used only once and can be as large as the request.
+/// The seeding is returned separately, because it is used only once and can be as large as the request.
 ///
 /// # Errors
 /// [`DecodeError`] with the fields of `SessionConfig`.
@@ -115,7 +115,7 @@ impl From<&SessionConfig> for pb::SessionConfig {
     }
 }
 
-/// The largest answer that a request allows; 0 is the default.
+/// Largest answer that a request allows; 0 selects the default.
 ///
 /// # Errors
 /// With the path `max_response_bytes` if it is over the limit.
@@ -133,7 +133,7 @@ pub fn response_bytes(wanted: u32, default: u32) -> Result<u32, DecodeError> {
 /// Reads the lease of a session.
 ///
 /// # Errors
-/// With the path `ttl` if it is not above 0 or too long.
+/// With the path `ttl` if it is too long or not above 0.
 pub fn decode_ttl(ttl: Option<&prost_types::Duration>) -> Result<Duration, DecodeError> {
     let Some(ttl) = ttl else { return Ok(DEFAULT_TTL) };
     match duration::decode(ttl) {
@@ -182,7 +182,7 @@ impl From<AutoresetMode> for pb::AutoresetMode {
     }
 }
 
-/// Reads a policy by its number, and its reward.
+/// Reads the number of an invalid-action policy, and its reward.
 pub(super) fn decode_invalid_actions(policy: i32, reward: f64) -> Result<InvalidActionPolicy, DecodeError> {
     let policy = match pb::InvalidActionPolicy::try_from(policy) {
         Ok(pb::InvalidActionPolicy::Unspecified | pb::InvalidActionPolicy::Reject) => {
@@ -202,7 +202,7 @@ pub(super) fn decode_invalid_actions(policy: i32, reward: f64) -> Result<Invalid
     Ok(policy)
 }
 
-/// The reward of a policy.
+/// Reward for an ignored action under this policy.
 pub fn invalid_action_reward(policy: InvalidActionPolicy) -> f64 {
     match policy {
         InvalidActionPolicy::Ignore { reward } => reward,

@@ -1,7 +1,7 @@
-//! Tensors: from the wire into slices of numbers, and back.
+//! Tensors: conversion to and from slices of numbers.
 //!
-//! Every length is compared with the available bytes before memory is allocated, so a tensor never allocates more
-//! than its own size. Nothing is cast: a tensor of another element type is refused.
+//! Every length is compared with the available bytes before memory is allocated, so decoding a tensor never allocates
+//! more than its size. Element types are never converted: a tensor of another type is refused.
 
 use bytes::Bytes;
 
@@ -65,7 +65,7 @@ integer!(u64, Uint64);
 element!(f32, Float32, |value: f64| Some(value as f32).filter(|number| number.is_finite()));
 element!(f64, Float64, |value: f64| Some(value).filter(|number| number.is_finite()));
 
-/// A tensor as numbers.
+/// A tensor decoded into numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<T> {
     /// The size of each dimension.
@@ -93,7 +93,7 @@ pub fn decode<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<T>,
     if tensor.values.is_empty() { decode_data(tensor, dims) } else { decode_values(tensor, dims) }
 }
 
-/// Reads a required tensor: see [`decode`].
+/// Reads a required tensor, like [`decode`].
 ///
 /// # Errors
 /// Returns the errors of [`decode`], or [`Fault::Field`] if the tensor is absent; with the path `name`.
@@ -129,13 +129,13 @@ pub fn encode_bools(shape: Vec<u32>, elements: &[bool]) -> pb::Tensor {
     from_bytes(pb::DataType::Bool, shape, elements.iter().map(|&truth| u8::from(truth)).collect())
 }
 
-/// Playfields as rows of cells, one integer per row, as wide as the playfield requires.
+/// Playfields as rows of cells: one integer per row, as wide as the playfield needs.
 pub fn cell_rows(width: u8, height: u8, rows: u32, data: Vec<u8>) -> pb::Tensor {
     let dtype = if width > 16 { pb::DataType::Uint32 } else { pb::DataType::Uint16 };
     from_bytes(dtype, vec![rows, height.into()], data)
 }
 
-/// A tensor of bytes that are already in the right order.
+/// A tensor of little-endian bytes.
 ///
 /// # Panics
 /// In debug builds, if the shape and the number of bytes do not match.
@@ -199,7 +199,7 @@ fn decode_values<T: Element>(tensor: &pb::Tensor, dims: &[Dim]) -> Result<Array<
     Ok(Array { shape, elements })
 }
 
-/// The shape of numbers without one: one row, or as many rows as they fill.
+/// The shape of numbers that came without one: one row, or as many whole rows as they fill.
 fn shape_of_rows(count: usize, dims: &[Dim]) -> Vec<u32> {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     match dims {
@@ -242,7 +242,7 @@ fn check_shape(shape: &[u32], dims: &[Dim]) -> Result<(), DecodeError> {
             Dim::Any => "any".to_owned(),
         })
         .collect();
-    // A hostile shape can be as long as a request; the message shows the beginning of it.
+    // A hostile shape can be as long as a request, so the message shows only its beginning.
     let shown = &shape[..shape.len().min(8)];
     let more = if shown.len() < shape.len() { " and more" } else { "" };
     Err(invalid(format!("has shape {shown:?}{more}, expected [{}]", expected.join(", "))))

@@ -1,4 +1,4 @@
-//! WatchSession: its request, and environments in its frames, written by the server and read by a viewer.
+//! WatchSession: its request, and the environments in its frames, which the server writes and a viewer reads.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
 use super::{envs, pb};
 
-/// Most bytes of an environment in a frame besides its cells, with every number at its longest.
+/// Most bytes of an environment in a frame in addition to its cells, with every number at its longest.
 const ENV_BYTES: u64 = 320;
 
-/// Most bytes of a frame of this many environments with playfields of this many cells.
+/// Most bytes of a frame with this many environments and this many cells per playfield.
 pub fn frame_bytes(num_envs: usize, cells: u64) -> u64 {
     num_envs as u64 * (ENV_BYTES + cells) + 64
 }
@@ -36,10 +36,10 @@ pub fn decode_envs(envs: Option<&pb::EnvIds>, num_envs: u32) -> Result<Vec<u32>,
     Ok(env_ids.to_vec())
 }
 
-/// Reads the most frames per second that a caller wants.
+/// Reads the highest frame rate that a caller wants.
 ///
 /// # Errors
-/// If there are too many.
+/// If the rate is too high.
 pub fn decode_rate(frames: u32) -> Result<u32, DecodeError> {
     match frames {
         0 => Ok(DEFAULT_FRAMES_PER_SECOND),
@@ -59,9 +59,9 @@ pub struct WatchedEnv {
     pub env_id: u32,
     /// State of the episode.
     pub phase: EpisodePhase,
-    /// Number of the episode of the environment's seed, counted from 0.
+    /// Number of the environment's episode under its seed, from 0.
     pub episode: u64,
-    /// The game. Its steps are those of the episode, and its score is the sum of the rewards; the rows of the last
+    /// The game. Its steps are the steps of the episode, and its score is the sum of the rewards. The rows of the last
     /// landing and the end of an episode are unknown.
     pub scene: Scene,
     /// The last episode that ended while the environment was watched.
@@ -80,7 +80,7 @@ pub struct WatchedEpisode {
     pub episode_return: f64,
 }
 
-/// The current state of an environment, in these colours.
+/// The current state of an environment, with the colours of its cells.
 pub fn encode_env(
     batch: &EnvBatch,
     env_id: u32,
@@ -147,7 +147,7 @@ fn encode_pairs(cells: &[(u8, u8)]) -> Vec<u32> {
 /// Reads an environment of a frame, played under these rules.
 ///
 /// # Errors
-/// The first field that no server of this protocol would send.
+/// If a server of this protocol would not send the environment, its first invalid field.
 pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, DecodeError> {
     let phase = if env.end == pb::EpisodeEnd::Unspecified as i32 {
         EpisodePhase::NotStarted
@@ -204,7 +204,7 @@ fn decode_garbage(lines: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> 
     decoded.ok_or_else(|| DecodeError::field("garbage", "has more lines than there are rows"))
 }
 
-/// Reads the cells of a playfield; none before the first episode.
+/// Reads the cells of a playfield; an empty list stands for the time before the first episode.
 fn decode_cells(bytes: &[u8], rules: &Rules) -> Result<Cells, DecodeError> {
     let Rules { width, height, .. } = *rules;
     let count = usize::from(width) * usize::from(height);
@@ -236,7 +236,7 @@ fn decode_pairs(field: &str, numbers: &[u32]) -> Result<Vec<(u8, u8)>, DecodeErr
     pairs.ok_or_else(|| DecodeError::field(field, "is not a list of pairs of row and column"))
 }
 
-/// Reads the cells of a piece of these rules, or of no piece.
+/// Reads the cells of a piece under these rules, or of no piece.
 fn decode_cells_of_piece(
     field: &str,
     numbers: &[u32],

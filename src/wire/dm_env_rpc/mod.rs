@@ -1,4 +1,4 @@
-//! The second API: the messages of `dm_env_rpc.v1`, and what they mean here.
+//! The second API: the messages of `dm_env_rpc.v1`, and their meaning in this server.
 //!
 //! A world is one environment. Its settings arrive as named tensors and become a session's configuration
 //! ([`settings`]), so checks and defaults exist once. Specs describe its actions and observations, each with a number

@@ -1,7 +1,7 @@
-//! Settings: named tensors, their one table, and the configuration that they make.
+//! Settings: named tensors, the table of all settings, and the configuration that they define.
 //!
 //! Settings are the fields of `SessionConfig` and `Rules` that make sense for one environment. The reader writes them
-//! into these messages, so every bound and default is that of a session.
+//! into these messages, so sessions and worlds share every bound and default.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ use super::{pb as dm, tensor};
 pub struct Setting {
     /// Name of the setting.
     pub name: &'static str,
-    /// Element type and shape, in words.
+    /// Element type and shape, as text.
     pub takes: &'static str,
     /// Meaning and default, in a sentence.
     pub description: Cow<'static, str>,
@@ -34,12 +34,12 @@ pub struct Setting {
     put: Put,
 }
 
-/// Where the value of a setting is written.
+/// Destination of a setting's value.
 #[derive(Clone, Copy, Debug)]
 enum Put {
-    /// To a field of the rules.
+    /// A field of the rules.
     Rules(&'static RulesField),
-    /// To a draft, by a function.
+    /// A draft, which the function changes.
     Draft(fn(&dm::Tensor, &mut Draft) -> Result<(), DecodeError>),
 }
 
@@ -78,7 +78,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Where the pieces come from.
+    /// Source of the pieces.
     fn seeding(&self) -> Result<Option<pb::Seeding>, DecodeError> {
         match (self.seed, &self.pieces) {
             (None, None) => Ok(None),
@@ -94,12 +94,12 @@ impl Draft {
 /// The configuration of a world.
 #[derive(Debug)]
 pub struct WorldConfig {
-    /// Session of the world: one environment, no autoreset; actions that do not exist end the episode unless a
-    /// setting says otherwise.
+    /// Session of the world: one environment, no autoreset. Actions that do not exist end the episode unless a setting
+    /// says otherwise.
     pub session: SessionConfig,
     /// Source of the world's pieces.
     pub seeding: Seeding,
-    /// How long the world stays without calls.
+    /// Longest time between two calls before the world is removed.
     pub ttl: Duration,
 }
 
@@ -118,7 +118,7 @@ pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     [preset].into_iter().chain(rules).chain(OTHERS).collect()
 });
 
-/// The settings that are no fields of the rules.
+/// The settings that are not fields of the rules.
 const OTHERS: [Setting; 7] = [
     Setting {
         name: "features",
@@ -129,7 +129,7 @@ const OTHERS: [Setting; 7] = [
         at_reset: false,
         put: Put::Draft(|tensor, draft| {
             let names = tensor::texts(tensor)?.to_vec();
-            // A bare name is that of a set; a list of one feature is a row.
+            // A scalar is the name of a set; a row, even of one text, is a list of features.
             let features = match (tensor.shape.is_empty(), names) {
                 (true, mut names) => Features::Set { name: names.swap_remove(0), version: String::new() },
                 (false, names) => Features::List(names),
@@ -206,7 +206,7 @@ const OTHERS: [Setting; 7] = [
 /// Reads the settings of a new world; calls `draw_seed` if they have no seed.
 ///
 /// # Errors
-/// [`DecodeError`] with the path `settings.NAME`; [`Fault::UnknownName`] for a name of no setting.
+/// [`DecodeError`] with the path `settings.NAME`; [`Fault::UnknownName`] for an unknown setting.
 pub fn decode(
     settings: &HashMap<String, dm::Tensor>,
     draw_seed: impl FnOnce() -> u64,
@@ -228,7 +228,7 @@ pub fn decode(
     read().in_field("settings")
 }
 
-/// Reads the settings of a reset of a game with these pieces.
+/// Reads the settings of a reset. `pieces` are the pieces of the game.
 ///
 /// # Errors
 /// Returns the errors of [`decode`]; most settings are for new worlds only.
@@ -252,7 +252,7 @@ pub fn decode_join(settings: &HashMap<String, dm::Tensor>) -> Result<(), DecodeE
     draft(settings, |_| false).in_field("settings").map(drop)
 }
 
-/// Writes settings into a draft, in the order of their names.
+/// Writes settings to a draft, in the order of their names.
 fn draft(
     settings: &HashMap<String, dm::Tensor>,
     taken: impl Fn(&Setting) -> bool,
@@ -302,7 +302,7 @@ fn rules_value(field: &RulesField, tensor: &dm::Tensor) -> Result<FieldValue, De
     }
 }
 
-/// What to do with actions that do not exist: `reject` for `INVALID_ACTION_POLICY_REJECT`.
+/// The policy for actions that do not exist: `reject` for `INVALID_ACTION_POLICY_REJECT`.
 fn invalid_action_policy(tensor: &dm::Tensor) -> Result<pb::InvalidActionPolicy, DecodeError> {
     const PREFIX: &str = "INVALID_ACTION_POLICY_";
     let name = tensor::name(tensor)?;
@@ -319,7 +319,7 @@ fn unknown_name(problem: String) -> DecodeError {
     DecodeError::invalid(Fault::UnknownName, "", problem)
 }
 
-/// Names the setting instead of the field that it was written into.
+/// Replaces the field's path in an error by the name of the setting.
 fn by_setting(mut error: DecodeError) -> DecodeError {
     if let DecodeError::Invalid { field, .. } = &mut error {
         let name = field.strip_prefix("rules.").unwrap_or(field);

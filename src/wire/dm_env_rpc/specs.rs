@@ -15,7 +15,7 @@ use super::pb::tensor_spec::Value;
 use super::pb::tensor_spec::value::Payload as Bound;
 use super::{pb, tensor};
 
-/// Number of the only action. A step without it does action 0.
+/// Number of the only action. If a step omits it, the action is 0.
 pub const ACTION: u64 = 1;
 
 /// An observation that a step can ask for.
@@ -32,7 +32,7 @@ const REWARD: u64 = 1;
 
 /// The observations of a world, by number.
 ///
-/// A field has one number in every world, whatever the rules are.
+/// A field has the same number in every world, whatever the rules are.
 pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)> + '_ {
     let fields = FIELDS.iter().filter(|info| is_shown(info.field, batch));
     let fields = fields.map(|info| (info.number, Observation::Field(info.field)));
@@ -44,7 +44,7 @@ fn is_shown(field: Field, batch: &EnvBatch) -> bool {
     batch.spec(field).shape.iter().all(|&size| size > 0) && field.is_of(&batch.config().rules)
 }
 
-/// The specs that a connection gets when it joins a world.
+/// The specs that a client receives when it joins a world.
 pub fn encode(batch: &EnvBatch) -> pb::ActionObservationSpecs {
     let action = action_spec(&batch.config().rules);
     let bound = |bound: Option<f64>| bound.map(|bound| int32_bound(bound as i32));
@@ -62,7 +62,7 @@ pub fn encode(batch: &EnvBatch) -> pb::ActionObservationSpecs {
     }
 }
 
-/// Reads the list of observations wanted; repeated entries count once.
+/// Reads the list of requested observations. Repeated entries count once.
 ///
 /// # Errors
 /// [`Fault::UnknownName`] for an unknown number.

@@ -1,4 +1,4 @@
-//! Tensors of dm_env_rpc: from the wire into numbers and texts, and back.
+//! Tensors of dm_env_rpc: conversion to and from numbers and texts.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::pb;
 use super::pb::tensor::Payload;
 use crate::env::DataType;
 
-/// Reads one `i32`. No other element type is cast to it.
+/// Reads one `i32`. Other element types are refused, not converted.
 ///
 /// # Errors
 /// [`Fault::Tensor`] with an empty path, like every reader of this module.
@@ -93,8 +93,7 @@ pub fn texts(tensor: &pb::Tensor) -> Result<&[String], DecodeError> {
     }
 }
 
-/// A tensor of bytes that are already little-endian. 16-bit numbers become 32-bit ones, because this protocol has no
-/// 16-bit type.
+/// A tensor of little-endian bytes. 16-bit numbers become 32-bit ones, because this protocol has no 16-bit type.
 pub fn from_bytes(dtype: DataType, shape: &[u32], data: Vec<u8>) -> pb::Tensor {
     fn all<T: Element, U>(data: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
         data.chunks_exact(T::SIZE).map(|bytes| convert(T::from_le(bytes))).collect()
@@ -134,10 +133,10 @@ fn uint32s(array: Vec<u32>) -> Payload {
     Payload::Uint32s(pb::tensor::Uint32Array { array })
 }
 
-/// Numbers of a shape with at most one dimension.
+/// Numbers of a tensor with at most one dimension.
 fn numbers(tensor: &pb::Tensor, expected: &[u32]) -> Result<Vec<f64>, DecodeError> {
     fn widen<T: Copy>(array: &[T], to: impl Fn(T) -> f64) -> Cow<'static, [f64]> {
-        // One more than the longest row is enough to see that there are too many.
+        // One element more than the longest row shows that there are too many.
         array.iter().take(MAX_ROW + 1).map(|&number| to(number)).collect()
     }
     let (count, array) = match &tensor.payload {
@@ -157,7 +156,7 @@ fn numbers(tensor: &pb::Tensor, expected: &[u32]) -> Result<Vec<f64>, DecodeErro
     debug_assert!(expected.len() <= 1 && length <= MAX_ROW);
     let fits = match (tensor.shape.as_slice(), expected) {
         ([], []) => count == 1,
-        // The sender may leave one dimension open.
+        // The sender may leave one dimension unspecified, as -1.
         ([-1], [_]) => count == length,
         ([size], [wanted]) => i64::from(*size) == i64::from(*wanted) && (count == length || count == 1),
         _ => false,
@@ -180,7 +179,7 @@ fn scalar<'a, T>(tensor: &pb::Tensor, array: &'a [T]) -> Result<&'a T, DecodeErr
 }
 
 fn wrong_shape(shape: &[i32], count: usize, expected: &str) -> DecodeError {
-    // A hostile shape can be as long as a request; the message shows the beginning of it.
+    // A hostile shape can be as long as a request, so the message shows only its beginning.
     let shown = &shape[..shape.len().min(8)];
     let more = if shown.len() < shape.len() { " and more" } else { "" };
     invalid(format!("has shape {shown:?}{more} and {count} elements, expected {expected}"))
