@@ -1,23 +1,23 @@
 //! Division of a server's memory: one number determines every limit on what callers can make the server hold.
 //!
-//! The budgets for sessions, evaluations, requests and answers count bytes. Everything else is bounded by a number
-//! and a size: connections with their buffers, calls with their headers and small answers. [`Allotment::worst_case`]
-//! adds up everything, and stays below the memory of the allotment. The rest is a reserve for the allocator.
+//! The budgets for sessions, evaluations, requests and answers count bytes. Everything else is bounded by a number and
+//! a size: connections with their buffers, calls with their headers and small answers. [`Allotment::worst_case`] adds
+//! up everything, and stays below the memory of the allotment. The rest is a reserve for the allocator.
 
 use crate::wire::limits::{CONNECTION_BYTES, OWN_MEMORY};
 
 use super::answers::SMALL_ANSWER_BYTES;
 
-/// Bytes that a server may take by default.
+/// Default memory of a server, in bytes.
 pub const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// Fewest bytes that a server may be given: with less, two of the largest requests would not fit.
+/// Least memory of a server, in bytes: with less, two of the largest requests would not fit.
 pub const LEAST_MEMORY: u64 = 1 << 30;
 
-/// Bytes of a server that has just started: the program, its threads, its tables.
+/// Bytes of a server that has just started: its program, threads and tables.
 const PROGRAM_BYTES: u64 = 24 << 20;
 
-/// Bytes of a call besides the budgets: its task and initial buffers, small headers, and a small request both encoded
+/// Bytes of a call outside the budgets: its task and initial buffers, small headers, and a small request both encoded
 /// and decoded.
 const CALL_BYTES: u64 = 26 << 10;
 
@@ -30,15 +30,15 @@ pub struct Allotment {
     pub sessions: u64,
     /// Bytes of all evaluations.
     pub evaluations: u64,
-    /// Bytes of requests, from their arrival to their answer.
+    /// Bytes of requests, from arrival to answer.
     pub requests: u64,
     /// Bytes of answers that clients have not read.
     pub answers: u64,
-    /// Connections at one time.
+    /// Concurrent connections.
     pub max_connections: u32,
-    /// Calls in progress on all connections.
+    /// Concurrent calls on all connections.
     pub max_calls: u32,
-    /// Evaluations at one time.
+    /// Concurrent evaluations.
     pub max_evaluations: u32,
 }
 
@@ -46,7 +46,7 @@ impl Allotment {
     /// Limits of a server with the default memory.
     pub const DEFAULT: Allotment = Allotment::new(DEFAULT_MEMORY);
 
-    /// The limits of a server that may take this many bytes.
+    /// The limits of a server with this much memory, in bytes.
     pub const fn new(memory: u64) -> Allotment {
         let mib = memory / MIB;
         Allotment {

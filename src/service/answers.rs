@@ -1,8 +1,8 @@
-//! Unread answers: bytes that the server holds because a client has not read them yet.
+//! Unread answers: memory that the server holds because a client has not read them yet.
 //!
-//! A client can keep its HTTP/2 window closed, and then the server holds every answer to it. So a call reserves
-//! memory for its answer before it starts to work ([`Answers::room`]), from the budgets of its connection and of the
-//! server, which refuse it if too little is left. The connection releases the memory when it has written the answer.
+//! A client can keep its HTTP/2 window closed, and then the server holds every answer to it. So a call reserves memory
+//! for its answer before it starts to work ([`Answers::room`]). The budgets of its connection and of the server refuse
+//! the reservation if too little is left. The connection releases the memory once it has written the answer.
 //!
 //! The server never refuses a small answer: a learner with a few environments can step, however much other clients
 //! leave unread.
@@ -15,8 +15,8 @@ use tonic::Extensions;
 use super::budget::{Budget, Share, Spent};
 use super::refusal::Refusal;
 
-/// Answers up to this size need no reservation: each call reserves this much from its start to its end, which adds up
-/// to 128 MiB for the most calls that a server allows.
+/// Largest answer that needs no reservation. Each call reserves this much from its start to its end: at most 128 MiB
+/// for all calls that a server allows.
 pub const SMALL_ANSWER_BYTES: u64 = 16 << 10;
 
 /// Reservations for the answers of one call. The layer around the calls puts them into the extensions of the request.
@@ -28,11 +28,11 @@ struct OnTheirWay {
     budget: Arc<Budget>,
     /// Reservation for small answers.
     _small: Share,
-    /// Reservation for answers that are made and have not left yet.
+    /// Reservation for finished answers that the connection has not written yet.
     made: Mutex<Share>,
     /// Reservation of the evaluation that the answers come from.
     evaluation: OnceLock<Arc<Share>>,
-    /// Since when the connection has held a message that the client must read before it asks for more.
+    /// Time since which the client has left a message unread, if it has.
     unread_since: Mutex<Option<Instant>>,
 }
 
@@ -44,7 +44,7 @@ pub struct Room {
 }
 
 impl Answers {
-    /// The answers of a new call, with `bytes` more than [`SMALL_ANSWER_BYTES`] for small answers.
+    /// The answers of a new call, which reserves [`SMALL_ANSWER_BYTES`] plus `bytes` for small answers.
     ///
     /// # Errors
     /// [`Refusal::AnswerLimit`] if the budget has less left than `bytes`.
@@ -62,7 +62,7 @@ impl Answers {
         Ok(Answers(Some(Arc::new(call))))
     }
 
-    /// The answers of the call with these extensions; without bounds if there is no layer around the calls.
+    /// The answers of the call with these extensions; unlimited if no layer around the calls has set them.
     pub fn of(extensions: &Extensions) -> Answers {
         extensions.get().cloned().unwrap_or_default()
     }
@@ -70,7 +70,7 @@ impl Answers {
     /// Reserves memory for an answer of at most `bytes`.
     ///
     /// # Errors
-    /// [`Refusal::AnswerLimit`] if less is left.
+    /// [`Refusal::AnswerLimit`] if less memory is left.
     pub fn room(&self, bytes: u64) -> Result<Room, Refusal> {
         let share = match &self.0 {
             Some(call) if bytes > SMALL_ANSWER_BYTES => {
@@ -81,10 +81,10 @@ impl Answers {
         Ok(Room { answers: self.clone(), share })
     }
 
-    /// Makes an answer of at most `bytes`, if there is memory for it.
+    /// Reserves memory for an answer of at most `bytes`, then makes it.
     ///
     /// # Errors
-    /// [`Refusal::AnswerLimit`] before any work is done; then the errors of the work.
+    /// [`Refusal::AnswerLimit`] before any work is done, or else the errors of the work.
     pub fn make<T>(&self, bytes: u64, work: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         let room = self.room(bytes)?;
         let answer = work()?;
@@ -92,14 +92,14 @@ impl Answers {
         Ok(answer)
     }
 
-    /// Keeps the reservation of an evaluation until the connection has written the last of its answers.
+    /// Keeps the reservation of an evaluation until the connection has written its last answer.
     pub fn keep_evaluation(&self, room: &Arc<Share>) {
         if let Some(call) = &self.0 {
             let _ = call.evaluation.set(room.clone());
         }
     }
 
-    /// The reservation of the evaluation that the answers come from, if any.
+    /// The reservation of the evaluation that makes the answers, if any.
     pub fn evaluation(&self) -> Option<Arc<Share>> {
         self.0.as_ref()?.evaluation.get().cloned()
     }
@@ -111,18 +111,18 @@ impl Answers {
         }
     }
 
-    /// Records that the connection asks for more. Returns whether it waited for the client until now.
+    /// Notes that the connection asks for more. Returns whether it waited for the client until now.
     pub fn is_read(&self) -> bool {
         self.0.as_ref().is_some_and(|call| call.unread_since().take().is_some())
     }
 
-    /// Since when the client has left a message unread, if it has.
+    /// Time since which the client has left a message unread, if it has.
     pub fn unread_since(&self) -> Option<Instant> {
         *self.0.as_ref()?.unread_since()
     }
 
-    /// The reservation for `bytes` that now leave for the connection, with all answers made before; `None` if they
-    /// are small.
+    /// Hands the reservation of the finished answers to the connection and sets it to `bytes`, their size; `None` if
+    /// all answers are small.
     pub fn leave(&self, bytes: u64) -> Option<Share> {
         let mut share = self.0.as_ref()?.made().take_out();
         (share.amount() > 0).then(|| {
@@ -143,10 +143,10 @@ impl OnTheirWay {
 }
 
 impl Room {
-    /// Grows the reservation to `bytes`, for an answer whose size is only known while it is made.
+    /// Grows the reservation to `bytes`, for an answer whose final size was unknown.
     ///
     /// # Errors
-    /// [`Refusal::AnswerLimit`] if less is left.
+    /// [`Refusal::AnswerLimit`] if less memory is left.
     pub fn grow_to(&mut self, bytes: u64) -> Result<(), Refusal> {
         match &mut self.share {
             Some(share) => share.grow_to(bytes).map_err(|spent| no_room(bytes, spent)),
@@ -157,7 +157,8 @@ impl Room {
         }
     }
 
-    /// Keeps the reservation until the finished answer leaves. Without this call, dropping releases it.
+    /// Keeps the reservation until the connection has written the answer. Without this call, dropping the room releases
+    /// it.
     pub fn keep(self) {
         if let (Some(call), Some(share)) = (&self.answers.0, self.share) {
             call.made().add(share);

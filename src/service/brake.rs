@@ -1,15 +1,14 @@
-//! A limit on log lines that callers can cause.
+//! A limit on the log lines that callers can cause.
 //!
-//! The server can refuse a caller tens of thousands of times per second. One line per refusal would fill the disk and
-//! hide what matters. So the log gets only the first lines of every second, and the next line says how many were
-//! withheld.
+//! A server may have to refuse tens of thousands of calls per second. One line per refusal would fill the disk and hide
+//! other lines. So the log gets only the first lines of every second, and the next line reports how many were withheld.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::metrics::LOG_LINES_WITHHELD;
 
-/// A brake for one kind of lines.
+/// A rate limit for one kind of log line.
 #[derive(Debug)]
 pub struct Brake {
     lines: u32,

@@ -1,35 +1,35 @@
-//! Budgets of bytes, calls or connections: a limit on the whole, and one on each part.
+//! Budgets of bytes, calls or connections, with limits on the whole and on each part.
 //!
-//! Every user of a budget takes a [`Share`] before it starts and holds it until the end; if too little is left, the
-//! budget refuses at once. It does not wait, because a waiting call holds a request, and the amount that it waits for
-//! may never be released.
+//! Every user of a budget takes a [`Share`] before it starts and holds it until the end. If too little is left, the
+//! budget refuses at once. It never waits, because a waiting call holds a request, and nothing may ever release the
+//! amount that it waits for.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// An amount, and how much of it is taken.
+/// A limited amount, with a count of how much of it is taken.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
     taken: Mutex<u64>,
-    /// The whole that this budget is a part of.
+    /// The whole that contains this budget, if any.
     all: Option<Whole>,
 }
 
-/// The whole that a budget is a part of.
+/// The whole that contains a budget.
 #[derive(Debug)]
 struct Whole {
     budget: Arc<Budget>,
-    /// Amount that the part always has, outside the whole.
+    /// Amount that is reserved for the part and does not come from the whole.
     own: u64,
 }
 
-/// A budget has too little left.
+/// The error for a budget that has too little left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{taken} of {limit} are taken")]
 pub struct Spent {
-    /// The limit of the budget that was too small: the part, or the whole.
+    /// The limit of the exhausted budget: the part or the whole.
     pub limit: u64,
     /// Amount taken from that budget.
     pub taken: u64,
@@ -43,22 +43,22 @@ pub struct Share {
 }
 
 impl Budget {
-    /// A budget of this amount.
+    /// A budget with this limit.
     pub fn new(limit: u64) -> Arc<Budget> {
         Arc::new(Budget { limit, taken: Mutex::new(0), all: None })
     }
 
-    /// A budget within this one. It also takes its amounts from the whole, except the first `own`, which it always
-    /// has.
+    /// A budget within this one. It takes its amounts from the whole as well, except the first `own`, which are
+    /// reserved for it.
     ///
-    /// A part never takes more of the whole than it leaves free. So a single part has at most half of it, and two
-    /// parts have a third each. A part always has its own amount, however much the others take.
+    /// A part never takes more of the whole than it leaves free. So a single part gets at most half of it, and two
+    /// parts a third each. The reserved amount is available however much the others take.
     pub fn part(self: &Arc<Budget>, limit: u64, own: u64) -> Arc<Budget> {
         let all = Some(Whole { budget: self.clone(), own });
         Arc::new(Budget { limit: limit.min(self.limit.saturating_add(own)), taken: Mutex::new(0), all })
     }
 
-    /// The whole amount.
+    /// The limit of the budget.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -68,8 +68,8 @@ impl Budget {
         *self.lock()
     }
 
-    /// Whether more than a quarter is taken, of the whole if this budget is a part. A single part that takes all it
-    /// can makes the whole scarce.
+    /// Whether more than a quarter is taken; of the whole, if this budget is a part. A single part that takes as much
+    /// as it can makes the whole scarce.
     pub fn is_scarce(&self) -> bool {
         self.all.as_ref().map_or_else(|| self.taken() > self.limit / 4, |all| all.budget.is_scarce())
     }
@@ -82,7 +82,7 @@ impl Budget {
     /// Takes `amount`.
     ///
     /// # Errors
-    /// [`Spent`] if less is left; then nothing is taken.
+    /// [`Spent`] if less is left. Then nothing is taken.
     pub fn take(self: &Arc<Budget>, amount: u64) -> Result<Share, Spent> {
         let mut share = self.share();
         share.grow_to(amount)?;
@@ -121,7 +121,7 @@ impl Budget {
     }
 }
 
-/// The parts of a budget in use, one per holder.
+/// The parts of a budget, one per holder.
 #[derive(Debug)]
 pub struct Parts<K> {
     whole: Arc<Budget>,
@@ -129,17 +129,17 @@ pub struct Parts<K> {
 }
 
 impl<K: Clone + Eq + Hash> Parts<K> {
-    /// The parts of a budget.
+    /// Creates the parts of a budget; there are none yet.
     pub fn new(whole: Arc<Budget>) -> Parts<K> {
         Parts { whole, parts: Mutex::default() }
     }
 
-    /// The budget that is divided.
+    /// The divided budget.
     pub fn whole(&self) -> &Arc<Budget> {
         &self.whole
     }
 
-    /// The part of a holder, which never takes more of the whole than it leaves free.
+    /// The part of this holder, which never takes more of the whole than it leaves free.
     pub fn part(&self, holder: &K) -> Arc<Budget> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(part) = parts.get(holder).and_then(Weak::upgrade) {
@@ -153,7 +153,7 @@ impl<K: Clone + Eq + Hash> Parts<K> {
 }
 
 impl Whole {
-    /// Takes from the whole the amount that a part needs to go from `before` to `after`.
+    /// Takes from the whole the amount that a part needs to grow from `before` to `after`.
     fn try_take(&self, before: u64, after: u64) -> Result<(), Spent> {
         let Whole { budget, own } = self;
         let share = after.saturating_sub(*own);
@@ -180,7 +180,7 @@ impl Share {
     /// Grows the share to `amount`, unless it is larger already.
     ///
     /// # Errors
-    /// [`Spent`] if less is left. The share is then unchanged.
+    /// [`Spent`] if less is left. Then the share is unchanged.
     pub fn grow_to(&mut self, amount: u64) -> Result<(), Spent> {
         if let Some(more) = amount.checked_sub(self.amount) {
             self.budget.try_take(more)?;
@@ -189,7 +189,8 @@ impl Share {
         Ok(())
     }
 
-    /// Sets the share to `amount`, even beyond the limit: for amounts already in use, so that others see them.
+    /// Sets the share to `amount`, even beyond the limit: for memory that is already in use, so that the budget shows
+    /// it.
     pub fn set(&mut self, amount: u64) {
         match amount.checked_sub(self.amount) {
             Some(more) => self.budget.take_anyway(more),

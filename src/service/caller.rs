@@ -1,4 +1,4 @@
-//! The caller of a call: the owner of sessions, and the holder of a share of the server.
+//! Callers: the owners of sessions, who share the server's resources.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::pool::Party;
 
 use super::refusal::Scope;
 
-/// The caller of a call, identified by the name of its token. Without tokens, everything belongs to one caller.
+/// The caller of a call, identified by the name of its token. Without named tokens, all calls have the same caller.
 ///
-/// The layer around the calls puts it into the extensions of a request that came with a named token.
+/// The layer around the calls stores it in the extensions of a request with a named token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Caller(Option<Arc<str>>);
 
 impl Caller {
-    /// The holder of the token with this name.
+    /// The caller whose token has this name.
     pub fn named(name: &str) -> Caller {
         Caller(Some(name.into()))
     }
@@ -25,12 +25,12 @@ impl Caller {
         extensions.get().cloned().unwrap_or_default()
     }
 
-    /// The party of this caller: its token, if that has a name, else its connection.
+    /// The party for fair sharing: the caller if its token has a name, else its connection.
     pub fn party(self, connection: Party) -> Party {
         self.0.map_or(connection, Party::Token)
     }
 
-    /// The scope that errors name for a limit of this caller.
+    /// The scope in errors about a limit of this caller.
     pub(super) fn scope(&self) -> Scope {
         self.0.as_ref().map_or(Scope::Connection, |name| Scope::Token(name.clone()))
     }
@@ -41,18 +41,18 @@ impl Caller {
     }
 }
 
-/// Limits of one caller; `None` if only the server's own limits apply.
+/// Limits of one caller. Where one is `None`, only the server's own limits apply.
 ///
-/// Like [`Caller`], these are in the extensions of a request.
+/// Like [`Caller`], they are in the extensions of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallerLimits {
-    /// Sessions.
+    /// Most sessions.
     pub max_sessions: Option<u32>,
-    /// Environments in all sessions of the caller.
+    /// Most environments, in all sessions of the caller.
     pub max_envs: Option<u32>,
-    /// Evaluations.
+    /// Most concurrent evaluations.
     pub max_evaluations: Option<u32>,
-    /// Calls that watch sessions.
+    /// Most concurrent calls that watch sessions.
     pub max_watches: Option<u32>,
 }
 
@@ -63,7 +63,8 @@ impl CallerLimits {
     }
 }
 
-/// The party that shares threads and places with others: the caller if the server has named tokens, else the connection.
+/// The party that shares threads and places with others: the caller if the server has named tokens, else the
+/// connection.
 pub(super) fn party_of(extensions: &Extensions) -> Party {
     Caller::of(extensions).party(extensions.get().cloned().unwrap_or_default())
 }

@@ -1,14 +1,15 @@
-//! Where a call's work runs: short work on the thread where the call arrives, longer work on a pool.
+//! Where a call does its work: short work on the thread where the call arrives, longer work on a pool.
 //!
-//! The threads that read from connections and write to them must stay free: all other calls wait while one of them
-//! works. So the server estimates work before it starts. Work up to `SHORT` is done at once, because moving it would
-//! cost as much. Work up to `INLINE`, such as every Step of hundreds of environments, is done at once too, as long as
-//! half of those threads stay free. The rest goes to a pool that callers share, in slices where possible. If the
-//! caller leaves or its deadline passes, the future that waits for the work is dropped and the work ends early.
+//! The threads that read and write connections must stay free, because all other calls wait while one of them works. So
+//! the server estimates work before it starts. Work up to `SHORT` is done at once, because moving it would cost as
+//! much. Work up to `INLINE`, such as every Step of hundreds of environments, is also done at once, as long as half of
+//! those threads stay free. Longer work goes to a pool that callers share, in slices where possible. If the caller
+//! leaves or its deadline passes, the future that waits for the work is dropped and the work ends early.
 //!
-//! The surprising part: in a crowd all calls go to the pool, until nothing waits there. Its threads have a lower
-//! priority than those for connections, so reading and writing continue at once, and callers take turns. So streams
-//! that never pause use the remaining time of the cores, and a learner among them waits for at most one turn of each.
+//! The surprising part: in a crowd even short calls go to the pool, until its queue is empty. The pool's threads have a
+//! lower priority than those of the connections, so reading and writing continue at once, and callers take turns.
+//! Streams that never pause use the remaining time of the cores, and a learner waits for at most one turn of each of
+//! them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -23,13 +24,13 @@ use crate::pool::{Lane, Party, Pool};
 use super::context::CallContext;
 use super::refusal::Refusal;
 
-/// The longest work that is always done where the call arrives.
+/// Longest work that always runs where the call arrives.
 const SHORT: Duration = Duration::from_micros(40);
 
-/// The longest work that is done where the call arrives if there is no crowd.
+/// Longest work that runs where the call arrives if there is no crowd.
 const INLINE: Duration = Duration::from_micros(400);
 
-/// Work done before other callers have a turn.
+/// Longest work before other callers have a turn.
 pub const SLICE: Duration = Duration::from_millis(2);
 
 /// The threads for calls.
@@ -40,7 +41,7 @@ pub struct CallPool {
     crowd: Crowd,
 }
 
-/// The threads for calls, from one caller's point of view.
+/// The threads for calls, as one caller uses them.
 #[derive(Clone, Debug)]
 pub struct CallLane {
     lane: Lane,
@@ -48,11 +49,11 @@ pub struct CallLane {
     crowd: Crowd,
 }
 
-/// Jobs in progress that are longer than `SHORT` and at most `INLINE`, here or on the pool.
+/// Count of jobs in progress, here or on the pool, that are longer than `SHORT` and at most `INLINE`.
 #[derive(Clone, Debug)]
 struct Crowd {
     num_jobs: Arc<AtomicUsize>,
-    /// Number of jobs from which on the next one goes to the pool.
+    /// Number of jobs that may run where they arrive; further ones go to the pool.
     places: usize,
 }
 
@@ -64,18 +65,18 @@ pub struct UnderWay {
 }
 
 impl CallPool {
-    /// Threads for calls, each of which may take `max_work` of one core.
+    /// Creates the threads for calls. Each call may take `max_work` on one core.
     pub fn new(pool: Arc<Pool>, max_work: Duration) -> CallPool {
         let places = (pool.num_threads() / 2).max(1);
         CallPool { pool, max_work, crowd: Crowd { num_jobs: Arc::default(), places } }
     }
 
-    /// Most time of a call on one core.
+    /// Longest work of a call on one core.
     pub fn max_work(&self) -> Duration {
         self.max_work
     }
 
-    /// The threads for calls, for one caller.
+    /// The threads for calls, as this caller uses them.
     pub fn lane(&self, party: Party) -> CallLane {
         CallLane { lane: self.pool.lane(party), max_work: self.max_work, crowd: self.crowd.clone() }
     }
@@ -92,7 +93,7 @@ impl CallLane {
         UnderWay { is_here: before < self.crowd.places, counted: Some(self.crowd.num_jobs.clone()) }
     }
 
-    /// Refuses work that would take too long.
+    /// Refuses work that takes too long.
     ///
     /// # Errors
     /// [`Refusal::TooMuchWork`].
@@ -120,7 +121,7 @@ impl CallLane {
         self.run_elsewhere(job).await
     }
 
-    /// Runs a job on the pool, unless its caller leaves before its turn.
+    /// Runs a job on the pool. If the caller leaves before its turn, the job does not run.
     ///
     /// # Panics
     /// If the job panics.
@@ -141,7 +142,7 @@ impl CallLane {
         queue(self.lane.clone().in_span(CallContext::current_span()), slice, sender);
         match done.await {
             Ok(Ok(done)) => done,
-            // The call's panic, as if it had happened here.
+            // Continues the job's panic in this call.
             Ok(Err(panic)) => resume_unwind(panic),
             Err(_) => panic!("a job for a call was lost"),
         }
@@ -182,7 +183,7 @@ fn queue<T: Send + 'static>(
     });
 }
 
-/// Whether a stream is working on a request; the server may end an idle stream at any time.
+/// A flag that tells whether a stream is working on a request. The server may end an idle stream at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Busy(Arc<AtomicBool>);
 

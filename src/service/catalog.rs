@@ -1,4 +1,4 @@
-//! GetCatalog: what this server supports, read from the tables that the rest of the program uses.
+//! GetCatalog: everything that this server supports, read from the tables that the rest of the program uses.
 
 use crate::engine::rules::WIDTHS;
 use crate::engine::{NamedPieceSet, PIECE_SETS, PRESETS, PieceSet};
@@ -46,7 +46,8 @@ fn piece_set(row: &NamedPieceSet) -> pb::PieceSet {
     pb::PieceSet { name: row.name.to_owned(), source: row.source.to_owned(), pieces: set.drawings() }
 }
 
-/// A feature in each named form: features of playfields are measured after clearing, and with `_preclear` before.
+/// All named forms of a feature. A feature of playfields has one measured after clearing, and one before with
+/// `_preclear`.
 fn forms(feature: &Feature) -> Vec<pb::Feature> {
     let (family, size) = match feature.measure {
         Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => (pb::FeatureFamily::Single, 0),

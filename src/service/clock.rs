@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A clock: how long it has been running, and the date when it started.
+/// A clock: the time since its start, and the date of its start.
 ///
-/// Leases count running time, which no one can set; the date is for clients.
+/// Leases use the time since the start, because nothing can set it back. The date is for clients.
 pub struct Clock {
     started: SystemTime,
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
@@ -18,17 +18,17 @@ impl Clock {
         Clock::new(SystemTime::now(), move || start.elapsed())
     }
 
-    /// A clock driven by the given function.
+    /// A clock that reads the time from the given function.
     pub fn new(started: SystemTime, elapsed: impl Fn() -> Duration + Send + Sync + 'static) -> Clock {
         Clock { started, elapsed: Box::new(elapsed) }
     }
 
-    /// The running time, which never goes back.
+    /// The time since the start, which never decreases.
     pub fn elapsed(&self) -> Duration {
         (self.elapsed)()
     }
 
-    /// The date at a running time.
+    /// The date at the given time since the start.
     pub fn date(&self, elapsed: Duration) -> SystemTime {
         self.started + elapsed
     }

@@ -1,10 +1,10 @@
-//! The call that a task works for, as errors and log lines show it.
+//! The call that a task works for, for errors and log lines.
 //!
 //! The server puts a context around every call. A service that starts a task passes the context on.
 //!
-//! The surprising decision: a call has no open `tracing` span. A span costs as much as stepping a dozen environments,
-//! and most calls log nothing. The span is made when there is something to log ([`CallContext::log`]); with debug
-//! lines on it is always open, so that lines of libraries show it too.
+//! The surprising decision: calls have no open `tracing` span. A span costs as much as stepping a dozen environments,
+//! and most calls log nothing. The span is created when there is something to log ([`CallContext::log`]). If debug
+//! lines are on, it is always open, so that lines of libraries show it too.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -20,16 +20,16 @@ tokio::task_local! {
     static CURRENT: Arc<CallContext>;
 }
 
-/// A call, as logs, errors and traces show it, with the memory of its request.
+/// A call, as logs, errors and traces show it, and the memory of its request.
 #[derive(Debug, Default)]
 pub struct CallContext {
     request_id: String,
     method: Arc<str>,
-    /// A digest of the session's name, once it is known; 0 before.
+    /// Digest of the session's name; 0 while it is unknown.
     session: AtomicU64,
-    /// Why the call was refused.
+    /// Reason of the refusal, if the call is refused.
     reason: OnceLock<&'static str>,
-    /// Bytes of the request that have arrived.
+    /// Bytes of the request received so far.
     received: AtomicU64,
     /// Memory reserved for the request, until the call is answered.
     request: Mutex<Option<RequestRoom>>,
@@ -39,34 +39,34 @@ pub struct CallContext {
 #[derive(Debug)]
 struct RequestRoom {
     share: Share,
-    /// Bytes of the largest message after decoding.
+    /// Bytes of the largest decoded message.
     read: u64,
 }
 
 impl CallContext {
-    /// A call of this method, under the id that its caller or the server gave it.
+    /// A call of this method. The id comes from the caller or the server.
     pub fn new(request_id: String, method: Arc<str>) -> CallContext {
         CallContext { request_id, method, ..Default::default() }
     }
 
-    /// The id that the answer, the errors and the log show.
+    /// The id in the answer, the errors and the log.
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    /// The session of the call, as logs and traces show it: a digest of the name, equal for all calls on the session,
-    /// because the name itself gives access.
+    /// The session of the call, as logs and traces show it: a digest of the name, equal for all calls on the session.
+    /// The name itself would grant access.
     pub fn session(&self) -> Option<String> {
         let session = self.session.load(Ordering::Relaxed);
         (session != 0).then(|| format!("{session:016x}"))
     }
 
-    /// Why the call was refused, if it was.
+    /// Reason of the refusal, if the call was refused.
     pub fn reason(&self) -> Option<&'static str> {
         self.reason.get().copied()
     }
 
-    /// Bytes of the request that have arrived.
+    /// Bytes of the request received so far.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
@@ -81,23 +81,23 @@ impl CallContext {
         *self.request() = Some(RequestRoom { share, read: 0 });
     }
 
-    /// Keeps the reservation of the request's body, because decoded messages may refer to its bytes. After
-    /// [`CallContext::close_request`] it is released.
+    /// Keeps the reservation of the request's body, because decoded messages may refer to its bytes, until
+    /// [`CallContext::close_request`].
     pub fn keep_request(&self, share: Share) {
         if let Some(room) = &mut *self.request() {
             room.share.add(share);
         }
     }
 
-    /// Releases the reservation of the request, because the call is answered.
+    /// Releases the reservation of the request, once the call is answered.
     pub fn close_request(&self) {
         self.request().take();
     }
 
-    /// Reserves memory for a message of the current call that decodes to `bytes`.
+    /// Reserves memory for a message of the current call that takes `bytes` once decoded.
     ///
     /// # Errors
-    /// [`Spent`] if less is left.
+    /// [`Spent`] if less memory is left.
     pub fn read_request(bytes: u64) -> Result<(), Spent> {
         let Some(call) = CallContext::current() else { return Ok(()) };
         match &mut *call.request() {
@@ -124,18 +124,18 @@ impl CallContext {
         let _ = CURRENT.try_with(|call| call.session.store(xxh3_64(&id.to_le_bytes()), Ordering::Relaxed));
     }
 
-    /// Notes why the current call is refused.
+    /// Notes the reason why the current call is refused.
     pub fn note_reason(reason: &'static str) {
         let _ = CURRENT.try_with(|call| call.reason.set(reason));
     }
 
-    /// Runs `work` for this call.
+    /// Runs `work` in this call's context.
     pub fn scope<T>(self: &Arc<CallContext>, work: impl FnOnce() -> T) -> T {
         let _open = tracing::enabled!(Level::DEBUG).then(|| self.span().entered());
         CURRENT.sync_scope(self.clone(), work)
     }
 
-    /// Runs a future for a call, if there is one.
+    /// Runs a future in the context of a call, if given.
     pub async fn follow<F: Future>(call: Option<Arc<CallContext>>, work: F) -> F::Output {
         let mut work = pin!(work);
         poll_fn(|cx| match &call {
@@ -145,12 +145,12 @@ impl CallContext {
         .await
     }
 
-    /// Logs lines that show the current call, if there is one.
+    /// Runs a function that writes log lines. They show the current call, if any.
     pub fn log(lines: impl FnOnce()) {
         CallContext::current_span().in_scope(lines);
     }
 
-    /// A span that shows the current call; without a current call, the open span.
+    /// A span that shows the current call. Without a current call, the open span.
     pub fn current_span() -> Span {
         match CallContext::current() {
             Some(call) if !tracing::enabled!(Level::DEBUG) => call.span(),

@@ -1,8 +1,9 @@
 //! Steps and resets of a session without messages, for a caller in the same process.
 //!
-//! For one environment, a step through messages takes a hundred times as long as the game itself. Here the caller passes
-//! actions and a block of bytes that gets every tensor of the answer. What a step does and what its tensors hold is decided
-//! where the call Step has it decided, in the session's state; only the way there and back is shorter.
+//! For one environment, a step through messages takes a hundred times as long as the game itself. Here the caller
+//! passes actions and a block of bytes, into which the step writes every tensor of the answer. The session's state
+//! decides what a step does and what its tensors contain, as for the call Step; only the path there and back is
+//! shorter.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,8 +36,8 @@ impl Direct {
         self.session.num_envs()
     }
 
-    /// The places of the tensors in a block. A block needs [`SLACK`] bytes more of capacity than the last one ends at; then
-    /// filling it takes no memory.
+    /// Places of the tensors in a block. If a block has [`SLACK`] bytes of capacity after the end of the last tensor,
+    /// filling it allocates no memory.
     ///
     /// # Panics
     /// In an asynchronous task, because it waits for the session's lock. The other methods panic there too.
@@ -49,12 +50,12 @@ impl Direct {
         self.session.costs().of_step(None)
     }
 
-    /// Does one action in each environment. `number` must be the next sequence number of the session. Returns the last states of
-    /// episodes whose environments already show the next one, as an encoded `FinalBatch`; `None` if another call has the session
-    /// and this one may not wait.
+    /// Performs one action per environment. `number` must be the next sequence number of the session. Where an
+    /// environment already shows its next episode, returns the last states of the ended episodes, as an encoded
+    /// `FinalBatch`. Returns the outer `None` if another call has the session and `may_wait` is false.
     ///
     /// # Errors
-    /// The errors of Step. Nothing has moved then, and the block is unchanged.
+    /// The errors of Step. Then nothing has changed, and neither has the block.
     pub fn step(
         &self,
         actions: &[i32],
@@ -69,11 +70,11 @@ impl Direct {
         Some(done.map(|finals| finals.map(|finals| finals.encode_to_vec())))
     }
 
-    /// Begins episodes in all environments: with seeds, one each, or each environment's next one. `None` as for
+    /// Starts episodes in all environments, from one seed each, or the next episode of each. Returns `None` like
     /// [`Direct::step`].
     ///
     /// # Errors
-    /// The errors of Reset. Nothing has changed then, nor has the block.
+    /// The errors of Reset. Then nothing has changed, and neither has the block.
     pub fn reset(
         &self,
         seeds: Option<&[u64]>,
@@ -95,7 +96,7 @@ impl Direct {
 }
 
 impl Drop for Direct {
-    /// The session's lease begins again.
+    /// Renews the session's lease.
     fn drop(&mut self) {
         self.store.renew(&self.session);
     }

@@ -1,9 +1,9 @@
 //! `dm_env_rpc.v1.Environment`: the second API, for clients that speak DeepMind's protocol.
 //!
-//! A world is a session of one environment, with the same store, limits and lease as other sessions, and is listed
-//! with them. Its name is a session's name, so `Render` or `SaveState` work on it. This protocol adds agents that
-//! join. One agent at a time can join a world, and a world ends when both its maker's connection and its agent have
-//! left, so a client that vanishes leaves nothing behind.
+//! A world is a session of one environment, with the same store, limits and lease as other sessions, and is listed with
+//! them. Its name is a session's name, so `Render` and `SaveState` work on it. This protocol adds agents that join. One
+//! agent at a time can join a world. A world ends when both its creator's connection and its agent have left, so a
+//! client that crashes leaves nothing behind.
 //!
 //! The whole protocol is one stream: requests and answers in turn. A request that fails gets `error` and changes
 //! nothing; the stream continues.
@@ -58,7 +58,7 @@ impl Worlds {
 impl Environment for Worlds {
     type ProcessStream = Pin<Box<dyn Stream<Item = Result<pb::EnvironmentResponse, Status>> + Send>>;
 
-    /// Takes a request from the connection only after answering the previous one, as in StepStream.
+    /// Takes the next request from the connection only after answering the previous one, as in StepStream.
     async fn process(
         &self,
         request: Request<Streaming<pb::EnvironmentRequest>>,
@@ -82,7 +82,7 @@ impl Environment for Worlds {
     }
 }
 
-/// One stream, and the state to undo when it ends.
+/// One stream, and the state to clean up when it ends.
 #[derive(Debug)]
 struct WorldStream {
     store: Arc<SessionStore>,
@@ -92,7 +92,7 @@ struct WorldStream {
     presence: Mutex<OwnWorlds>,
 }
 
-/// Worlds by name. Every request looks its world up, so that no connection keeps a world past its lease.
+/// The store of worlds by name. Every request looks up its world, so no connection keeps a world alive past its lease.
 #[derive(Debug, Default)]
 struct OwnWorlds {
     joined: Option<String>,
@@ -140,7 +140,7 @@ impl WorldStream {
         };
         let world_name = world.name();
         let mut presence = self.presence();
-        // Worlds that a client or their lease has ended already need no end.
+        // Some worlds may have ended already, by a client or with their lease.
         presence.made.retain(|name| self.store.exists(name));
         presence.made.push(world_name.clone());
         Ok(pb::CreateWorldResponse { world_name })
@@ -157,10 +157,10 @@ impl WorldStream {
         if !door.enter() {
             return Err(Refusal::WorldInUse(request.world_name.clone()));
         }
-        // From here on the end of the connection makes the agent leave.
+        // From now on, the agent leaves when the connection ends.
         self.presence().joined = Some(request.world_name.clone());
         let specs = world.call(|state| Ok(specs::encode(state.batch()))).await?;
-        // The agent before may have left in the middle of an episode.
+        // The previous agent may have left in the middle of an episode.
         world.call(|state| state.reset_world(None)).await?;
         Ok(pb::JoinWorldResponse { specs: Some(specs) })
     }
@@ -208,13 +208,13 @@ impl WorldStream {
         }
     }
 
-    /// The world that the connection is in.
+    /// The world that the connection has joined.
     fn joined(&self) -> Result<Arc<Session>, Refusal> {
         let name = self.presence().joined.clone().ok_or(Refusal::NotJoined)?;
         Ok(self.world(&name)?.0)
     }
 
-    /// A world by name, its lease renewed.
+    /// The world with this name. Renews its lease.
     fn world(&self, name: &str) -> Result<(Arc<Session>, Arc<Door>), Refusal> {
         let session = self.store.find(&self.caller, "world_name", name)?;
         match session.door() {

@@ -1,4 +1,4 @@
-//! EnumeratePlacements: the positions, the size of the answer, and the answer.
+//! EnumeratePlacements: reads the positions, bounds the size of the answer, and makes the answer.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use super::layout::{ANSWER_OVERHEAD, TENSOR_OVERHEAD};
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 
-/// Most bytes of the digits of placements.
+/// Most bytes that describe the digits of placements.
 const DIGITS_BYTES: u64 = 128;
 
 /// Positions, and the caller's options for their placements.
@@ -31,24 +31,24 @@ const DIGITS_BYTES: u64 = 128;
 pub(super) struct Question {
     pub rules: Rules,
     pub positions: Vec<Position>,
-    /// The only placement to list for each position.
+    /// For each position, the only placement to list; `None` to list all.
     pub actions: Option<Vec<i32>>,
     pub features: Option<FeatureSet>,
     pub options: Options,
     pub max_response_bytes: u32,
-    /// The sequence number of the session that the positions come from; 0 for positions in the request.
+    /// The sequence number of the session that contains the positions; 0 for positions in the request.
     pub sequence_number: u64,
 }
 
 /// The largest possible size of an answer.
 struct AnswerSize {
-    /// Placements in the answer.
+    /// Number of placements in the answer.
     rows: usize,
     bytes: u64,
 }
 
 impl Question {
-    /// A query about environments of a session.
+    /// A question about environments of a session.
     pub fn of_session(
         state: &SessionState,
         env_ids: Option<&[u32]>,
@@ -68,7 +68,7 @@ impl Question {
         })
     }
 
-    /// A query about positions in the request.
+    /// A question about positions in the request.
     pub fn of_positions(
         positions: &pb::Positions,
         request: &pb::EnumeratePlacementsRequest,
@@ -90,7 +90,7 @@ impl Question {
         })
     }
 
-    /// Finds every placement, unless the answer is too large, there is no memory for it, or the work is too much.
+    /// Lists the placements. Refuses if the answer is too large, there is no memory for it, or the work takes too long.
     pub async fn answer(
         self,
         kernel: Kernel,
@@ -161,7 +161,7 @@ impl Question {
         for (row, (position, &action)) in (0..).zip(self.positions.iter().zip(actions)) {
             let Some(hand) = &position.hand else { continue };
             num_rows += 1;
-            // A negative action is out of range as well: its bits are those of a large number.
+            // A negative action is out of range too: as an unsigned number it is huge.
             if action as u32 >= num_actions {
                 outside.push(RefusedAction { row, action });
             } else {
@@ -184,15 +184,15 @@ impl Question {
         self.features.as_ref().map_or(0, FeatureSet::len)
     }
 
-    /// The size of the answer, unless it is too large.
+    /// The size of the answer. Refuses an answer that is too large.
     fn size(&self) -> Result<AnswerSize, Refusal> {
         let num_features = self.num_features() as u64;
         let Options { afterstates, anchors, cells, preclear_boards, position_features: _, keys } =
             self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
-        // Action, placement, reward, lines, terminated, spin, hold, attack; features; playfields; pairs of one byte each; keys, as
-        // many as there may be, and their offset.
+        // Action, placement, reward, lines, terminated, spin, hold, attack; features; playfields; pairs of one byte
+        // each; the maximum of keys, and their offset.
         let row_bytes = 4
             + 4
             + 4

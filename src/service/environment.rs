@@ -43,7 +43,7 @@ pub struct Environments {
     counters: Counters,
 }
 
-/// The service for one caller.
+/// The service for the caller of one request.
 #[derive(Clone, Debug)]
 struct Desk {
     service: Environments,
@@ -60,16 +60,16 @@ impl Environments {
         Environments { store, calls, facts, counters: Counters::new() }
     }
 
-    /// A session by its name, for calls without messages. Its owner is the caller without a token.
+    /// A session by its name, for calls without messages. Its owner must be the caller without a token.
     ///
     /// # Errors
-    /// If there is no such session.
+    /// If no such session exists.
     pub fn direct(&self, session: &str) -> Result<Direct, Status> {
         let session = self.store.find(&Caller::default(), "session", session).map_err(Status::from)?;
         Ok(Direct::new(session, self.store.clone(), self.counters.clone()))
     }
 
-    /// The caller's desk, and the request itself.
+    /// Splits a request into the caller's desk and the message.
     fn desk<T>(&self, request: Request<T>) -> (Desk, T) {
         let extensions = request.extensions();
         let (caller, party) = (Caller::of(extensions), party_of(extensions));
@@ -78,14 +78,14 @@ impl Environments {
         (Desk { service: self.clone(), caller, party, limits, lane, answers }, request.into_inner())
     }
 
-    /// The tonic service, with the bound on requests set, compressed for clients that ask for it.
+    /// The tonic service with its bound on requests, compressed for clients that ask for it.
     pub fn into_server(self) -> EnvironmentServiceServer<Environments> {
         EnvironmentServiceServer::new(self)
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
             .accept_compressed(CompressionEncoding::Gzip)
             .accept_compressed(CompressionEncoding::Zstd)
-            // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields, and a
-            // gigabit line 0.4 ms for the bytes.
+            // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields,
+            // while a gigabit line takes 0.4 ms to send them uncompressed.
             .send_compressed(CompressionEncoding::Zstd)
     }
 }
@@ -197,7 +197,7 @@ impl Desk {
             }
             None => return Err(DecodeError::missing("source").into()),
         };
-        // Outside of the session's lock, so that steps of the session do not wait for this.
+        // Without the session's lock, so that steps of the session need not wait.
         let answer = question.answer(self.service.facts.kernel, &self.lane, self.answers.clone()).await?;
         let rows = answer.actions.as_ref().and_then(|actions| actions.shape.first());
         self.service.counters.placements.increment(rows.copied().unwrap_or(0).into());
@@ -216,7 +216,7 @@ impl Desk {
         .await
     }
 
-    /// The response with a finished answer.
+    /// The response with a complete answer.
     fn respond<T: Message>(&self, answer: T) -> Result<Response<T>, Status> {
         self.answers.room(answer.encoded_len() as u64)?.keep();
         Ok(Response::new(answer))
@@ -305,7 +305,7 @@ impl EnvironmentService for Environments {
             }
         };
         let after = decode_page_token(page_token)?;
-        // The list looks at every session; the summaries on its page may name hundreds of features.
+        // The list visits every session, and a summary on its page may contain hundreds of feature names.
         let num_sessions = self.store.num_sessions();
         let work = 100 * u64::from(num_sessions) + 20_000 * u64::from(num_sessions.min(size));
         let (desk, _) = self.desk(request);
@@ -317,7 +317,7 @@ impl EnvironmentService for Environments {
             let mut last = None;
             for session in &listed {
                 let summary = store.summary(session);
-                // A tag and a length.
+                // Plus a tag and a length.
                 num_bytes += summary.encoded_len() as u64 + 5;
                 // The first one always fits.
                 if num_bytes > DEFAULT_RESPONSE_BYTES.into() {
@@ -357,8 +357,8 @@ impl EnvironmentService for Environments {
         Ok(Response::new(desk.step(request).await?))
     }
 
-    /// Takes one request at a time from the connection, performs it and answers it. A client that sends ahead waits
-    /// in the connection's flow control, and the server does no work for a client that does not read its answers.
+    /// Takes one request at a time from the connection, performs it and answers it. Flow control of the connection
+    /// makes a client that sends ahead wait, and the server does no work for a client that does not read its answers.
     async fn step_stream(
         &self,
         request: Request<Streaming<pb::StepStreamRequest>>,
@@ -420,7 +420,7 @@ impl EnvironmentService for Environments {
     }
 }
 
-/// Decodes where a list continues: after the session with this serial number.
+/// Decodes where a list continues: after the session with the returned serial number.
 fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
     check_name("page_token", token)?;
     if token.is_empty() {
@@ -431,7 +431,7 @@ fn decode_page_token(token: &str) -> Result<Option<u64>, Refusal> {
     Ok(Some(serial))
 }
 
-/// A seed from the operating system, for requests without one.
+/// A seed from the operating system, for requests without a seed.
 pub(super) fn random_seed() -> u64 {
     getrandom::u64().expect("the operating system has randomness")
 }

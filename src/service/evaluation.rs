@@ -1,13 +1,13 @@
-//! `EvaluationService`: games on the pool of threads, their results as a stream.
+//! `EvaluationService`: plays games on the pool of threads, and streams their results.
 //!
-//! Each call has one task that sends the content of the games' inbox ([`games`](super::games)): it makes a message if
+//! Each call has one task that sends the content of the games' inbox ([`games`](super::games)). It makes a message when
 //! there is something to send and the connection has room. If the caller reads slowly, the inbox fills up, and no new
 //! games start.
 //!
-//! Every end of an evaluation is the end of that task: when the caller leaves, its deadline passes or the server
-//! drains, the stream and the task are dropped, and the threads stop at their next check of the flag. A caller that
-//! stays and does not read loses its place: after [`EvaluationCapacity::max_unread`] to an evaluation that finds no
-//! free place, after `PATIENCE` in any case.
+//! Every evaluation ends with its task. When the caller leaves, its deadline passes or the server drains, the stream
+//! and the task are dropped, and the threads stop at their next check of the flag. A caller that stays but does not
+//! read loses its place: after [`EvaluationCapacity::max_unread`] if another evaluation needs the place, and after
+//! `PATIENCE` in any case.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -42,14 +42,14 @@ use super::games::{Keep, RunningGames, Unread};
 use super::places::{Capacity, Full, Places};
 use super::refusal::{Refusal, Scope};
 
-/// Most games in one `results` message: 230 KiB, which fits into every window on the way.
+/// Most games in one `results` message: 230 KiB, which fits into every window on its way.
 const MAX_RESULTS: usize = 4096;
-/// How long a smaller message waits for more games.
+/// Time that a smaller message waits for more games.
 const COALESCE: Duration = Duration::from_millis(50);
-/// How long a caller may leave a message unread when no other evaluation needs its place: a session's default lease.
+/// Time that a caller may leave a message unread if no other evaluation needs its place: a session's default lease.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// How long a refused caller should wait.
+/// Time after which a refused caller should try again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 type Answer = pb::EvaluatePoliciesResponse;
@@ -57,13 +57,13 @@ type Answer = pb::EvaluatePoliciesResponse;
 /// Limits on evaluations: their number, their memory, and how long their answers may stay unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationCapacity {
-    /// Evaluations at one time.
+    /// Concurrent evaluations.
     pub max_evaluations: u32,
-    /// Evaluations of one caller at one time.
+    /// Concurrent evaluations per caller.
     pub max_per_caller: u32,
     /// Bytes of all evaluations.
     pub memory: u64,
-    /// How long an answer may stay unread before its evaluation must make room for another one.
+    /// Time after which an unread answer must yield if another evaluation needs its place.
     pub max_unread: Duration,
 }
 
@@ -82,7 +82,7 @@ impl Default for EvaluationCapacity {
 #[derive(Clone, Debug)]
 pub struct Evaluations {
     pool: Arc<Pool>,
-    /// Threads that decode requests, which may take long.
+    /// Threads that decode requests, because decoding may take long.
     calls: CallPool,
     kernel: Kernel,
     places: Arc<Places>,
@@ -90,10 +90,10 @@ pub struct Evaluations {
 }
 
 impl Evaluations {
-    /// A service on a pool, of which each caller gets an equal share.
+    /// A service on a pool. Callers share the pool equally.
     ///
     /// # Panics
-    /// In calls, if this machine cannot run the kernel.
+    /// In calls, if this machine does not support the kernel.
     pub fn new(pool: Arc<Pool>, calls: CallPool, kernel: Kernel, limits: EvaluationCapacity) -> Evaluations {
         let EvaluationCapacity { max_evaluations: max, max_per_caller, memory, max_unread } = limits;
         let places = Places::new(Capacity { max, max_per_caller, max_unread });
@@ -101,14 +101,14 @@ impl Evaluations {
         Evaluations { pool, calls, kernel, places, memory }
     }
 
-    /// The tonic service, with the bound on requests set, compressed for clients that ask for it.
+    /// The tonic service with its bound on requests, compressed for clients that ask for it.
     pub fn into_server(self) -> EvaluationServiceServer<Evaluations> {
         EvaluationServiceServer::new(self)
             .max_decoding_message_size(MAX_REQUEST_BYTES as usize)
             .accept_compressed(CompressionEncoding::Gzip)
             .accept_compressed(CompressionEncoding::Zstd)
-            // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields, and a
-            // gigabit line 0.4 ms for the bytes.
+            // Never gzip, which Python's gRPC accepts in every call: it takes 1 ms for the 50 KB of 256 playfields,
+            // while a gigabit line takes 0.4 ms to send them uncompressed.
             .send_compressed(CompressionEncoding::Zstd)
     }
 
@@ -153,7 +153,7 @@ impl EvaluationService for Evaluations {
         let request = request.into_inner();
         let room = self.room(&party, &request)?;
         let calls = self.calls.lane(party.clone());
-        // The room goes along: this call may end while its request waits to be read.
+        // The room moves along, because this call may end while its request waits for a thread.
         let read = move || decode(&request, kernel).map(|request| (request, room));
         let (request, room) = calls.run_elsewhere(read).await.map_err(Refusal::from)?;
         if let Some(fit) = request.policies_that_fit() {
@@ -174,7 +174,7 @@ impl EvaluationService for Evaluations {
     }
 }
 
-/// The refusal if there is no place for an evaluation of this caller.
+/// The refusal if this caller gets no place for an evaluation.
 fn no_place(full: Full, caller: &Caller, limits: CallerLimits) -> Refusal {
     let (scope, limit) = match full {
         Full::Caller { limit } => (caller.scope(), limit),
@@ -191,7 +191,7 @@ fn no_place(full: Full, caller: &Caller, limits: CallerLimits) -> Refusal {
     Refusal::NoEvaluations { scope, limit }
 }
 
-/// Waits for room in the connection, and only then makes and sends the message.
+/// Waits for room in the connection before it makes and sends the message.
 async fn send(messages: &Sender<Answer>, event: impl FnOnce() -> Event) -> Result<(), Status> {
     match tokio::time::timeout(PATIENCE, messages.reserve()).await {
         Ok(Ok(room)) => {
@@ -203,11 +203,11 @@ async fn send(messages: &Sender<Answer>, event: impl FnOnce() -> Event) -> Resul
     }
 }
 
-/// The messages of an evaluation, and the task that makes them and ends with this value.
+/// The stream of an evaluation's messages. It owns the task that makes them, which ends when the stream is dropped.
 #[derive(Debug)]
 pub struct EvaluationStream {
     messages: mpsc::Receiver<Answer>,
-    /// The task; `None` when the stream is over.
+    /// The task; `None` after the end of the stream.
     task: Option<JoinHandle<Result<(), Status>>>,
 }
 
@@ -237,7 +237,7 @@ impl Drop for EvaluationStream {
     }
 }
 
-/// Plays the games, and sends their messages up to the summary.
+/// Plays the games, and sends their messages and the summary.
 async fn evaluate(
     lane: &Lane,
     request: EvaluationRequest,
@@ -263,7 +263,7 @@ async fn evaluate(
         (true, false) => Keep::Results,
     };
     let games = RunningGames::begin(lane, evaluation, room, parallelism, keep);
-    // `None` for a time beyond the clock's range.
+    // `None` for a time beyond the range of the clock.
     let due = || progress_interval.and_then(|interval| Instant::now().checked_add(interval));
     let mut next_progress = due();
     let mut ticks = tokio::time::interval(COALESCE);

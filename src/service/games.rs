@@ -1,7 +1,7 @@
 //! The games of an evaluation in progress, and the inbox between the threads that play and the task that sends.
 //!
 //! The threads put finished games into the inbox and never wait. While the inbox holds [`MAX_UNREAD_GAMES`] games, a
-//! finished game gets no successor until the task has taken them; the pool does other work meanwhile.
+//! finished game starts no next game until the task has emptied the inbox. In the meantime the pool does other work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,10 +20,10 @@ use super::budget::Share;
 use super::metrics::{EVALUATION_GAMES, EVALUATION_PIECES};
 use super::refusal::Refusal;
 
-/// Games that are enough for a `results` message at once: 64 KiB.
+/// Number of games that fill a `results` message: 64 KiB.
 const WORTH_SENDING: usize = 1150;
 
-/// What is kept of finished games for the caller, besides their sums.
+/// What to keep of finished games for the caller, besides their sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Nothing.
@@ -48,26 +48,26 @@ pub struct RunningGames {
 #[derive(Debug)]
 struct Shared {
     inbox: Mutex<Inbox>,
-    /// Notified when the inbox has enough for a message.
+    /// Notified when the inbox has enough games for a message.
     news: Notify,
-    /// The memory of the evaluation, until the last thread has dropped it.
+    /// The memory of the evaluation, released when the last thread drops it.
     _room: Arc<Share>,
 }
 
 struct Inbox {
     outcomes: Outcomes,
     games_done: u64,
-    /// Games and pieces that the metrics have counted.
+    /// Numbers of games and pieces that the metrics have counted.
     counted: (u64, u64),
     /// Finished games with their records.
     recorded: Vec<(GameResult, GameRecord)>,
-    /// Starters of games that wait until the task has taken the unread ones.
+    /// Starters of games that wait until the task empties the inbox.
     waiting: Vec<Next>,
-    /// Whether all games are over.
+    /// Whether all games have ended.
     ended: bool,
 }
 
-/// What has come of the games: numbers for the summary, and what the task has not taken yet.
+/// Results of the games: numbers for the summary, and what the task has not taken yet.
 enum Outcomes {
     Games(GameTable, Vec<GameResult>),
     Estimates(EstimateTable, Vec<LossEstimate>),
@@ -115,7 +115,7 @@ impl Shared {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a finished game. The next game starts at once, or when the task has taken the unread ones.
+    /// Stores a finished game. Starts the next game, now or when the task has emptied the inbox.
     fn put(&self, outcome: Outcome, next: Next, keep: Keep) {
         let mut inbox = self.inbox();
         inbox.games_done += 1;
@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// Marks the end of the games when the last thread drops the evaluation.
+/// Notes the end of all games when the last thread drops the evaluation.
 struct EndOfGames(Arc<Shared>);
 
 impl Drop for EndOfGames {
@@ -161,8 +161,8 @@ impl Drop for EndOfGames {
 }
 
 impl RunningGames {
-    /// Starts the games of an evaluation in its reserved memory, `parallelism` at a time; 0 for one per thread of the
-    /// lane.
+    /// Starts the games of an evaluation in its reserved memory. `parallelism` is the number of concurrent games; 0 for
+    /// one per thread of the lane.
     pub fn begin(
         lane: &Lane,
         evaluation: Evaluation,
@@ -190,7 +190,7 @@ impl RunningGames {
         RunningGames { evaluation, shared, stop, progress, num_games }
     }
 
-    /// The evaluation.
+    /// The evaluation to play.
     pub fn evaluation(&self) -> &Evaluation {
         &self.evaluation
     }
@@ -199,12 +199,12 @@ impl RunningGames {
         self.shared.inbox()
     }
 
-    /// Waits until the unread games are enough for a message.
+    /// Waits until there are enough unread games for a message.
     pub async fn news(&self) {
         self.shared.news.notified().await;
     }
 
-    /// Whether all games are over.
+    /// Whether all games have ended.
     pub fn ended(&self) -> bool {
         self.inbox().ended
     }
@@ -214,12 +214,12 @@ impl RunningGames {
         self.inbox().games_done
     }
 
-    /// Number of games that wait until the task has taken the unread ones.
+    /// Number of games that wait until the task empties the inbox.
     pub fn num_waiting(&self) -> usize {
         self.inbox().waiting.len()
     }
 
-    /// Takes the finished games, and starts the games that waited for that.
+    /// Takes the finished games, and starts the waiting ones.
     pub fn take_unread(&self) -> Unread {
         let mut inbox = self.inbox();
         let unread = match &mut inbox.outcomes {
@@ -234,7 +234,7 @@ impl RunningGames {
         unread
     }
 
-    /// Takes one finished game with its actions.
+    /// Takes one finished game with its record.
     pub fn take_recorded(&self) -> Option<(GameResult, GameRecord)> {
         self.inbox().recorded.pop()
     }
@@ -250,7 +250,7 @@ impl RunningGames {
         }
     }
 
-    /// Counts the games and pieces since the last call in the metrics.
+    /// Adds the games and pieces since the last call to the metrics.
     pub fn count(&self) {
         let mut inbox = self.inbox();
         let (games, pieces) = (inbox.games_done, self.progress.pieces.load(Ordering::Relaxed));
@@ -263,7 +263,7 @@ impl RunningGames {
     /// The summary of all games. The pool computes it, because there may be a million games.
     ///
     /// # Errors
-    /// If games are not over.
+    /// If some games have not ended.
     pub async fn summary(
         &self,
         lane: &Lane,
@@ -296,7 +296,7 @@ impl Drop for RunningGames {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.count();
-        // They hold the evaluation, which holds the inbox that holds them.
+        // Break the cycle: the starters hold the evaluation, which holds the inbox that holds them.
         let waiting = std::mem::take(&mut self.inbox().waiting);
         drop(waiting);
     }

@@ -1,4 +1,4 @@
-//! GetServerInfo: what this server is and what it allows.
+//! GetServerInfo: the identity and the limits of this server.
 
 use std::time::Duration;
 
@@ -19,41 +19,41 @@ use super::sessions::StoreLimits;
 pub struct ServerFacts {
     /// The limits on evaluations.
     pub evaluations: EvaluationCapacity,
-    /// Threads that play evaluations.
+    /// Threads that play games of evaluations.
     pub num_threads: u32,
     /// Kernel that measures placements.
     pub kernel: Kernel,
 }
 
-/// Limits on what clients can make a server hold by connecting, calling and not reading.
+/// Limits on what clients can make a server hold by connecting, by calling, and by not reading answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkLimits {
-    /// Connections at one time.
+    /// Concurrent connections.
     pub max_connections: u32,
-    /// Connections from one address at one time.
+    /// Concurrent connections from one address.
     pub max_connections_per_address: u32,
-    /// Calls in progress on all connections.
+    /// Concurrent calls on all connections.
     pub max_calls: u32,
-    /// Calls in progress on one connection.
+    /// Concurrent calls on one connection.
     pub max_calls_per_connection: u32,
     /// Bytes of requests, from arrival to answer.
     pub request_memory: u64,
     /// Bytes of answers that clients have not read.
     pub answer_memory: u64,
-    /// How long the server waits for its clients.
+    /// Time limits for clients.
     pub deadlines: Deadlines,
 }
 
-/// How long a server waits for its clients.
+/// Times that a server waits for its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// Time for the first request on a connection, including the TLS handshake.
+    /// Until the first request on a connection, including the TLS handshake.
     pub first_request: Duration,
-    /// Time for the next part of a request that has begun.
+    /// Until the next part of a request that has begun.
     pub request: Duration,
-    /// Time for a client to read an answer.
+    /// Until a client has read an answer.
     pub answer: Duration,
-    /// Time until the next call on a connection.
+    /// Until the next call on a connection.
     pub idle: Duration,
 }
 

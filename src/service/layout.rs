@@ -1,37 +1,38 @@
-//! The tensors in the answers of a session, and the largest size of the answers.
+//! The tensors in the answers of a session, and the largest size of an answer.
 //!
-//! A caller in the same process gets them in one block of bytes instead of a message: see [`Extent`].
+//! A caller in the same process gets them in one block of bytes instead of a message; see [`Extent`].
 
 use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch, StepOutcome};
 use crate::wire::pb;
 use crate::wire::session::{MaskFormat, SessionConfig};
 use crate::wire::tensor::{self, element_size};
 
-/// Most bytes of a tensor besides its data: tags and lengths, the element type, and the sizes of four dimensions.
+/// Most bytes of a tensor in addition to its data: tags and lengths, the element type, and the sizes of four
+/// dimensions.
 pub(super) const TENSOR_OVERHEAD: u64 = 40;
 
-/// Most bytes of an answer besides its tensors: the sequence number, the frame of the last states, and the frame that
-/// StepStream adds.
+/// Most bytes of an answer in addition to its tensors: the sequence number, the frame of the last states, and the frame
+/// that StepStream adds.
 pub(super) const ANSWER_OVERHEAD: u64 = 64;
 
-/// Bytes after the last row that writers of observations may use and then cut off.
+/// Bytes after the last row that code writing observations may use temporarily.
 pub const SLACK: usize = 64;
 
-/// The tensors of a block begin at multiples of this. So numbers of every type are aligned if the block is, which the memory of
+/// The tensors of a block begin at multiples of this. So numbers of every type are aligned if the block is; memory from
 /// the system's allocator is.
 const ALIGNMENT: usize = 16;
 
-/// The place of a tensor in a block. The tensors are the rewards (f32), terminated and truncated (bool), the observations, the
-/// infos, and the action masks if the session has them (bool, not bits).
+/// The place of a tensor in a block. The tensors are the rewards (f32), terminated and truncated (bool), the
+/// observations, the infos, and the action masks if the session has them (bool, not bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// First byte.
+    /// Index of the first byte.
     pub start: usize,
     /// Number of bytes.
     pub len: usize,
 }
 
-/// A tensor of every answer.
+/// A tensor that every answer contains.
 #[derive(Clone, Debug)]
 struct Part {
     field: Field,
@@ -41,7 +42,7 @@ struct Part {
     row_bytes: usize,
 }
 
-/// The tensors of every answer, in order.
+/// The tensors that every answer contains, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     observations: Vec<Part>,
@@ -66,7 +67,7 @@ impl Layout {
         }
     }
 
-    /// Rough time to fill an answer's tensors, in nanoseconds per environment.
+    /// Rough time to fill the tensors of an answer, in nanoseconds per environment.
     pub fn nanoseconds(&self, config: &EnvConfig) -> u64 {
         let mask = self.action_mask.iter().map(|(_, part)| part);
         let parts = self.observations.iter().chain(&self.infos).chain(mask);
@@ -105,7 +106,7 @@ impl Layout {
         })
     }
 
-    /// The places of all tensors in the block of a step of all environments.
+    /// Places of all tensors in the block of a step of all environments.
     pub fn extents(&self, batch: &EnvBatch) -> Vec<Extent> {
         let rows = batch.config().num_envs as usize;
         let seen = self.observations.iter().chain(&self.infos).map(|part| part.row_bytes);
@@ -126,7 +127,7 @@ impl Layout {
             .collect()
     }
 
-    /// Replaces the contents of a block by the tensors of a step of all environments, as [`Layout::extents`] says.
+    /// Replaces the contents of a block by the tensors of a step of all environments, at [`Layout::extents`].
     pub fn write(&self, batch: &EnvBatch, outcome: &StepOutcome, block: &mut Vec<u8>) {
         block.clear();
         block.resize(outcome.rewards.len() * 4, 0);
@@ -144,7 +145,7 @@ impl Layout {
         }
     }
 
-    /// The last states of the episodes that ended, if any did.
+    /// The last states of the episodes that have ended, if any.
     pub fn final_batch(&self, batch: &EnvBatch, finals: &FinalBatch) -> Option<pb::FinalBatch> {
         let tensors = |parts: &[Part]| parts.iter().map(|part| part.final_tensor(batch, finals)).collect();
         (!finals.rows().is_empty()).then(|| pb::FinalBatch {
@@ -154,9 +155,9 @@ impl Layout {
         })
     }
 
-    /// Number of environments that one call can step if its answer may have at most `max_bytes`.
+    /// Most environments that one call can step if its answer may have at most `max_bytes`.
     ///
-    /// Answers of other calls on as many environments are smaller.
+    /// The answers of other calls on as many environments are smaller.
     pub fn max_rows(&self, mode: AutoresetMode, max_bytes: u32) -> u64 {
         let (row_bytes, overhead) = self.sizes(mode);
         u64::from(max_bytes).saturating_sub(overhead) / row_bytes
@@ -168,7 +169,7 @@ impl Layout {
         rows * row_bytes + overhead
     }
 
-    /// Bytes of the answer to a step per environment, and bytes besides them.
+    /// Bytes per environment in the answer to a step, and the rest of its bytes.
     fn sizes(&self, mode: AutoresetMode) -> (u64, u64) {
         let seen = || self.observations.iter().chain(&self.infos);
         let seen_bytes: u64 = seen().map(|part| part.row_bytes as u64).sum();
@@ -178,7 +179,7 @@ impl Layout {
         let mut row_bytes = seen_bytes + mask_bytes + 6;
         let mut overhead = seen_overhead + 4 * TENSOR_OVERHEAD + ANSWER_OVERHEAD;
         if mode == AutoresetMode::SameStep {
-            // All episodes can end at once; each then has a row number of up to three bytes.
+            // All episodes can end at once. Each then has a row number of up to three bytes.
             row_bytes += seen_bytes + 3;
             overhead += seen_overhead;
         }
@@ -186,12 +187,12 @@ impl Layout {
     }
 }
 
-/// Adds zeros up to the beginning of the next tensor.
+/// Appends zeros up to the start of the next tensor.
 fn align(block: &mut Vec<u8>) {
     block.resize(block.len().next_multiple_of(ALIGNMENT), 0);
 }
 
-/// The tensor of masks in this form, from the one of bytes.
+/// The tensor of masks in this form, derived from the one with bytes.
 fn mask_part(format: MaskFormat, bytes: Part) -> Part {
     match format {
         MaskFormat::Bytes => bytes,

@@ -1,7 +1,7 @@
-//! A session's part of the memory for all sessions: environments, explicit sequences, the kept answer.
+//! A session's part of the memory for all sessions: environments, explicit sequences, and the kept answer.
 //!
-//! A session reserves memory before it uses it, so a refused call changes nothing. Environments that deal equal
-//! sequences share one copy, whether the letters came with a request or inside snapshots.
+//! A session reserves memory before it uses it, so a refused call changes nothing. Environments with equal sequences
+//! share one copy, whether the letters came in a request or inside snapshots.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::wire::session::SessionConfig;
 use super::budget::{Budget, Share, Spent};
 use super::refusal::Refusal;
 
-/// Bytes of a session besides the counted parts: its names, its layout, its place in the table.
+/// Bytes of a session in addition to the counted parts: its names, its layout, its place in the table.
 const SESSION_BYTES: u64 = 8 << 10;
 
 /// Bytes of a feature in a session's selection: its name, and its place in specs.
 const FEATURE_BYTES: u64 = 64;
 
-/// Bytes of a sequence besides its pieces.
+/// Bytes of a sequence in addition to its pieces.
 const SEQUENCE_BYTES: u64 = 64;
 
 /// The memory of one session.
 #[derive(Debug)]
 pub(super) struct Memory {
     budget: Arc<Budget>,
-    /// Environments and sequences.
+    /// Memory of environments and sequences.
     share: Share,
-    /// The environments alone.
+    /// Memory of the environments alone.
     envs: u64,
-    /// The only copy of each sequence, by a digest of its pieces. Only a hostile caller gets equal digests of
-    /// different sequences.
+    /// The only copy of each sequence, by a digest of its pieces. Different sequences have equal digests only if a
+    /// hostile caller constructs them.
     sequences: HashMap<u128, Vec<Arc<[Piece]>>>,
     /// Memory of the kept answer.
     kept: Option<Share>,
@@ -52,8 +52,8 @@ impl Memory {
         Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
     }
 
-    /// The session's copy of a sequence from this field. A new sequence takes memory; [`Memory::settle`] releases
-    /// sequences that no environment deals in the end.
+    /// The session's copy of a sequence from this field. A new sequence takes memory. [`Memory::settle`] releases
+    /// sequences that no environment uses in the end.
     pub fn share(&mut self, field: &'static str, sequence: &Arc<[Piece]>) -> Result<Arc<[Piece]>, Refusal> {
         let pieces: Vec<u8> = sequence.iter().map(|piece| piece.number()).collect();
         let alike = self.sequences.entry(xxh3_128(&pieces)).or_default();
@@ -66,7 +66,7 @@ impl Memory {
         Ok(sequence.clone())
     }
 
-    /// Makes the session's copies of the sequences of a seeding from this field; see [`Memory::share`].
+    /// Replaces the sequences of a seeding from this field by the session's copies; see [`Memory::share`].
     pub fn share_all(&mut self, field: &'static str, seeding: &mut Seeding) -> Result<(), Refusal> {
         if let Seeding::PieceSequences(sequences) = seeding {
             for sequence in sequences {
@@ -88,17 +88,17 @@ impl Memory {
         self.share.set(self.envs + self.sequences.values().flatten().map(bytes_of).sum::<u64>());
     }
 
-    /// Reserves memory to keep an answer of at most `bytes`.
+    /// Reserves memory for a kept answer of at most `bytes`.
     pub fn room_to_keep(&self, bytes: u64) -> Result<Share, Refusal> {
         self.budget.take(bytes).map_err(|spent| no_room("sequence", bytes, spent))
     }
 
-    /// Reserves this many bytes for watched environments.
+    /// Reserves `bytes` for watched environments.
     pub fn room_to_watch(&self, bytes: u64) -> Result<Share, Refusal> {
         self.budget.take(bytes).map_err(|spent| no_room("envs.ids", bytes, spent))
     }
 
-    /// Replaces the kept answer by one of this size in its reserved memory, or by none.
+    /// Replaces the kept answer by one of this size in its reserved memory, or removes it.
     pub fn keep(&mut self, kept: Option<(Share, u64)>) {
         self.kept = kept.map(|(mut room, bytes)| {
             room.set(bytes);

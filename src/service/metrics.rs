@@ -1,23 +1,23 @@
-//! Every metric by name: kind, labels, and what it counts.
+//! Every metric: name, kind, labels and help text.
 //!
 //! This is the only table: the server describes these metrics to its recorder, `docs/operating.md` lists them, and
-//! tests compare both with it. Services count once per call, never per environment, so counting costs a step nothing.
+//! tests compare both with it. Services count once per call, never per environment, so counting adds nothing to a step.
 
 use metrics::{Counter, counter};
 
 /// Kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
-    /// A number that grows until the process ends.
+    /// A number that only grows while the process runs.
     Counter,
     /// A current number.
     Gauge,
-    /// Counts of measurements below each of several bounds.
+    /// Counts of measurements up to each of several bounds.
     Histogram,
 }
 
 impl MetricKind {
-    /// The kind in Prometheus' text format.
+    /// Name of the kind in Prometheus' text format.
     pub fn name(self) -> &'static str {
         match self {
             MetricKind::Counter => "counter",
@@ -139,7 +139,7 @@ table! {
         "Start time of the server, in seconds since 1970.";
 }
 
-/// Describes every metric to the recorder of this process.
+/// Describes every metric to this process's recorder.
 pub fn describe() {
     for Metric { name, kind, help, .. } in METRICS {
         match kind {
@@ -150,7 +150,7 @@ pub fn describe() {
     }
 }
 
-/// Counters of sessions, from the recorder that the process has when a service is made.
+/// Counters of sessions, from the recorder that is installed when the service is created.
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
     pub steps: Counter,

@@ -3,25 +3,25 @@
 //! # Layout
 //! * [`environment`] has one short method per call of `EnvironmentService`.
 //! * [`calls`] decides where the work of a call runs.
-//! * [`evaluation`] plays whole games and streams their results; [`games`] has the running games, `places` limits
+//! * [`evaluation`] plays whole games and streams their results; [`games`] holds the running games, `places` limits
 //!   evaluations.
-//! * [`sessions`] has the table of sessions; `session_state` performs a session's calls, `memory` counts its bytes,
-//!   `sequence_number` keeps its last answer.
+//! * [`sessions`] holds the table of sessions; `session_state` performs a session's calls, `memory` counts its bytes,
+//!   `sequence` keeps its last answer.
 //! * [`direct`] steps a session without messages, for a caller in the same process.
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
-//! * `enumerate` answers EnumeratePlacements; `layout` computes how large answers can become.
+//! * `enumerate` answers EnumeratePlacements; `layout` computes the largest size of answers.
 //! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
-//! * [`answers`] bounds what clients have not read.
+//! * [`answers`] limits the memory of unread answers.
 //! * [`allotment`] divides the memory of a server into all these limits.
 //! * [`budget`] limits bytes, calls and connections, in total and per holder.
 //! * [`caller`] identifies the caller of a call.
-//! * [`context`] holds what errors and log lines show of the current call; [`brake`] bounds these lines.
+//! * [`context`] holds what errors and log lines show of the current call; [`brake`] limits these lines.
 //! * [`metrics`] has the only table of metrics.
-//! * [`refusal`] says what went wrong; [`status`] has the only table from there to the error that the caller gets.
+//! * [`refusal`] has the errors as plain values; [`status`] has the only table from them to what the caller gets.
 //!
-//! Nothing in here knows the rules of the game. The services do not know about tokens, panics or the shutdown of the
-//! server either: the server handles those around every call.
+//! Nothing in this room knows the rules of the game. Tokens, panics and the shutdown of the server are not its concern
+//! either: the server handles them around every call.
 
 pub mod allotment;
 pub mod answers;

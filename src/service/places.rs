@@ -1,5 +1,5 @@
-//! Places of long calls, such as evaluations: limits on their number, in total and per caller, and the choice of a
-//! call that must make room.
+//! Places of long calls, such as evaluations: limits on their number, in total and per caller. If all places are taken,
+//! the call whose answer has been unread for longest may have to yield.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::pool::Party;
 
 use super::answers::Answers;
 
-/// Number of places, and how long an answer may stay unread before its call must make room for another one.
+/// Number of places, and the time after which an unread answer may cost a call its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
     pub max: u32,
@@ -19,7 +19,7 @@ pub(super) struct Capacity {
     pub max_unread: Duration,
 }
 
-/// Why there is no place.
+/// The reason why there is no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Full {
     /// The caller has reached its limit.
@@ -28,7 +28,7 @@ pub(super) enum Full {
     Server { limit: u32 },
 }
 
-/// Places, and the callers that hold them.
+/// All places, and the callers that hold them.
 #[derive(Debug)]
 pub(super) struct Places {
     capacity: Capacity,
@@ -44,17 +44,17 @@ struct Taken {
 #[derive(Debug)]
 struct Holder {
     party: Party,
-    /// The answers of the call, which know since when the client has left them unread.
+    /// The answers of the call, which know how long the client has left them unread.
     answers: Answers,
     lost: CancellationToken,
 }
 
-/// The place of one call, which becomes free when this value is dropped.
+/// The place of one call, released when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Arc<Places>,
     number: u64,
-    /// Cancelled when another call takes this place.
+    /// Cancelled when another call takes over this place.
     pub lost: CancellationToken,
 }
 
@@ -68,8 +68,8 @@ impl Places {
         self.taken().holders.len() as u32
     }
 
-    /// Takes a free place for the call with these answers, or the place of a call whose answer has been unread for
-    /// too long. `own` is the caller's own limit, if any.
+    /// Takes a free place for the call with these answers, or takes over the place of a call whose answer has been
+    /// unread for too long. `own` is the caller's own limit, if any.
     pub fn take(
         self: &Arc<Places>,
         party: &Party,
@@ -101,7 +101,7 @@ impl Places {
         Ok(Place { places: self.clone(), number, lost })
     }
 
-    /// Since when a holder's answer has been unread, if that is too long.
+    /// Time since which a holder's answer has been unread, if that is too long.
     fn overdue(&self, holder: &Holder) -> Option<Instant> {
         holder.answers.unread_since().filter(|since| since.elapsed() >= self.capacity.max_unread)
     }
@@ -112,18 +112,18 @@ impl Places {
 }
 
 impl Place {
-    /// Since when the answer of this call has been unread, if that is too long.
+    /// Time since which the answer of this call has been unread, if that is too long.
     pub fn overdue(&self) -> Option<Instant> {
         self.places.overdue(self.places.taken().holders.get(&self.number)?)
     }
 
-    /// Gives the place up for another call.
+    /// Gives the place up to another call.
     pub fn lose(&self) {
         self.places.taken().holders.remove(&self.number);
         self.lost.cancel();
     }
 
-    /// How long an answer may stay unread.
+    /// Time after which an unread answer may cost a call its place.
     pub fn max_unread(&self) -> Duration {
         self.places.capacity.max_unread
     }

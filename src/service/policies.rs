@@ -9,7 +9,7 @@ use crate::wire::{features, pb, search, tensor};
 
 use super::refusal::Refusal;
 
-/// Every named policy, the controllers first.
+/// Every named policy, controllers first.
 pub(super) fn all() -> Vec<pb::PolicyInfo> {
     CONTROLLERS.iter().map(of_controller).chain(AGENTS.iter().map(of_agent)).collect()
 }
@@ -89,12 +89,12 @@ fn of_agent(row: &AgentRow) -> pb::PolicyInfo {
     }
 }
 
-/// A set of the table at a width.
+/// A set of the table at this width.
 pub(super) fn features_at(set: &str, width: u8) -> FeatureSet {
     FeatureSet::named(set, width).expect("a set of the table at a width in range")
 }
 
-/// A controller's published results, and results measured since.
+/// A controller's published results, and our measurements.
 fn results(figure: &Figure) -> Vec<pb::ReportedResult> {
     let cut = match figure.max_steps {
         0 => String::new(),

@@ -1,7 +1,7 @@
-//! Why a call was refused: every error that a handler can return, as a plain value with a sentence for people.
+//! Refusals: every error that a handler can return, as a plain value with a message for people.
 //!
-//! Errors of lower modules become refusals here, where the path of the wrong field is known. Codes, reasons and
-//! headers are in [`super::status`].
+//! Errors of lower modules become refusals here, where the path of the wrong field is known. Codes, reasons and headers
+//! are in [`super::status`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::context::CallContext;
 /// Limit on log lines about bugs.
 static BUGS: Brake = Brake::new(20);
 
-/// Why a call was refused: every error that a handler can return.
+/// The reason why a call is refused: every error that a handler can return.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The server cannot understand the request.
@@ -28,7 +28,7 @@ pub enum Refusal {
     /// The bytes are not a message of the type that the call takes.
     #[error("the request cannot be read: {0}")]
     Unreadable(String),
-    /// The server does not decode the request.
+    /// A message of the request is too heavy or has an unknown field.
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// A request message is too long for its method.
@@ -36,7 +36,7 @@ pub enum Refusal {
     RequestTooLarge {
         /// Length of the message, as far as it is known.
         length: String,
-        /// Bytes of a message that the method takes.
+        /// Most bytes of a message for this method.
         max_bytes: u32,
     },
     /// No session has this name.
@@ -55,7 +55,7 @@ pub enum Refusal {
         scope: Scope,
         /// The limit.
         limit: u32,
-        /// When the next lease may run out.
+        /// Time until the next lease may expire.
         retry_after: Duration,
     },
     /// The server or the caller has reached its limit on environments.
@@ -69,7 +69,7 @@ pub enum Refusal {
         limit: u32,
         /// Number of environments that the request adds.
         wanted: u32,
-        /// When the next lease may run out.
+        /// Time until the next lease may expire.
         retry_after: Duration,
     },
     /// The limit on evaluations is reached.
@@ -79,7 +79,7 @@ pub enum Refusal {
         scope: Scope,
         /// The limit.
         limit: u32,
-        /// When to try again.
+        /// Time after which to try again.
         retry_after: Duration,
     },
     /// No evaluation may run, now or later.
@@ -87,7 +87,7 @@ pub enum Refusal {
     NoEvaluations {
         /// The owner of the limit.
         scope: Scope,
-        /// The limit, as its operator finds it.
+        /// The limit, under the name that the operator knows.
         limit: &'static str,
     },
     /// The limit on watches is reached.
@@ -98,19 +98,19 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
-    /// The answer stayed unread for so long that its call lost its place to another one.
+    /// The answer stayed unread for so long that another call took over the place.
     #[error("the answer was not read for {} s, and other calls waited", .0.as_secs_f64())]
     AnswerUnread(Duration),
-    /// The call would take the threads for too long.
+    /// The call would occupy the threads for too long.
     #[error(
         "the call would take about {:.3} s of one core, expected at most {:.3} s",
         .work.as_secs_f64(),
         .limit.as_secs_f64()
     )]
     TooMuchWork {
-        /// Estimated time of one core.
+        /// Estimated time on one core.
         work: Duration,
-        /// The time that a call may take.
+        /// Longest time that a call may take.
         limit: Duration,
     },
     /// Too little memory for a session.
@@ -130,9 +130,9 @@ pub enum Refusal {
         "the evaluation could need {bytes} bytes: evaluations hold {taken} of {limit} bytes, and this caller has used its share of the rest"
     )]
     EvaluationMemoryLimit {
-        /// Peak bytes of the evaluation.
+        /// Most bytes that the evaluation may need.
         bytes: u64,
-        /// Limit on the bytes of evaluations of the caller, or of all callers.
+        /// Limit on the bytes of evaluations, of this caller or of all.
         limit: u64,
         /// Bytes that evaluations use.
         taken: u64,
@@ -144,7 +144,7 @@ pub enum Refusal {
     AnswerLimit {
         /// Most bytes of the answer.
         bytes: u64,
-        /// Limit on the bytes of answers of the connection, or of the server.
+        /// Limit on the bytes of answers, of this connection or of the server.
         limit: u64,
         /// Bytes that answers use.
         taken: u64,
@@ -156,7 +156,7 @@ pub enum Refusal {
     RequestLimit {
         /// Bytes of the message.
         bytes: u64,
-        /// Limit on the bytes of requests of the connection, or of the server.
+        /// Limit on the bytes of requests, of this connection or of the server.
         limit: u64,
         /// Bytes that requests use.
         taken: u64,
@@ -164,7 +164,7 @@ pub enum Refusal {
     /// The rest of the request did not arrive.
     #[error("the rest of the request did not arrive within {} s", .patience.as_secs_f64())]
     SlowRequest {
-        /// How long the server has waited.
+        /// Time that the server has waited.
         patience: Duration,
     },
     /// The connection has used its share of the calls in progress.
@@ -173,12 +173,12 @@ pub enum Refusal {
         /// The limit.
         limit: u64,
     },
-    /// A sequence number that is neither the next one, nor the last one with the last request.
+    /// A sequence number that is neither the next one nor the last one with an identical request.
     #[error(
         "sequence_number is {got}, expected {expected}, or the last request again with its sequence_number"
     )]
     SequenceMismatch {
-        /// The next number.
+        /// The next sequence number.
         expected: u64,
         /// The number in the request.
         got: u64,
@@ -191,10 +191,10 @@ pub enum Refusal {
         /// Largest accepted size: the client's limit, or the server's default.
         max_bytes: u32,
     },
-    /// Environments in which no episode has begun.
+    /// Environments in which no episode has started.
     #[error(transparent)]
     NotReset(#[from] NotReset),
-    /// Actions that cannot be done.
+    /// Actions that the environments refuse.
     #[error(transparent)]
     Action(#[from] ActionError),
     /// A dm_env_rpc request that needs a joined world.
@@ -209,7 +209,7 @@ pub enum Refusal {
     /// The server requires a token, and the call has no token or an unknown one.
     #[error("{0}: this server expects the metadata `authorization: Bearer TOKEN`")]
     InvalidToken(&'static str),
-    /// The request names a host that is not this server's.
+    /// The request names an unknown host.
     #[error(
         "the host {host:?} is unknown, expected localhost, a loopback address, or a name given with --allow-host"
     )]
@@ -220,27 +220,27 @@ pub enum Refusal {
     /// The server is shutting down.
     #[error("the server is going down")]
     Draining {
-        /// When to try again.
+        /// Time after which to try again.
         retry_after: Duration,
     },
     /// A bug. The server's log has it, with the id of the request.
     #[error("internal error{}", .id.as_ref().map(|id| format!(" in request {id}")).unwrap_or_default())]
     Internal {
-        /// The id of the request; `None` in a service without a server around it.
+        /// The id of the request; `None` for a service without a server around it.
         id: Option<String>,
     },
 }
 
-/// The owner of the limit that was reached.
+/// The owner of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The server: other callers may have used up the limit.
     Server,
     /// The session.
     Session,
-    /// The caller: a connection, if tokens have no names.
+    /// The caller: a connection, for tokens without names.
     Connection,
-    /// The caller: a token with this name.
+    /// The caller: the token with this name.
     Token(Arc<str>),
 }
 
@@ -270,7 +270,7 @@ impl Refusal {
         }
     }
 
-    /// Refuses a call that hit a bug: logs `what` with the id of the request, which the caller gets too.
+    /// Refuses a call that hit a bug. Logs `what` with the id of the request, which the caller gets too.
     pub fn internal(what: &str) -> Refusal {
         if let Some(withheld) = BUGS.pass() {
             CallContext::log(|| tracing::error!(what, withheld, "a bug"));

@@ -1,7 +1,7 @@
 //! Numbered requests: performed once, answered as often as the client sends them.
 //!
-//! A client whose connection broke does not know whether its last request arrived. It repeats the request with the
-//! same number: if the server has performed it, the server returns the kept answer and changes nothing; if not, it
+//! A client whose connection broke does not know whether its last request arrived, so it repeats the request with the
+//! same number. If the server has performed it, the server returns the kept answer and changes nothing. If not, it
 //! performs the request now.
 
 use std::any::Any;
@@ -19,18 +19,18 @@ pub(super) struct Sequence {
     kept: Option<Kept>,
 }
 
-/// The kept answer of the last call, if that call was numbered.
+/// The kept answer to the last call, if that call had a number.
 struct Kept {
-    /// The digest of the request. Its bytes may be many megabytes, and an accidental match is less likely than a broken
-    /// machine.
+    /// Digest of the request. The request itself may be many megabytes, and an accidental match is less likely than a
+    /// hardware failure.
     digest: u128,
     answer: Answer,
 }
 
 enum Answer {
-    /// The answer itself, of the type that matches the request.
+    /// The answer as a message, of the type that matches the request.
     Given(Box<dyn Given>),
-    /// The answer as written by the previous server.
+    /// The answer as the previous server encoded it.
     Written(WrittenAnswer),
 }
 
@@ -50,7 +50,7 @@ impl<A: Message + Name + 'static> Given for A {
     }
 }
 
-/// An answer as bytes.
+/// An encoded answer.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenAnswer {
     /// Name of the message type.
@@ -60,7 +60,7 @@ pub(super) struct WrittenAnswer {
     pub bytes: Vec<u8>,
 }
 
-/// The numbers of a session's mutating calls, as a server writes them when it shuts down.
+/// The numbers of a session's mutating calls, in the form that a server writes at shutdown.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WrittenSequence {
     #[prost(uint64, tag = "1")]
@@ -73,7 +73,7 @@ pub(super) struct WrittenSequence {
 }
 
 impl Kept {
-    /// The answer, if it belongs to this request.
+    /// The kept answer, if it belongs to this request.
     fn answer_to<Q: Message, A: Message + Name + Clone + Default + 'static>(&self, request: &Q) -> Option<A> {
         if self.digest != xxh3_128(&request.encode_to_vec()) {
             return None;
@@ -90,7 +90,7 @@ impl Kept {
 
 impl fmt::Debug for Sequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sequence").field("last", &self.last).finish_non_exhaustive() // an answer is megabytes
+        f.debug_struct("Sequence").field("last", &self.last).finish_non_exhaustive() // an answer can be megabytes long
     }
 }
 
@@ -108,7 +108,7 @@ impl Sequence {
         Some(Sequence { last, kept })
     }
 
-    /// Writes the numbers, with the answer that the client may request again.
+    /// Writes the numbers, and the answer that the client may ask for again.
     pub fn write(&self) -> WrittenSequence {
         let Some(Kept { digest, answer }) = &self.kept else {
             return WrittenSequence { last: self.last, ..Default::default() };
@@ -120,14 +120,15 @@ impl Sequence {
         WrittenSequence { last: self.last, digest: digest.to_le_bytes().to_vec(), answer: Some(answer) }
     }
 
-    /// The number of the last call that changed something; 0 before the first one.
+    /// Number of the last mutating call; 0 before the first one.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// Performs a mutating call with this number (0: unchecked), or returns the kept answer of an identical one.
+    /// Performs a mutating call with this number (0: unchecked), or returns the kept answer if the call is identical to
+    /// the last.
     ///
-    /// `work` gets the number for its answer. If it refuses, no number is used.
+    /// `work` receives the number for its answer. If `work` refuses, the number stays unused.
     pub fn run<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         number: u64,
@@ -153,7 +154,7 @@ impl Sequence {
         Err(Refusal::SequenceMismatch { expected: next, got: number })
     }
 
-    /// Performs a mutating call with this number and keeps no answer, for a caller whose answer cannot get lost.
+    /// Performs a mutating call with this number and keeps no answer, for a caller whose answers cannot get lost.
     pub fn run_once<A>(
         &mut self,
         number: u64,

@@ -1,4 +1,4 @@
-//! The state of a session: its environments, its sequence numbers, and the answers made from them.
+//! The state of a session: its environments, its sequence numbers, and the answers made from both.
 //!
 //! Everything here is synchronous and runs under the session's lock.
 
@@ -27,18 +27,18 @@ use super::sequence::Sequence;
 use super::watched::{Watch, Watched};
 use super::world::World;
 
-/// Rough time of a session's calls per environment, in nanoseconds of one core.
+/// Rough time per environment of a session's calls, in nanoseconds on one core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     num_envs: u32,
-    /// A step, a reset or a restored position, with its part of the answer.
+    /// A step, a reset or a restore, and its part of the answer.
     step: u64,
-    /// A cell of a picture.
+    /// Number of cells of one playfield.
     cells: u64,
 }
 
 impl Costs {
-    /// Cost of a call that moves the given environments; `None` means all.
+    /// Cost of a call that steps, resets or restores the given environments; `None` means all.
     pub fn of_step(&self, env_ids: Option<&[u32]>) -> Duration {
         self.of(env_ids, self.step)
     }
@@ -83,22 +83,22 @@ pub(super) fn cost_of_sequences(seeding: Option<&pb::Seeding>) -> Duration {
     Duration::from_nanos(seeding::letters(seeding).iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
 }
 
-/// The part of a session that calls change.
+/// The mutable part of a session.
 #[derive(Debug)]
 pub(super) struct SessionState {
     batch: EnvBatch,
     sequence: Sequence,
     layout: Layout,
     max_response_bytes: u32,
-    /// The state of the first environment as a world of dm_env_rpc.
+    /// State of the first environment if the session is a world of dm_env_rpc.
     world: World,
     memory: Memory,
     watched: Watched,
-    /// The outcome of the last call that filled a block; its memory is used again.
+    /// Outcome of the last call that filled a block, kept to reuse its memory.
     outcome: StepOutcome,
 }
 
-/// The parts of the state that a call changes and answers from.
+/// The parts of the state that a call changes and reads for its answer.
 struct Parts<'a> {
     batch: &'a mut EnvBatch,
     layout: &'a Layout,
@@ -107,7 +107,7 @@ struct Parts<'a> {
 }
 
 impl SessionState {
-    /// Creates the environments, with memory from this budget; no episode starts.
+    /// Creates the environments with memory from this budget, without starting episodes.
     pub fn new(
         config: SessionConfig,
         mut seeding: Seeding,
@@ -119,7 +119,7 @@ impl SessionState {
         SessionState::of(&config, batch, Sequence::default(), memory)
     }
 
-    /// The state of a restored session, with these environments, numbers and memory.
+    /// The state of a restored session, from its environments, numbers and memory.
     pub fn of(
         config: &SessionConfig,
         batch: EnvBatch,
@@ -140,12 +140,12 @@ impl SessionState {
     pub fn costs(&self) -> Costs {
         let config = self.batch.config();
         let cells = u64::from(config.rules.width) * u64::from(config.rules.height);
-        // In SAME_STEP an episode that ends is seen twice, which is rare.
+        // In SAME_STEP an ended episode is observed twice, which is rare.
         let step = 60 + cells / 16 + self.layout.nanoseconds(config);
         Costs { num_envs: config.num_envs, step, cells }
     }
 
-    /// Adds the facts that the environments know to a summary of the session.
+    /// Adds facts about the environments to a summary of the session.
     pub fn describe(&self, summary: pb::Session) -> pb::Session {
         let rules = &self.batch.config().rules;
         pb::Session {
@@ -158,22 +158,22 @@ impl SessionState {
         }
     }
 
-    /// The sequence number of the last call that changed something.
+    /// Sequence number of the last mutating call.
     pub fn sequence_number(&self) -> u64 {
         self.sequence.last()
     }
 
-    /// The sequence numbers of the mutating calls.
+    /// Sequence numbers of the mutating calls.
     pub fn numbers(&self) -> &Sequence {
         &self.sequence
     }
 
-    /// The columns of the session's own feature selection.
+    /// The columns of the session's feature selection.
     pub fn features(&self) -> Option<&FeatureSet> {
         self.batch.config().features.as_ref()
     }
 
-    /// The largest answer that the session's client accepts.
+    /// Largest answer that the session's client accepts.
     pub fn max_response_bytes(&self) -> u32 {
         self.max_response_bytes
     }
@@ -238,13 +238,13 @@ impl SessionState {
         })
     }
 
-    /// The places of the tensors in a block: see [`Extent`].
+    /// Places of the tensors in a block; see [`Extent`].
     pub fn extents(&self) -> Vec<Extent> {
         self.layout.extents(&self.batch)
     }
 
-    /// Steps all environments like [`SessionState::step`], with the tensors of the answer in `block`, which is unchanged if the
-    /// call is refused. Returns the last states of episodes that ended.
+    /// Steps all environments like [`SessionState::step`], and writes the tensors of the answer into `block`. A refused
+    /// call leaves the block unchanged. Returns the last states of ended episodes.
     pub fn step_into(
         &mut self,
         actions: &[i32],
@@ -262,8 +262,8 @@ impl SessionState {
         Ok(layout.final_batch(batch, &outcome.finals))
     }
 
-    /// Resets all environments like [`SessionState::reset`], with seeds or without, and fills a block, whose rewards and flags
-    /// are zeros.
+    /// Resets all environments like [`SessionState::reset`], optionally with seeds, and fills a block. Its rewards and
+    /// flags are zeros.
     pub fn reset_into(
         &mut self,
         seeds: Option<&[u64]>,
@@ -295,7 +295,7 @@ impl SessionState {
         let env_ids = envs::decode(request.envs.as_ref());
         self.batch.check(env_ids)?;
         let rules = &self.batch.config().rules;
-        // Each frame has a tag and a length before it.
+        // A tag and a length precede each frame.
         let frame_bytes = render::max_bytes(format, rules.width, rules.height) as u64 + 4;
         let room = answers.room(self.check_size(num_rows(&self.batch, env_ids).into(), frame_bytes)?)?;
         let frame = |env_id: u32| {
@@ -332,8 +332,8 @@ impl SessionState {
         for row in 0..num_rows(&self.batch, env_ids) {
             let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
             let state = self.batch.state(env_id).to_bytes();
-            // Snapshots differ in length, mostly by their explicit sequences, so they are counted one by one. Each has a tag
-            // and a length before it.
+            // Snapshots differ in length, mostly by their explicit sequences, so each is counted. A tag and a length
+            // precede each of them.
             num_bytes += state.len() as u64 + 5;
             if num_bytes > u64::from(max_bytes) {
                 return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
@@ -382,7 +382,7 @@ impl SessionState {
         answer
     }
 
-    /// A step of dm_env_rpc, which has no numbers for its requests.
+    /// A step of dm_env_rpc, whose requests have no numbers.
     pub fn step_world(
         &mut self,
         request: &dm_env_rpc::pb::StepRequest,
@@ -424,7 +424,7 @@ impl SessionState {
         moved
     }
 
-    /// Starts watching the given environments, in the place taken for this call.
+    /// Starts watching the given environments, in the caller's place.
     pub fn watch(&mut self, env_ids: Vec<u32>, place: Place) -> Result<Arc<Watch>, Refusal> {
         self.batch.check_env_ids(&env_ids)?;
         let cells = self.costs().cells();
@@ -437,7 +437,7 @@ impl SessionState {
         self.watched.frame(&self.batch, env_ids)
     }
 
-    /// The current pieces of environments, and the playfields to place them on.
+    /// The current pieces and playfields of environments.
     pub fn positions(&self, env_ids: Option<&[u32]>) -> Result<Vec<Position>, Refusal> {
         self.batch.check(env_ids)?;
         Ok(self.each(env_ids, |env_id| Position {
@@ -455,8 +455,8 @@ impl SessionState {
         }
     }
 
-    /// Performs a call that changes these environments, with memory for its answer reserved before; or returns the
-    /// kept answer of an identical call. `work` gets the number for its answer.
+    /// Performs a call that changes these environments, after reserving memory for its answer. If the call is identical
+    /// to the last one, returns the kept answer instead. `work` receives the number for its answer.
     fn change<Q: Message, A: Message + Name + Clone + Default + 'static>(
         &mut self,
         request: &Q,
@@ -476,7 +476,7 @@ impl SessionState {
         Ok(answer)
     }
 
-    /// Reserves memory to keep the answer of a numbered call that has not been performed yet.
+    /// Reserves memory to keep the answer to a numbered call that has not been performed yet.
     fn room_to_keep(&self, number: u64, max_bytes: u64) -> Result<Option<Share>, Refusal> {
         let is_next = number == self.sequence_number() + 1;
         is_next.then(|| self.memory.room_to_keep(max_bytes)).transpose()
@@ -484,7 +484,7 @@ impl SessionState {
 
     /// Keeps the answer of a performed numbered call, in its reserved memory.
     fn keep(&mut self, kept: Option<Share>, number: u64, answer: &impl Message) {
-        // A repeated request has no new room: its answer is kept already.
+        // A repeated request has reserved nothing, because its answer is kept already.
         if number == 0 || kept.is_some() {
             self.memory.keep(kept.map(|room| (room, answer.encoded_len() as u64)));
         }
@@ -492,12 +492,12 @@ impl SessionState {
 
     /// Most bytes of the answer to a step, a reset or a restore of these environments.
     fn max_answer_bytes(&self, env_ids: Option<&[u32]>) -> u64 {
-        // A list that is longer than the session names an environment twice, and is refused.
+        // A list that is longer than the session contains duplicates, and is refused.
         let rows = num_rows(&self.batch, env_ids).min(self.batch.config().num_envs);
         self.layout.max_bytes(self.batch.config().autoreset_mode, rows.into())
     }
 
-    /// Most bytes of an answer of `rows` rows; refused if it could be too large.
+    /// Most bytes of an answer with `rows` rows. Refuses one that could be too large.
     fn check_size(&self, rows: u64, row_bytes: u64) -> Result<u64, Refusal> {
         let max_bytes = self.max_response_bytes;
         let max_rows = u64::from(max_bytes).saturating_sub(ANSWER_OVERHEAD) / row_bytes;

@@ -1,11 +1,11 @@
-//! The table of sessions: by name, how many there may be, and when each ends.
+//! The table of sessions: their names, limits and leases.
 //!
-//! A session belongs to the caller that created it: no other caller finds it, lists it or ends it.
+//! A session belongs to the caller that created it: no other caller can find, list or end it.
 //!
-//! A session outlives connections. It ends when a caller deletes it, or when no call has come for the length of its
-//! lease. The store checks a lease whenever a call looks up the session, and periodically all leases
-//! ([`reap_forever`]), so that forgotten sessions do not take room. A session also outlives its server, if the server
-//! writes it when it shuts down and the next one restores it ([`stored`]).
+//! A session outlives connections. It ends when its caller deletes it, or when no call has come for the length of its
+//! lease. The store checks a lease whenever a call looks up the session. It also checks all leases periodically
+//! ([`reap_forever`]), so that abandoned sessions take no room. A session even outlives its server, if the server
+//! writes it at shutdown and the next one restores it ([`stored`]).
 //!
 //! The table is locked for moments and never over an `.await`. Each session has its own lock; `session` explains how
 //! calls take turns on it.
@@ -51,17 +51,17 @@ const REAPING_INTERVAL: Duration = Duration::from_secs(1);
 /// Limits of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
-    /// Sessions at one time.
+    /// Most sessions.
     pub max_sessions: u32,
-    /// Environments of all sessions at one time.
+    /// Most environments, in all sessions.
     pub max_envs: u32,
     /// Bytes of all sessions: environments, explicit sequences, kept answers.
     pub memory: u64,
-    /// Calls that watch sessions at one time.
+    /// Most concurrent calls that watch sessions.
     pub max_watches: u32,
-    /// Calls of one caller that watch sessions at one time.
+    /// Most concurrent calls per caller that watch sessions.
     pub max_watches_per_caller: u32,
-    /// How long a frame may stay unread before its call must make room for another one.
+    /// Time after which an unread frame must yield if another call needs its place.
     pub max_unread: Duration,
 }
 
@@ -92,19 +92,19 @@ pub struct SessionStore {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Arc<Session>>,
-    /// Used by all callers.
+    /// Amounts taken by all callers.
     taken: Taken,
-    /// Used by each caller that has sessions.
+    /// Amounts taken by each caller that has sessions.
     taken_by: HashMap<Caller, Taken>,
     next_serial: u64,
-    /// The sessions that were made with a request_id, by caller and request_id.
+    /// Sessions that were created with a request_id, by caller and request_id.
     requests: HashMap<(Caller, String), SessionId>,
-    /// The last sessions whose lease expired, oldest first, and their owners.
+    /// Names of the last expired sessions, oldest first.
     reaped: VecDeque<SessionId>,
     reaped_owners: HashMap<SessionId, Caller>,
 }
 
-/// How much of the limits sessions use, including those in creation.
+/// Amounts that sessions take from the limits, including sessions in creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     sessions: u32,
@@ -115,13 +115,13 @@ struct Taken {
 #[derive(Debug)]
 pub(super) struct NewSession {
     pub owner: Caller,
-    /// The limits of the owner.
+    /// Limits of the owner.
     pub limits: CallerLimits,
     pub request: Option<RequestId>,
     pub num_envs: u32,
     pub ttl: Duration,
     pub config: pb::SessionConfig,
-    /// The door of a world of dm_env_rpc.
+    /// The door of the session, if it is a world of dm_env_rpc.
     pub door: Option<Door>,
 }
 
@@ -139,7 +139,7 @@ impl SessionStore {
         self.limits
     }
 
-    /// Number of sessions, including those whose lease has expired since the last check.
+    /// Number of sessions. Includes sessions that have expired since the last check.
     pub fn num_sessions(&self) -> u32 {
         self.read().sessions.len() as u32
     }
@@ -159,7 +159,7 @@ impl SessionStore {
         self.watches.num_taken()
     }
 
-    /// Begins the lease of a session again.
+    /// Renews the lease of a session.
     pub(super) fn renew(&self, session: &Session) {
         session.renew(self.clock.elapsed());
     }
@@ -178,7 +178,7 @@ impl SessionStore {
         })
     }
 
-    /// Ends the sessions whose lease has expired; returns how many.
+    /// Ends all expired sessions. Returns their number.
     pub fn reap(&self) -> usize {
         let now = self.clock.elapsed();
         let mut table = self.write();
@@ -191,7 +191,7 @@ impl SessionStore {
         over.len()
     }
 
-    /// Takes room for a new session, or finds the session that an identical request created before.
+    /// Reserves room for a new session, or returns the session that an identical request created before.
     pub(super) fn prepare(&self, new: &NewSession) -> Result<Prepared<'_>, Refusal> {
         self.reap();
         let mut table = self.write();
@@ -250,14 +250,14 @@ impl SessionStore {
         }
     }
 
-    /// Whether there is a session with this name. Renews no lease.
+    /// Whether a session with this name exists. Does not renew its lease.
     pub(super) fn exists(&self, name: &str) -> bool {
         let now = nanoseconds(self.clock.elapsed());
         let Ok(Some(id)) = decode_name("name", name) else { return false };
         self.read().sessions.get(&id).is_some_and(|session| session.expires.load(Ordering::Relaxed) > now)
     }
 
-    /// Ends a caller's session; queued calls on it will not find it any more.
+    /// Ends a caller's session. Queued calls on it will not find it any more.
     pub(super) fn remove(&self, caller: &Caller, field: &str, name: &str) -> Result<(), Refusal> {
         let session = self.find(caller, field, name)?;
         session.ended.store(true, Ordering::Release);
@@ -267,8 +267,8 @@ impl SessionStore {
         Ok(())
     }
 
-    /// At most `size` of the caller's sessions that are younger than serial number `after`, oldest first, and whether
-    /// there are more.
+    /// At most `size` of the caller's sessions that are younger than serial number `after`, oldest first. The flag
+    /// tells whether there are more.
     pub(super) fn page(&self, caller: &Caller, after: Option<u64>, size: usize) -> (Vec<Arc<Session>>, bool) {
         let now = nanoseconds(self.clock.elapsed());
         let mut sessions: Vec<Arc<Session>> = {
@@ -286,7 +286,7 @@ impl SessionStore {
         (sessions, more)
     }
 
-    /// A session as in lists: without its specs and feature columns.
+    /// A session's entry in a list, which lacks its specs and feature columns.
     pub(super) fn summary(&self, session: &Session) -> pb::Session {
         let expires = Duration::from_nanos(session.expires.load(Ordering::Relaxed));
         pb::Session {
@@ -325,12 +325,12 @@ impl SessionStore {
         self.check_limits(table, Some(owner), own, *num_envs)
     }
 
-    /// Checks that the server has room for one more session, of any caller.
+    /// Checks that the server has room for one more session of any caller.
     fn check_own_room(&self, table: &Table, num_envs: u32) -> Result<(), Refusal> {
         self.check_limits(table, None, (self.limits.max_sessions, self.limits.max_envs), num_envs)
     }
 
-    /// Checks that one more session is within these limits, of one caller or of the server.
+    /// Checks that one more session stays within these limits, of one caller or of the server.
     fn check_limits(
         &self,
         table: &Table,
@@ -366,7 +366,7 @@ impl SessionStore {
     }
 }
 
-/// Result of preparing a new session.
+/// Outcome of preparing a new session.
 #[derive(Debug)]
 pub(super) enum Prepared<'a> {
     /// The session that an identical request created before.
@@ -375,16 +375,16 @@ pub(super) enum Prepared<'a> {
     Room(SessionRoom<'a>),
 }
 
-/// The room of a session in creation, released if creation fails.
+/// Reserved room for a session in creation, released if creation fails.
 #[derive(Debug)]
 pub(super) struct SessionRoom<'a> {
     store: &'a SessionStore,
-    /// The owner of the room and the number of environments; `None` once the session has it.
+    /// The owner and the number of environments; `None` once the session has taken over the room.
     taken: Option<(Caller, u32)>,
 }
 
 impl SessionRoom<'_> {
-    /// Creates the session. If an identical request has created one meanwhile, returns that one.
+    /// Creates the session. If an identical request has created one in the meantime, returns that session.
     pub fn fill(mut self, new: NewSession, state: SessionState) -> Result<Arc<Session>, Refusal> {
         let NewSession { owner, request, num_envs, ttl, config, door, .. } = new;
         let store = self.store;
@@ -434,7 +434,7 @@ pub async fn reap_forever(store: Arc<SessionStore>) {
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         interval.tick().await;
-        // A panic in here would end the server. The panic hook has logged it.
+        // A panic here would end the server. The panic hook has already logged it.
         if let Ok(reaped @ 1..) = catch_unwind(AssertUnwindSafe(|| store.reap())) {
             tracing::info!(reaped, "sessions ended by their lease");
         }
@@ -442,7 +442,7 @@ pub async fn reap_forever(store: Arc<SessionStore>) {
 }
 
 impl Table {
-    /// Adds a session, whose environments are counted already.
+    /// Adds a session whose environments are counted already.
     fn insert(&mut self, session: Arc<Session>) {
         self.next_serial = self.next_serial.max(session.serial + 1);
         if let Some(request) = &session.request {
@@ -470,7 +470,7 @@ impl Table {
         }
     }
 
-    /// Ends a session; returns whether it was there.
+    /// Removes a session. Returns whether it was in the table.
     fn remove(&mut self, id: SessionId) -> bool {
         let Some(session) = self.sessions.remove(&id) else { return false };
         self.give_back(&session.owner, session.num_envs);

@@ -1,11 +1,10 @@
-//! The only table from what went wrong to the error that the caller gets.
+//! The only table from refusals to the errors that callers get.
 //!
-//! What went wrong is a [`Refusal`]; here each refusal becomes a canonical code, a reason for programs (`ErrorInfo`),
-//! a message for people, and details of the kind that the reason has. The table at the head of
-//! `environment_service.proto` is this one in prose.
+//! Each [`Refusal`] becomes a canonical code, a reason for programs (`ErrorInfo`), a message for people, and details of
+//! a kind that depends on the reason. The table at the head of `environment_service.proto` says the same in prose.
 //!
-//! Details travel in an HTTP/2 header. Some client libraries refuse headers of more than 8 KiB and then report
-//! something else. So the server truncates texts from the request before it repeats them: details never exceed
+//! Details travel in an HTTP/2 header. Some client libraries refuse headers of more than 8 KiB and then report an
+//! unrelated error. So the server truncates texts from the request before it repeats them: details never exceed
 //! [`MAX_DETAILS_BYTES`].
 
 use std::collections::HashMap;
@@ -30,17 +29,17 @@ pub const DOMAIN: &str = "tetrion.dev";
 /// Bytes of the details of one error.
 pub const MAX_DETAILS_BYTES: usize = 4096;
 
-/// Entries of a list in details; the total number is given separately.
+/// Most entries of a list in details; the total number is given separately.
 const MAX_ENTRIES: usize = 16;
 
-/// How long a caller should wait for what others may release at any moment.
+/// Time after which to try again, if other callers may release what is missing at any moment.
 const SHORTLY: Duration = Duration::from_secs(1);
 
-/// Bytes of a text in details or in a message, which may repeat parts of a request: enough for the names of all
+/// Most bytes of a text in details or in a message, which may repeat parts of the request: enough for the names of all
 /// features.
 const MAX_TEXT_BYTES: usize = 1000;
 
-/// A row of the table: the code, the reason, and its details.
+/// A row of the table: code, reason and details.
 struct Row {
     code: Code,
     reason: &'static str,
@@ -58,7 +57,7 @@ impl Row {
         self
     }
 
-    /// The first entries of a list of environments.
+    /// Adds the first entries of a list of environments.
     fn env_ids(self, env_ids: &[u32]) -> Row {
         let shown: Vec<String> = env_ids.iter().take(MAX_ENTRIES).map(u32::to_string).collect();
         self.with("env_ids", shown.join(",")).with("count", env_ids.len())
@@ -175,7 +174,7 @@ impl Refusal {
             Refusal::EvaluationLimit { retry_after, .. } => Row::new(ResourceExhausted, "EVALUATION_LIMIT")
                 .retry(*retry_after)
                 .quota("evaluations", message),
-            // To wait does not help, so there is no RetryInfo.
+            // Waiting does not help, so there is no RetryInfo.
             Refusal::NoEvaluations { .. } => {
                 Row::new(ResourceExhausted, "EVALUATION_LIMIT").quota("evaluations", message)
             }
@@ -194,7 +193,7 @@ impl Refusal {
             }
             Refusal::EvaluationMemoryLimit { bytes, limit, .. } => {
                 let row = Row::new(ResourceExhausted, "MEMORY_LIMIT").quota("evaluation_memory", message);
-                // Waiting cannot help a request that is larger than the whole budget.
+                // Waiting does not help a request that is larger than the whole budget.
                 if bytes > limit { row } else { row.retry(SHORTLY) }
             }
             Refusal::AnswerLimit { .. } => {
@@ -226,13 +225,13 @@ impl From<Refusal> for Status {
     }
 }
 
-/// Counts this error in the metrics, and notes it in the current call.
+/// Counts this error in the metrics, and notes its reason in the current call.
 pub fn count(reason: &'static str) {
     metrics::counter!(REFUSALS, "reason" => reason).increment(1);
     CallContext::note_reason(reason);
 }
 
-/// The refusal as a message, for streams that continue after an error.
+/// Converts a refusal to a message, for streams that continue after an error.
 impl From<Refusal> for rpc::Status {
     fn from(refusal: Refusal) -> rpc::Status {
         let status = Status::from(refusal);
@@ -240,7 +239,7 @@ impl From<Refusal> for rpc::Status {
     }
 }
 
-/// The beginning of a text, with a mark where it is cut.
+/// The beginning of a text, with a mark if it is truncated.
 fn cut(text: &str) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();

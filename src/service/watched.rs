@@ -1,10 +1,10 @@
 //! The environments of a session that callers watch, with the piece that each cell came from.
 //!
-//! An environment's playfield distinguishes only full and empty cells. While at least one caller watches it, landed
-//! cells are also coloured here, by the call that lands the piece: tens of nanoseconds per step and watched
-//! environment, and nothing for the others. Messages for viewers are made later, when they are due.
+//! An environment's playfield distinguishes only full and empty cells. While at least one caller watches it, the call
+//! that lands a piece also colours its cells here. This takes tens of nanoseconds per step and watched environment, and
+//! nothing for the others. Messages for viewers are made later, when they are due.
 //!
-//! A caller that stops watching drops its [`Watch`], anywhere; the next step or watch notices.
+//! A caller that stops watching drops its [`Watch`] on any thread; the next step or watch notices.
 
 use std::sync::{Arc, Weak};
 
@@ -20,7 +20,7 @@ use super::budget::Share;
 use super::places::Place;
 use super::refusal::{Refusal, Scope};
 
-/// The environments that one caller watches, for as long as it holds this value.
+/// The environments that one caller watches, as long as it holds this value.
 #[derive(Debug)]
 pub(super) struct Watch {
     pub env_ids: Vec<u32>,
@@ -49,7 +49,7 @@ struct WatchedEnv {
     last_episode: Option<pb::WatchedEpisode>,
 }
 
-/// The effects of a step that matter for watching.
+/// The parts of a step that matter for watching.
 struct Stepped<'a> {
     env_ids: Option<&'a [u32]>,
     outcome: &'a StepOutcome,
@@ -61,7 +61,7 @@ impl Watched {
         num_envs as u64 * (size_of::<WatchedEnv>() as u64 + cells)
     }
 
-    /// Starts watching environments, all of which exist, in the memory reserved for it.
+    /// Starts watching environments in reserved memory. All of them must exist.
     ///
     /// # Errors
     /// [`Refusal::WatchLimit`] if too many callers already watch this session.
@@ -86,7 +86,7 @@ impl Watched {
         Ok(watch)
     }
 
-    /// Follows a step of these environments.
+    /// Updates the cells after a step of these environments.
     #[inline]
     pub fn follow_step(&mut self, batch: &EnvBatch, env_ids: Option<&[u32]>, outcome: &StepOutcome) {
         if !self.watches.is_empty() {
@@ -94,7 +94,7 @@ impl Watched {
         }
     }
 
-    /// Follows any other call that may have changed environments.
+    /// Updates the cells after any other call that may have changed environments.
     pub fn follow_change(&mut self, batch: &EnvBatch) {
         if !self.watches.is_empty() {
             self.follow(batch, None);
@@ -108,7 +108,7 @@ impl Watched {
         }
     }
 
-    /// Current state of environments, in this order; all of them must be watched.
+    /// Current state of the given environments, in this order. All of them must be watched.
     pub fn frame(&self, batch: &EnvBatch, env_ids: &[u32]) -> Vec<pb::WatchedEnv> {
         let shown = |env_id: &u32| {
             let place = self.envs.binary_search_by_key(env_id, |env| env.env_id).ok()?;
@@ -118,7 +118,7 @@ impl Watched {
         env_ids.iter().filter_map(shown).collect()
     }
 
-    /// Takes the place of the caller that has left its last frame unread for longest, if that is too long.
+    /// Frees the place of the caller that has left its last frame unread for longest, if that is too long.
     fn makes_room(&mut self) -> bool {
         let watches: Vec<Arc<Watch>> = self.watches.iter().filter_map(Weak::upgrade).collect();
         let overdue = watches.iter().filter_map(|watch| Some((watch.place.overdue()?, watch)));
@@ -177,14 +177,14 @@ impl WatchedEnv {
         }
     }
 
-    /// Notes an episode that has ended, if it still shows.
+    /// Notes an ended episode whose final state still shows.
     fn note_end(&mut self, batch: &EnvBatch) {
         if let Some(end) = self.phase.end() {
             self.note(self.episode, batch.statistics(self.env_id), end);
         }
     }
 
-    /// Notes an episode that has ended in a step that began the next one.
+    /// Notes an episode that ended in a step that also started the next one.
     fn note_final(&mut self, batch: &EnvBatch, Stepped { env_ids, outcome }: &Stepped<'_>) {
         if batch.config().autoreset_mode != AutoresetMode::SameStep {
             return;

@@ -1,16 +1,16 @@
 //! WatchSession: frames of a session for a caller that only reads.
 //!
-//! A frame is made only when the connection asks for one and it is due: a slow reader makes the connection ask more
-//! rarely, so frames are skipped and never queued. Making a frame locks the session for some microseconds, at most
+//! A frame is made only when it is due and the connection asks for it. The connection of a slow reader asks less often,
+//! so frames are skipped and never queued. Making a frame locks the session for some microseconds, at most
 //! [`MAX_FRAMES_PER_SECOND`](crate::wire::limits::MAX_FRAMES_PER_SECOND) times per second, and only if something has
 //! changed.
 //!
-//! Between two frames nothing here holds the session, so it can end as if no caller watched. The next frame finds out
-//! why.
+//! Between two frames this file does not hold the session, so it can end as if no caller watched. The next frame then
+//! reports the reason.
 //!
-//! A caller that has not read its last frame for
-//! [`StoreLimits::max_unread`](super::sessions::StoreLimits::max_unread) gives its place to the next caller that
-//! finds none free. Its stream ends with an error when the connection asks for more.
+//! A caller that has not read its last frame for [`StoreLimits::max_unread`](super::sessions::StoreLimits::max_unread)
+//! loses its place to the next caller that finds none free. Its stream ends with an error when the connection asks for
+//! more.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -33,7 +33,7 @@ use super::refusal::Refusal;
 use super::sessions::SessionStore;
 use super::watched::Watch;
 
-/// How long nothing may change before a frame is sent anyway, so that a viewer knows that the server is alive.
+/// Time without a change after which a frame is sent anyway, so that a viewer knows that the server is alive.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// The messages of one call: `started`, and then frames.
@@ -41,15 +41,15 @@ pub struct Frames {
     next: Next,
 }
 
-/// A viewer and its next frame, or why it has none.
+/// A viewer, and its next frame or the reason why it has none.
 type Shown = (Box<Viewer>, Result<pb::WatchFrame, Refusal>);
 
-/// What the stream does next.
+/// The next action of the stream.
 enum Next {
     Start(Box<Viewer>, Box<pb::WatchStarted>),
     Wait(Pin<Box<dyn Future<Output = Shown> + Send>>),
     Frame(Box<Viewer>),
-    /// Nothing: the stream has failed.
+    /// Nothing, because the stream has failed.
     Nothing,
 }
 
@@ -61,11 +61,11 @@ struct Viewer {
     counter: Counter,
     session: String,
     watch: Arc<Watch>,
-    /// Most bytes of a frame.
+    /// Most bytes per frame.
     frame_bytes: u64,
     ticks: Interval,
     started: Instant,
-    /// The state of the last frame, and when it was made.
+    /// The state in the last frame, and the time of that frame.
     shown: Option<(u64, Instant)>,
 }
 
@@ -112,7 +112,7 @@ impl Frames {
 }
 
 impl Viewer {
-    /// Waits until a frame is due, and makes it.
+    /// Waits until a frame is due, then makes it.
     async fn frame(&mut self) -> Result<pb::WatchFrame, Refusal> {
         loop {
             let place = &self.watch.place;
@@ -125,7 +125,7 @@ impl Viewer {
             if self.shown.is_some_and(|(shown, at)| shown == sequence_number && now - at < SIGN_OF_LIFE) {
                 continue;
             }
-            // Where unread answers leave no room for this frame, a later one may find some.
+            // If unread answers leave no room for this frame, there may be room for a later one.
             let Ok(room) = self.answers.room(self.frame_bytes) else { continue };
             let env_ids = &self.watch.env_ids;
             let (sequence_number, envs) =

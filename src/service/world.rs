@@ -1,7 +1,7 @@
 //! An environment as dm_env_rpc sees it: a sequence of states, from one episode to the next.
 //!
-//! No call of that protocol starts an episode: the step after the end of one does, and its actions are ignored. So
-//! the end of an episode, a reset, and a new world are equal here: a first step comes next.
+//! No call of that protocol starts an episode: the step after the end of one does, and its actions are ignored. So the
+//! end of an episode, a reset, and a new world have the same effect: the next step is a first step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,18 +17,18 @@ use super::refusal::Refusal;
 #[derive(Debug, Default)]
 pub(super) struct World {
     phase: Phase,
-    /// What the next episode deals, if a reset specified it.
+    /// Seeding of the next episode, if a reset specified one.
     seeding: Option<Seeding>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// No episode is running, and a joined agent knows it: the next step starts one.
+    /// No episode is running, and a joined agent knows that: the next step starts one.
     #[default]
     Between,
     /// An episode is running.
     Running,
-    /// A client cut the episode from outside: the next step only reports that.
+    /// A client ended the episode from outside: the next step only reports that.
     Cut,
 }
 
@@ -38,13 +38,13 @@ impl World {
         *self = World { phase: Phase::Between, seeding };
     }
 
-    /// Ends the episode from outside: an agent in the middle of it learns that from its next step.
+    /// Ends the episode from outside. An agent in the middle of it learns about that from its next step.
     pub fn cut(&mut self, seeding: Option<Seeding>) {
         let phase = if self.phase == Phase::Between { Phase::Between } else { Phase::Cut };
         *self = World { phase, seeding };
     }
 
-    /// Steps, or begins an episode. A refused step changes nothing.
+    /// Performs a step, or starts an episode. A refused step changes nothing.
     pub fn step(
         &mut self,
         batch: &mut EnvBatch,
@@ -59,7 +59,7 @@ impl World {
                 StateType::Running
             }
             Phase::Cut => StateType::Interrupted,
-            // A session call ended the episode.
+            // A call on the session ended the episode.
             Phase::Running if batch.has_ended(0) => StateType::Interrupted,
             Phase::Running => {
                 let StepOutcome { rewards, terminated, truncated, .. } =
@@ -87,9 +87,9 @@ impl World {
     }
 }
 
-/// Whether an agent is in a world, and whether its maker is still connected.
+/// Whether an agent is in a world, and whether its creator is still connected.
 ///
-/// The world ends when its maker has left and its last agent leaves.
+/// The world ends when its creator has left and its last agent leaves.
 #[derive(Debug)]
 pub(super) struct Door(Mutex<Presence>);
 
@@ -101,12 +101,12 @@ struct Presence {
 }
 
 impl Door {
-    /// The door of a new world: without an agent, with its maker connected.
+    /// The door of a new world: its creator is connected, and no agent is in it.
     pub fn new() -> Door {
         Door(Mutex::new(Presence { joined: false, maker: true, closed: false }))
     }
 
-    /// Lets an agent in; false if the world has one already, or has ended.
+    /// Lets an agent in; false if the world already has an agent, or has ended.
     pub fn enter(&self) -> bool {
         let mut presence = self.presence();
         let free = !presence.joined && !presence.closed;
@@ -122,7 +122,7 @@ impl Door {
         presence.closed
     }
 
-    /// Notes that the maker's connection has ended; true if that ends the world.
+    /// Notes that the creator's connection has ended; true if that ends the world.
     pub fn abandon(&self) -> bool {
         let mut presence = self.presence();
         presence.maker = false;

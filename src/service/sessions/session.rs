@@ -1,8 +1,8 @@
 //! One session: a name, an owner, a lease, and a state behind a lock.
 //!
-//! Calls get the lock in the order of arrival. A call does all its work on the session under this lock in one piece,
-//! where it arrives or, if the work is long, on a thread that takes the lock along. So a caller that leaves has
-//! either not started or left a finished call.
+//! Calls get the lock in the order of arrival. A call does all its work on the session under this lock in one piece:
+//! where it arrives or, if the work is long, on a pool thread that holds the lock. So if a caller leaves, its call has
+//! either not started or is completed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,30 +16,30 @@ use crate::service::world::Door;
 use crate::wire::limits::check_name;
 use crate::wire::{DecodeError, pb};
 
-/// Time after which the next server may have restored what this one has written.
+/// Time after which the next server may have restored the sessions that this one has written.
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
 /// The prefix of resource names.
 const PREFIX: &str = "sessions/";
 
-/// 128 random bits.
+/// The id of a session: 128 random bits.
 pub(super) type SessionId = u128;
 
-/// A session: a name, a lease, and a state behind a lock.
+/// A session: a name, an owner, a lease, and a state behind a lock.
 #[derive(Debug)]
 pub(in crate::service) struct Session {
     pub(super) id: SessionId,
     pub(super) owner: Caller,
-    /// Serial number, which gives the order of age.
+    /// Serial number; older sessions have lower numbers.
     pub(super) serial: u64,
     pub(super) request: Option<RequestId>,
     pub(super) num_envs: u32,
     pub(super) ttl: Duration,
     pub(super) made: SystemTime,
-    /// When the lease expires, on the clock of the store, in nanoseconds.
+    /// Expiry of the lease, as nanoseconds on the store's clock.
     pub(super) expires: AtomicU64,
     pub(super) ended: AtomicBool,
-    /// Whether the session is written for the next server; then nothing may change any more.
+    /// Whether the session is written for the next server. If so, nothing may change any more.
     pub(super) put_away: AtomicBool,
     /// The sequence number of the last call, for readers without the lock.
     pub(super) sequence_number: AtomicU64,
@@ -68,12 +68,12 @@ impl Session {
         self.door.clone()
     }
 
-    /// Serial number of the session, in the order of age.
+    /// Serial number of the session; older sessions have lower numbers.
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// Sequence number of the last call that changed something.
+    /// Sequence number of the last mutating call.
     pub fn sequence_number(&self) -> u64 {
         self.sequence_number.load(Ordering::Relaxed)
     }
@@ -88,10 +88,9 @@ impl Session {
         self.costs
     }
 
-    /// Runs a short job on the session when all earlier calls are done.
+    /// Runs a short job on the session after all earlier calls.
     ///
-    /// No caller can leave `job` half done, because it has no `.await`: a caller that gives up can only be waiting in
-    /// line.
+    /// `job` has no `.await`, so a caller that gives up cannot leave it half done: it can only be waiting in line.
     pub async fn call<T>(
         &self,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
@@ -100,21 +99,21 @@ impl Session {
         self.done(&mut state, job)
     }
 
-    /// Runs a job of about `work` on the session, on the pool if it is long or if many jobs are in progress.
+    /// Runs a job of about `work` on the session; on the pool, if it is long or many jobs are in progress.
     pub async fn call_on<T: Send + 'static>(
         self: &Arc<Session>,
         lane: &CallLane,
         work: Duration,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        // Before the wait for the calls ahead.
+        // Check before waiting for earlier calls.
         lane.check(work)?;
         let mut state = self.state.clone().lock_owned().await;
         let session = self.clone();
         lane.run(work, move || session.done(&mut state, job)).await
     }
 
-    /// Runs a job on the session when all earlier calls are done, on a thread that is no asynchronous task's.
+    /// Runs a job on the session after all earlier calls. Blocks, so it must not run in an asynchronous task.
     pub fn call_blocking<T>(
         &self,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
@@ -122,12 +121,12 @@ impl Session {
         self.done(&mut self.state.blocking_lock(), job)
     }
 
-    /// Reads the state when all earlier calls are done, on such a thread.
+    /// Reads the state after all earlier calls. Blocks, so it must not run in an asynchronous task.
     pub fn read_blocking<T>(&self, read: impl FnOnce(&SessionState) -> T) -> T {
         read(&self.state.blocking_lock())
     }
 
-    /// Runs a job on the session, unless another call has it.
+    /// Runs a job on the session, or returns `None` if another call has the lock.
     pub fn try_call<T>(
         &self,
         job: impl FnOnce(&mut SessionState) -> Result<T, Refusal>,
@@ -158,14 +157,14 @@ impl Session {
         self.expires.store(nanoseconds(now + self.ttl), Ordering::Relaxed);
     }
 
-    /// Whether the lease has expired and no call is using the session. The caller holds the table, so no call can
-    /// start meanwhile.
+    /// Whether the lease has expired and no call uses the session. The caller holds the table, so no call can start in
+    /// the meantime.
     pub(super) fn is_over(self: &Arc<Session>, now: Duration) -> bool {
         self.expires.load(Ordering::Relaxed) <= nanoseconds(now) && Arc::strong_count(self) == 1
     }
 }
 
-/// Ends a session in which a call panics, because its state is unknown.
+/// Guard that ends a session if a call on it panics, because its state is then unknown.
 struct EndOnPanic<'a>(&'a Session);
 
 impl Drop for EndOnPanic<'_> {
@@ -176,7 +175,7 @@ impl Drop for EndOnPanic<'_> {
     }
 }
 
-/// Reads a resource name; `None` for one that the server never gave.
+/// Reads a resource name; `None` for a name that the server never gave out.
 pub(super) fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, DecodeError> {
     if name.is_empty() {
         return Err(DecodeError::missing(field));
@@ -188,14 +187,14 @@ pub(super) fn decode_name(field: &str, name: &str) -> Result<Option<SessionId>, 
     Ok(digits.and_then(|digits| SessionId::from_str_radix(digits, 16).ok()))
 }
 
-/// A random id from the operating system: no caller can guess it, and no two servers give the same.
+/// A random id from the operating system. No caller can guess it, and no two servers give out the same.
 pub(super) fn random_id() -> SessionId {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system has randomness");
     SessionId::from_le_bytes(bytes)
 }
 
-/// A running time in nanoseconds; a u64 lasts for 584 years.
+/// Time since the start in nanoseconds; a u64 lasts for 584 years.
 pub(super) fn nanoseconds(time: Duration) -> u64 {
     time.as_nanos() as u64
 }

@@ -1,7 +1,7 @@
 //! Sessions between two servers: the server that shuts down writes them, and the next one restores them.
 //!
-//! A restored session keeps its name, its lease, its environments, its numbers and the answer that its client may
-//! request again. Its lease is paused meanwhile. Worlds of dm_env_rpc are not written: they end with the connections
+//! A restored session keeps its name, its lease, its environments, its numbers and the answer that its client may ask
+//! for again. The lease is paused in the meantime. Worlds of dm_env_rpc are not written: they end with the connections
 //! of their agents.
 //!
 //! # Format
@@ -14,7 +14,7 @@
 //! end        u64 2^64 - 1, u64 how many sessions there were
 //! ```
 //!
-//! From a file that is cut or has a changed byte, the server restores the whole sessions and reports the others.
+//! If the file is truncated or has a damaged byte, the server restores the undamaged sessions and reports the others.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -40,39 +40,39 @@ const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;
 const END: u64 = u64::MAX;
 
-/// Most bytes of a written session per byte of memory of all sessions. A session takes about as much of both; a
+/// Most bytes of a written session, per byte of the memory for all sessions. A session takes about as much of both. A
 /// longer one has a false length and is not read.
 const MAX_BYTES_PER_MEMORY: u64 = 4;
 
-/// Result of writing a server's sessions.
+/// Outcome of writing a server's sessions.
 #[derive(Debug, Default)]
 pub struct PutAway {
-    /// Sessions written.
+    /// Number of sessions written.
     pub sessions: u32,
-    /// Bytes of all written sessions.
+    /// Number of bytes written.
     pub num_bytes: u64,
-    /// Sessions that could not be written.
+    /// Number of sessions that could not be written.
     pub lost: u32,
-    /// Why the first lost session could not be written.
+    /// The reason why the first lost session could not be written.
     pub error: Option<io::Error>,
 }
 
-/// Result of restoring the previous server's sessions.
+/// Outcome of restoring the previous server's sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TakenUp {
-    /// Sessions restored.
+    /// Number of sessions restored.
     pub sessions: u32,
-    /// What could not be restored, and why; empty if everything was restored.
+    /// The reasons why parts of the file could not be restored; empty if everything was.
     pub problems: Vec<String>,
 }
 
-/// A session in its written form.
+/// A session in written form.
 #[derive(Clone, PartialEq, Message)]
 struct WrittenSession {
-    /// 16 bytes.
+    /// Id of the session, 16 bytes.
     #[prost(bytes = "vec", tag = "1")]
     id: Vec<u8>,
-    /// The name of the token; empty for the caller without one.
+    /// Name of the owner's token; empty for the caller without one.
     #[prost(string, tag = "2")]
     owner: String,
     #[prost(uint64, tag = "3")]
@@ -81,7 +81,7 @@ struct WrittenSession {
     request: Option<WrittenRequest>,
     #[prost(uint64, tag = "5")]
     ttl_nanoseconds: u64,
-    /// Rest of the lease.
+    /// Remaining time of the lease.
     #[prost(uint64, tag = "6")]
     left_nanoseconds: u64,
     #[prost(message, optional, tag = "7")]
@@ -90,7 +90,7 @@ struct WrittenSession {
     config: Option<pb::SessionConfig>,
     #[prost(message, optional, tag = "9")]
     numbers: Option<WrittenSequence>,
-    /// Explicit sequences of the environments, one byte per piece.
+    /// Explicit sequences of the environments, with one byte per piece.
     #[prost(bytes = "vec", repeated, tag = "10")]
     sequences: Vec<Vec<u8>>,
     #[prost(message, repeated, tag = "11")]
@@ -101,7 +101,7 @@ struct WrittenSession {
 struct WrittenRequest {
     #[prost(string, tag = "1")]
     name: String,
-    /// 16 bytes.
+    /// Digest of the request, 16 bytes.
     #[prost(bytes = "vec", tag = "2")]
     digest: Vec<u8>,
 }
@@ -114,23 +114,23 @@ struct WrittenEnv {
 
 #[derive(Clone, PartialEq, Oneof)]
 enum WrittenSlot {
-    /// A snapshot that shares the session's sequences.
+    /// A snapshot that refers to the session's sequences.
     #[prost(bytes, tag = "1")]
     Begun(Vec<u8>),
-    /// The seed of an environment in which no episode has begun.
+    /// Seed of an environment in which no episode has started.
     #[prost(uint64, tag = "2")]
     Seeded(u64),
-    /// Number of the sequence that an environment deals in which no episode has begun.
+    /// Index of the sequence of an environment in which no episode has started.
     #[prost(uint32, tag = "3")]
     Sequenced(u32),
 }
 
 impl SessionStore {
-    /// Writes every session, in the order of age. From then on the store refuses calls on them, as the server is shutting
-    /// down: a step that is not written is not done.
+    /// Writes every session, oldest first. From then on the store refuses calls on them, as the server is shutting
+    /// down: a step that is not written must not be performed.
     ///
-    /// A session for which `out` has no room is lost, and the next one takes its place. Whatever happens, what has been
-    /// written is a whole file.
+    /// If `out` has no room for a session, the session is lost, and writing continues with the next one. In every case
+    /// the written data form a complete file.
     ///
     /// # Errors
     /// If `out` has no room for a file without sessions.
@@ -145,7 +145,8 @@ impl SessionStore {
             session.door.is_none() && session.expires.load(Ordering::Relaxed) > nanoseconds(now)
         });
         sessions.sort_unstable_by_key(|session| session.serial);
-        // Before any lock: calls that wait for one are refused, so that only the call that has begun must end first.
+        // Before locking any session: calls that wait for a lock are then refused, so only the running call must end
+        // first.
         sessions.iter().for_each(|session| session.put_away.store(true, Ordering::Release));
         for session in sessions {
             let mut record = vec![0; 16];
@@ -173,7 +174,8 @@ impl SessionStore {
                 Err(error) => {
                     done.lost += 1;
                     done.error.get_or_insert(error);
-                    // There was room for this one. If there is not any more, the file is cut after the last session.
+                    // There was room for the end mark. If there is none any more, the file is truncated after the last
+                    // session.
                     let _ = write(&end(done.sessions));
                 }
             }
@@ -185,7 +187,7 @@ impl SessionStore {
     /// Restores the sessions of `input`, which has `num_bytes`, within the limits of this store.
     ///
     /// # Errors
-    /// The errors of `input`. Errors in its content become problems instead, and do not stop the other sessions.
+    /// The errors of `input`. Mistakes in its content become problems instead, and do not stop the other sessions.
     pub fn take_up(&self, input: &mut impl Read, num_bytes: u64) -> io::Result<TakenUp> {
         let most = MAX_BYTES_PER_MEMORY.saturating_mul(self.memory.limit()).saturating_add(1 << 20);
         let mut input = Bytes { input, left: num_bytes };
@@ -236,7 +238,7 @@ impl SessionStore {
             }
             let Some(content) = input.take(length)? else { return Ok(cut()) };
             if xxh3_64(&content) != checksum {
-                // Its length may be the damaged part, so nothing after it can be found.
+                // Its length may be the damaged part, so the start of the next session is unknown.
                 return Ok(Err(format!(
                     "session {found} of the file is damaged, and the rest cannot be read"
                 )));
@@ -325,13 +327,13 @@ impl WrittenSession {
 
     fn config(&self) -> Result<SessionConfig, String> {
         let message = self.config.as_ref().ok_or("it has no configuration")?;
-        // Its environments have their seeds; the session's own is only for summaries.
+        // Each environment stores its seed; the session's seed is only for summaries.
         let seed = message.seeding.as_ref().and_then(seeding::session_seed);
         let (config, _) = session::decode(message, || 0).map_err(|error| error.to_string())?;
         Ok(SessionConfig { seed, ..config })
     }
 
-    /// The state; its bytes are not needed afterwards.
+    /// Creates the state. The bytes are not needed afterwards.
     fn state(&self, config: &SessionConfig, memory: &Arc<Budget>) -> Result<SessionState, String> {
         let text = |refusal: Refusal| refusal.to_string();
         let mut memory = Memory::new(memory, config).map_err(text)?;
@@ -392,14 +394,14 @@ fn decode_pieces(bytes: &[u8], rules: &Rules) -> Result<Arc<[Piece]>, String> {
     pieces.collect::<Option<Arc<[Piece]>>>().ok_or("there is an unknown piece".to_owned())
 }
 
-/// The bytes of a file of known length. A false length in it allocates no more memory than the file has bytes.
+/// A reader for a file of known length. A false length in the file allocates no more memory than the file has bytes.
 struct Bytes<'a, R> {
     input: &'a mut R,
     left: u64,
 }
 
 impl<R: Read> Bytes<'_, R> {
-    /// The next `length` bytes; `None` if there are fewer.
+    /// The next `length` bytes; `None` if fewer are left.
     fn take(&mut self, length: u64) -> io::Result<Option<Vec<u8>>> {
         if length > self.left {
             return Ok(None);
@@ -407,7 +409,7 @@ impl<R: Read> Bytes<'_, R> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(length).read_to_end(&mut bytes)?;
         self.left -= length;
-        // The file may have become shorter meanwhile.
+        // The file may have become shorter in the meantime.
         Ok((bytes.len() as u64 == length).then_some(bytes))
     }
 
