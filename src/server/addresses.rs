@@ -7,18 +7,18 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The bits of an IPv6 address that name a network, not a host in it.
+/// The bits of an IPv6 address that identify its network.
 const NETWORK: u128 = !(u64::MAX as u128);
 
-/// Number of connections of each address, and the limit.
+/// Number of connections per address, and the limit on each.
 #[derive(Debug)]
 pub(super) struct Addresses {
     limit: u32,
-    /// Open connections by address; no entry is zero.
+    /// Number of open connections by address; no entry is zero.
     open: Mutex<HashMap<IpAddr, u32>>,
 }
 
-/// The place of one connection of an address, released when this value is dropped.
+/// The place of one connection, released when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     addresses: Arc<Addresses>,
@@ -30,7 +30,7 @@ impl Addresses {
         Arc::new(Addresses { limit, open: Mutex::default() })
     }
 
-    /// Takes a place, if the address has one left.
+    /// Takes a place if the address has one left.
     pub(super) fn take(self: &Arc<Addresses>, address: IpAddr) -> Option<Place> {
         let key = key(address);
         let mut open = self.lock();
@@ -57,7 +57,7 @@ impl Drop for Place {
     }
 }
 
-/// The address or network that an address belongs to.
+/// The IPv4 address or IPv6 network that counts as one address.
 fn key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),

@@ -1,5 +1,5 @@
-//! The body of an answer: counts its bytes, ends it at the call's deadline and when the server drains, and turns a
-//! panic of its service into a status.
+//! The body of an answer. Counts its bytes, ends it at the call's deadline and when the server drains, and turns a
+//! panic of the service into a status.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,7 +45,7 @@ pub(super) struct Ending {
     pub busy: Option<Busy>,
 }
 
-/// The events of [`Ending`] as futures, for an answer that has nothing to send.
+/// The events of [`Ending`] as futures, for an answer that has nothing to send at the moment.
 struct Ends {
     drained: Pin<Box<WaitForCancellationFutureOwned>>,
     removed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
@@ -53,7 +53,7 @@ struct Ends {
 }
 
 impl Ending {
-    /// Whether the call is working on a request, which still gets its answer.
+    /// Whether the call is working on a request. If so, the request still gets its answer.
     fn is_busy(&self) -> bool {
         self.busy.as_ref().is_some_and(Busy::is_busy)
     }
@@ -78,10 +78,10 @@ impl CallBody {
         CallBody { inner, record, held, ending, ends: None, ended: false }
     }
 
-    /// Waits for events that end the answer, whether or not it has more to send.
+    /// Checks for events that end the answer, whether or not it has more to send.
     fn poll_ends(&mut self, cx: &mut Context<'_>) -> Poll<Status> {
         let ends = self.ends.get_or_insert_with(|| self.ending.futures());
-        // A request in progress gets its answer, and the end of that wakes this task again.
+        // A request in progress still gets its answer, and its end wakes this task again.
         let is_busy = self.ending.is_busy();
         if ends.drained.as_mut().poll(cx).is_ready() && !is_busy {
             return Poll::Ready(draining().into());
@@ -96,7 +96,7 @@ impl CallBody {
         }
     }
 
-    /// Ends the answer here with this status.
+    /// Ends the answer with this status.
     fn end(&mut self, status: Status) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         self.record.end(Some(status.code()));
         self.let_go();
@@ -110,7 +110,7 @@ impl CallBody {
         }
     }
 
-    /// Drops the content of the body now instead of when the connection gets to it.
+    /// Drops the content of the body now, before the connection gets to it.
     fn let_go(&mut self) {
         self.ended = true;
         drop_caught(std::mem::replace(&mut self.inner, Body::empty()));

@@ -1,20 +1,20 @@
 //! Everything that the server does around every gRPC call.
 //!
-//! * It counts and times the call, by method and by its status code.
+//! * It counts and times the call, by method and by status code.
 //! * It gives the call a place among the calls in progress, and reserves memory for its request and its answers from
 //!   the budgets of its connection and of the server (`reception`, [`answers`](crate::service::answers)).
-//! * It requires the content type of gRPC: browsers let any page send some other types to any server without asking
-//!   first.
+//! * It requires the content type of gRPC, because browsers let any page send some other types to any server without
+//!   asking first.
 //! * It refuses a call without a known token, if the server requires one, and ends a stream whose token is removed.
 //!   Health and reflection stay open.
 //! * It gives the call an id, the caller's or a new one, which the answer, its errors and its log lines show
 //!   (`request_id`).
-//! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id, which the log has with the
+//! * It turns a panic, before or in the middle of the answer, into INTERNAL with that id. The log has the id and the
 //!   panic's message. No text of the panic reaches the caller, and no other call is affected.
-//! * It turns bytes that are not a message into INVALID_ARGUMENT; tonic would call them INTERNAL, without an id.
+//! * It turns bytes that are not a message into INVALID_ARGUMENT; tonic would return INTERNAL, without an id.
 //! * It ends a call whose deadline has passed.
-//! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets
-//!   its answer.
+//! * While the server drains, it refuses calls and ends streams that have nothing to send. A call in progress gets its
+//!   answer.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -51,13 +51,13 @@ use crate::service::status::{Refusal, count};
 use crate::service::{Busy, CallContext, NetworkLimits};
 use crate::wire;
 
-/// The layer: wraps the router of all gRPC services.
+/// The layer, which wraps the router of all gRPC services.
 #[derive(Clone, Debug)]
 pub(super) struct CallLayer {
     around: Arc<Around>,
 }
 
-/// A router with the layer around it.
+/// A router wrapped in the layer.
 #[derive(Clone, Debug)]
 pub(super) struct Calls<S> {
     inner: S,
@@ -78,8 +78,8 @@ struct Around {
 }
 
 impl CallLayer {
-    /// A layer that refuses calls once `drain` is cancelled, and always refuses calls without one of the tokens. With
-    /// `traces` it sends a span of each call to a collector.
+    /// Creates a layer that refuses calls once `drain` is cancelled, and calls without one of the tokens. With `traces`
+    /// it sends a span of each call to a collector.
     pub(super) fn new(
         drain: CancellationToken,
         tokens: Tokens,
@@ -100,7 +100,7 @@ impl CallLayer {
     }
 }
 
-/// Wraps any service in this layer, as if all its requests came over one connection.
+/// Wraps a service in this layer, as if all its requests came over one connection.
 pub fn around_calls<S, R>(
     service: S,
     tokens: Tokens,
@@ -177,7 +177,7 @@ where
             party = caller.clone().party(party);
             parts.extensions.insert(caller);
             parts.extensions.insert(limits);
-            // A call with one answer is over soon, and what it did cannot be undone.
+            // A call with one answer ends soon, and its effects cannot be undone.
             removed = Some(token_removed).filter(|_| record.method.answers_stream);
         }
         let takes = record.method.takes;
@@ -206,7 +206,7 @@ where
                 }
                 Some(Ok(Ok(mut response))) => {
                     call.scope(|| complete(response.headers_mut()));
-                    // An answer without a body has its code in the headers.
+                    // An answer without a body has its status code in the headers.
                     record.end(code_of(response.headers()));
                     let busy = response.extensions().get::<Busy>().cloned();
                     let ending = Ending { drain: around.drain.clone(), deadline, removed, busy };
@@ -223,7 +223,7 @@ where
     }
 }
 
-/// Waits for a future until the deadline of the call, if it has one.
+/// Waits for a future until the call's deadline, if any.
 async fn in_time<F: Future>(deadline: Option<Instant>, work: F) -> Option<F::Output> {
     match deadline {
         Some(deadline) => tokio::time::timeout_at(deadline.into(), work).await.ok(),
@@ -232,8 +232,8 @@ async fn in_time<F: Future>(deadline: Option<Instant>, work: F) -> Option<F::Out
 }
 
 impl Around {
-    /// Identifies the caller, if callers need tokens, and reserves what the call holds until its end; or refuses the
-    /// call.
+    /// Identifies the caller if callers need tokens, and reserves what the call holds until its end. Otherwise refuses
+    /// the call.
     fn admit(
         &self,
         path: &str,
@@ -251,10 +251,10 @@ impl Around {
         Ok((pass, held, room))
     }
 
-    /// Identifies the caller, if callers need tokens.
+    /// Identifies the caller if callers need tokens.
     fn pass(&self, path: &str, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         if path.starts_with("/grpc.") {
-            return Ok(None); // health and reflection are public, and health is how draining shows
+            return Ok(None); // health and reflection are public, and health shows that the server drains
         }
         let pass = self.tokens.admit(headers)?;
         if self.drain.is_cancelled() {

@@ -1,9 +1,9 @@
-//! Status codes of calls: their names, and how to find the code of an answer.
+//! Status codes of calls: their names, and where answers contain them.
 
 use axum::http::HeaderMap;
 use tonic::Code;
 
-/// Canonical names by number.
+/// Canonical names, by number.
 pub(super) const CODES: [&str; 17] = [
     "OK",
     "CANCELLED",
@@ -24,7 +24,7 @@ pub(super) const CODES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// The status code of an answer: in its trailers, or in its headers if it has no body.
+/// The status code of an answer, from its trailers, or from its headers if it has no body.
 pub(super) fn code_of(headers: &HeaderMap) -> Option<Code> {
     headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))
 }

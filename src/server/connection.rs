@@ -1,9 +1,9 @@
 //! A connection: the state that its calls share, and its deadlines.
 //!
 //! A client can hold a connection and send nothing, in the middle of a TLS handshake or after a request. It can also
-//! leave an answer unread forever and still answer HTTP/2's pings. No call notices that, because HTTP/2 asks a call
-//! for more only when the client has room for more. So the connection itself checks its [`Deadlines`], whenever it is
-//! read or written and when the next deadline is due.
+//! leave an answer unread forever and still answer HTTP/2's pings. No call notices that, because HTTP/2 asks a call for
+//! more only when the client has room for more. So the connection itself checks its [`Deadlines`] at every read and
+//! write, and when the next deadline is due.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -31,7 +31,7 @@ use crate::wire::limits::{CONNECTION_MEMORY, OWN_CALLS, OWN_MEMORY};
 /// Limit on log lines about closed connections.
 static LINES: Brake = Brake::new(20);
 
-/// Why a connection may be closed, as the metrics name it.
+/// Reasons for closing a connection, as labels of the metrics.
 pub(super) const CLOSED_FOR: [&str; 3] = ["no_request", "idle", "unread_answer"];
 
 /// State shared by all connections of a server.
@@ -43,7 +43,7 @@ pub(super) struct Network {
     pub calls: Arc<Budget>,
     requests: Arc<Budget>,
     answers: Arc<Budget>,
-    /// How long an answer may stay unread while memory for answers is scarce.
+    /// Longest time that an answer may stay unread while memory for answers is scarce.
     max_unread: Duration,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Network {
 pub(super) struct TcpConnection {
     stream: TcpStream,
     peer: Peer,
-    /// Fires when the deadlines must be checked next.
+    /// Wakes the task when the next deadline is due.
     alarm: Pin<Box<Sleep>>,
     /// Places among all connections, and among those of the address.
     _places: (Share, Place),
     _counted: Counted,
 }
 
-/// A connection in the metrics, for as long as it is open.
+/// Counts a connection in the metrics as long as it is open.
 #[derive(Debug)]
 struct Counted(Gauge);
 
@@ -72,7 +72,7 @@ struct Shared {
     party: Party,
     /// Calls in progress.
     calls: Arc<Budget>,
-    /// Bytes of messages that the calls have announced and not ended.
+    /// Bytes of request messages in transit, by their announced lengths.
     requests: Arc<Budget>,
     /// Bytes of unread answers.
     answers: Arc<Budget>,
@@ -96,27 +96,27 @@ impl Drop for Counted {
     }
 }
 
-/// Recent events of a connection.
+/// Recent activity of a connection.
 #[derive(Debug)]
 struct Life {
-    /// Whether a request has come.
+    /// Whether a request has arrived.
     greeted: bool,
-    /// When the connection was made, or when its last call ended.
+    /// Time when the connection opened, or when its last call ended.
     quiet_since: Instant,
     num_calls: u32,
     next_id: u64,
-    /// The calls that wait for the client to read, and since when.
+    /// Calls that wait for the client to read, and the start of each wait.
     unread: BTreeMap<u64, Instant>,
 }
 
-/// A call in progress; the connection is not idle while it exists.
+/// A call in progress. While it exists, the connection is not idle.
 #[derive(Debug)]
 pub(super) struct Calling {
     peer: Peer,
     id: u64,
 }
 
-/// Why a connection is closed.
+/// The reason for closing a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Overdue {
     FirstRequest,
@@ -157,7 +157,7 @@ impl Network {
         }))
     }
 
-    /// Bytes of requests and of answers that are currently held.
+    /// Bytes held for requests and for answers.
     pub(super) fn memory(&self) -> (u64, u64) {
         (self.requests.taken(), self.answers.taken())
     }
@@ -166,12 +166,12 @@ impl Network {
 impl TcpConnection {
     pub(super) fn new(stream: TcpStream, network: &Network, places: (Share, Place)) -> TcpConnection {
         let peer = network.peer();
-        // The first look says when to look again.
+        // The first poll sets the alarm.
         let alarm = Box::pin(sleep_until(Instant::now().into()));
         TcpConnection { stream, peer, alarm, _places: places, _counted: Counted::new() }
     }
 
-    /// Fails if a deadline has passed; else wakes the task when the next one is due.
+    /// Fails if a deadline has passed. Otherwise sets the alarm to the next one.
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         while self.alarm.as_mut().poll(cx).is_ready() {
             let next = self.peer.check(Instant::now()).map_err(|overdue| {
@@ -192,17 +192,17 @@ impl Peer {
     /// The connection of a request.
     ///
     /// # Panics
-    /// If the request came on a connection of another server.
+    /// If the request did not come over a connection of this server.
     pub(super) fn of(extensions: &Extensions) -> &Peer {
         extensions.get::<Peer>().expect("the server serves its own connections")
     }
 
-    /// The party that the calls of this connection belong to.
+    /// The party of this connection's calls.
     pub(super) fn party(&self) -> Party {
         self.0.party.clone()
     }
 
-    /// Budget of calls in progress.
+    /// Budget of concurrent calls.
     pub(super) fn calls(&self) -> &Arc<Budget> {
         &self.0.calls
     }
@@ -236,13 +236,13 @@ impl Peer {
         Calling { peer: self.clone(), id: life.next_id }
     }
 
-    /// When to check again, unless a deadline has passed.
+    /// The time of the next check, or the deadline that has passed.
     fn check(&self, now: Instant) -> Result<Instant, Overdue> {
         let Deadlines { first_request, idle, answer, .. } = self.0.deadlines;
         let soonest = answer.min(self.0.max_unread);
         let answer = if self.0.answers.is_scarce() { soonest } else { answer };
         let life = self.life();
-        // A wait that begins later is due later than this, even if room becomes scarce.
+        // No wait that starts later can be due before this time, even if room becomes scarce.
         let mut next = now + soonest.min(idle);
         if life.num_calls == 0 {
             let (patience, overdue) =

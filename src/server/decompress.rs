@@ -1,9 +1,9 @@
-//! Compressed requests: bounds on their size, and on how long a thread works on them.
+//! Compressed requests: limits on their size, and on how long a thread works on them.
 //!
-//! 65 KB can expand to 64 MiB, which takes a tenth of a second. So the server decompresses messages here and not in
-//! tonic. Messages that are or become large are decompressed in slices, on the threads for long calls, which callers
-//! share fairly. Their memory is reserved, as they grow, from the connection's budget for requests. Small messages,
-//! as learners send, are decompressed where they arrive.
+//! 65 KB can expand to 64 MiB, which takes a tenth of a second. So this file decompresses messages, not tonic. Large
+//! messages are decompressed in slices, on the threads for long calls, which callers share fairly. Their memory is
+//! reserved, as they grow, from the connection's budget for requests. Small messages, as learners send, are
+//! decompressed where they arrive.
 
 use std::future::Future;
 use std::io::Read;
@@ -25,15 +25,15 @@ use crate::service::CallContext;
 use crate::service::budget::{Budget, Share};
 use crate::service::status::Refusal;
 
-/// Bytes that are decompressed where they arrive, compressed or not: a tenth of a millisecond.
+/// Bytes that are decompressed where they arrive, compressed or not. This takes a tenth of a millisecond.
 const INLINE: usize = 64 << 10;
-/// Bytes to decompress before other callers have a turn: one or two milliseconds.
+/// Bytes to decompress before other callers have a turn. This takes one or two milliseconds.
 const SLICE: usize = 1 << 20;
-/// Limit on the window of a zstd message, as a power of two: 8 MiB, the largest of any level but the `--ultra` ones.
-/// The decoder allocates this much before it reads a byte.
+/// Largest window of a zstd message, as a power of two: 8 MiB, which suffices for all levels except `--ultra`. The
+/// decoder allocates this much before it reads a byte.
 const MAX_WINDOW_LOG: u32 = 23;
 
-/// Compression of the messages of a request.
+/// Compression of a request's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Gzip,
@@ -41,7 +41,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Removes the encoding from the headers of a request, if it is supported. Leaves other encodings for tonic to
+    /// Removes a supported encoding from the headers of a request and returns it. Leaves other encodings for tonic to
     /// refuse.
     pub(super) fn take(headers: &mut HeaderMap) -> Option<Encoding> {
         let encoding = match headers.get("grpc-encoding")?.as_bytes() {
@@ -62,14 +62,14 @@ pub(super) struct Decompressed {
     lane: Lane,
     budget: Arc<Budget>,
     max_bytes: u32,
-    /// Twice the size of the largest decompressed message: once here, and once in tonic's buffer.
+    /// Reserves twice the size of the largest decompressed message: once for this file, and once for tonic's buffer.
     largest: Share,
     call: Arc<CallContext>,
-    /// Bytes that have arrived and are not passed on yet.
+    /// Bytes that have arrived but are not passed on yet.
     arrived: BytesMut,
     /// Bytes to pass on unchanged.
     plain: usize,
-    /// The rest of a decompressed message, and whether other calls had a turn since the last part.
+    /// The rest of a decompressed message. The next field tells whether other calls had a turn since the last part.
     rest: Bytes,
     rested: bool,
     working: Option<oneshot::Receiver<Result<Work, Status>>>,
@@ -102,7 +102,7 @@ impl Decompressed {
         }
     }
 
-    /// The next part of the arrived bytes; nothing if more must arrive or a message is being decompressed.
+    /// The next part of the arrived bytes; `None` if more must arrive or a message is being decompressed.
     fn next(&mut self) -> Result<Option<Bytes>, Status> {
         loop {
             if self.plain > 0 && !self.arrived.is_empty() {
@@ -135,7 +135,7 @@ impl Decompressed {
         }
     }
 
-    /// The message as it would have arrived uncompressed.
+    /// The message in the form of an uncompressed one.
     fn finish(&mut self, work: Work) -> Bytes {
         let Work { mut message, share, .. } = work;
         let length = message.len() - PREFIX;
@@ -158,7 +158,7 @@ impl http_body::Body for Decompressed {
         let this = &mut *self;
         loop {
             if !this.rest.is_empty() {
-                // tonic copies each part, and the thread does nothing else meanwhile.
+                // tonic copies each part, which occupies the thread, so let other tasks run between two parts.
                 this.rested = !this.rested;
                 if this.rested {
                     cx.waker().wake_by_ref();
@@ -181,7 +181,7 @@ impl http_body::Body for Decompressed {
                 continue;
             }
             if this.ended {
-                // The rest is the beginning of a message, which tonic refuses.
+                // The rest is the start of a message, which tonic refuses.
                 let rest = std::mem::take(&mut this.arrived).freeze();
                 return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
             }
@@ -201,11 +201,11 @@ impl Drop for Decompressed {
     }
 }
 
-/// A message in decompression.
+/// A message during decompression.
 #[derive(Debug)]
 struct Work {
     source: Source,
-    /// The prefix of a message, and its decompressed bytes so far.
+    /// Prefix of the message, and its decompressed bytes so far.
     message: Vec<u8>,
     max_bytes: usize,
     share: Share,
@@ -245,14 +245,14 @@ impl Work {
         Ok(Work { source, message: vec![0; PREFIX], max_bytes: max_bytes as usize, share: budget.share() })
     }
 
-    /// Decompresses up to `bytes` more; returns whether that was the rest.
+    /// Decompresses up to `bytes` more. Returns whether the message is complete.
     fn go_on(&mut self, bytes: usize) -> Result<bool, Status> {
         let aim = (self.message.len() + bytes).min(PREFIX + self.max_bytes + 1);
         if self.message.capacity() < aim {
-            // Doubles, as vectors grow, but counts it first.
+            // Doubles the capacity, like a vector, but reserves it first.
             let wanted = aim.max(2 * self.message.capacity()).min(PREFIX + self.max_bytes + 1);
             if wanted > INLINE + PREFIX {
-                // The old memory beside the new one, while it is copied.
+                // Copying needs the old memory and the new one at the same time.
                 self.hold(wanted)?;
             }
             self.message.reserve_exact(wanted - self.message.len());
@@ -269,8 +269,8 @@ impl Work {
         Ok(is_rest)
     }
 
-    /// Reserves memory for `bytes` more and for the decoder's window, so the budget limits the number of decoders at
-    /// work.
+    /// Reserves memory for `bytes` more and for the decoder's window, so that the budget limits the number of active
+    /// decoders.
     fn hold(&mut self, bytes: usize) -> Result<(), Status> {
         let all = (self.message.capacity() + bytes) as u64 + (1 << MAX_WINDOW_LOG);
         self.share.grow_to(all).map_err(|spent| no_room(all, spent))

@@ -1,11 +1,11 @@
-//! Opens files without waiting.
+//! Opens files without blocking.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file for reading. Opening a pipe would wait until something writes to it, possibly forever, so
-/// anything but a regular file is an error.
+/// Opens a regular file for reading. Anything else is an error: opening a pipe would wait, possibly forever, until
+/// something writes to it.
 ///
 /// # Errors
 /// If the file cannot be opened, or is not a regular file.

@@ -1,10 +1,10 @@
 //! The entrance: steps from native gRPC clients go straight to their service, everything else through the router.
 //!
-//! Learners call `EnvironmentService` tens of thousands of times per second. Looking up the route by path, checking
-//! the origin of pages and translating gRPC-Web take a fifth of the instructions of such a call, always with the same
-//! outcome. Both ways pass [`CallLayer`](super::calls::CallLayer), which does what the server does around every call.
+//! Learners call `EnvironmentService` tens of thousands of times per second. Looking up the route by path, checking the
+//! origin of pages and translating gRPC-Web would take a fifth of the instructions of such a call, always with the same
+//! outcome. Both paths pass [`CallLayer`](super::calls::CallLayer), which does the work around every call.
 //!
-//! Before either, a request must name this server as its [host](super::hosts), and must not come from a page of a
+//! On both paths, a request must name this server as its [host](super::hosts), and must not come from a page of a
 //! foreign [origin](super::origins).
 
 use std::convert::Infallible;
@@ -29,7 +29,7 @@ use crate::service::Environments;
 use crate::service::status::{Refusal, count};
 use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
 
-/// The two ways: straight and through the router.
+/// The entrance with its two paths: straight and through the router.
 #[derive(Clone, Debug)]
 pub(super) struct Front {
     pub environments: Calls<EnvironmentServiceServer<Environments>>,
@@ -44,7 +44,7 @@ impl Service<Request<Body>> for Front {
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(())) // as both ways always are
+        Poll::Ready(Ok(())) // both paths are always ready
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
@@ -59,10 +59,11 @@ impl Service<Request<Body>> for Front {
         }
         let peer = Peer::of(request.extensions()).clone();
         peer.touch();
-        // A call takes its place and its room itself.
+        // A gRPC call takes its place and its memory itself.
         let place = if is_call(request.headers()) { None } else { Some(peer.calls().take(1)) };
         let Ok(place) = place.transpose() else { return Box::pin(std::future::ready(Ok(full()))) };
-        // Calls behind the router are caught one by one; a panic in a page or a layer costs only its own answer.
+        // The layer catches panics of calls one by one; this catches a panic in a page or a layer, which fails only its
+        // own answer.
         let answer = catch_unwind(AssertUnwindSafe(|| self.router.call(request)));
         Box::pin(async move {
             let Ok(Ok(response)) = caught(answer).await else {
@@ -77,13 +78,13 @@ impl Service<Request<Body>> for Front {
     }
 }
 
-/// The answer to a request for a page when there is no place or no room for it.
+/// The answer to a page request when no place or no memory is left.
 fn full() -> Response<Body> {
     let text = "the server has no room for this answer; try again shortly\n";
     (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")], text).into_response().map(Body::new)
 }
 
-/// The refusal of a request to another host: a status for gRPC, text for everything else.
+/// The refusal of a request to another host: a status for gRPC, text for other requests.
 fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
     let refusal = Refusal::UnknownHost { host };
     if is_call(headers) {
@@ -94,7 +95,7 @@ fn wrong_host(host: String, headers: &HeaderMap) -> Response<Body> {
     response
 }
 
-/// The refusal of a request from a page: browsers show its status, and no page can read more.
+/// The refusal of a request from a foreign page. Browsers show its status, and hide the rest from the page.
 fn wrong_origin(origin: &str) -> Response<Body> {
     count("UNKNOWN_ORIGIN");
     let text = format!("pages of {origin:?} may not call this server; --allow-origin names those that may\n");

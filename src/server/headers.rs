@@ -7,7 +7,7 @@ use tonic::body::Body;
 
 use crate::wire::pb::environment_service_server::SERVICE_NAME;
 
-/// Refuses a request that does not declare gRPC, with an HTTP status: its client speaks nothing else.
+/// Refuses a request that does not declare gRPC with an HTTP status, because its client may not understand gRPC.
 pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     let rest = kind.strip_prefix(b"application/grpc");
@@ -21,15 +21,15 @@ pub(super) fn wrong_type(headers: &HeaderMap) -> Option<Response<Body>> {
     Some(response)
 }
 
-/// Bytes of a header besides its name and its value: its entry in the map.
+/// Bytes of a header in addition to its name and its value: its entry in the map.
 const HEADER_BYTES: usize = 160;
 
-/// Bytes of memory of headers, with the frames that they came in.
+/// Memory of headers, including the frames that carried them.
 pub(super) fn weight(headers: &HeaderMap) -> u64 {
     headers.iter().map(|(name, value)| (HEADER_BYTES + 2 * (name.as_str().len() + value.len())) as u64).sum()
 }
 
-/// The caller's timeout, from the headers: up to eight digits and a unit.
+/// The caller's timeout in the headers: up to eight digits and a unit.
 pub fn timeout(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -55,15 +55,14 @@ pub fn goes_straight(path: &str, headers: &HeaderMap) -> bool {
     is_of(SERVICE_NAME, path) && is_grpc(headers)
 }
 
-/// Whether this is the path of a method of a service.
+/// Whether a path names a method of this service.
 pub(super) fn is_of(service: &str, path: &str) -> bool {
     path.strip_prefix('/')
         .and_then(|path| path.strip_prefix(service))
         .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether the client is a program and not a page in a browser: browsers send an origin, and cannot speak gRPC
-/// themselves.
+/// Whether the client is a native gRPC program. A page in a browser sends an origin, and cannot use native gRPC.
 fn is_grpc(headers: &HeaderMap) -> bool {
     let kind =
         headers.get(header::CONTENT_TYPE).and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"));

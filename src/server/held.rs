@@ -1,5 +1,5 @@
-//! Shares of budgets that a call, or a request for a page, holds: its place, and the memory of its answers until the
-//! connection has written them.
+//! Resources that a call, or a request for a page, holds: its place, and the memory of its answers until the connection
+//! has written them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::service::answers::Answers;
 use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
-/// Shares that a call holds until it ends.
+/// Resources that a call holds until it ends.
 #[derive(Debug)]
 pub(super) struct Held {
     pub answers: Answers,
-    /// Memory of the answer that left last.
+    /// Memory of the answer that was passed to the connection last.
     leaving: Option<Arc<Share>>,
     calling: Calling,
     _place: Share,
@@ -29,7 +29,7 @@ impl Held {
     /// Takes a place among the calls in progress, and `room` bytes for small answers.
     ///
     /// # Errors
-    /// If there is no place or too little memory.
+    /// If no place is free or too little memory is left.
     pub fn take(peer: &Peer, room: u64) -> Result<Held, Status> {
         let full = |spent: Spent| Refusal::CallLimit { limit: spent.limit };
         let place = peer.calls().take(1).map_err(full)?;
@@ -51,8 +51,8 @@ impl Held {
         }
     }
 
-    /// Attaches memory to data, which releases it when the connection has written the last byte. If gRPC-Web turns
-    /// the data into text on the way, the call keeps the memory until the connection asks for more.
+    /// Attaches memory to data, which releases it once the connection has written the last byte. If gRPC-Web converts
+    /// the data to text on the way, the call keeps the memory until the connection asks for more.
     pub fn leave(&mut self, frame: Frame<Bytes>) -> Frame<Bytes> {
         frame.map_data(|data| {
             self.leaving = self.answers.leave(data.len() as u64).map(Arc::new);
@@ -64,7 +64,7 @@ impl Held {
     }
 }
 
-/// The answer to a request that is not a call, with its memory, and its place among the calls in progress.
+/// The answer to a request that is not a call, with its memory and its place.
 #[derive(Debug)]
 pub(super) struct PlainAnswer {
     body: Body,
@@ -75,7 +75,7 @@ impl PlainAnswer {
     /// Reserves the memory of an answer.
     ///
     /// # Errors
-    /// If there is too little memory.
+    /// If too little memory is left.
     pub fn new(body: Body, peer: &Peer, place: Share) -> Result<PlainAnswer, Spent> {
         let bytes = http_body::Body::size_hint(&body).exact().unwrap_or(0);
         let room = peer.answers().take(bytes)?;
@@ -105,7 +105,7 @@ impl http_body::Body for PlainAnswer {
     }
 }
 
-/// Bytes of an answer between the call and the connection.
+/// Bytes of an answer on their way from the call to the connection.
 struct Leaving<R> {
     data: Bytes,
     _rooms: R,

@@ -1,18 +1,18 @@
 //! The host names that requests may use.
 //!
-//! A page can make a browser believe that the page's own host has the address of this server (DNS rebinding). The
-//! page and the server then have the same origin, and the browser lets the page call and read the answers. The host
-//! in the request reveals this, because it is still the page's.
+//! A page can make a browser believe that the page's own host has the address of this server (DNS rebinding). Page and
+//! server then have the same origin, and the browser lets the page call the server and read the answers. The host in
+//! the request reveals the attack, because it is still the page's.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 use axum::http::{Request, header};
 
-/// Allowed values of the `Host` or `:authority` of a request, ignoring its port.
+/// Allowed values of a request's `Host` or `:authority`, ignoring the port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
-    /// This machine: `localhost`, addresses of the loopback, and these names.
+    /// This machine: `localhost`, loopback addresses, and the listed names.
     Local(Vec<String>),
     /// Any host.
     Any,
@@ -44,7 +44,7 @@ pub(super) fn host_of<B>(request: &Request<B>) -> Option<Authority> {
     request.uri().authority().cloned().or_else(header)
 }
 
-/// Whether `host` is a name or an address by which a machine calls itself.
+/// Whether `host` is a name or an address by which a machine refers to itself.
 pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())

@@ -1,5 +1,4 @@
-//! New connections: the limits on them, in total and per address, and what happens if the system runs out of
-//! descriptors.
+//! New connections: the limits on them, in total and per address, and how to survive a lack of file descriptors.
 //!
 //! The server accepts a connection beyond a limit and closes it at once, so that its client does not wait in vain.
 //! Without free descriptors it cannot accept any connection, not even to close it, so it keeps one descriptor in
@@ -23,21 +22,21 @@ use super::connection::{Network, TcpConnection};
 use super::tls::{Connection, Tls};
 use crate::service::metrics::CONNECTIONS_REFUSED;
 
-/// How long the server waits before it accepts again after the system refused.
+/// Time until the server tries to accept again after the system has refused.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Connections closed between two pauses.
+/// Most connections closed between two pauses.
 const SHED: usize = 64;
-/// The shortest time between two log lines about refused connections.
+/// Shortest time between two log lines about refused connections.
 const LOG_INTERVAL: Duration = Duration::from_secs(5);
 
 const LIMIT: &str = "limit";
 const ADDRESS_LIMIT: &str = "address_limit";
 const NO_DESCRIPTORS: &str = "no_descriptors";
-/// Why a connection may be refused, as the metrics name it.
+/// Reasons for refusing a connection, as labels of the metrics.
 pub(super) const REFUSED_FOR: [&str; 3] = [LIMIT, ADDRESS_LIMIT, NO_DESCRIPTORS];
 
-/// The connections of a listener, as they arrive. The stream has no end and no errors: a broken connection is no
-/// reason to stop, and missing resources may become available again.
+/// The stream of new connections of a listener. It has no end and no errors: a broken connection is no reason to stop,
+/// and missing resources may become available again.
 #[derive(Debug)]
 pub(super) struct Incoming {
     listener: TcpListener,
@@ -45,7 +44,7 @@ pub(super) struct Incoming {
     tls: Option<Tls>,
     reserve: Option<File>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// Refused connections since the last log line, and the time of that line.
+    /// Number of refused connections since the last log line, and the time of that line.
     refused: u64,
     logged: Option<Instant>,
 }
@@ -55,7 +54,7 @@ impl Incoming {
         Incoming { listener, network, tls, reserve: reserve(), pause: None, refused: 0, logged: None }
     }
 
-    /// Records a refused connection, with its address if that is the reason.
+    /// Notes a refused connection, and its address if that is the reason.
     fn refuse(&mut self, reason: &'static str, address: Option<IpAddr>, error: Option<&io::Error>) {
         metrics::counter!(CONNECTIONS_REFUSED, "reason" => reason).increment(1);
         self.refused += 1;
@@ -68,7 +67,7 @@ impl Incoming {
         }
     }
 
-    /// Gives up the reserve for a moment to close waiting connections.
+    /// Releases the reserve for a moment to close waiting connections.
     fn shed(&mut self, error: &io::Error, cx: &mut Context<'_>) {
         self.refuse(NO_DESCRIPTORS, None, Some(error));
         if self.reserve.take().is_some() {
@@ -104,7 +103,7 @@ impl Stream for Incoming {
                         self.refuse(ADDRESS_LIMIT, Some(peer.ip()), None);
                         continue;
                     };
-                    // Without it, the system delays small answers by 40 ms.
+                    // Without this, the system delays small answers by 40 ms.
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "a connection that has ended already");
                     }
@@ -118,7 +117,7 @@ impl Stream for Incoming {
     }
 }
 
-/// Whether the error ended only this connection before it was accepted, and others may follow.
+/// Whether the error affected only a single connection before it was accepted, and others may follow.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

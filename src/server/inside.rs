@@ -1,8 +1,8 @@
 //! The services in this process, without a port.
 //!
-//! A program that plays and learns in one process needs neither sockets nor HTTP/2. Its calls are the same messages, and
-//! they pass the same layer and reach the same services as calls over a connection, so a caller can move to a server and
-//! back without noticing anything but the time.
+//! A program that plays and learns in one process needs neither sockets nor HTTP/2. Its calls are the same messages,
+//! and pass the same layer and services as calls over a connection. So a caller can move to a server and back, and only
+//! the speed changes.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,26 +25,26 @@ use crate::service::{Direct, Environments, Evaluations, reap_forever};
 use crate::wire::pb::environment_service_server::EnvironmentServiceServer;
 use crate::wire::pb::evaluation_service_server::{self, EvaluationServiceServer};
 
-/// The services of this process, as a service of HTTP requests with gRPC bodies. Clones share their sessions.
+/// The services in this process, as a service for HTTP requests with gRPC bodies. Clones share their sessions.
 #[derive(Clone, Debug)]
 pub struct Inside {
     sessions: Environments,
     environments: Calls<EnvironmentServiceServer<Environments>>,
     evaluations: Calls<EvaluationServiceServer<Evaluations>>,
-    /// All calls share one connection's budgets.
+    /// The connection whose budgets all calls share.
     peer: Peer,
     _upkeep: Arc<AbortOnDropHandle<()>>,
 }
 
 impl Inside {
-    /// Starts the services. Of the settings, those about the port have no effect: address, TLS, tokens, hosts, origins,
-    /// the page, and the folder for sessions.
+    /// Starts the services. Settings about the port have no effect: address, TLS, tokens, hosts, origins, the page, and
+    /// the folder for sessions.
     ///
     /// # Errors
     /// If the threads cannot be started, or the system has no random numbers.
     ///
     /// # Panics
-    /// Outside a tokio runtime, which runs the leases of sessions.
+    /// Outside a tokio runtime, which the leases of sessions need.
     pub fn start(config: &ServerConfig) -> Result<Inside, ServerError> {
         getrandom::u64().map_err(ServerError::Randomness)?;
         let services = Services::new(config)?;
@@ -70,7 +70,7 @@ impl Inside {
     /// A session by its name, for steps without messages.
     ///
     /// # Errors
-    /// If there is no such session.
+    /// If no such session exists.
     pub fn session(&self, name: &str) -> Result<Direct, Status> {
         self.sessions.direct(name)
     }
@@ -82,7 +82,7 @@ impl Service<Request<Body>> for Inside {
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(())) // as both services always are
+        Poll::Ready(Ok(())) // both services are always ready
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {

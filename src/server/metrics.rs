@@ -16,11 +16,11 @@ use crate::engine::RULES_VERSION;
 use crate::pool::PoolActivity;
 use crate::service::metrics as names;
 
-/// Upper bounds of the histogram buckets for the duration of calls, in seconds: from a step of one environment to an
-/// evaluation of several minutes.
+/// Upper bounds of the buckets for durations of calls, in seconds: from a step of one environment to an evaluation of
+/// several minutes.
 const BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0, 100.0];
 
-/// How often measurements are folded into their buckets; they accumulate in between.
+/// Interval at which measurements are folded into their buckets.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Current activity of a server.
@@ -42,12 +42,12 @@ pub(super) struct Activity {
     pub request_bytes: u64,
     /// Bytes of unread answers.
     pub answer_bytes: u64,
-    /// When the certificate of the server expires, if it has one, in seconds since 1970.
+    /// Expiry time of the server's certificate, in seconds since 1970, if it has one.
     pub certificate_expiry: Option<u64>,
     pub pools: [Threads; 2],
 }
 
-/// A pool of threads and its activity.
+/// A thread pool and its activity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threads {
     pub pool: &'static str,
@@ -55,7 +55,7 @@ pub(super) struct Threads {
     pub activity: PoolActivity,
 }
 
-/// The process' metrics, installed by the first server in it; several servers in one process count together.
+/// The metrics of the process, installed by its first server. Several servers in one process count together.
 fn handle() -> &'static PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE.get_or_init(|| {
@@ -65,11 +65,11 @@ fn handle() -> &'static PrometheusHandle {
             .build_recorder();
         let handle = recorder.handle();
         if metrics::set_global_recorder(recorder).is_err() {
-            // A program that embeds the server keeps its own recorder, which gets our numbers.
+            // A program that embeds the server keeps its recorder, which gets our numbers.
             tracing::warn!("the process has a metrics recorder already; /metrics stays empty");
         }
         names::describe();
-        // Events that have not happened yet are zero from the start, so that the first one shows as a change.
+        // Events that have not happened yet are zero from the start, so that the first one appears as a change.
         for metric in names::METRICS {
             if metric.kind == names::MetricKind::Counter
                 && metric.labels.is_empty()
@@ -78,7 +78,7 @@ fn handle() -> &'static PrometheusHandle {
                 counter!(metric.name).increment(0);
             }
         }
-        // Of the refusals only those that are bugs: an alert waits for the first one.
+        // Refusals are zero from the start only for bugs: an alert waits for the first one.
         counter!(names::REFUSALS, "reason" => CODES[Code::Internal as usize]).increment(0);
         for reason in REFUSED_FOR {
             counter!(names::CONNECTIONS_REFUSED, "reason" => reason).increment(0);
@@ -95,7 +95,7 @@ fn handle() -> &'static PrometheusHandle {
     })
 }
 
-/// Installs the recorder, so that every later measurement is counted.
+/// Installs the recorder, so that it counts every later measurement.
 pub(super) fn install() {
     handle();
 }
@@ -136,7 +136,7 @@ pub(super) fn render(activity: Activity) -> String {
     }
     let mut text = handle.render();
     if let Some(seconds) = process.cpu {
-        // The recorder's counters are whole numbers.
+        // The recorder's counters are integers.
         let metric = names::METRICS.iter().find(|metric| metric.name == names::PROCESS_CPU).expect("a row");
         let names::Metric { name, kind, help, .. } = metric;
         let kind = kind.name();
@@ -145,7 +145,7 @@ pub(super) fn render(activity: Activity) -> String {
     text
 }
 
-/// Folds the single measurements of histograms into their buckets periodically, and never returns.
+/// Periodically folds the single measurements of histograms into their buckets; never returns.
 pub(super) async fn keep_small() -> Infallible {
     let mut interval = tokio::time::interval(UPKEEP_INTERVAL);
     loop {

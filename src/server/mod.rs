@@ -1,16 +1,15 @@
-//! The server: one port, from the socket to the services and its shutdown.
+//! The server: one port, from the socket to the services, and its shutdown.
 //!
 //! One port serves three kinds of clients: gRPC over HTTP/2; gRPC-Web over HTTP/1.1 or HTTP/2, for pages in browsers;
-//! plain HTTP for `/`, a web page, and `/metrics`, for Prometheus. Health and reflection are services like the
-//! others.
+//! plain HTTP for `/`, a web page, and `/metrics`, for Prometheus. Health and reflection are ordinary services.
 //!
-//! Shutdown is here, because it belongs to the process and not to any call. [`Server::run`] returns a bounded time
-//! after its shutdown future, however many streams are open: health becomes NOT_SERVING, the server refuses new
-//! calls, ends streams between two messages, answers calls in progress, and drops the rest after
+//! Shutdown belongs here, because it concerns the process and not a call. [`Server::run`] returns within a bounded time
+//! after its shutdown future, however many streams are open. Health becomes NOT_SERVING, and the server refuses new
+//! calls. It ends streams between two messages, answers calls in progress, and drops the rest after
 //! [`ServerConfig::drain_timeout`].
 //!
-//! The surprising decision: no service knows of any of this. Everything around a call (counting, the token, panics,
-//! shutdown) is one layer, `calls`, so that a service cannot forget it.
+//! The surprising decision: no service knows about any of this. Everything around a call (counting, the token, panics,
+//! shutdown) is in one layer, `calls`, so that a service cannot forget it.
 
 mod addresses;
 mod call_body;
@@ -87,51 +86,51 @@ pub use traces::CollectorError;
 use traces::Traces;
 pub use training::TrainingCurve;
 
-/// The services that health reports on, besides "" for the whole server.
+/// The services whose health is reported, besides "" for the whole server.
 const SERVICES: [&str; 3] = [
     environment_service_server::SERVICE_NAME,
     evaluation_service_server::SERVICE_NAME,
     dm_env_rpc_server::SERVICE_NAME,
 ];
 
-/// The niceness of the threads for long calls, and of those that play games. The I/O threads have 0: short calls come
+/// Niceness of the threads for long calls, and of those that play games. The I/O threads have 0, so short calls come
 /// first, then long ones, then games.
 const NICENESS: (i32, i32) = (5, 10);
 
-/// The settings of a server. [`ServerConfig::default`] is `tetrion serve` without flags.
+/// Settings of a server. [`ServerConfig::default`] is `tetrion serve` without flags.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Address to listen on; port 0 chooses a free one, which [`Server::local_addr`] returns.
+    /// Address to listen on. Port 0 selects a free port; [`Server::local_addr`] returns it.
     pub listen: SocketAddr,
     /// Threads that play whole games; 0 for one per core.
     pub num_threads: usize,
-    /// Kernel that measures placements. All kernels give equal bytes.
+    /// Kernel that measures placements. All kernels give equal results.
     pub kernel: Kernel,
-    /// The limits on sessions and environments.
+    /// Limits on sessions and environments.
     pub store: StoreLimits,
-    /// Limits on evaluations, and how long their callers may leave answers unread.
+    /// Limits on evaluations, and on how long their answers may stay unread.
     pub evaluations: EvaluationCapacity,
-    /// Time of a call on one core by the server's estimate, except evaluations.
+    /// Longest estimated time of a call on one core, except evaluations.
     pub max_call_work: Duration,
-    /// Connections, calls, and what they hold.
+    /// Limits on connections, calls, and the memory that they hold.
     pub network: NetworkLimits,
-    /// How long open calls may continue after the shutdown has begun.
+    /// Time after the start of the shutdown in which open calls may end.
     pub drain_timeout: Duration,
-    /// The tokens: each call must carry one as `authorization: Bearer TOKEN`. Health and reflection stay open.
+    /// Accepted tokens. Each call must carry one as `authorization: Bearer TOKEN`; health and reflection stay open.
     pub tokens: Tokens,
-    /// The certificate to encrypt with, which can be replaced; without one, connections are plain.
+    /// Certificate for encryption, which can be replaced; `None` for unencrypted connections.
     pub tls: Option<Tls>,
-    /// The origins whose pages may call from a browser.
+    /// Origins whose pages may call from a browser.
     pub origins: Origins,
-    /// The folder for sessions that outlive the server; without one they end with it.
+    /// Folder for sessions that outlive the server; with `None` they end with it.
     pub state: Option<PathBuf>,
-    /// The host names that requests may name.
+    /// Hosts that requests may name.
     pub hosts: Hosts,
     /// Whether `/` shows the page.
     pub page: bool,
-    /// Learning curve of a training in this process, for the page.
+    /// Learning curve of a training run in this process, for the page.
     pub training: Option<TrainingCurve>,
-    /// URL of a collector that receives traces over OTLP; without one tracing is off.
+    /// URL of a collector that receives traces over OTLP; with `None` tracing is off.
     pub otlp: Option<String>,
 }
 
@@ -164,10 +163,10 @@ impl ServerConfig {
     }
 }
 
-/// Why a server could not start or continue.
+/// The reason why a server cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address is taken, or does not belong to this machine.
+    /// The address is in use, or does not belong to this machine.
     #[error("cannot listen on {listen}")]
     Listen {
         /// The configured address.
@@ -175,10 +174,10 @@ pub enum ServerError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The threads that play games could not be started.
+    /// The threads that play games cannot be started.
     #[error("cannot start the threads that play games")]
     Threads(#[from] PoolError),
-    /// The folder for sessions cannot be used, or they could not be written to it.
+    /// The folder for sessions cannot be used, or the sessions cannot be written to it.
     #[error("cannot keep sessions in {}", path.display())]
     State {
         /// The folder.
@@ -186,7 +185,7 @@ pub enum ServerError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The URL of the collector cannot be used.
+    /// The collector's URL cannot be used.
     #[error("cannot send traces")]
     Traces(#[from] CollectorError),
     /// The system has no random numbers, which names of sessions and ids of requests need.
@@ -194,7 +193,7 @@ pub enum ServerError {
     Randomness(#[source] getrandom::Error),
 }
 
-/// A server that listens and does not serve yet; connections wait for [`Server::run`].
+/// A server that listens but does not serve yet. Connections wait for [`Server::run`].
 #[derive(Debug)]
 pub struct Server {
     local_addr: SocketAddr,
@@ -206,13 +205,13 @@ pub struct Server {
     config: ServerConfig,
 }
 
-/// Tells the codec of requests how to charge and refuse them, and where to do long work.
+/// Sets how the codec reserves memory for requests, refuses them, and does long work.
 fn prepare_codec() {
     set_aside(in_place);
     set_gate(Gate { refuse: |error| Refusal::from(error).into(), charge: reception::charge });
 }
 
-/// The services behind the port.
+/// The services that the port serves.
 #[derive(Clone, Debug)]
 struct Services {
     store: Arc<SessionStore>,
@@ -275,11 +274,11 @@ impl Server {
     /// Binds the port, starts the threads, and restores the sessions that the previous server left.
     ///
     /// # Errors
-    /// If the address cannot be bound, the threads cannot be started, or the collector's URL or the folder for sessions cannot
-    /// be used.
+    /// If the address cannot be bound, the threads cannot be started, or the collector's URL or the folder for sessions
+    /// cannot be used.
     pub async fn bind(config: ServerConfig) -> Result<Server, ServerError> {
-        // Where the system has no call for random numbers, they come from a file that the first use opens. No call
-        // should be the first to find that the file is missing, or that all file descriptors are in use.
+        // On systems without a call for random numbers, they come from a file that the first use opens. This use finds
+        // out early if the file is missing, or if all file descriptors are in use.
         getrandom::u64().map_err(ServerError::Randomness)?;
         let listen = config.listen;
         let unbound = |source| ServerError::Listen { listen, source };
@@ -294,13 +293,13 @@ impl Server {
         Ok(Server { local_addr, listener, network, services, state, traces, config })
     }
 
-    /// The address where the server listens, with its actual port.
+    /// The address on which the server listens, with its actual port.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later.
-    /// Then it writes the sessions to their folder, if there is one.
+    /// Serves until `shutdown` completes and open calls have ended, at most [`ServerConfig::drain_timeout`] later. Then
+    /// it writes the sessions to their folder, if any.
     ///
     /// # Errors
     /// If the sessions cannot be written.
@@ -308,8 +307,8 @@ impl Server {
         self.run_until(shutdown, pending()).await
     }
 
-    /// Serves as [`Server::run`] does, and drops the calls that are still open when `hurry` completes. It writes the sessions
-    /// all the same.
+    /// Serves like [`Server::run`], but drops the calls that are still open when `hurry` completes. It still writes the
+    /// sessions.
     ///
     /// # Errors
     /// If the sessions cannot be written.
@@ -373,7 +372,7 @@ impl Server {
     }
 }
 
-/// Everything behind the port.
+/// The routes and layers that serve the port.
 fn app(
     services: Services,
     config: &ServerConfig,
@@ -403,7 +402,7 @@ fn app(
         .prepare()
         .into_axum_router()
         .reset_fallback();
-    // From the outside in: CORS preflights, the translation of gRPC-Web, what the server does around every call.
+    // From the outside in: CORS preflights, translation of gRPC-Web, the layer around every call.
     let around = tower::ServiceBuilder::new()
         .layer(cors(&config.origins))
         .layer(GrpcWebLayer::new())
@@ -439,7 +438,7 @@ async fn set_health(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-/// Does long work of a call while another thread takes over this thread's other tasks.
+/// Runs long work of a call while another thread takes over this thread's other tasks.
 fn in_place(work: &mut dyn FnMut()) {
     let has_others = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     if has_others && CallContext::current().is_some() { tokio::task::block_in_place(work) } else { work() }

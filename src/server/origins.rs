@@ -1,18 +1,18 @@
 //! The origins whose pages may call.
 //!
-//! A browser sends the origin of the page with every call that the page makes, and the page cannot change it. Without
-//! this check a page of another origin could still have a call carried out, because browsers only withhold the
-//! answer. Other programs send no origin.
+//! A browser sends the page's origin with every call from a page, and the page cannot change it. Without this check, a
+//! call from a foreign page would be performed, because browsers only withhold the answer. Other programs send no
+//! origin.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Request, Uri, header};
 
 use super::hosts::{host_of, is_loopback};
 
-/// The origins whose pages may call the server from a browser, besides its own page.
+/// The origins whose pages may call the server from a browser, in addition to its own page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origins {
-    /// Pages that came from the browser's own machine, whatever their port.
+    /// Pages that come from the browser's own machine, on any port.
     #[default]
     Loopback,
     /// Pages of these origins, each as `SCHEME://HOST` or `SCHEME://HOST:PORT`.
@@ -22,7 +22,7 @@ pub enum Origins {
 }
 
 impl Origins {
-    /// Whether a page's origin is among these.
+    /// Whether these origins include a page's origin.
     pub(super) fn have(&self, origin: &HeaderValue) -> bool {
         match self {
             Origins::Loopback => parsed(origin).is_some_and(|uri| uri.host().is_some_and(is_loopback)),
@@ -31,8 +31,7 @@ impl Origins {
         }
     }
 
-    /// The origin of a request if the server refuses it: neither one of these, nor the host that the request is sent
-    /// to.
+    /// The origin of a request if the server refuses it: it is neither one of these, nor the host of the request.
     pub(super) fn refused<B>(&self, request: &Request<B>) -> Option<String> {
         let origins = request.headers().get_all(header::ORIGIN);
         let refused = origins.iter().find(|origin| !self.have(origin) && !is_own(origin, request))?;

@@ -1,8 +1,8 @@
 //! The page at `/`: files that are part of the program, and how browsers get them.
 //!
-//! The sources are in `clients/typescript/page`; `make page` builds the served files, and a test compares the two. To
-//! the server the page is a client that calls with gRPC-Web, with the rights of the token that a person gives it. So
-//! the files themselves are public, like the program.
+//! The sources are in `clients/typescript/page`; `make page` builds the served files, and a test compares both. To the
+//! server the page is a client that calls with gRPC-Web and the rights of the token that its user enters. So the files
+//! themselves are public, like the program.
 
 use std::io::Read;
 use std::sync::LazyLock;
@@ -14,8 +14,8 @@ use axum::routing::get;
 use flate2::read::GzDecoder;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Content security policy of the page: its own script, style sheet and picture, and calls to its own server. No
-/// markup from strings, no frames around it, nothing from other hosts.
+/// Content security policy of the page: its own script, style sheet and picture, and calls to its own server. It
+/// forbids markup from strings, frames around the page, and anything from other hosts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
@@ -27,7 +27,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (header::REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    // It may be kept, and is asked for again each time: a new program brings a new page.
+    // Browsers may store the file but must ask again each time, because a new program brings a new page.
     (header::CACHE_CONTROL, "no-cache"),
     (header::VARY, "accept-encoding"),
 ];
@@ -36,10 +36,9 @@ const HEADERS: [(HeaderName, &str); 7] = [
 struct Asset {
     path: &'static str,
     kind: &'static str,
-    /// The file's bytes, compressed when the program was built.
+    /// The compressed bytes, made when the program was built.
     gzip: &'static [u8],
-    /// The file's uncompressed bytes, made for the first browser that does not read gzip. Most processes never need
-    /// them.
+    /// The uncompressed bytes, made for the first browser that does not accept gzip. Most processes never need them.
     bytes: LazyLock<Vec<u8>>,
 }
 
@@ -64,7 +63,7 @@ pub(super) fn routes() -> Router {
     })
 }
 
-/// A file, or the answer that the browser already has it.
+/// The answer with a file, or 304 if the browser already has it.
 fn answer(index: usize, request: &HeaderMap) -> Response {
     static TAGS: LazyLock<[u64; ASSETS.len()]> =
         LazyLock::new(|| ASSETS.each_ref().map(|asset| xxh3_64(asset.gzip)));
@@ -88,20 +87,20 @@ fn answer(index: usize, request: &HeaderMap) -> Response {
     response
 }
 
-/// The decompressed bytes of a built file.
+/// The decompressed bytes of a file.
 fn decompressed(gzip: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     GzDecoder::new(gzip).read_to_end(&mut bytes).expect("the build wrote it");
     bytes
 }
 
-/// Whether a list of entity tags has this one. Weak tags count too, because equal tags have equal bytes here.
+/// Whether a list of entity tags contains this tag. Weak tags count too, because equal tags mean equal bytes here.
 fn names(list: &HeaderValue, tag: &str) -> bool {
     let list = list.to_str().unwrap_or_default();
     list.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
 }
 
-/// Whether the browser reads gzip. A coding with a quality of 0 is refused.
+/// Whether the browser accepts gzip. A coding with a quality of 0 is not accepted.
 fn accepts_gzip(request: &HeaderMap) -> bool {
     let codings = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let mut codings = codings.flat_map(|value| value.split(','));

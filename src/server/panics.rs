@@ -1,4 +1,4 @@
-//! Panics: a bug costs only the call in which it happens, and leaves a line in the log.
+//! Panics: a bug fails only the call that hits it, and leaves a line in the log.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -19,8 +19,8 @@ pub(super) type Panic = Box<dyn Any + Send>;
 /// Limit on log lines about panics.
 static LINES: Brake = Brake::new(20);
 
-/// Logs every panic of this process from now on as one line with the id of the request, instead of the lines that
-/// Rust prints, and counts it.
+/// From now on, logs and counts every panic of this process. The log gets one line with the id of the request, instead
+/// of Rust's own message.
 pub fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         metrics::counter!(PANICS).increment(1);
@@ -39,8 +39,8 @@ pub(super) fn text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Waits for a future that may panic, or may have panicked when it was made. It may also panic when it is dropped,
-/// after nothing waits for it any more.
+/// Waits for a future that may panic, or that may have panicked when it was created. It may also panic when it is
+/// dropped, when no task waits for it any more.
 pub(super) async fn caught<F: Future>(future: thread::Result<F>) -> Result<F::Output, Panic> {
     let mut future = Caught(Some(Box::pin(future?)));
     poll_fn(|cx| {

@@ -1,11 +1,11 @@
-//! Memory, processor time and descriptors of the process, where the system reports them in files.
+//! Memory, processor time and descriptors of the process, on systems that report them in files.
 
 use std::fs;
 
-/// Resources that the process uses; `None` where the system does not report them.
+/// Resources of the process; `None` if the system does not report them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// Bytes of memory that the process holds.
+    /// Resident memory in bytes.
     pub memory: Option<u64>,
     /// Seconds of processor time.
     pub cpu: Option<f64>,
@@ -25,10 +25,10 @@ fn memory() -> Option<u64> {
 }
 
 fn cpu() -> Option<f64> {
-    /// Unit in which Linux reports times, whatever its own ticks are.
+    /// Linux reports times in this unit, whatever its internal ticks are.
     const TICKS_A_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program is in brackets and may contain anything. The fields after it are numbered from 3.
+    // The program's name is in brackets and may contain anything. The fields after it are numbered from 3.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(14 - 3);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
@@ -36,7 +36,7 @@ fn cpu() -> Option<f64> {
 }
 
 fn open_fds() -> Option<u64> {
-    // The listing itself uses a descriptor.
+    // Listing the folder itself uses a descriptor.
     Some((fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1))
 }
 

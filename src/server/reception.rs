@@ -1,22 +1,22 @@
-//! Incoming requests: how much one connection can make the server hold before any request is complete.
+//! Incoming requests: limits how much one connection can make the server hold before any request is complete.
 //!
-//! tonic allocates a message as soon as its length is known, and a caller need not send the rest: 1,024 calls of one
-//! connection, each with a message of 64 MiB that never ends, would hold 64 GiB. HTTP/2 does not prevent this,
-//! because its windows bound only unread bytes. So the body of every request passes through [`Reception`], which
-//! reads the length before each message and
+//! tonic allocates a message as soon as its length is known, and a caller need not send the rest. On one connection,
+//! 1,024 calls with unfinished messages of 64 MiB would hold 64 GiB. HTTP/2 does not prevent this, because its windows
+//! limit only unread bytes. So the body of every request passes through [`Reception`], which reads the length before
+//! each message and
 //!
 //! * refuses a message that is too long for its method;
 //! * takes its length from the budgets of the connection and of the server, and refuses the message if too little is
-//!   left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for
-//!   would never be complete;
-//! * ends a call whose client stops in the middle of a message, or before its only message has ended: each
-//!   [`STRETCH`] must arrive within [`Deadlines::request`](crate::service::Deadlines);
-//! * passes on the end of a call's only message only when the request has ended, because from then on the message
-//!   takes more memory, decompressed and decoded, and a thread.
+//!   left. It does not wait: unread bytes would fill the connection's window, and the messages that it waits for would
+//!   never be complete;
+//! * ends a call whose client stops in the middle of a message, or before its only message has ended: each [`STRETCH`]
+//!   must arrive within [`Deadlines::request`](crate::service::Deadlines);
+//! * holds back the end of a call's only message until the request has ended, because from then on the message takes
+//!   more memory, decompressed and decoded, and a thread.
 //!
-//! The call keeps its reservation until it is answered, because tensors are parts of the encoded message.
-//! Decompressed messages count where the server [decompresses](super::decompress) them, and decoded messages count
-//! before they are decoded ([`charge`]).
+//! The call keeps its reservation until it is answered, because tensors are parts of the encoded message. Decompressed
+//! messages count where the server [decompresses](super::decompress) them; decoded messages count before decoding
+//! ([`charge`]).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -35,46 +35,46 @@ use crate::service::CallContext;
 use crate::service::budget::{Share, Spent};
 use crate::service::status::Refusal;
 
-/// Bytes before every message: a compression flag, and the length.
+/// Bytes before every message: a compression flag and the length.
 pub(super) const PREFIX: usize = 5;
 
-/// Bytes of a request that a client must send within the deadline; a telephone line is fast enough.
+/// Bytes of a request that must arrive within the deadline; a telephone line is fast enough.
 const STRETCH: usize = 64 << 10;
 
-/// Bytes of a message that are released as soon as it is decoded, because every call reserves as much from its start
-/// to its end.
+/// Bytes of a message whose reservation ends as soon as the message is decoded, because every call reserves as much
+/// from its start to its end.
 pub(super) const LIGHT: u64 = 4 << 10;
 
 /// Limits of a method.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Takes {
-    /// Whether the request is a stream of messages.
+    /// Whether the request may have several messages.
     pub stream: bool,
-    /// Bytes of a message.
+    /// Most bytes per message.
     pub max_bytes: u32,
 }
 
-/// The body of a request, which reserves memory before it is read.
+/// The body of a request, which reserves memory before tonic reads it.
 #[derive(Debug)]
 pub(super) struct Reception {
     inner: Body,
     takes: Takes,
     share: Share,
     call: Arc<CallContext>,
-    /// How long the server waits for the next stretch of a request.
+    /// Longest wait for the next stretch of a request.
     patience: Duration,
-    /// Timer, made when the server starts to wait.
+    /// Timer, started when the server begins to wait.
     overdue: Option<Pin<Box<Sleep>>>,
-    /// Bytes that have arrived since the timer started; a whole stretch when a message starts.
+    /// Bytes that have arrived since the timer started. A message starts with a whole stretch.
     in_stretch: usize,
     prefix: [u8; PREFIX],
-    /// Bytes of a prefix that have arrived.
+    /// Bytes of the current prefix that have arrived.
     in_prefix: usize,
-    /// Bytes of the message that have not arrived.
+    /// Bytes of the message that have yet to arrive.
     missing: usize,
     /// Whether a message has started.
     begun: bool,
-    /// The end of the only message, until the request has ended.
+    /// End of the only message, held back until the request has ended.
     held: Option<Bytes>,
     ended: bool,
 }
@@ -98,12 +98,12 @@ impl Reception {
         }
     }
 
-    /// Whether the bytes so far end with a message.
+    /// Whether the bytes so far end with a complete message.
     fn is_complete(&self) -> bool {
         self.begun && self.missing == 0 && self.in_prefix == 0
     }
 
-    /// Follows the messages in the bytes that have arrived.
+    /// Follows the message boundaries in newly arrived bytes.
     fn follow(&mut self, mut data: &[u8]) -> Result<(), Status> {
         while !data.is_empty() {
             if self.missing > 0 {
@@ -149,7 +149,7 @@ impl Drop for Reception {
     }
 }
 
-/// Reserves memory for a message of the current call that decodes to `bytes`.
+/// Reserves memory for a message of the current call that takes `bytes` once decoded.
 pub(super) fn charge(bytes: u64) -> Result<(), Status> {
     CallContext::read_request(bytes).map_err(|spent| no_room(bytes, spent))
 }
@@ -176,7 +176,7 @@ impl http_body::Body for Reception {
         while !this.ended {
             let frame = match Pin::new(&mut this.inner).poll_frame(cx)? {
                 Poll::Ready(frame) => frame,
-                // Between two messages a stream may be silent as long as it likes.
+                // Between two messages a stream may be silent for any time.
                 Poll::Pending if this.takes.stream && this.missing == 0 && this.in_prefix == 0 => {
                     this.overdue = None;
                     return Poll::Pending;
@@ -194,7 +194,7 @@ impl http_body::Body for Reception {
                 this.ended = true;
                 break;
             };
-            let Ok(data) = frame.into_data() else { continue }; // trailers, which say nothing in a request
+            let Ok(data) = frame.into_data() else { continue }; // trailers have no meaning in a request
             this.in_stretch += data.len();
             this.follow(&data)?;
             if this.in_stretch >= STRETCH {

@@ -1,4 +1,4 @@
-//! Records of every call: its metrics, its log line if it failed, its span if traces are on.
+//! The record of every call: its metrics, its log line if it failed, and its span if traces are on.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -21,8 +21,8 @@ use crate::service::brake::Brake;
 use crate::service::metrics as names;
 use crate::wire::limits::max_request_bytes;
 
-/// Extra bytes reserved for a reflection call or an evaluation, whose answers take no memory by size: descriptions of
-/// files, or results of games, two messages at a time.
+/// Additional bytes reserved for a reflection call or an evaluation, whose answers reserve nothing by size: file
+/// descriptions or results of games, two messages at a time.
 const BULKY_ANSWER_BYTES: u64 = 512 << 10;
 
 /// Limit on log lines about failed calls.
@@ -35,13 +35,13 @@ pub(super) struct MethodMetrics {
     pub takes: Takes,
     /// Whether the answer is a stream of messages.
     pub answers_stream: bool,
-    /// Extra bytes for answers, see [`BULKY_ANSWER_BYTES`].
+    /// Additional bytes for answers; see [`BULKY_ANSWER_BYTES`].
     pub bulk: u64,
     in_flight: Gauge,
     seconds: Histogram,
     received: Counter,
     sent: Counter,
-    /// Counters by code, each made when first needed, because a page of zeros does not help.
+    /// Counters by code. Each is created on first use, because a page of zeros does not help.
     ended_with: [OnceLock<Counter>; CODES.len()],
 }
 
@@ -61,12 +61,12 @@ impl MethodMetrics {
             ended_with: Default::default(),
             name,
         };
-        // There from the start, so that the first call shows as a change.
+        // Created at the start, so that the first call appears as a change.
         method.ended(Code::Ok);
         method
     }
 
-    /// Counter of the calls that ended with this code.
+    /// The counter of calls that ended with this code.
     fn ended(&self, code: Code) -> &Counter {
         let counter =
             || counter!(names::CALLS, "method" => self.name.clone(), "code" => CODES[code as usize]);
@@ -74,7 +74,7 @@ impl MethodMetrics {
     }
 }
 
-/// Each method of an encoded descriptor set, as `package.Service/Method`.
+/// The methods in an encoded descriptor set, as `package.Service/Method`.
 pub(super) fn methods(encoded: &[u8]) -> Vec<MethodMetrics> {
     let set = prost_types::FileDescriptorSet::decode(encoded).expect("descriptors written by a build script");
     let mut methods = Vec::new();
@@ -90,14 +90,14 @@ pub(super) fn methods(encoded: &[u8]) -> Vec<MethodMetrics> {
     methods
 }
 
-/// Record of one call, written when it ends.
+/// The record of one call, written when the call ends.
 pub(super) struct CallRecord {
     pub method: Arc<MethodMetrics>,
     pub call: Arc<CallContext>,
     pub start: Instant,
-    /// Status code of the call; `None` if the caller left before.
+    /// Status code of the call; `None` if the caller left before the end.
     code: Option<Code>,
-    /// Bytes of the answer.
+    /// Bytes of the answer sent so far.
     sent: u64,
     span: Option<CallSpan>,
 }
@@ -108,12 +108,12 @@ impl CallRecord {
         CallRecord { method, call, start: Instant::now(), code: None, sent: 0, span }
     }
 
-    /// Records the status code of the call.
+    /// Notes the status code of the call.
     pub fn end(&mut self, code: Option<Code>) {
         self.code = code;
     }
 
-    /// Records bytes of the answer.
+    /// Adds bytes of the answer.
     pub fn sent(&mut self, bytes: usize) {
         self.sent += bytes as u64;
         self.method.sent.increment(bytes as u64);
@@ -124,9 +124,9 @@ impl CallRecord {
         Received { inner, method: self.method.clone(), call: self.call.clone() }
     }
 
-    /// Logs a call that failed: callers' mistakes as information or warnings, the server's as errors.
+    /// Logs a failed call: callers' mistakes as information or warnings, the server's as errors.
     fn log(&self, code: Code) {
-        // A cancelled call is logged at debug level only.
+        // Cancelled calls are logged at debug level only.
         if code == Code::Ok || code == Code::Cancelled && !tracing::enabled!(Level::DEBUG) {
             return;
         }
@@ -162,7 +162,7 @@ impl Drop for CallRecord {
     }
 }
 
-/// The body of a request, which counts its bytes.
+/// The body of a request, with a count of its bytes.
 pub(super) struct Received<B> {
     inner: B,
     method: Arc<MethodMetrics>,

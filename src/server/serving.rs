@@ -1,8 +1,7 @@
-//! HTTP on a connection: HTTP/2 or HTTP/1.1, detected by its first bytes, with bounds on headers and windows.
+//! HTTP on a connection: HTTP/2 or HTTP/1.1, detected by its first bytes, with limits on headers and windows.
 //!
-//! tonic's own server has no bound on the headers of HTTP/1.1: each connection could make it hold 400 KB that no call
-//! had asked for. So connections are served here, with hyper like in tonic. [`CONNECTION_BYTES`] is the sum of these
-//! bounds.
+//! tonic's own server has no limit on the headers of HTTP/1.1: each connection could make it hold 400 KB without any
+//! call. So this file serves connections, with hyper like tonic. [`CONNECTION_BYTES`] is the sum of these limits.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -26,7 +25,7 @@ use super::front::Front;
 use super::incoming::Incoming;
 use crate::wire::limits::{CONNECTION_WINDOW, MAX_HEADER_BYTES, MAX_HTTP1_BYTES, STREAM_WINDOW};
 
-/// How often the server pings a silent connection, and how long the answer may take.
+/// Interval of pings on a silent connection, and longest wait for their answer.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(10));
 
 /// Serves connections until `shutdown` completes. Then it accepts no new ones, and returns when the open ones have
@@ -38,7 +37,7 @@ pub(super) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let mut http = Builder::new(TokioExecutor::new());
-    // It ends a connection whose headers do not come within 30 s.
+    // The timer ends a connection whose headers do not arrive within 30 s.
     http.http1().timer(TokioTimer::new()).max_buf_size(MAX_HTTP1_BYTES);
     http.http2()
         .timer(TokioTimer::new())
@@ -50,7 +49,7 @@ pub(super) async fn serve(
         .keep_alive_timeout(KEEPALIVE.1);
     let connections = GracefulShutdown::new();
     {
-        // Dropped before the open connections end, so that a new client is refused and does not wait.
+        // Drop the listener before the open connections end, so that new clients are refused and need not wait.
         let (mut incoming, mut shutdown) = (incoming, pin!(shutdown));
         loop {
             let connection = tokio::select! {

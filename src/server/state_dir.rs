@@ -1,18 +1,16 @@
-//! The folder in which a server that shuts down leaves its sessions for the next one.
+//! The folder in which a server leaves its sessions for the next one at shutdown.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `sessions` | the sessions of the previous server; removed as soon as the next one serves them |
 //! | `sessions.new` | sessions being written; renamed to `sessions` when they are on the disk |
-//! | `sessions.reserve` | space for `sessions.new`, taken while the server runs, so that a disk that fills up costs
-//! nothing |
-//! | `sessions.left`, `sessions.left.2`, ... | each `sessions` that could not be restored completely, kept for the
-//! operator |
-//! | `lock` | held by the server that uses the folder |
+//! | `sessions.reserve` | space for `sessions.new`, reserved while the server runs, in case the disk fills up |
+//! | `sessions.left`, `sessions.left.2`, ... | each `sessions` file that could not be restored completely |
+//! | `lock` | locked by the server that uses the folder |
 //!
-//! So at any moment the folder has a complete file or none: a killed server leaves none, and its clients get the
-//! error that their sessions do not exist. The server checks the file anyway. If space runs out, the file has as many
-//! sessions as fit.
+//! So the folder always has a complete file or none. A killed server leaves none, and its clients get the error that
+//! their sessions do not exist. The server checks the file anyway. If space runs out, the file has as many sessions as
+//! fit.
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -26,23 +24,23 @@ use tracing::{error, info, warn};
 use super::files::{open_file, open_regular};
 use crate::service::{PutAway, SessionStore};
 
-/// How often the reserve is compared with the size of the sessions.
+/// Interval at which the size of the reserve is adjusted to the sessions.
 const RESERVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Steps of the reserve's size.
+/// The size of the reserve is a multiple of this.
 const RESERVE_STEP: u64 = 64 << 10;
 
-/// The folder, locked until this is dropped.
+/// The folder, locked until this value is dropped.
 #[derive(Debug)]
 pub(super) struct StateDir {
     path: PathBuf,
     _lock: File,
     reserve: Arc<Reserve>,
-    /// Where to keep `sessions`, if it was not restored completely.
+    /// New path for a `sessions` file that was not restored completely.
     left: Option<PathBuf>,
 }
 
-/// The file that the sessions will be written to, with reserved space.
+/// The file to which the sessions will be written, with reserved space.
 #[derive(Debug, Default)]
 struct Reserve(Mutex<Option<(File, u64)>>);
 
@@ -90,11 +88,11 @@ impl StateDir {
         Ok(())
     }
 
-    /// Removes the file of the previous server: the restored sessions now belong to this server, and restoring them
-    /// again would give old states. Creates the file that they will be written to.
+    /// Removes the file of the previous server: restoring its sessions a second time would bring back old states.
+    /// Creates the file to which this server will write its sessions.
     ///
     /// # Errors
-    /// If the file cannot be removed, or the other one cannot be created.
+    /// If the old file cannot be removed, or the new one cannot be created.
     pub(super) fn begin(&self) -> io::Result<()> {
         match &self.left {
             None => remove(&self.sessions()).map(drop)?,
@@ -104,18 +102,18 @@ impl StateDir {
         self.sync()
     }
 
-    /// Keeps space on the disk for the sessions of the store, for as long as it is polled.
+    /// Keeps disk space reserved for the sessions of the store, as long as this future is polled.
     pub(super) async fn keep_room(&self, store: &SessionStore) -> Infallible {
         let mut interval = tokio::time::interval(RESERVE_INTERVAL);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut has_room = true;
         loop {
             interval.tick().await;
-            // Many environments take up to 1.09 bytes of the file for each byte of memory.
+            // Many environments take up to 1.09 bytes of the file per byte of memory.
             let num_bytes = store.memory().taken() / 4 * 5;
             let wanted = (num_bytes / RESERVE_STEP + 2) * RESERVE_STEP;
             let reserve = self.reserve.clone();
-            // On another thread: the disk may not answer.
+            // On another thread, because the disk may block.
             let kept = tokio::task::spawn_blocking(move || reserve.resize(wanted)).await;
             let kept = kept.unwrap_or_else(|panic| Err(io::Error::other(panic)));
             if let Err(error) = &kept
@@ -128,10 +126,10 @@ impl StateDir {
         }
     }
 
-    /// Writes the sessions of the store to the file; nothing can change them from then on.
+    /// Writes the sessions of the store to the file. From then on nothing can change them.
     ///
     /// # Errors
-    /// If some could not be written. The file has the others.
+    /// If some could not be written. The file holds the others.
     pub(super) async fn put_away(&self, store: &SessionStore) -> io::Result<()> {
         let written = self.write(store).await;
         if written.is_err() {
@@ -157,14 +155,14 @@ impl StateDir {
         fs::rename(self.reserved(), self.unfinished())?;
         let mut done = store.put_away(&mut file).await?;
         let durable = file.set_len(done.num_bytes).and_then(|()| file.sync_all());
-        // Each session in it has a checksum, so what could not be made durable is not restored.
+        // Each session in the file has a checksum, so one that did not reach the disk is not restored.
         fs::rename(self.unfinished(), self.sessions())?;
         let durable = durable.and_then(|()| self.sync());
         done.error = done.error.or(durable.err());
         Ok(done)
     }
 
-    /// Makes the names of the files durable, as `sync_all` does their contents.
+    /// Makes the names of the files durable, like `sync_all` for their contents.
     fn sync(&self) -> io::Result<()> {
         if cfg!(unix) { File::open(&self.path)?.sync_all() } else { Ok(()) }
     }
@@ -181,7 +179,7 @@ impl StateDir {
         self.path.join("sessions.reserve")
     }
 
-    /// The first unused name for a kept file, counting broken links as used.
+    /// The first unused name for such a file; broken links count as used.
     fn free_left(&self) -> io::Result<PathBuf> {
         let mut left = self.path.join("sessions.left");
         for number in 2.. {
@@ -201,12 +199,12 @@ impl Reserve {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, 0));
     }
 
-    /// Returns the file, which is not resized any more.
+    /// Takes the file out; it is not resized any more.
     fn take(&self) -> Option<File> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(file, _)| file)
     }
 
-    /// Reserves this many bytes, or releases most of the reserve. Does nothing if the system cannot reserve space.
+    /// Reserves `wanted` bytes, or releases most of the reserve. Does nothing if the system cannot reserve space.
     fn resize(&self, wanted: u64) -> io::Result<()> {
         let mut reserve = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((file, size)) = reserve.as_mut() else { return Ok(()) };
@@ -227,7 +225,7 @@ impl Reserve {
     }
 }
 
-/// Makes a write beyond the limit on file size an error; otherwise it would end the process.
+/// Makes a write beyond the system's limit on file sizes return an error. By default it would kill the process.
 fn survive_large_files() -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -237,7 +235,7 @@ fn survive_large_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Opens files that only their owner can read, because a session's name gives access to it.
+/// Options for files that only their owner can read, because the name of a session gives access to it.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -262,7 +260,7 @@ fn about(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Removes a file; returns whether there was one.
+/// Removes a file. Returns whether it existed.
 fn remove(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),

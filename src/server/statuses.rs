@@ -1,4 +1,4 @@
-//! Statuses that no service made: for panics, for the shutdown, and tonic's own, reworded.
+//! Statuses that no service has created: for panics, for the shutdown, and tonic's own, reworded.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use super::request_id;
 use crate::service::CallContext;
 use crate::service::status::{Refusal, count};
 
-/// How long callers should wait when the server shuts down: another one may be up by then.
+/// Time after which callers should retry when the server shuts down: another one may be up by then.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// An answer with the id of its request.
+/// Adds the id of its request to an answer.
 pub(super) fn with_id<B>(mut response: Response<B>, call: &CallContext) -> Response<B> {
     let id = HeaderValue::from_str(call.request_id()).expect("an id of visible ASCII");
     response.headers_mut().insert(request_id::HEADER, id);
     response
 }
 
-/// An error that no service has made, with the id of its request.
+/// An error that no service has created, with the id of its request.
 fn with_request(code: Code, message: &str) -> Status {
     count(CODES[code as usize]);
     let mut details = ErrorDetails::new();
@@ -32,11 +32,11 @@ fn with_request(code: Code, message: &str) -> Status {
     Status::with_error_details(code, message, details)
 }
 
-/// Adds what all our errors have to an error that no service made, and rewords tonic's INTERNAL: a request that
-/// cannot be read is the caller's mistake, an answer that cannot be written is a bug.
+/// Adds the details that all our errors have to an error that no service has created. Rewords tonic's INTERNAL: an
+/// unreadable request is the caller's mistake, an answer that cannot be written is a bug.
 pub(super) fn complete(headers: &mut HeaderMap) {
     let Some(code) = code_of(headers).filter(|code| *code != Code::Ok) else { return };
-    // Our own errors have details.
+    // Our own errors already have details.
     let Some(status) = Status::from_header_map(headers).filter(|status| status.details().is_empty()) else {
         return;
     };
@@ -55,7 +55,7 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     }
 }
 
-/// Logs a panic and returns the status for it.
+/// Logs a panic, and returns its status.
 pub(super) fn internal(panic: Panic) -> Status {
     Refusal::internal(&format!("a panic: {}", panics::text(&*panic))).into()
 }

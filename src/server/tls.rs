@@ -1,11 +1,10 @@
 //! TLS: the certificates in use, and the connections encrypted with them.
 //!
-//! The operator can replace the certificates while the server runs. Later handshakes use the new ones; open
-//! connections continue.
+//! The operator can replace the certificates while the server runs. Later handshakes use the new ones; open connections
+//! continue.
 //!
-//! The surprising decision: the handshake is the first thing that reading or writing a connection does, not a step
-//! before the connection exists. So it runs in the connection's own task, and the connection's deadlines and a drain
-//! end it.
+//! The surprising decision: the handshake happens in the first read or write of a connection, not before the connection
+//! exists. So it runs in the connection's own task, and the connection's deadlines and a drain can end it.
 //!
 //! An expired certificate is refused, because every client would refuse it.
 
@@ -31,11 +30,11 @@ use super::connection::{Peer, TcpConnection};
 /// The protocol that clients may ask for in the handshake: HTTP/2.
 const H2: &[u8] = b"h2";
 
-/// The server's certificates and the authorities of clients. Clones share them.
+/// The server's certificates and the client CAs. Clones share them.
 #[derive(Clone)]
 pub struct Tls(Arc<RwLock<Settings>>);
 
-/// Certificates that can be used.
+/// Checked certificates, ready for use.
 #[derive(Clone)]
 struct Settings {
     config: Arc<rustls::ServerConfig>,
@@ -45,24 +44,24 @@ struct Settings {
 /// Validity period of the server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
-    /// When the certificate becomes valid, if that is in the future, in seconds since 1970.
+    /// Start of the validity in seconds since 1970, if that is in the future.
     pub begins: Option<u64>,
-    /// When the certificate expires, in seconds since 1970.
+    /// Expiry time in seconds since 1970.
     pub ends: u64,
 }
 
-/// A certificate chain, its private key and the authorities of clients, each as the text of a PEM file.
+/// A certificate chain, its private key and the client CAs, each as the text of a PEM file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The server's certificate first, then those that vouch for it.
+    /// The server's certificate, followed by the certificates that vouch for it.
     pub certificates: String,
     /// The key of the first certificate.
     pub key: String,
-    /// The authorities that must have signed a client's certificate; without them, clients need no certificate.
+    /// CAs, one of which must have signed a client's certificate; with `None`, clients need no certificate.
     pub client_authorities: Option<String>,
 }
 
-/// Why certificates cannot be used.
+/// The reason why certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The text of the certificates is invalid.
@@ -75,15 +74,15 @@ pub enum TlsError {
     #[error("the certificate expired at {}", date(*.0))]
     Expired(u64),
     /// Certificate and key are valid, but do not belong together.
-    #[error("the key is not that of the certificate")]
+    #[error("the key does not belong to the certificate")]
     Pair,
-    /// The text of the client authorities is invalid.
-    #[error("the authorities of clients cannot be used: {0}")]
+    /// The text of the client CAs is invalid.
+    #[error("the client CAs cannot be used: {0}")]
     ClientAuthorities(String),
 }
 
 impl Tls {
-    /// The certificates of these files.
+    /// Reads and checks certificates.
     ///
     /// # Errors
     /// If one of them cannot be used.
@@ -91,11 +90,11 @@ impl Tls {
         Ok(Tls(Arc::new(RwLock::new(files.read()?))))
     }
 
-    /// Replaces the certificates for later handshakes. TLS sessions that clients might resume end too, so that each
-    /// client meets the new authorities.
+    /// Replaces the certificates for later handshakes. Also ends TLS sessions that clients might resume, so that each
+    /// client is checked against the new CAs.
     ///
     /// # Errors
-    /// If one of the new certificates cannot be used; then nothing changes.
+    /// If one of the new certificates cannot be used. Then nothing changes.
     pub fn replace(&self, files: &TlsFiles) -> Result<(), TlsError> {
         let settings = files.read()?;
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = settings;
@@ -155,7 +154,7 @@ impl TlsFiles {
             _ => TlsError::Key(error.to_string()),
         })?;
         settings.alpn_protocols.push(H2.to_owned());
-        // Without certificates there are no settings.
+        // An empty chain has failed above, so the default is never used.
         let validity = validity.unwrap_or(Validity { begins: None, ends: 0 });
         if validity.ends < UnixTime::now().as_secs() {
             return Err(TlsError::Expired(validity.ends));
@@ -165,7 +164,7 @@ impl TlsFiles {
 }
 
 impl Validity {
-    /// The validity period of a certificate, read like a client that trusts no authority: it checks the dates first.
+    /// The validity period of a certificate. A verifier that trusts no CA checks the dates first.
     fn of(certificate: &CertificateDer<'_>) -> Result<Validity, rustls::Error> {
         let parsed = ParsedCertificate::try_from(certificate)?;
         let refused_at = |time| {
@@ -194,14 +193,14 @@ pub fn date(seconds: u64) -> String {
     prost_types::Timestamp { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos: 0 }.to_string()
 }
 
-/// The certificates of the text of a PEM file.
+/// The certificates in the text of a PEM file.
 fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     CertificateDer::pem_slice_iter(text.as_bytes())
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())
 }
 
-/// A connection for the server, encrypted if the server has a certificate.
+/// A connection of the server, encrypted if the server has a certificate.
 pub(super) struct Connection {
     peer: Peer,
     stream: Stream,
@@ -211,11 +210,11 @@ enum Stream {
     Plain(TcpConnection),
     Handshake(Box<Accept<TcpConnection>>),
     Encrypted(Box<TlsStream<TcpConnection>>),
-    /// The handshake has failed.
+    /// The handshake failed.
     Failed,
 }
 
-/// A stream of bytes in both directions.
+/// A byte stream in both directions.
 trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 
 impl Duplex for TcpConnection {}
@@ -280,7 +279,7 @@ impl AsyncWrite for Connection {
     fn is_write_vectored(&self) -> bool {
         match &self.stream {
             Stream::Plain(stream) => stream.is_write_vectored(),
-            _ => true, // as encrypted ones are
+            _ => true, // encrypted streams support it
         }
     }
 
@@ -290,7 +289,7 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.stream {
-            // It ends in the middle of the handshake, which need not end first.
+            // Closes the connection in the middle of the handshake, without finishing the handshake first.
             Stream::Handshake(accept) => match accept.get_mut() {
                 Some(stream) => Pin::new(stream).poll_shutdown(cx),
                 None => Poll::Ready(Ok(())),

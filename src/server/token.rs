@@ -1,11 +1,11 @@
 //! Tokens: which callers the server serves, their names, and their limits.
 //!
-//! A server has no tokens and serves every caller; or one token without a name, whose holders are all one caller; or
-//! a file of named tokens. The server can replace the table of the file while it runs: it looks up new calls in the
-//! newest table, and ends the streams of removed tokens.
+//! A server has no tokens and serves every caller, or it has one token without a name, whose holders all count as one
+//! caller, or a file of named tokens. The server can replace the named tokens while it runs: it looks up new calls in
+//! the newest table, and ends the streams of removed tokens.
 //!
-//! The server compares a caller's token with every token of the table in constant time, so a caller can measure
-//! neither which one it resembles nor how much of it is right.
+//! The server compares a caller's token with every token of the table in constant time. So a caller can measure neither
+//! which token resembles its own, nor how much of it is right.
 //!
 //! The surprising decision: no error quotes anything from the file. A value in the wrong place may be a secret, so
 //! errors name lines and keys.
@@ -24,11 +24,11 @@ use crate::secret::Secret;
 use crate::service::status::Refusal;
 use crate::service::{Caller, CallerLimits};
 
-/// Most tokens of one file: each call is compared with all of them.
+/// Most tokens in one file, because each call is compared with all of them.
 const MAX_TOKENS: usize = 1000;
 /// Most characters of a token's name.
 const MAX_NAME: usize = 64;
-/// Number of characters of the secret of a named token.
+/// Allowed lengths of the secret of a named token.
 const SECRET_LENGTHS: Range<usize> = 16..513;
 
 /// The tokens that callers must send. Clones share one table.
@@ -45,7 +45,7 @@ struct Token {
     pass: Pass,
 }
 
-/// The caller of a call, as seen by the layer around the calls.
+/// The caller of a call, as the layer around the calls knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     pub caller: Caller,
@@ -58,17 +58,17 @@ pub(super) struct Pass {
 #[derive(Debug)]
 pub struct TokenFile(Vec<Token>);
 
-/// Why a file of tokens cannot be used.
+/// The reason why a file of tokens cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TokenFileError {
-    /// Line number, counted from 1.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong in that line, without quoting the file.
+    /// The mistake in that line, without a quote from the file.
     pub problem: String,
 }
 
-/// Number of tokens that a new file added and removed. A token with a new secret counts as both.
+/// Counts of tokens that a new file added and removed. A token with a new secret counts as both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replaced {
     /// Tokens of the new file.
@@ -99,7 +99,7 @@ impl Tokens {
         self.table.is_some()
     }
 
-    /// Replaces the tokens with those of another file. Ends the streams of tokens that are not in it.
+    /// Replaces the tokens by those of another file. Ends the streams of tokens that are missing from it.
     pub fn replace(&self, file: TokenFile) -> Replaced {
         let TokenFile(mut tokens) = file;
         let Some(table) = &self.table else {
@@ -120,7 +120,7 @@ impl Tokens {
         replaced
     }
 
-    /// The caller with these headers; `None` if callers need no token.
+    /// Identifies the caller by these headers; `None` if callers need no token.
     pub(super) fn admit(&self, headers: &HeaderMap) -> Result<Option<Pass>, Refusal> {
         let Some(table) = &self.table else { return Ok(None) };
         let shown = headers.get("authorization").ok_or(Refusal::InvalidToken("the call has no token"))?;
@@ -143,7 +143,7 @@ impl Token {
         Token { secret, pass: Pass { caller, limits, removed: CancellationToken::new() } }
     }
 
-    /// Whether both tokens admit the same holder as the same caller.
+    /// Whether both tokens stand for the same caller with the same secret.
     fn is_same(&self, other: &Token) -> bool {
         self.pass.caller == other.pass.caller && self.secret.matches(other.secret.expose().as_bytes()).into()
     }
@@ -181,7 +181,7 @@ impl TokenFile {
             // The error's own text may quote the file.
             lines.error(
                 &error.span().unwrap_or_default(),
-                "is no TOML: expected `key = \"text\"`, `key = number` or `[[token]]`",
+                "is not TOML: expected `key = \"text\"`, `key = number` or `[[token]]`",
             )
         })?;
         let (mut defaults, mut listed) = (CallerLimits::default(), None);
@@ -205,18 +205,18 @@ impl TokenFile {
                 return Err(lines.error(&listed.span(), "token is a value, expected [[token]]"));
             };
             if tokens.len() == MAX_TOKENS {
-                return Err(lines.error(&listed.span(), format!("one token more than {MAX_TOKENS}")));
+                return Err(lines.error(&listed.span(), format!("more than {MAX_TOKENS} tokens")));
             }
             let token = lines.token(table, &listed.span(), defaults)?;
             for (other, place) in &tokens {
                 if other.pass.caller == token.pass.caller {
                     let line = lines.number(place);
-                    let problem = format!("the name is that of the token on line {line}");
+                    let problem = format!("the token on line {line} has the same name");
                     return Err(lines.error(&listed.span(), problem));
                 }
                 if other.secret.matches(token.secret.expose().as_bytes()).into() {
                     let line = lines.number(place);
-                    let problem = format!("the secret is that of the token on line {line}");
+                    let problem = format!("the token on line {line} has the same secret");
                     return Err(lines.error(&listed.span(), problem));
                 }
             }
@@ -257,7 +257,7 @@ fn set_limit(
     Ok(true)
 }
 
-/// A text, for errors that name its lines.
+/// A text, and errors with its line numbers.
 struct Lines<'a>(&'a str);
 
 impl Lines<'_> {

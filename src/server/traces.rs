@@ -1,8 +1,8 @@
 //! Traces: a span per call, sent to a collector over OTLP.
 //!
 //! The server makes spans when calls end, so a call in progress carries only the trace of its caller. Spans wait for
-//! their batch in a queue of [`QUEUE`], and a thread of the SDK sends them. While the collector is unreachable spans
-//! are lost: the metrics count them, the log reports it at intervals, and calls continue.
+//! their batch in a queue of [`QUEUE`], and a thread of the SDK sends them. While the collector is unreachable, spans
+//! are lost: the metrics count them, the log reports the loss at intervals, and calls continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,16 +27,16 @@ use crate::service::CallContext;
 use crate::service::brake::Brake;
 use crate::service::metrics::SPANS;
 
-/// Spans that may wait to be sent, each of about a kilobyte.
+/// Most spans in the queue, each of about a kilobyte.
 const QUEUE: usize = 8192;
 
-/// How long the first span of a batch waits for others.
+/// Time that the first span of a batch waits for others.
 const BATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limit on log lines about an unreachable collector.
 static LINES: Brake = Brake::every(Duration::from_secs(60));
 
-/// Why the server cannot send traces.
+/// The reason why the server cannot send traces.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct CollectorError(#[from] ExporterBuildError);
@@ -57,7 +57,7 @@ pub(super) struct CallSpan {
 }
 
 impl Traces {
-    /// Starts sending to the collector at this URL.
+    /// Starts sending spans to the collector at this URL.
     pub fn start(endpoint: &str) -> Result<Traces, CollectorError> {
         let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint);
         let exporter = if endpoint.starts_with("https://") {
@@ -80,13 +80,13 @@ impl Traces {
         Ok(Traces { tracer: provider.tracer("tetrion"), provider, waiting })
     }
 
-    /// The span of a call with these headers, under the caller's span if they name one.
+    /// Starts the span of a call with these headers, under the caller's span if they name one.
     pub fn begin(&self, headers: &HeaderMap) -> CallSpan {
         let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
         CallSpan { traces: self.clone(), parent, start: SystemTime::now() }
     }
 
-    /// Sends the waiting spans, for at most this time.
+    /// Sends the waiting spans, but takes no longer than this.
     pub async fn finish(self, within: Duration) {
         let finish = move || self.provider.shutdown_with_timeout(within);
         if let Ok(Err(error)) = tokio::task::spawn_blocking(finish).await {
@@ -121,7 +121,7 @@ impl CallSpan {
             .with_attributes(attributes);
         let mut span = traces.tracer.build_with_context(builder, &parent);
         if !span.is_recording() {
-            // The caller, or the sampler that OTEL_TRACES_SAMPLER names, does not want this span.
+            // The caller does not want this span, or the sampler that OTEL_TRACES_SAMPLER selects.
             traces.waiting.fetch_sub(1, Ordering::Relaxed);
             return;
         }
@@ -132,13 +132,13 @@ impl CallSpan {
     }
 }
 
-/// Whether a code is the server's fault, by the conventions for spans of gRPC servers.
+/// Whether a code means a fault of the server, by the conventions for spans of gRPC servers.
 fn is_fault(code: Code) -> bool {
     use Code::*;
     matches!(code, Unknown | DeadlineExceeded | Unimplemented | Internal | Unavailable | DataLoss)
 }
 
-/// The attributes of all spans: the name of the service, unless the environment names another one, and the version.
+/// Attributes of all spans: the version, and the name of the service, which the environment may override.
 fn resource() -> Resource {
     let named = Resource::builder().build();
     let name = named.get(&"service.name".into()).map(|name| name.to_string());
@@ -181,7 +181,7 @@ impl Export for Counted {
     }
 }
 
-/// Headers, where a propagator looks for the caller's trace.
+/// Headers from which a propagator reads the caller's trace.
 struct Headers<'a>(&'a HeaderMap);
 
 impl Extractor for Headers<'_> {

@@ -1,7 +1,7 @@
-//! The learning curve of a training in this process, for the page.
+//! The learning curve of a training run in this process, for the page.
 //!
 //! `tetrion train` starts its own server, and stores its learning curve here after each generation. The server passes
-//! it on unchanged, and knows nothing of trainings.
+//! the curve on unchanged, and knows nothing about training.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use super::token::Tokens;
 
-/// A curve as JSON, with notifications of changes. All clones share one curve.
+/// A curve as JSON, with notifications of changes. Clones share one curve.
 #[derive(Clone, Debug, Default)]
 pub struct TrainingCurve(Arc<Mutex<Bytes>>);
 
@@ -28,7 +28,7 @@ impl TrainingCurve {
     }
 }
 
-/// The route `/training`: JSON, or nothing if no training runs. It needs a token if calls do.
+/// The route `/training`: JSON, or an empty answer if no training runs. It needs a token if calls do.
 pub(super) fn routes(tokens: Tokens, curve: Option<TrainingCurve>) -> Router {
     let handler = async move |headers: HeaderMap| {
         if tokens.admit(&headers).is_err() {

@@ -1,4 +1,4 @@
-//! Plain HTTP next to the gRPC services: the page, its learning curve of a training, and the metrics.
+//! Plain HTTP next to the gRPC services: the page, the learning curve for it, and the metrics.
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,8 +10,8 @@ use super::page;
 use super::token::Tokens;
 use super::training::{self, TrainingCurve};
 
-/// The routes, and 404 for every other path. If callers need a token, the metrics need one too; the files of the page
-/// are public, but its calls are not.
+/// The routes, with 404 for every other path. If callers need a token, the metrics need one too. The files of the page
+/// are public; its calls are not.
 pub(super) fn routes(
     tokens: Tokens,
     has_page: bool,

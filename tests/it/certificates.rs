@@ -121,8 +121,8 @@ async fn certificates_that_cannot_be_used_are_logged_once_and_change_nothing() {
         (&certificate, cut("cert.pem") + "-----END CERTIFICATE-----\n", "the certificate cannot be used"),
         (&certificate, text("expired.pem"), "the certificate expired at 2021-01-01T00:00:00Z"),
         (&key, cut("key.pem"), "the key cannot be used"),
-        (&key, text("renewed-key.pem"), "the key is not that of the certificate"),
-        (&authority, cut("client-ca.pem"), "the authorities of clients cannot be used"),
+        (&key, text("renewed-key.pem"), "the key does not belong to the certificate"),
+        (&authority, cut("client-ca.pem"), "the client CAs cannot be used"),
     ] {
         fs::write(file, broken).unwrap();
         server.logged.hang_up();

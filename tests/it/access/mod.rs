@@ -320,9 +320,9 @@ fn what_a_file_of_tokens_says_is_checked_and_never_quoted() {
     wrong("token = [5]", 1, "expected [[token]]");
     wrong("[[token]]\nname = \"alice\"\n", 1, "the token has no secret");
     wrong(&format!("\n[[token]]\nsecret = \"{ALICE}\"\n"), 2, "the token has no name");
-    wrong(&format!("[[token]]\nname = \"alice\"\nsecret = {ALICE}\n"), 3, "is no TOML");
-    wrong(&format!("[[token]]\nname = \"alice\"\nsecret = \"{ALICE}\n"), 3, "is no TOML");
-    wrong(&format!("{alice}{ALICE}"), 5, "is no TOML");
+    wrong(&format!("[[token]]\nname = \"alice\"\nsecret = {ALICE}\n"), 3, "is not TOML");
+    wrong(&format!("[[token]]\nname = \"alice\"\nsecret = \"{ALICE}\n"), 3, "is not TOML");
+    wrong(&format!("{alice}{ALICE}"), 5, "is not TOML");
     wrong(
         &format!("{alice}\"{ALICE}\" = 3\n"),
         5,
@@ -358,14 +358,14 @@ fn what_a_file_of_tokens_says_is_checked_and_never_quoted() {
         TokenFile::parse(&token("a", ALICE, &format!("{limit} = 4294967295"))).unwrap();
         TokenFile::parse(&token("a", ALICE, &format!("{limit} = 0"))).unwrap();
     }
-    wrong(&format!("{alice}{}", token("alice", BOB, "")), 5, "the name is that of the token on line 1");
-    wrong(&format!("{alice}{}", token("bob", ALICE, "")), 5, "the secret is that of the token on line 1");
+    wrong(&format!("{alice}{}", token("alice", BOB, "")), 5, "the token on line 1 has the same name");
+    wrong(&format!("{alice}{}", token("bob", ALICE, "")), 5, "the token on line 1 has the same secret");
     let many = |number: usize| {
         let token = |i| token(&format!("t{i}"), &format!("{ALICE}{i}"), "");
         (0..number).map(token).collect::<String>()
     };
     assert_eq!(TokenFile::parse(&many(1000)).unwrap().num_tokens(), 1000);
-    wrong(&many(1001), 4001, "one token more than 1000");
+    wrong(&many(1001), 4001, "more than 1000 tokens");
 }
 
 /// A connection to a server that requires certificates of its clients.

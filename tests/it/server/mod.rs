@@ -321,7 +321,7 @@ fn errors_of_tls_name_the_file() {
     .unwrap();
     with(&broken, &key, &[&broken, "the certificate cannot be used"]);
     let other = file("client-key.pem");
-    with(&certificate, &other, &[&certificate, &other, "the key is not that of the certificate"]);
+    with(&certificate, &other, &[&certificate, &other, "the key does not belong to the certificate"]);
     let evaluate = ["evaluate", "bcts", "--server", "https://127.0.0.1:1", "--ca-cert"];
     refused(&[&evaluate[..], &[&readme]].concat(), &[&readme, "holds no CERTIFICATE in PEM form"]);
     refused(&[&evaluate[..], &[&broken]].concat(), &[&broken]);
