@@ -1,7 +1,7 @@
-//! The course notebook's own versions, and versions hinted at by its report and its exercises.
+//! The course notebook's own versions of features, and versions that its report and its exercises suggest.
 //!
-//! The notebook's weights fit only its own definitions, which are all measured before clearing (`_preclear`). Its
-//! surroundings differ from Dellacherie's for columns: above the highest row everything is full.
+//! The notebook's weights fit only its own definitions, which are all measured before clearing (`_preclear`). For
+//! columns its surroundings differ from Dellacherie's: above the highest row everything is full.
 
 use super::dellacherie::{empty_cells_down_from, inside, well_cells};
 use super::seen::Seen;
@@ -9,14 +9,14 @@ use crate::engine::{Column, Playfield};
 
 /// The row of the piece's anchor cell before clearing, with the floor row as 1.
 ///
-/// The notebook builds and turns every tetromino around one cell, which is its middle only for a T: a standing I on
+/// The notebook builds and turns every tetromino around one cell, which is the middle only for a T. So an upright I on
 /// the floor has landing height 1.
 pub fn landing_height_lab(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row + seen.shape.anchor_row + 1)
 }
 
-/// Halfway between the heights of the piece's lowest and highest cells, with the floor row as 1: always one more than
-/// Dellacherie's landing height.
+/// The mean height of the piece's lowest and highest cells, with the floor row as 1: always one more than Dellacherie's
+/// landing height.
 pub fn landing_height_mid(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height + 1) / 2.0
 }
@@ -27,8 +27,8 @@ pub fn landing_height_hint(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row) + f64::from(seen.shape.height) / 2.0
 }
 
-/// Changes between full and empty along all columns, full below the floor and full above the highest row: always even
-/// in a column, and two for an empty one.
+/// Changes between full and empty along all columns, full below the floor and above the highest row. Always even in a
+/// column; an empty column has two.
 pub fn column_transitions_lab(playfield: &Playfield) -> u32 {
     let above = 1 << playfield.height();
     playfield.columns().iter().map(|&column| ((column | above) ^ (column << 1 | 1)).count()).sum()
@@ -70,17 +70,19 @@ pub fn holes_enclosed(playfield: &Playfield) -> u32 {
         .sum()
 }
 
-/// `1 + 2 + ... + n` for the `n` open well cells of every column, gaps between them allowed: cumulative wells as graded.
+/// `1 + 2 + ... + n` for the `n` open well cells of every column, with or without gaps between them: cumulative wells
+/// as the exercise grades them.
 ///
-/// An open well cell is an empty cell between two full ones in its row, walls full, with nothing above it in its column.
+/// An open well cell is an empty cell whose neighbours in its row are full, walls included, with nothing above it in
+/// its column.
 pub fn wells_lab(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(_, cells)| sum_up_to(cells.count())).sum()
 }
 
-/// [`wells_lab`], but `n` starts again after a gap.
+/// Like [`wells_lab`], but `n` starts again after a gap.
 pub fn wells_runs(playfield: &Playfield) -> u32 {
     let runs = |mut cells: u64| {
-        // The cells that are at least first, second, third, ... in their run, counted from below.
+        // The cells that are at least the first, second, third, ... of their run, counted from below.
         let mut sum = 0;
         while cells != 0 {
             sum += cells.count();
@@ -91,14 +93,14 @@ pub fn wells_runs(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(_, cells)| runs(cells)).sum()
 }
 
-/// For every open well cell, the number of empty cells from it straight down to the first full one, including itself:
-/// Dellacherie's cumulative wells without the covered well cells.
+/// For every open well cell, the number of empty cells from it straight down to the first full one, including the open
+/// well cell: Dellacherie's cumulative wells without covered well cells.
 pub fn wells_open(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| empty_cells_down_from(column, cells)).sum()
 }
 
-/// `1 + 2 + ... + d` for every column that lies `d` rows below the lower of its two neighbours, walls infinitely high: the
-/// report's description.
+/// `1 + 2 + ... + d` for every column that lies `d` rows below the lower of its two neighbours, with infinitely high
+/// walls, as the report describes it.
 pub fn wells_heights(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let depth = |i: usize| {

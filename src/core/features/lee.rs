@@ -1,8 +1,8 @@
 //! The four numbers that teaching material starts with: total height, complete lines, holes and bumpiness.
 //!
-//! Yiyuan Lee, "Tetris AI - The (Near) Perfect Bot" (2013); the course notebook and the genetic-algorithm write-up
-//! use these four, but before clearing. Holes are Dellacherie's. El-Tetris (Islam El-Ashi, 2011) also uses complete
-//! lines, instead of eroded cells.
+//! Yiyuan Lee, "Tetris AI - The (Near) Perfect Bot" (2013). The course notebook and the genetic-algorithm write-up use
+//! these four before clearing. Holes are Dellacherie's. El-Tetris (Islam El-Ashi, 2011) also uses complete lines
+//! instead of eroded cells.
 
 use super::bertsekas::height_difference;
 use super::seen::Seen;
@@ -18,7 +18,7 @@ pub fn rows_sunk(seen: &Seen<'_>) -> f64 {
     seen.landing.sunk.into()
 }
 
-/// Full rows of the current playfield: complete lines that nothing has cleared.
+/// Full rows of the current playfield, which no landing has cleared.
 ///
 /// After clearing there are none, unless a landing ended the game by overflowing.
 pub fn full_rows(playfield: &Playfield) -> u32 {
@@ -30,7 +30,7 @@ pub fn total_height(playfield: &Playfield) -> u32 {
     playfield.heights().sum()
 }
 
-/// The sum of the absolute height differences between neighbouring columns; the walls do not count.
+/// The sum of the absolute height differences between neighbouring columns, without the walls.
 pub fn bumpiness(playfield: &Playfield) -> u32 {
     (0..usize::from(playfield.width()) - 1).map(|i| height_difference(playfield, i)).sum()
 }

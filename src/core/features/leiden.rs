@@ -4,15 +4,15 @@ use super::lab::open_wells;
 use super::seen::Seen;
 use crate::engine::{Column, Playfield};
 
-/// The row of the piece's highest cell where it came to rest, before clearing; the floor row is 0.
+/// The row of the piece's highest cell at rest, before clearing; the floor row is 0.
 pub fn landing_top(seen: &Seen<'_>) -> f64 {
     f64::from(seen.landing.row + seen.shape.height - 1)
 }
 
 /// Open cells at or below an open well cell: in every column, the rows from its surface up to and including the highest
-/// empty cell that lies between two full ones, walls full.
+/// empty cell whose neighbours in its row are full, walls included.
 ///
-/// The report's shafts: looking down a column, everything counts from the first cell that is closed in on both sides.
+/// The report's shafts: going down a column, everything counts from the first cell that is enclosed on both sides.
 pub fn open_shafts(playfield: &Playfield) -> u32 {
     open_wells(playfield).map(|(column, cells)| cells.top().saturating_sub(column.top())).sum()
 }

@@ -1,17 +1,17 @@
-//! What an agent sees: numbers with a name, a formula and a source.
+//! The features that agents see: numbers with a name, a formula and a source.
 //!
-//! A feature is a function of a landing or of a playfield. Features of a landing (where the piece came to rest, what
-//! it cleared) are measured before clearing by definition. Features of a playfield exist twice: with their plain name
-//! they are measured on the afterstate, as in the research literature; with `_preclear` appended, on the playfield
-//! with the piece in it and full rows not yet cleared, as in some teaching material. Weights fit only one of the two.
+//! A feature is a function of a landing or of a playfield. Features of a landing (where the piece came to rest, what it
+//! cleared) are measured before clearing by definition. Features of a playfield exist twice. With their plain name they
+//! are measured on the afterstate, as in the research literature. With `_preclear` appended, they are measured on the
+//! playfield that contains the piece and its full rows, as in some teaching material. Weights fit only one of the two.
 //!
-//! [`FEATURES`] is the only table of features, [`FEATURE_SETS`] the only table of named lists. A [`FeatureSet`] is
-//! such a list, or a caller's own, spelled out for one width. The functions are in one file per source.
+//! [`FEATURES`] is the only table of features, [`FEATURE_SETS`] the only table of named lists. A [`FeatureSet`] is such
+//! a list, or a caller's own, resolved for one width. The functions are in one file per source.
 //!
-//! The surprising decision: every feature is a whole number or a half, as its type says for all but a few. So each is
-//! exact in an f32, and sums of them are equal in any order.
+//! The surprising decision: every feature is an integer or a half; most have an integer type. So each is exact in an
+//! f32, and sums of them are equal in any order.
 //!
-//! These functions are the reference: simple, one playfield at a time. Faster implementations must agree with them
+//! These functions are the reference: simple, for one playfield at a time. Faster implementations must agree with them
 //! bit for bit.
 
 pub mod bertsekas;

@@ -1,18 +1,18 @@
-//! Modern Tetris: what a landing clears and how, and what the stack is ready for.
+//! Features for modern Tetris: what a landing clears and how, and what the stack is ready for.
 //!
 //! Players of modern Tetris send lines to opponents, most by four lines at once and by T-spins. The features of
 //! landings distinguish these; the features of playfields measure what is prepared: a column left open for an I, and
 //! an overhang for a T.
 //!
-//! Under rules without spins every landing is without one, and the rest still counts. Combos and back-to-back clears
-//! depend on several landings, so no feature here measures them.
+//! Under rules without spins no landing has a spin, and the rest still counts. Combos and back-to-back clears depend on
+//! several landings, so no feature here measures them.
 
 use super::dellacherie::inside;
 use super::seen::Seen;
 use crate::engine::{Clear, Column, Playfield, Spin, Tetromino};
 
-/// 1 if the landing clears in the way with this number, else 0: one to three lines, and four or more, without a full
-/// spin (0 to 3); one, two, and three or more with a full spin (4 to 6).
+/// 1 if the landing clears lines in the way with this number, else 0. Ways 0 to 3 are one, two, three, and four or more
+/// lines without a full spin; 4 to 6 are one, two, and three or more lines with a full spin.
 pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
     let way = match (seen.landing.lines, seen.spin) {
         (0, _) => return 0.0,
@@ -22,7 +22,7 @@ pub fn clears(seen: &Seen<'_>, index: usize) -> f64 {
     f64::from(usize::from(way) == index)
 }
 
-/// The lines that the landing sends without combos and back-to-back clears: see [`Clear::base_attack`].
+/// Lines that the landing sends without combos and back-to-back clears; see [`Clear::base_attack`].
 pub fn base_attack(seen: &Seen<'_>) -> f64 {
     let Seen { landing, spin, .. } = *seen;
     let is_perfect = landing.lines > 0 && landing.afterstate.occupied_rows() == 0;
@@ -34,10 +34,10 @@ pub fn idle_t(seen: &Seen<'_>) -> f64 {
     f64::from(seen.piece == Tetromino::T && (seen.landing.lines == 0 || seen.spin != Spin::Full))
 }
 
-/// Consecutive rows, from the surface of a column up, that are full except for that column; the largest number of any
-/// column.
+/// Consecutive rows, from the surface of a column up, that are full except for that column; the maximum over all
+/// columns.
 ///
-/// Four such rows are enough for an I to clear four lines.
+/// Four such rows let an I clear four lines.
 pub fn ready_rows(playfield: &Playfield) -> u32 {
     let columns = playfield.columns();
     let ready = |(at, column): (usize, &u64)| {
@@ -53,7 +53,7 @@ pub fn spin_slots(playfield: &Playfield) -> u32 {
     slots(playfield).count() as u32
 }
 
-/// Number of rows, 0 to 2, that a T in a spin slot would fill; the largest number of any slot.
+/// Number of rows, 0 to 2, that a T in a spin slot would fill; the maximum over all slots.
 pub fn spin_slot_rows(playfield: &Playfield) -> u32 {
     let filled = |(middle, row): (usize, u32)| {
         let is_full_but_for = |row: u32, cells: std::ops::RangeInclusive<usize>| {
@@ -66,7 +66,7 @@ pub fn spin_slot_rows(playfield: &Playfield) -> u32 {
     slots(playfield).map(filled).max().unwrap_or(0)
 }
 
-/// The column and the row of the middle of a T in each spin slot.
+/// For each spin slot, column and row of the middle of a T in it.
 ///
 /// Both sides of its lower cell are full, so the T cannot fall further. The T enters on one side: that column and the
 /// column of its middle are open to the sky. On the other side a cell hangs over it, which only a turn gets under.

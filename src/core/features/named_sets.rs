@@ -5,15 +5,15 @@
 pub struct NamedSet {
     /// Name on the wire and on the command line.
     pub name: &'static str,
-    /// Version of the set; increases whenever the same landing could give other numbers.
+    /// Version of the set. Increases whenever a landing's numbers could change.
     pub version: u32,
     /// Source of the set, in one sentence.
     pub source: &'static str,
-    /// Features in order; `[i]` stands for a whole family.
+    /// Features in order; `[i]` stands for all members of a family.
     pub members: &'static [&'static str],
 }
 
-// Each of these sets is the one before it and some more.
+// Each of these sets extends the previous one.
 const DELLACHERIE6: [&str; 6] = [
     "landing_height",
     "eroded_piece_cells",

@@ -1,4 +1,4 @@
-//! Lists of features, spelled out for a width: named lists, and callers' own.
+//! Lists of features, resolved for a width: named lists, and callers' own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::names::{did_you_mean, unknown};
 
 /// Most features of a set.
 ///
-/// The largest named set has 72 at width 32; a set is compiled and returned in full, so it needs a limit.
+/// The largest named set has 72 at width 32. Sets are prepared and returned in full, so they need a limit.
 pub const MAX_COLUMNS: usize = 256;
 
 /// Suffix of the name of a feature measured before clearing.
@@ -21,27 +21,26 @@ const PRECLEAR: &str = "_preclear";
 /// One feature of a set: a single number.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureColumn {
-    /// Row of the feature table, whose name says what to measure.
+    /// Row of the feature table, which says what to measure.
     pub feature: &'static Feature,
-    /// Index in a family, 0 for a single feature; below [`Feature::family_size`] at the width of the set.
+    /// Index in a family, below [`Feature::family_size`] at the width of the set; 0 for a single feature.
     pub index: u8,
     /// Whether the feature is measured before clearing. Never true for a feature of a landing.
     pub preclear: bool,
 }
 
-/// A list of features, spelled out for one width: the meaning of each number of a feature vector. Clones share one
-/// list.
+/// A list of features, resolved for one width: the meaning of each number of a feature vector. Clones share one list.
 #[derive(Clone, Debug)]
 pub struct FeatureSet {
     name: &'static str,
     version: u32,
     width: u8,
     columns: Arc<[FeatureColumn]>,
-    /// The set in the form of the kernels, if they support it completely.
+    /// The set in the kernels' form, if they support all of its features.
     on_kernels: Option<KernelSet>,
 }
 
-/// Why a set of features does not exist.
+/// The reason why a set of features is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeatureError {
     /// No set has that name.
@@ -50,7 +49,7 @@ pub enum FeatureError {
     /// No feature has that name.
     #[error("{}", unknown_feature(.0))]
     UnknownFeature(String),
-    /// A family of features was named without an index.
+    /// The name of a family without an index.
     #[error("{name} is a family of features, expected {name}[0] to {name}[{last}] at width {width}")]
     IndexMissing {
         /// Name of the family.
@@ -60,7 +59,7 @@ pub enum FeatureError {
         /// The width of the playfield.
         width: u8,
     },
-    /// The index does not exist, or the feature takes none.
+    /// The index does not exist, or the feature has none.
     #[error("{name:?} has a wrong index, expected {expected} at width {width}")]
     IndexWrong {
         /// The name as it was given.
@@ -70,25 +69,25 @@ pub enum FeatureError {
         /// The width of the playfield.
         width: u8,
     },
-    /// `_preclear` on a feature that is measured before clearing by definition.
+    /// `_preclear` on a feature of a landing, which is measured before clearing by definition.
     #[error("{0} belongs to the landing and has no _preclear form")]
     NoPreclear(&'static str),
     /// A feature about tetrominoes, but the game has other pieces.
     #[error("{0} is about the seven tetrominoes, expected a feature of any pieces: the game has others")]
     OfTetrominoes(&'static str),
-    /// A repeated feature: its two weights would be one.
+    /// A repeated feature, whose two weights would be one.
     #[error("feature {0:?} is listed twice")]
     Repeated(String),
-    /// A list of no features.
+    /// An empty list of features.
     #[error("the list of features is empty")]
     Empty,
-    /// A list over [`MAX_COLUMNS`].
+    /// A list of more than [`MAX_COLUMNS`] features.
     #[error("{0} features are listed, expected at most {MAX_COLUMNS}")]
     TooMany(usize),
 }
 
 impl FeatureSet {
-    /// Checks that all features have a meaning in a game with these pieces.
+    /// Checks that all features are defined for these pieces.
     ///
     /// # Errors
     /// [`FeatureError::OfTetrominoes`] for the first feature about tetrominoes, if the game has other pieces.
@@ -99,7 +98,7 @@ impl FeatureSet {
         }
     }
 
-    /// The named set at a width.
+    /// Resolves a named set for a width.
     ///
     /// ```
     /// use tetrion_core::features::FeatureSet;
@@ -128,14 +127,13 @@ impl FeatureSet {
         Ok(FeatureSet::new(row.name, row.version, width, &columns))
     }
 
-    /// A caller's own list, in the caller's order; its name is `custom`.
+    /// Resolves a caller's own list in the given order; its name is `custom`.
     ///
-    /// Names are those of [`FEATURES`](super::FEATURES): `holes`, `holes_preclear`, and for one of a family `column_height[3]`,
-    /// `column_height_preclear[3]`.
+    /// The names are those of [`FEATURES`](super::FEATURES): `holes`, `holes_preclear`, and for one member of a family
+    /// `column_height[3]`, `column_height_preclear[3]`.
     ///
     /// # Errors
-    /// The first name that is unknown, has a wrong index or is repeated; a list that is empty or longer than
-    /// [`MAX_COLUMNS`].
+    /// If a name is unknown, has a wrong index or is repeated, or if the list is empty or longer than [`MAX_COLUMNS`].
     pub fn custom<S: AsRef<str>>(names: &[S], width: u8) -> Result<FeatureSet, FeatureError> {
         if names.is_empty() {
             return Err(FeatureError::Empty);
@@ -165,46 +163,46 @@ impl FeatureSet {
         }
     }
 
-    /// Name of the set; `custom` for a caller's own.
+    /// Name of the set; `custom` for a caller's own list.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Version of the set; increases whenever the same landing could give other numbers.
+    /// Version of the set. Increases whenever a landing's numbers could change.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Width of the playfields that the set is spelled out for.
+    /// Width of the playfields for which the set is resolved.
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// Number of entries of a feature vector; never 0.
-    #[allow(clippy::len_without_is_empty)] // it would be false, always
+    /// Length of a feature vector; never 0.
+    #[allow(clippy::len_without_is_empty)] // it would always be false
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// What each number is, in order.
+    /// The meaning of each number, in order.
     pub fn columns(&self) -> &[FeatureColumn] {
         &self.columns
     }
 
-    /// The full name of each number, in order; [`FeatureSet::custom`] makes the same set from them.
+    /// Full name of each number, in order. [`FeatureSet::custom`] creates the same set from them.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(FeatureColumn::to_string).collect()
     }
 
-    /// The set in the form of the kernels, if they support all of its features.
+    /// The set in the kernels' form, if they support all of its features.
     pub(super) fn on_kernels(&self) -> Option<&KernelSet> {
         self.on_kernels.as_ref()
     }
 
-    /// The feature vector of a landing.
+    /// Computes the feature vector of a landing.
     ///
     /// # Panics
-    /// If `out` does not have the length of the set, or the playfield not its width.
+    /// If the length of `out` is not the set's, or the width of the playfield is not.
     pub fn evaluate(&self, seen: &Seen<'_>, out: &mut [f64]) {
         assert_eq!(out.len(), self.len(), "room for each feature");
         assert_eq!(seen.landing.afterstate.width(), self.width, "a playfield of the set's width");
@@ -216,7 +214,7 @@ impl FeatureSet {
     /// Rough time of [`FeatureSet::evaluate`] for a playfield of this height, in nanoseconds.
     pub fn nanoseconds(&self, height: u8) -> u64 {
         let cells = u64::from(self.width) * u64::from(height);
-        // What the kernels know is counted a column or a row at a time by its own function too.
+        // The function of a feature that the kernels support also works on whole columns or rows.
         let slow = if self.on_kernels.is_some() { cells / 8 } else { cells };
         let nanoseconds = |feature: &Feature| match feature.measure {
             Measure::Playfield(_) => slow,
@@ -227,8 +225,8 @@ impl FeatureSet {
         self.columns.iter().map(|column| nanoseconds(column.feature)).sum()
     }
 
-    /// The feature vector of a playfield without a landing: features of landings are 0, and features before clearing
-    /// use the playfield as it is.
+    /// Computes the feature vector of a playfield without a landing. Features of landings are 0, and features before
+    /// clearing use the playfield as it is.
     ///
     /// # Panics
     /// Under the conditions of [`FeatureSet::evaluate`].
@@ -271,7 +269,7 @@ impl FeatureColumn {
             (Some(size), None) => {
                 return Err(FeatureError::IndexMissing { name: name.to_owned(), last: size - 1, width });
             }
-            // Only one way of writing a number, so that there is only one name for a feature.
+            // A number can be written in only one way, so that a feature has only one name.
             (Some(size), Some(digits)) => (0..size)
                 .find(|index| index.to_string() == digits)
                 .ok_or_else(|| wrong(format!("0 to {}", size - 1)))?,
@@ -279,7 +277,7 @@ impl FeatureColumn {
         Ok(FeatureColumn { feature, index, preclear })
     }
 
-    /// The column in the form of the kernels, if they support the feature.
+    /// The column in the kernels' form, if they support the feature.
     fn on_kernels(&self) -> Option<KernelColumn> {
         let FeatureColumn { feature, index, preclear } = *self;
         Some(KernelColumn { feature: feature.kernel?, index, preclear })
@@ -301,7 +299,7 @@ impl FeatureColumn {
     }
 }
 
-/// Columns are equal if they stand for the same number.
+/// Columns are equal if they mean the same number.
 impl PartialEq for FeatureColumn {
     fn eq(&self, other: &FeatureColumn) -> bool {
         let identity = |column: &FeatureColumn| (column.feature.name, column.index, column.preclear);

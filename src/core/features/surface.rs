@@ -1,18 +1,18 @@
-//! The surface as seen by coming pieces: this project's own features, for players that consider hidden pieces.
+//! The surface as the next pieces see it: this project's own features, for players that consider hidden pieces.
 //!
-//! A tetromino *fits* where one of its orientations can rest so that every column of it touches the surface: then it
-//! covers no empty cell, and makes no new hole. This depends only on the columns' heights, not on the height of the
-//! playfield or anything above. A player with the exact mean over the next piece loses when one of the seven fits
-//! nowhere, so these numbers summarize what the mean finds out with seven pieces.
+//! A tetromino *fits* where one of its orientations can rest with every column touching the surface: then it covers no
+//! empty cell, and creates no hole. This depends only on the columns' heights, not on the height of the playfield or
+//! anything above. A player with the exact mean over the next piece loses when one of the seven fits nowhere. So these
+//! numbers summarize what the mean finds out with seven pieces.
 //!
-//! Two features weight by depth what Dellacherie's count once: a hole far under the surface is opened late, and only
-//! an I fits into a well of three rows or more. The last feature is the checkerboard argument: every tetromino but
-//! the T covers as many black cells as white ones.
+//! Two features weight by depth what Dellacherie's count once: a hole far under the surface is opened late, and only an
+//! I fits into a well of three rows or more. The last feature is the checkerboard argument: every tetromino but the T
+//! covers as many black cells as white ones.
 
 use super::bertsekas::column_height;
 use crate::engine::{Column, Playfield, Rules, Shape, Tetromino};
 
-/// How many of the seven tetrominoes fit somewhere: 1 to 7, because an I fits upright on any column.
+/// Number of tetrominoes, out of seven, that fit somewhere; at least 1, because an I fits upright on any column.
 pub fn accommodated(playfield: &Playfield) -> u32 {
     (0..7).map(|tetromino| readiness(playfield, tetromino)).sum()
 }
@@ -22,19 +22,19 @@ pub fn readiness(playfield: &Playfield, tetromino: usize) -> u32 {
     fits_of(playfield, tetromino).min(1)
 }
 
-/// The ways in which the tetrominoes fit: pairs of an orientation and a column, of all seven.
+/// Number of ways in which the tetrominoes fit: pairs of an orientation and a column, over all seven.
 pub fn fits(playfield: &Playfield) -> u32 {
     (0..7).map(|tetromino| fits_of(playfield, tetromino)).sum()
 }
 
-/// The ways in which the tetromino with this number fits: pairs of an orientation and a column.
+/// Number of ways in which the tetromino with this number fits: pairs of an orientation and a column.
 pub fn fits_of(playfield: &Playfield, tetromino: usize) -> u32 {
-    // All rules have the same shapes, if not in the same order.
+    // All rules have the same shapes, though in different orders.
     let shapes = Rules::default().shapes(Tetromino::ALL[tetromino]);
     shapes.iter().map(|shape| resting_places(playfield, shape)).sum()
 }
 
-/// The columns over which every column of a shape touches the surface.
+/// Number of columns over which every column of a shape touches the surface.
 fn resting_places(playfield: &Playfield, shape: &Shape) -> u32 {
     let touches = |under: &&[u64]| {
         let row = |j: usize| under[j].top() as i32 - i32::from(shape.bottoms[j]);
@@ -43,14 +43,15 @@ fn resting_places(playfield: &Playfield, shape: &Shape) -> u32 {
     playfield.columns().windows(shape.width.into()).filter(touches).count() as u32
 }
 
-/// The pairs of neighbouring columns whose step `h[i + 1] - h[i]` is `index - 3`: -3 or less for 0, 3 or more for 6.
+/// Number of pairs of neighbouring columns whose step `h[i + 1] - h[i]` is `index - 3`; -3 or less for 0, 3 or more for
+/// 6.
 pub fn steps(playfield: &Playfield, index: usize) -> u32 {
     let step = |pair: &[u64]| pair[1].top() as i32 - pair[0].top() as i32;
     let counted = |pair: &&[u64]| (step(pair).clamp(-3, 3) + 3) as usize == index;
     playfield.columns().windows(2).filter(counted).count() as u32
 }
 
-/// For every hole, the rows from it up to the top of its column: column height minus the hole's row.
+/// For every hole, the rows from it up to the top of its column: the column's height minus the hole's row.
 pub fn weighted_holes(playfield: &Playfield) -> u32 {
     let mut sum = 0;
     for column in 0..playfield.width() {
@@ -61,8 +62,8 @@ pub fn weighted_holes(playfield: &Playfield) -> u32 {
     sum
 }
 
-/// For every column, the number of rows beyond two by which it lies below its lower neighbour; walls are infinitely
-/// high.
+/// For every column, the number of rows beyond two by which it lies below its lower neighbour, with infinitely high
+/// walls.
 pub fn deep_wells(playfield: &Playfield) -> u32 {
     let heights: Vec<u32> = playfield.heights().collect();
     let height = |i: usize| heights.get(i).copied().unwrap_or(u32::MAX);
@@ -70,8 +71,8 @@ pub fn deep_wells(playfield: &Playfield) -> u32 {
     (0..heights.len()).map(|i| lower_neighbour(i).saturating_sub(height(i) + 2)).sum()
 }
 
-/// The imbalance of black and white if every column is filled up to its height and coloured as a chessboard: the
-/// absolute value of the sum of `(-1)^i (h[i] mod 2)`.
+/// The imbalance of black and white on a chessboard if every column is filled up to its height: the absolute value of
+/// the sum of `(-1)^i (h[i] mod 2)`.
 pub fn surface_parity(playfield: &Playfield) -> u32 {
     let sign = |i: usize| if i.is_multiple_of(2) { 1 } else { -1 };
     playfield

@@ -1,6 +1,6 @@
-//! The table of features: name, formula, source and function of each, and its measure in the kernels.
+//! The table of features: name, formula, source and function of each, and its counterpart in the kernels.
 //!
-//! All differences between features are in this table; names are for callers.
+//! All differences between features are in this table. Names are for callers only.
 
 use super::kernel::feature::KernelFeature;
 use super::seen::Seen;
@@ -16,11 +16,11 @@ pub enum Measure {
     LandingSeven(fn(&Seen<'_>, usize) -> f64),
     /// One number for a playfield.
     Playfield(fn(&Playfield) -> u32),
-    /// One number for a playfield by a slower search, such as flooding it or trying all tetrominoes.
+    /// One number for a playfield from a slower search, such as flooding it or trying all tetrominoes.
     Search(fn(&Playfield) -> u32),
     /// One number per column of a playfield: a family with one feature per column.
     Column(fn(&Playfield, usize) -> u32),
-    /// One number per column and its right neighbour: a family with one feature less than columns.
+    /// One number per column and its right neighbour: a family with one feature fewer than columns.
     Pair(fn(&Playfield, usize) -> u32),
     /// Seven numbers for a playfield: a family of seven features at any width.
     Seven(fn(&Playfield, usize) -> u32),
@@ -29,16 +29,16 @@ pub enum Measure {
 /// One row of the table of features.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Name of the feature; for a family without `[i]`.
+    /// Name of the feature; for a family, without `[i]`.
     pub name: &'static str,
     /// Formula, in half a sentence.
     pub formula: &'static str,
     /// Source of the feature.
     pub source: &'static str,
-    /// How the feature is measured.
+    /// Function that measures the feature.
     pub measure: Measure,
-    /// Whether the feature is about the seven tetrominoes: where they fit, spins of the T, lines sent, or the anchor that they
-    /// turn around. Games of other pieces do not have it.
+    /// Whether the feature is about the seven tetrominoes: where they fit, spins of the T, lines sent, or the anchors
+    /// around which they turn. Games with other pieces lack it.
     pub tetrominoes_only: bool,
     /// The feature in the kernels; `None` if they do not support it.
     pub kernel: Option<KernelFeature>,
@@ -50,7 +50,7 @@ impl Feature {
         FEATURES.iter().find(|feature| feature.name == name)
     }
 
-    /// The name, with `[i]` appended for a family, as in lists of a set's members.
+    /// The name as in lists of a set's members, with `[i]` appended for a family.
     pub(super) fn pattern(&self) -> String {
         let index = if self.is_family() { "[i]" } else { "" };
         format!("{}{index}", self.name)
@@ -64,7 +64,7 @@ impl Feature {
         )
     }
 
-    /// Number of features that the row stands for at this width; `None` for a single one without an index.
+    /// Number of features in a family at this width; `None` for a single feature.
     pub fn family_size(&self, width: u8) -> Option<u8> {
         match self.measure {
             Measure::Landing(_) | Measure::Playfield(_) | Measure::Search(_) => None,
@@ -74,8 +74,8 @@ impl Feature {
         }
     }
 
-    /// Whether the feature belongs to a landing, so that it has no `_preclear` form and is 0 for a playfield without
-    /// a landing.
+    /// Whether the feature belongs to a landing. If so, it has no `_preclear` form and is 0 for a playfield without a
+    /// landing.
     pub fn is_of_landing(&self) -> bool {
         matches!(self.measure, Measure::Landing(_) | Measure::LandingSeven(_))
     }

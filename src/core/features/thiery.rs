@@ -6,10 +6,10 @@
 
 use crate::engine::{Column, Playfield};
 
-/// Full cells with an empty cell anywhere below them in their column: for every hole, the full cells directly on top
-/// of it, up to the end of their run.
+/// Full cells with an empty cell anywhere below them in their column. In other words: for every hole, the full cells
+/// directly on top of it, up to the end of their run.
 pub fn hole_depth(playfield: &Playfield) -> u32 {
-    // Adding one runs through the full cells that stand on the floor, and masking takes them away.
+    // Adding one carries through the full cells that stand on the floor, and masking removes them.
     playfield.columns().iter().map(|&column| (column & (column + 1)).count()).sum()
 }
 
@@ -18,7 +18,7 @@ pub fn rows_with_holes(playfield: &Playfield) -> u32 {
     (0..playfield.width()).fold(0, |rows, column| rows | playfield.holes(column)).count()
 }
 
-/// How many of the steps -2, -1, 0, 1, 2 occur among the height differences `h[i + 1] - h[i]`: 0 to 5.
+/// The number of different steps among -2, -1, 0, 1, 2 that occur as height differences `h[i + 1] - h[i]`: 0 to 5.
 pub fn pattern_diversity(playfield: &Playfield) -> u32 {
     let mut occurs = 0u32;
     for pair in playfield.columns().windows(2) {

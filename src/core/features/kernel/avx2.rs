@@ -1,8 +1,8 @@
 //! Sixteen lanes of 32 bits in two 256-bit registers.
 //!
-//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
-//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
-//! a comment at each says why they have it.
+//! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
+//! need memory; a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -11,7 +11,7 @@ use std::arch::x86_64::*;
 use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 use super::portable::Machine;
 
-/// Sixteen words: the lower eight lanes, the upper eight.
+/// Sixteen words: the lower eight lanes, then the upper eight.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(pub __m256i, pub __m256i);
 
@@ -23,8 +23,8 @@ pub struct Avx2Doubles([__m256d; 4]);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2Floats([__m256; 2]);
 
-/// Applies an intrinsic to both halves. A macro, because a closure would be a function without the target features, where an
-/// intrinsic is a real call.
+/// Applies an intrinsic to both halves. A macro, because a closure would be a function without the target features, in
+/// which every intrinsic is a real call.
 macro_rules! both {
     ($f:ident, $a:expr) => {
         unsafe { Avx2($f($a.0), $f($a.1)) }
@@ -63,8 +63,8 @@ unsafe fn count(a: __m256i) -> __m256i {
     }
 }
 
-/// The row above the highest bit: the exponent of the word as a float. Clearing every bit below a set one keeps the highest
-/// and prevents rounding up; no column has its sign bit set.
+/// The row above the highest bit, from the exponent of the word as a float. Clearing every bit whose upper neighbour is
+/// set keeps the highest bit and prevents rounding up. No column has its sign bit set.
 #[inline(always)]
 unsafe fn top(a: __m256i) -> __m256i {
     unsafe {
@@ -109,7 +109,7 @@ fn apart<W: Apart>(work: W) -> W::Output {
     work.run()
 }
 
-/// A machine with AVX2, for which the compiler makes vectors of plain arrays.
+/// A machine with AVX2, for which the compiler turns plain arrays into vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2Machine;
 
@@ -134,7 +134,7 @@ impl Words for Avx2 {
     }
     #[inline(always)]
     fn store(self, words: &mut [u32]) {
-        let words: &mut [u32; 16] = words.first_chunk_mut().expect("a word a lane");
+        let words: &mut [u32; 16] = words.first_chunk_mut().expect("one word per lane");
         // SAFETY: sixteen words are twice thirty-two writable bytes, and the stores need no alignment.
         unsafe {
             let to: *mut __m256i = words.as_mut_ptr().cast();
@@ -260,7 +260,7 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn load(words: &[u32]) -> Self {
-        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
+        let words: &[u32; 16] = words.first_chunk().expect("one word per lane");
         // SAFETY: sixteen words are twice thirty-two readable bytes, and the loads need no alignment.
         unsafe {
             let from: *const __m256i = words.as_ptr().cast();

@@ -1,8 +1,8 @@
-//! Sixteen lanes of 16 bits in one 256-bit register: low playfields at half the work.
+//! Sixteen lanes of 16 bits in one 256-bit register: half the work, for low playfields.
 //!
-//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
-//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
-//! a comment at each says why they have it.
+//! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
+//! need memory; a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +16,7 @@ use super::lanes::{Apart, Lanes, Words, not_widened};
 pub struct Avx2Low(pub __m256i);
 
 impl Avx2Low {
-    /// The numbers in 32 bits each.
+    /// The words, extended to 32 bits.
     #[inline(always)]
     fn wide(self) -> Avx2 {
         unsafe {
@@ -48,7 +48,7 @@ fn table(bytes: [i8; 16]) -> __m256i {
     unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
 }
 
-/// Entries of one table for the lower nibble of every byte, and of another for the upper nibble.
+/// Looks up the lower nibble of every byte in one table, and the upper nibble in another.
 #[inline(always)]
 fn look_up(a: __m256i, low: [i8; 16], high: [i8; 16]) -> (__m256i, __m256i) {
     unsafe {
@@ -61,7 +61,7 @@ fn look_up(a: __m256i, low: [i8; 16], high: [i8; 16]) -> (__m256i, __m256i) {
     }
 }
 
-/// The sign bits of all lanes, each of which is all ones or zero.
+/// The sign bits of all lanes. Each lane is all ones or zero.
 #[inline(always)]
 fn signs(lanes: __m256i) -> u32 {
     unsafe {
@@ -97,7 +97,7 @@ impl Words for Avx2Low {
     }
     #[inline(always)]
     fn store(self, words: &mut [u16]) {
-        let words: &mut [u16; 16] = words.first_chunk_mut().expect("a word a lane");
+        let words: &mut [u16; 16] = words.first_chunk_mut().expect("one word per lane");
         // SAFETY: sixteen words are thirty-two writable bytes, and the store needs no alignment.
         unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), self.0) }
     }
@@ -172,8 +172,8 @@ impl Words for Avx2Low {
     }
     #[inline(always)]
     fn up_by(self, rows: Self) -> Self {
-        // AVX2 has no 16-bit shift with a count per lane, so multiply by a power of two. It comes from a table for each byte: for a
-        // row in the other byte, the index is too large or has its sign bit set.
+        // AVX2 has no 16-bit shift with a count per lane, so multiply by a power of two. A table per byte has the
+        // powers. For a row in the other byte, the index is too large or has its sign bit set, so the entry is 0.
         unsafe {
             let both = _mm256_or_si256(rows.0, _mm256_slli_epi16::<8>(rows.0));
             let halves = _mm256_sub_epi8(both, _mm256_set1_epi16(0x0800));
@@ -217,7 +217,7 @@ impl Lanes for Avx2Low {
     }
     #[inline(always)]
     fn load(words: &[u16]) -> Self {
-        let words: &[u16; 16] = words.first_chunk().expect("a word a lane");
+        let words: &[u16; 16] = words.first_chunk().expect("one word per lane");
         // SAFETY: sixteen words are thirty-two readable bytes, and the load needs no alignment.
         Avx2Low(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) })
     }
@@ -244,7 +244,7 @@ impl Lanes for Avx2Low {
     }
     #[inline(always)]
     fn sums(first: Self, second: Self, third: Self) -> [u32; 3] {
-        // At most 16 * 13 each: all lanes are bytes, and their sums fit into a quarter of 64 bits.
+        // At most 16 * 13 each: all lanes fit into bytes, and their sums into a quarter of 64 bits.
         unsafe {
             let zero = _mm256_setzero_si256();
             let (first, second) = (_mm256_sad_epu8(first.0, zero), _mm256_sad_epu8(second.0, zero));

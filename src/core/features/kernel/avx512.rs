@@ -1,8 +1,8 @@
 //! Sixteen lanes of 32 bits in one 512-bit register, with population and leading-zero counts in hardware.
 //!
-//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
-//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
-//! a comment at each says why they have it.
+//! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
+//! need memory; a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -41,7 +41,7 @@ impl Words for Avx512 {
     }
     #[inline(always)]
     fn store(self, words: &mut [u32]) {
-        let words: &mut [u32; 16] = words.first_chunk_mut().expect("a word a lane");
+        let words: &mut [u32; 16] = words.first_chunk_mut().expect("one word per lane");
         // SAFETY: sixteen words are sixty-four writable bytes, and the store needs no alignment.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) }
     }
@@ -150,7 +150,7 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn load(words: &[u32]) -> Self {
-        let words: &[u32; 16] = words.first_chunk().expect("a word a lane");
+        let words: &[u32; 16] = words.first_chunk().expect("one word per lane");
         // SAFETY: sixteen words are sixty-four readable bytes, and the load needs no alignment.
         Avx512(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
     }

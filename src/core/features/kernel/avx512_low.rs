@@ -1,10 +1,10 @@
 //! Sixteen lanes of 16 bits in one 256-bit register, with the population count, the shifts and the masks of AVX-512.
 //!
-//! Operations that AVX2 has as one instruction are shared with it.
+//! It shares the operations that AVX2 has as one instruction.
 //!
-//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
-//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
-//! a comment at each says why they have it.
+//! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
+//! need memory; a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +20,7 @@ use super::lanes::{Apart, Lanes, Words};
 pub struct Avx512Low(Avx2Low);
 
 impl Avx512Low {
-    /// The numbers in 32 bits each.
+    /// The words, extended to 32 bits.
     #[inline(always)]
     fn wide(self) -> __m512i {
         unsafe { _mm512_cvtepu16_epi32(self.0.0) }
@@ -57,7 +57,7 @@ impl Words for Avx512Low {
     }
     #[inline(always)]
     fn next<const K: usize>(self, fill: Self) -> Self {
-        // The filling is the same in every lane, so take any lane.
+        // All lanes of the filling are equal, so take any lane.
         let (from, inside) = const { byte_indices(2 * K as i32) };
         self.permuted(&from, inside, fill)
     }

@@ -1,9 +1,9 @@
 //! Two independent [`Avx512Low`](super::avx512_low::Avx512Low) in one 512-bit register, for [sweeps of two shapes at
 //! once](super::prospects).
 //!
-//! Why the `unsafe` here is sound: only the functions of [`super`] that [`dispatch`](super::dispatch) enters name these
-//! types, after [`Kernel`](super::Kernel) has found every target feature on this machine. Loads and stores also need memory;
-//! a comment at each says why they have it.
+//! Why the `unsafe` here is sound: only functions of [`super`] that [`dispatch`](super::dispatch) enters name these
+//! types, and [`Kernel`](super::Kernel) has found every target feature on this machine by then. Loads and stores also
+//! need memory; a comment at each says why they have it.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +21,7 @@ pub struct Avx512Pair(__m512i);
 pub struct Avx512PairFloats(pub [Avx512Floats; 2]);
 
 impl Avx512Pair {
-    /// The two parts, side by side.
+    /// Combines the two parts.
     #[inline(always)]
     pub fn new(first: __m256i, second: __m256i) -> Self {
         Avx512Pair(unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(first), second) })
@@ -73,7 +73,7 @@ impl Words for Avx512Pair {
     }
     #[inline(always)]
     fn store(self, words: &mut [u16]) {
-        let words: &mut [u16; 32] = words.first_chunk_mut().expect("a word a lane");
+        let words: &mut [u16; 32] = words.first_chunk_mut().expect("one word per lane");
         // SAFETY: thirty-two words are sixty-four writable bytes, and the store needs no alignment.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) }
     }

@@ -1,5 +1,5 @@
-//! A playfield, prepared for the [sweep](super::sweep) of every orientation: its own features, and the vectors that the
-//! sweeps share.
+//! A playfield, prepared for the [sweep](super::sweep) of every orientation: the playfield's features, and the vectors
+//! that the sweeps share.
 //!
 //! Counts are small integers in the lanes, lane x for column x.
 
@@ -9,17 +9,17 @@ use super::feature::Needs;
 use super::lanes::{Apart, Lanes, Words, common_before, common_from, small};
 use crate::engine::Column;
 
-/// The cumulative wells of some columns: for every well cell, the number of empty cells from it down to the first full one.
-/// Overwrites the well cells.
+/// The cumulative wells of some columns: for every well cell, the number of empty cells from it down to the first full
+/// one. Overwrites the well cells.
 #[inline(always)]
 pub(super) fn wells<L: Words>(well_cells: &mut [L], full: &[L]) -> L {
     let mut sum = small::<L>(0);
     loop {
         let mut left = small::<L>(0);
-        // Two rows per check for more, because a mispredicted check is expensive.
+        // Check for more only every two rows, because a mispredicted check is expensive.
         for (cells, full) in well_cells.iter_mut().zip(full) {
             sum = sum.add(cells.count());
-            // The empty cells directly under them.
+            // Empty cells directly below.
             *cells = cells.down::<1>().and_not(*full);
             sum = sum.add(cells.count());
             *cells = cells.down::<1>().and_not(*full);
@@ -31,7 +31,7 @@ pub(super) fn wells<L: Words>(well_cells: &mut [L], full: &[L]) -> L {
     }
 }
 
-/// The difference between two neighbouring heights as one bit of five, -2 to 2; no bit for another difference.
+/// The difference between two neighbouring heights as one bit of five, for -2 to 2; no bit for other differences.
 ///
 /// `difference` is the right height minus the left one, plus two.
 #[inline(always)]
@@ -44,7 +44,7 @@ pub(super) fn difference_set<L: Words>(difference: L) -> L {
 #[derive(Clone, Copy)]
 pub struct SweepBase<L: Words> {
     pub(super) size: LaneBounds<L>,
-    /// Column x - 1 + i, for i in 0..6; walls outside the playfield.
+    /// Columns x - 1 to x + 4; walls outside the playfield.
     pub(super) cells: [L; 6],
     /// Height of column x + j, for j in 0..4.
     pub(super) heights: [L; 4],
@@ -57,14 +57,14 @@ pub struct SweepBase<L: Words> {
     pub(super) wells: L,
     /// |height difference| of the pair (x, x + 1); 0 outside the playfield.
     pub(super) steps: L,
-    /// The differences that occur in no pair up to (x - 2, x - 1), and in no pair from (x, x + 1) on.
+    /// The differences that do not occur up to the pair (x - 2, x - 1), and those that do not occur from (x, x + 1) on.
     pub(super) left_missing: L,
     pub(super) right_missing: L,
-    /// The features of the playfield itself.
+    /// Features of the playfield.
     pub(super) counts: CellCounts<L::Word>,
 }
 
-/// The features of the cells of one playfield, as numbers.
+/// Features of one playfield's cells, as numbers.
 #[derive(Clone, Copy)]
 pub struct CellCounts<C: Column> {
     pub row_transitions: u32,
@@ -73,7 +73,7 @@ pub struct CellCounts<C: Column> {
     pub cumulative_wells: u32,
     pub hole_depth: u32,
     pub hole_rows: C,
-    /// The differences between neighbouring heights that occur.
+    /// The differences between neighbouring heights that occur, as bits.
     pub differences: C,
     pub total_height: u32,
     pub max_height: u32,
@@ -99,7 +99,7 @@ impl<C: Column> Default for CellCounts<C> {
 }
 
 impl<C: Column> CellCounts<C> {
-    /// A feature of the cells; `None` for any other.
+    /// The value of a feature of the cells; `None` for other features.
     #[inline(always)]
     pub fn get(&self, feature: KernelFeature) -> Option<u32> {
         Some(match feature {
@@ -134,7 +134,7 @@ impl<L: Lanes> Apart for MeasureBase<'_, L> {
 }
 
 impl<L: Lanes> SweepBase<L> {
-    /// Measures a playfield: `words` are its columns, empty beyond its width.
+    /// Measures a playfield. `words` are its columns, empty beyond the width.
     #[inline(always)]
     pub fn new(size: &LaneBounds<L>, words: &[L::Word], needs: Needs) -> Self {
         L::large(MeasureBase { size, words, needs })
@@ -198,7 +198,7 @@ impl<L: Lanes> SweepBase<L> {
         let left_changes = (words[0] ^ size.wall).count();
         let counts = CellCounts {
             row_transitions: row_transitions + left_changes + 2 * size.hidden_rows,
-            // The lanes beyond the width count one change each, from the floor.
+            // Each lane beyond the width counts one change, from the floor.
             column_transitions: column_transitions.wrapping_sub(L::LANES as u32 - size.width),
             holes,
             cumulative_wells: if needs.has(CumulativeWells) { well_sums.sum().to_u64() as u32 } else { 0 },

@@ -1,45 +1,45 @@
-//! The size of a playfield in the lanes.
+//! The size of a playfield, in the form that the lanes need.
 
 use super::feature::{KernelFeature, Needs};
 use super::lanes::{Lanes, Words, lanes_below};
 use super::surface::Surface;
 use crate::engine::Column;
 
-/// The size of a playfield, and the vectors that depend on nothing else.
+/// The size of a playfield, and the vectors that depend only on the size.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneBounds<L: Words> {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Rows above `height` that the sweep skips: empty rows between two walls.
+    /// Number of rows above `height` that the sweep skips: empty rows between two walls.
     pub(super) hidden_rows: u32,
-    /// The rows of the playfield, all full: a wall.
+    /// The rows of the playfield as a full column: a wall.
     pub(super) wall: L::Word,
-    /// A wall in every lane from `width` on, nothing before.
+    /// A wall in every lane from `width` on, nothing in the others.
     pub(super) walls: L,
-    /// Every bit in the lanes that have a right neighbour inside the playfield.
+    /// All ones in the lanes that have a right neighbour inside the playfield.
     pub(super) pairs: L,
 }
 
 impl<L: Lanes> LaneBounds<L> {
-    /// The size of a playfield that fits into the lanes.
+    /// The bounds of a playfield that fits into the lanes.
     #[inline(always)]
     pub fn new(width: u8, height: u8) -> Self {
         LaneBounds::lowered(width, height, height)
     }
 
-    /// The surface of a playfield, if needed: `words` are its columns, empty beyond its width.
+    /// The surface of a playfield, if a feature needs it. `words` are its columns, empty beyond the width.
     #[inline(always)]
     pub fn surface(&self, words: &[L::Word], needs: Needs) -> Option<Surface<L>> {
         if needs.surface() { Some(Surface::new(L::load(words), self.pairs, self.width, needs)) } else { None }
     }
 
-    /// A bound on the values of a feature, in its units.
+    /// Upper bound on the values of a feature, in its unit.
     pub fn largest(&self, feature: KernelFeature) -> u32 {
         feature.largest(self.width, self.height, self.height + self.hidden_rows)
     }
 
-    /// The size of a playfield whose rows above the lowest `rows` are and stay empty. The features include these hidden rows:
-    /// each has two row transitions, at the walls.
+    /// The bounds of a playfield on which only the lowest `rows` are used; the others are and stay empty. The features
+    /// include these hidden rows: each has two row transitions, at the walls.
     #[inline(always)]
     pub fn lowered(width: u8, height: u8, rows: u8) -> Self {
         let hidden_rows = u32::from(height - rows);

@@ -2,17 +2,17 @@
 
 use crate::engine::Placement;
 
-/// Some placements of a piece, in ascending action order: 32 bits per orientation, one per column.
+/// A set of placements of a piece, in ascending action order: 32 bits per orientation, one per column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Candidates(u128);
 
 impl Candidates {
     /// Every possible placement.
     pub const ALL: Candidates = Candidates(u128::MAX);
-    /// The number of possible placements, and of entries in an array by [`index`].
+    /// Number of possible placements, and length of an array indexed by [`index`].
     pub const ROOM: usize = 128;
 
-    /// Adds the columns of a mask, with this orientation.
+    /// Adds the columns of a mask in this orientation.
     #[inline(always)]
     pub fn add(&mut self, orientation: usize, lanes: u32) {
         self.0 |= u128::from(lanes) << (32 * orientation);
@@ -24,7 +24,7 @@ impl Candidates {
         self.0 |= 1 << index(placement);
     }
 
-    /// The columns of a mask, with this orientation.
+    /// The columns of a mask in this orientation.
     #[inline(always)]
     pub fn of_lanes(orientation: usize, lanes: u32) -> Candidates {
         let mut candidates = Candidates::default();
@@ -32,20 +32,20 @@ impl Candidates {
         candidates
     }
 
-    /// The columns with this orientation, as a mask.
+    /// The columns in this orientation, as a mask.
     #[inline(always)]
     pub fn lanes(self, orientation: usize) -> u32 {
         (self.0 >> (32 * orientation)) as u32
     }
 
-    /// The placement, if it is the only one.
+    /// The placement, if the set has only one.
     #[inline(always)]
     pub fn only(mut self) -> Option<Placement> {
         let first = self.next();
         first.filter(|_| self.0 == 0)
     }
 
-    /// Removes the placements for which this is false.
+    /// Keeps only the placements for which `keep` is true.
     #[inline(always)]
     pub fn retain(&mut self, keep: impl Fn(Placement) -> bool) {
         for placement in *self {
@@ -55,13 +55,13 @@ impl Candidates {
         }
     }
 
-    /// Keeps the `count` placements with the largest scores, at least one; of equals the first stay.
+    /// Keeps the `count` placements with the largest scores; the first of equals. `count` must be at least 1.
     #[inline(always)]
     pub fn keep_largest(&mut self, scores: &[f64; Candidates::ROOM], count: u32) {
         if self.0.count_ones() <= count {
             return;
         }
-        // The largest so far in descending order, equals in ascending action order.
+        // The largest scores so far in descending order, equals in ascending action order.
         let (mut largest, mut places, mut len) = ([0.0; Candidates::ROOM], [0; Candidates::ROOM], 0);
         for placement in *self {
             let score = scores[index(placement)];

@@ -1,10 +1,12 @@
 //! Straight drops that clear lines, measured together.
 //!
-//! The [sweep](super::sweep) measures what clears nothing. A placement that clears lines moves every column down, so it is
-//! a playfield of its own; of the 162 placements of all tetrominoes on 10 columns there are about four. Measuring them
-//! [one per lane](super::placement_lanes) takes about as long as measuring one alone.
+//! The [sweep](super::sweep) measures placements that clear nothing. A placement that clears lines moves every column
+//! down, so its afterstate is a different playfield. Of the 162 placements of all tetrominoes on 10 columns, about four
+//! clear lines. Measuring them [one per lane](super::placement_lanes) takes about as long as measuring a single one
+//! alone.
 //!
-//! This is for placements within the playfield. Those that stick out are measured one by one: see [`Scorer::score`].
+//! This file handles placements within the playfield. Those that stick out are measured one by one: see
+//! [`Scorer::score`].
 
 use super::bounds::LaneBounds;
 use super::lanes::{Apart, Doubles, Lanes};
@@ -22,7 +24,7 @@ pub struct Clearing<L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> Clearing<L, N> {
-    /// No placements yet.
+    /// An empty set of placements.
     #[inline(always)]
     pub fn none() -> Self {
         Clearing {
@@ -32,20 +34,20 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
         }
     }
 
-    /// Whether every lane has a placement.
+    /// Whether every lane holds a placement.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.lanes.count == L::LANES
     }
 
-    /// Adds a placement, which lands on this row.
+    /// Adds a placement that lands on this row.
     #[inline(always)]
     pub fn add(&mut self, piece: Tetromino, placement: Placement, shape: &Shape, row: L::Word) {
         self.placements[self.lanes.count] = (piece, placement);
         self.lanes.add(piece, shape, row.to_u64() as u32, placement.column, Spin::None);
     }
 
-    /// Scores the placements that were added, and removes them.
+    /// Scores the added placements, and removes them.
     #[inline(always)]
     pub fn take_scored(
         &mut self,
@@ -63,7 +65,7 @@ impl<L: Lanes, const N: usize> Clearing<L, N> {
     }
 }
 
-/// The scores of all placements that were added.
+/// Work that scores all added placements.
 struct ScoreClearing<'a, L: Lanes, const N: usize> {
     scorer: &'a Scorer,
     size: &'a LaneBounds<L>,

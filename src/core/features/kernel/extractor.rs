@@ -28,7 +28,7 @@ pub struct PlacementRows {
 }
 
 impl PlacementRows {
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.features.clear();
         self.landing_rows.clear();
@@ -48,7 +48,7 @@ impl PlacementRows {
 }
 
 impl Extractor {
-    /// Prepares a set, or only landings without features; `None` if a sweep does not measure one of the features.
+    /// Prepares a feature set; without a set, only landings. `None` if a sweep does not measure one of the features.
     pub fn new(set: Option<&FeatureSet>) -> Option<Extractor> {
         let set = set.map_or_else(|| Some(KernelSet::new(Vec::new())), |set| set.on_kernels().cloned());
         Some(Extractor { set: set.filter(|set| set.needs.are_swept())? })
@@ -59,7 +59,7 @@ impl Extractor {
         self.set.columns.len()
     }
 
-    /// Appends the feature vector of a playfield without a landing: features of landings are 0.
+    /// Appends the feature vector of a playfield without a landing. Features of landings are 0.
     #[inline(always)]
     pub fn append_playfield<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
@@ -74,7 +74,7 @@ impl Extractor {
         }
     }
 
-    /// Appends a row for every placement of a tetromino, given by its shapes.
+    /// Appends a row for every placement of a tetromino, whose shapes the caller passes.
     #[inline(always)]
     pub fn append<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
@@ -88,7 +88,7 @@ impl Extractor {
     }
 }
 
-/// The rows of the placements on one playfield.
+/// Work that appends the rows of all placements on one playfield.
 struct Append<'a, L: Lanes, const N: usize> {
     set: &'a KernelSet,
     size: &'a LaneBounds<L>,
@@ -118,7 +118,7 @@ impl<L: Lanes, const N: usize> Apart for Append<'_, L, N> {
             rows.landing_rows.extend(lanes[..count].iter().map(|row| row.to_u64() as u8));
 
             let from = rows.features.len();
-            // Chunks may not be empty.
+            // Chunks must not be empty.
             let row_len = num_features.max(1);
             rows.features.resize(from + count * num_features, 0.0);
             let block = &mut rows.features[from..];

@@ -1,20 +1,21 @@
-//! The features that the kernels know, and sets of them.
+//! The features that the kernels support, and sets of them.
 //!
-//! A [`KernelFeature`] with an index, 0 outside families, is one number. How it is measured is written where its
-//! numbers come from: for a [whole playfield](super::base), for all [straight drops](super::sweep) of one orientation,
-//! and for [playfields side by side](super::playfield_lanes).
+//! A [`KernelFeature`] with an index (0 outside families) is one number. The files that measure it define how: for a
+//! [whole playfield](super::base), for all [straight drops](super::sweep) of one orientation, and for [playfields side
+//! by side](super::playfield_lanes).
 //!
-//! What must be measured is the set of the features itself ([`Needs`]): every part of the work asks whether any of the
-//! features that it serves is in the set.
+//! [`Needs`] is the set of features to measure. Every part of the work checks whether one of the features that it
+//! computes is in the set.
 
-/// A feature, or a family of features, named as in the table of features.
+/// A feature or a family of features, with the name in the table of features.
 ///
-/// The order is that of the arrays of values: first what every sweep measures, then the other single numbers of a playfield.
+/// Arrays of values have this order: first the features that every sweep measures, then the other single numbers of a
+/// playfield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)] // the table of features has a formula for each
 pub enum KernelFeature {
-    /// In halves.
+    /// The unit is one half.
     LandingHeight,
     RowTransitions,
     ColumnTransitions,
@@ -51,20 +52,20 @@ pub enum KernelFeature {
 
 use KernelFeature::*;
 
-/// Number of features that every sweep measures, the first ones.
+/// Number of features that every sweep measures; they come first.
 pub const NUM_SWEPT: usize = Bumpiness as usize + 1;
 
-/// Number of features that are one number of a playfield, the first ones.
+/// Number of features that are a single number of a playfield; they come first.
 pub const NUM_SINGLE: usize = SpinSlotRows as usize + 1;
 
-/// The features that a sweep needs a [surface](super::surface) for.
+/// The features for which a sweep needs a [surface](super::surface).
 const OF_SURFACE: [KernelFeature; 8] =
     [WeightedHoles, DeepWells, SurfaceParity, Accommodated, Fits, Readiness, FitsOf, Steps];
 
-/// The features of where tetrominoes fit.
+/// The features about where tetrominoes fit.
 pub const OF_FITS: [KernelFeature; 4] = [Accommodated, Fits, Readiness, FitsOf];
 
-/// The features that no straight drop needs, and no sweep measures.
+/// The features that no sweep measures, because no straight drop needs them.
 const UNSWEPT: [KernelFeature; 6] = [ReadyRows, SpinSlots, SpinSlotRows, BaseAttack, IdleT, Clears];
 
 impl KernelFeature {
@@ -73,12 +74,12 @@ impl KernelFeature {
         matches!(self, LandingHeight | ErodedPieceCells | LinesCleared | BaseAttack | IdleT | Clears)
     }
 
-    /// The unit that the kernels count in.
+    /// Unit in which the kernels count the feature.
     pub fn unit(self) -> f32 {
         if self == LandingHeight { 0.5 } else { 1.0 }
     }
 
-    /// A bound on the values in a sweep of a playfield of this size, in units; `rows` counts hidden rows too.
+    /// Upper bound on the values in a sweep of a playfield of this size, in units. `rows` includes hidden rows.
     pub fn largest(self, width: u32, height: u32, rows: u32) -> u32 {
         match self {
             LandingHeight | MaxHeight | RowsWithHoles | ColumnHeight | HeightDifference => 2 * rows + 8,
@@ -87,14 +88,14 @@ impl KernelFeature {
             Steps | SurfaceParity => width,
             Accommodated => 7,
             Readiness => 1,
-            // A column bears an upright I, a step and those before it at most seven more.
+            // A column supports an upright I. A step, with the steps before it, supports at most seven more placements.
             Fits | FitsOf => 8 * width,
             _ => (width + 1) * (rows + 1),
         }
     }
 }
 
-/// A set of features: what must be measured.
+/// A set of features to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs(u32);
 
@@ -110,7 +111,7 @@ impl Needs {
         self.0 >> feature as u32 & 1 == 1
     }
 
-    /// Whether at least one of some features is in the set.
+    /// Whether the set contains at least one of the features.
     #[inline(always)]
     pub fn any<const K: usize>(self, features: [KernelFeature; K]) -> bool {
         let mut mask = 0;
@@ -120,25 +121,25 @@ impl Needs {
         self.0 & mask != 0
     }
 
-    /// Whether there is nothing to measure.
+    /// Whether the set is empty.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether the heights of single columns are needed.
+    /// Whether the set needs the heights of single columns.
     #[inline(always)]
     pub fn columns(self) -> bool {
         self.any([ColumnHeight, HeightDifference])
     }
 
-    /// Whether sweeps need a surface.
+    /// Whether sweeps need a surface for this set.
     #[inline(always)]
     pub fn surface(self) -> bool {
         self.any(OF_SURFACE)
     }
 
-    /// Whether sweeps measure all of it.
+    /// Whether sweeps measure all features in the set.
     pub fn are_swept(self) -> bool {
         !self.any(UNSWEPT)
     }

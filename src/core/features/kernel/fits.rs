@@ -1,11 +1,11 @@
 //! Where the seven tetrominoes fit on a surface.
 //!
-//! A step between two neighbouring columns is one bit of seven. A tetromino fits where one, two or three neighbouring steps
-//! have certain values. Each such combination is a *pattern*, and one more bit at the last of its steps.
+//! A step between two neighbouring columns is one bit of seven. A tetromino fits where one, two or three neighbouring
+//! steps have certain values. Each such combination is a *pattern*, with a separate bit at the last of its steps.
 
 use super::lanes::{Lanes, small};
 
-/// Number of patterns. The first seven are the single steps, -3 or less to 3 or more.
+/// Number of patterns. The first seven are the single steps, from -3 or less to 3 or more.
 pub const NUM_PATTERNS: usize = 14;
 const DOWN_2: u32 = 1 << 1;
 const DOWN_1: u32 = 1 << 2;
@@ -20,7 +20,7 @@ const DOWN_THEN_UP: u32 = 1 << 11;
 const LEVEL_TWICE: u32 = 1 << 12;
 const LEVEL_THREE_TIMES: u32 = 1 << 13;
 
-/// The patterns that each tetromino fits on, one orientation per pattern. An upright I also fits on every column.
+/// The patterns on which each tetromino fits, one orientation per pattern. An upright I also fits on every column.
 pub const FITTING: [u32; 7] = [
     LEVEL_THREE_TIMES,
     LEVEL,
@@ -31,7 +31,7 @@ pub const FITTING: [u32; 7] = [
     LEVEL | DOWN_2 | LEVEL_TWICE | UP_THEN_LEVEL,
 ];
 
-/// The patterns that at least one, two and three tetrominoes fit on; no pattern has more.
+/// The patterns on which at least one, two and three tetrominoes fit; no pattern has more.
 pub const FITTING_AT_LEAST: [u32; 3] = {
     let [mut one, mut two, mut three] = [0; 3];
     let mut i = 0;
@@ -71,12 +71,12 @@ pub fn patterns<L: Lanes>([first, second, last]: [L; 3]) -> L {
         .or(level.and(first).up::<10>())
 }
 
-/// For each bit, the number of added words that have it set: at most seven, in binary over three vectors.
+/// For each bit, a count of the added words that have it set: at most seven, in binary over three vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally<L: Lanes>([L; 3]);
 
 impl<L: Lanes> Tally<L> {
-    /// No bits yet.
+    /// A tally of no words.
     #[inline(always)]
     pub fn none() -> Self {
         Tally([small(0); 3])
@@ -90,7 +90,7 @@ impl<L: Lanes> Tally<L> {
         self.0 = [ones.xor(bits), twos.xor(carry), fours.or(twos.and(carry))];
     }
 
-    /// The sum of the counts of some bits.
+    /// The sum of the counts of the given bits.
     #[inline(always)]
     pub fn of(&self, bits: L) -> L {
         let [ones, twos, fours] = self.0;

@@ -1,19 +1,21 @@
 //! Expectimax over the next pieces: a linear controller that averages over the pieces that it does not see.
 //!
-//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times the value of what
-//! follows. For a shown piece that is the best value it can reach; for a hidden piece it is the mean of the best over all
-//! seven, weighted with their odds, minus [`Expectation::caution`] standard deviations. Both are exact: odds times best are
-//! added in the order of [`Tetromino::ALL`], in doubles, and the sum is divided by the sum of the odds. For the last piece
-//! the best is a score as [`Scorer`](super::Scorer) defines it, for others a value. A piece is lost if it has no placement,
-//! or only placements that end the game and the controller avoids that.
+//! The value of a placement is the sum of its own terms ([`Terms`]) plus [`Expectation::discount`] times the value of
+//! the next piece. The value of a shown piece is the best value that it can reach. The value of a hidden piece is the
+//! mean of the best values of all seven, weighted with their odds, minus [`Expectation::caution`] standard deviations.
+//! Both are exact: products of odds and best values are added in the order of [`Tetromino::ALL`], in doubles, and the
+//! sum is divided by the sum of the odds. For the last piece the best value is a score as [`Scorer`](super::Scorer)
+//! defines it, for earlier pieces a value. A piece is lost if it has no placement, or if all of its placements end the
+//! game and the controller avoids that.
 //!
-//! For every piece but the last, only the placements with the best scores are considered, of equals the first. The last
-//! piece may go anywhere. The placement with the largest value is chosen, of equals the first in ascending action order.
+//! For every piece but the last, only the placements with the best scores are considered; the first of equals. The last
+//! piece may go anywhere. The placement with the largest value wins; the first of equals in ascending action order.
 //!
-//! A playfield is prepared once for all pieces that may follow, their placements that clear lines are measured
-//! [together](super::clearing), and two shapes are [swept at once](super::prospects) if vectors are long enough. Values are
-//! estimated in floats. Only placements whose estimates are within the error of the largest are computed in doubles, and
-//! nearly always one is left, which needs no value. So the choice is the same on every machine.
+//! A playfield is prepared once for all pieces that may follow. Their placements that clear lines are measured
+//! [together](super::clearing), and two shapes are [swept at once](super::prospects) if vectors are long enough. Values
+//! are estimated in floats. Only placements whose estimates are within the error of the largest are computed in
+//! doubles. Nearly always there is only one, whose value is then not needed. So the choice is the same on every
+//! machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,20 +30,20 @@ use crate::engine::{
     Column, Landing, Odds, Placement, PlayfieldOf, Rules, Shape, Tetromino, TopOut, is_blocked,
 };
 
-/// The settings of a controller that takes the next pieces into account.
+/// Settings of a controller that takes the next pieces into account.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// Number of pieces after the one that is placed, 1 to [`Expectation::MAX_PIECES`]. Only the last may be hidden.
+    /// Number of pieces after the placed one, 1 to [`Expectation::MAX_PIECES`]. Only the last may be hidden.
     pub pieces: u8,
-    /// Placements considered for each piece but the last: the best by score. At least 1.
+    /// Number of placements considered for each piece but the last, the best by score. At least 1.
     pub placements: u8,
-    /// Value of a lost piece, as a multiple of the largest absolute weight, from [`Expectation::LEAST_LOST_PIECE`] to 0. A piece
-    /// is lost if it cannot be placed, or not without ending the game.
+    /// Value of a lost piece, as a multiple of the largest absolute weight, from [`Expectation::LEAST_LOST_PIECE`] to
+    /// 0. A piece is lost if it cannot be placed, or not without ending the game.
     pub lost_piece: f64,
-    /// Factor per piece on the value of what follows, 0 to 1.
+    /// Discount per piece, 0 to 1.
     pub discount: f64,
-    /// The terms that count for every piece but the last.
+    /// The terms of a score that count for every piece but the last.
     pub terms: Terms,
     /// Standard deviations subtracted from the mean over a hidden piece, 0 to [`Expectation::MOST_CAUTION`].
     pub caution: f64,
@@ -51,26 +53,27 @@ pub struct Expectation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Terms {
-    /// Terms of features of the landing, such as its height: the playfield is judged once, when the last piece has landed.
+    /// Only the terms for features of the landing, such as its height: the playfield is judged once, after the last
+    /// piece.
     #[default]
     Landing,
-    /// All of them, so that every playfield on the way counts.
+    /// All terms, so that every intermediate playfield counts.
     All,
-    /// None of them.
+    /// No terms.
     None,
 }
 
 impl Expectation {
-    /// Largest number of pieces after the one that is placed.
+    /// Most pieces after the placed one.
     pub const MAX_PIECES: u8 = 2;
-    /// Largest number of placements considered; no piece has more.
+    /// Most placements considered; no piece has more.
     pub const MAX_PLACEMENTS: u8 = 128;
-    /// Lowest value of a lost piece, in multiples of the largest weight. Added to it, scores still differ as doubles.
+    /// Lowest value of a lost piece, as a multiple of the largest weight. Scores added to it still differ as doubles.
     pub const LEAST_LOST_PIECE: f64 = -1e6;
-    /// Largest caution. With seven pieces of equal odds the worst one is at most 2.45 standard deviations below the mean, so more
-    /// caution than this changes little.
+    /// Largest caution. With seven pieces of equal odds, the worst is at most 2.45 standard deviations below the mean,
+    /// so more caution changes little.
     pub const MOST_CAUTION: f64 = 10.0;
-    /// The exact mean over one piece after each of the eight best placements.
+    /// The exact mean over one piece, after each of the eight best placements.
     pub const DEFAULT: Expectation = Expectation {
         pieces: 1,
         placements: 8,
@@ -92,16 +95,16 @@ impl Default for Expectation {
     }
 }
 
-/// The known facts about the pieces after the current one.
+/// Knowledge of the pieces after the current one.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
-    /// The pieces that are shown.
+    /// The shown pieces.
     pub shown: &'a [Tetromino],
-    /// The odds of each tetromino to follow them.
+    /// The odds of each tetromino to come next after them.
     pub odds: Odds,
 }
 
-/// An expectation on playfields of one size.
+/// Expectimax on playfields of one size.
 #[derive(Clone, Debug)]
 pub struct Foresight<'a, L: Lanes> {
     chooser: Chooser<'a, L>,
@@ -110,7 +113,7 @@ pub struct Foresight<'a, L: Lanes> {
     prospects: Option<Prospects<L>>,
 }
 
-/// The precision of values.
+/// Precision in which values are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Precision {
     Estimated,
@@ -118,7 +121,7 @@ enum Precision {
 }
 
 impl<'a, L: Lanes> Foresight<'a, L> {
-    /// Prepares the expectation for some rules; `lost` is the value of a lost piece, in the units of scores.
+    /// Prepares the controller for some rules. `lost` is the value of a lost piece, in the units of scores.
     #[inline(always)]
     pub fn new(
         chooser: Chooser<'a, L>,
@@ -130,7 +133,8 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         Foresight { chooser, expectation, lost, prospects }
     }
 
-    /// Chooses a placement of a tetromino: the first one if every placement ends the game and the controller avoids that.
+    /// Chooses a placement of a tetromino. If every placement ends the game and the controller avoids that, the first
+    /// one.
     #[inline(always)]
     pub fn place<const N: usize>(
         &self,
@@ -152,7 +156,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
                 }
             }
             if precision == Precision::Estimated {
-                // A standard deviation moves by no more than the numbers do.
+                // The standard deviation changes by no more than the numbers.
                 let margin = self.chooser.score_margin() * (1.0 + self.expectation.caution);
                 let limit = largest - margin;
                 candidates.retain(|placement| values[index(placement)] >= limit);
@@ -191,7 +195,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         terms + self.expectation.discount * self.or_lost(best)
     }
 
-    /// The value of a placement that only the last piece follows.
+    /// The value of a placement, if only the last piece follows it.
     #[inline(always)]
     fn followed_by_the_last<const N: usize>(
         &self,
@@ -210,7 +214,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         terms + self.expectation.discount * last
     }
 
-    /// Places a piece, and returns the terms that count and the landing.
+    /// Lands a piece. Returns the sum of the terms that count, and the landing.
     #[inline(always)]
     fn land<const N: usize>(
         &self,
@@ -234,7 +238,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         landed.expect("a piece that has landed")
     }
 
-    /// The placements of a piece that are considered.
+    /// The placements of a piece to consider.
     #[inline(always)]
     fn candidates<const N: usize>(
         &self,
@@ -250,7 +254,7 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         found
     }
 
-    /// The value of the last piece: the best score if it is shown, else the mean.
+    /// The value of the last piece: its best score if it is shown, otherwise the mean.
     #[inline(always)]
     fn last<const N: usize>(
         &self,
@@ -278,20 +282,20 @@ impl<'a, L: Lanes> Foresight<'a, L> {
         odds.cautious_mean(&bests.map(|best| self.or_lost(best)), self.expectation.caution)
     }
 
-    /// The odds of the last piece.
+    /// The odds of each tetromino to be the last piece.
     #[inline(always)]
     fn odds_of_the_last(&self, ahead: &Ahead<'_>) -> Odds {
         ahead.shown.first().map_or(ahead.odds, |piece| Odds::certain(*piece))
     }
 
-    /// The best score, or the value of a lost piece.
+    /// The best score, or the value of a lost piece if there is no placement.
     #[inline(always)]
     fn or_lost(&self, best: f64) -> f64 {
         if best == f64::NEG_INFINITY { self.lost } else { best }
     }
 }
 
-/// Lands a piece, and adds up the terms that count.
+/// Work that lands a piece and adds up the terms that count.
 struct Land<'a, L: Lanes, const N: usize> {
     chooser: &'a Chooser<'a, L>,
     terms: Terms,
@@ -319,7 +323,7 @@ impl<L: Lanes, const N: usize> Apart for Land<'_, L, N> {
     }
 }
 
-/// Scores all placements on a playfield, of one piece or of several.
+/// Work that scores all placements on a playfield, of one piece or of several.
 struct LookAtPlacements<'a, L: Lanes, const N: usize> {
     chooser: &'a Chooser<'a, L>,
     rules: &'a Rules,
@@ -327,7 +331,7 @@ struct LookAtPlacements<'a, L: Lanes, const N: usize> {
     what: What<'a>,
 }
 
-/// The purpose of a [`LookAtPlacements`]. Game-ending placements are left out if the controller avoids them.
+/// The results that [`LookAtPlacements`] returns. Without game-ending placements, if the controller avoids them.
 enum What<'a> {
     /// The placements of a piece, and their scores by index.
     Placements { piece: Tetromino, scores: &'a mut [f64; Candidates::ROOM], found: &'a mut Candidates },
@@ -349,7 +353,7 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
             What::Bests { odds, .. } => odds,
         };
         let mut bests = [f64::NEG_INFINITY; 7];
-        // Placements that clear lines are measured together, if only a landing that sticks out ends the game.
+        // Placements that clear lines are measured together if only a landing that sticks out ends the game.
         let clear_together = rules.top_out == TopOut::Overflow;
         let mut clearing = Clearing::<L, N>::none();
         for piece in Tetromino::ALL {
@@ -412,7 +416,7 @@ impl<L: Lanes, const N: usize> Apart for LookAtPlacements<'_, L, N> {
     }
 }
 
-/// Notes the scores of placements that clear lines.
+/// Stores the scores of placements that clear lines.
 #[inline(always)]
 fn settle<L: Lanes, const N: usize>(
     chooser: &Chooser<'_, L>,
@@ -428,7 +432,7 @@ fn settle<L: Lanes, const N: usize>(
 }
 
 impl What<'_> {
-    /// Notes the score of a placement, if wanted.
+    /// Stores the score of a placement, if it is wanted.
     #[inline(always)]
     fn note(&mut self, placement: Placement, score: f64) {
         if let What::Placements { scores, found, .. } = self {

@@ -1,18 +1,18 @@
-//! The vectors that the kernels are written over: one lane per column of the playfield, or one lane per placement.
+//! The vectors that the kernels compute with: one lane per column of the playfield, or one lane per placement.
 //!
-//! Every implementation does the same integer arithmetic and the same additions of doubles in the same order, lane by
-//! lane. That is why all kernels give the same bits.
+//! Every implementation does the same integer arithmetic, and the same additions of doubles in the same order, lane by
+//! lane. So all kernels give the same bits.
 
 use crate::engine::Column;
 
 /// A vector with one machine word per lane, and operations lane by lane.
 ///
-/// All arithmetic is modulo the word. Every method must be inlined into a caller that has the target features of the
-/// implementation switched on, as in [`dispatch`](super::dispatch). So do not pass vectors through a library function that
-/// takes a closure, such as `array::map`: the compiler may keep it as a separate function without the features, where every
-/// intrinsic is a call. In the steps of a surface that took 40 % of the time.
+/// All arithmetic wraps around. Every method must be inlined into a caller with the target features of the
+/// implementation, as in [`dispatch`](super::dispatch). So do not pass vectors through a library function that takes a
+/// closure, such as `array::map`. The compiler may keep it as a separate function without the features, in which every
+/// intrinsic is a call. In the steps of a surface, such calls took 40 % of the time.
 pub trait Words: Copy + std::fmt::Debug {
-    /// The word of a lane, which is also the word of a playfield column.
+    /// The word of a lane, and of a playfield column.
     type Word: Column;
     /// One float per lane.
     type Floats: Floats;
@@ -21,14 +21,14 @@ pub trait Words: Copy + std::fmt::Debug {
     /// Number of equal parts of the lanes; [`Words::next`] and [`Words::previous`] move lanes within a part.
     const PARTS: usize = 1;
 
-    /// A word, repeated in every lane.
+    /// Repeats a word in every lane.
     fn splat(word: Self::Word) -> Self;
-    /// Writes all lanes to the beginning of a slice.
+    /// Writes all lanes to the start of a slice.
     fn store(self, words: &mut [Self::Word]);
 
-    /// Lane i takes lane i + K; the last K lanes take the word of `fill`, which is the same in all lanes.
+    /// Lane i takes the value of lane i + K; the last K lanes take the word of `fill`, whose lanes are all equal.
     fn next<const K: usize>(self, fill: Self) -> Self;
-    /// Lane i takes lane i - K; the first K lanes take the word of `fill`, which is the same in all lanes.
+    /// Lane i takes the value of lane i - K; the first K lanes take the word of `fill`, whose lanes are all equal.
     fn previous<const K: usize>(self, fill: Self) -> Self;
 
     /// Bitwise and.
@@ -51,9 +51,9 @@ pub trait Words: Copy + std::fmt::Debug {
     fn up<const COUNT: u32>(self) -> Self;
     /// Shifts every lane towards lower rows by COUNT.
     fn down<const COUNT: u32>(self) -> Self;
-    /// Shifts every lane towards higher rows by a count per lane.
+    /// Shifts every lane towards higher rows, by a count per lane.
     fn up_by(self, rows: Self) -> Self;
-    /// A few bits, shifted towards higher rows by a count per lane.
+    /// A few bits in every lane, shifted towards higher rows by a count per lane.
     #[inline(always)]
     fn place(bits: u32, rows: Self) -> Self {
         small::<Self>(bits).up_by(rows)
@@ -61,39 +61,40 @@ pub trait Words: Copy + std::fmt::Debug {
     /// Number of bits set.
     fn count(self) -> Self;
 
-    /// The lanes that are not zero, bit i for lane i.
+    /// The lanes that are not zero, with bit i for lane i.
     fn nonzero(self) -> u32;
-    /// The lanes in which a small number is larger than another.
+    /// The lanes in which a small number exceeds the other one.
     fn greater(self, other: Self) -> u32;
     /// Takes the lanes of `mask` from `other`, the others from `self`.
     fn select(self, mask: u32, other: Self) -> Self;
 
-    /// Adds about `weight * lane` to each float; machines round differently.
+    /// Adds about `weight * lane` to each float. Machines may round differently.
     fn estimate(self, floats: Self::Floats, weight: f32) -> Self::Floats;
 }
 
-/// A vector that can hold the columns of a playfield: operations that need all lanes, or must be exact.
+/// A vector for the columns of a playfield, with operations that need all lanes or must be exact.
 pub trait Lanes: Words {
     /// One double per lane.
     type Doubles: Doubles;
-    /// Several of these side by side, as its parts, where the machine has larger vectors; otherwise these.
+    /// A vector that holds several of these as its parts, if the machine has larger vectors; otherwise this vector.
     type Wide: Words<Word = Self::Word>;
-    /// Whether there are larger vectors. A constant of its own, so that no code is made for what they alone need.
+    /// Whether the machine has larger vectors. A separate constant, so that code for them is only generated if it is
+    /// needed.
     const IS_WIDENED: bool = Self::Wide::PARTS > 1;
 
-    /// These lanes in the first part of a wider vector, and others in the second if there is one.
+    /// Puts these lanes into the first part of a wider vector, and `other` into the second part, if any.
     fn widened(self, other: Self) -> Self::Wide;
     /// The floats of one part of a wider vector.
     fn part(floats: <Self::Wide as Words>::Floats, part: usize) -> Self::Floats;
 
-    /// Does work in a separate function, compiled for the same machine: for work that is called from several places, or so
-    /// seldom that a call costs nothing.
+    /// Runs work in a separate function, compiled for the same machine. This suits work with several callers, and work
+    /// that is too rare for the cost of a call to matter.
     fn apart<W: Apart>(work: W) -> W::Output;
-    /// Whether the large parts of the work are [apart](Lanes::apart) too, instead of being inlined into each job: for lanes that
-    /// do not fit into registers. Compared with the loops over plain arrays the calls cost nothing, and there is a tenth of the
-    /// code.
+    /// Whether large parts of the work run [apart](Lanes::apart) too, instead of being inlined into each job. This
+    /// suits lanes that do not fit into registers. Next to loops over plain arrays the calls take no time, and there is
+    /// a tenth of the code.
     const LARGE_IS_APART: bool = false;
-    /// Does a large part of the work.
+    /// Runs a large part of the work.
     #[inline(always)]
     fn large<W: Apart>(work: W) -> W::Output {
         if Self::LARGE_IS_APART { Self::apart(work) } else { work.run() }
@@ -103,24 +104,24 @@ pub trait Lanes: Words {
     fn load(words: &[Self::Word]) -> Self;
     /// Product.
     fn times(self, other: Self) -> Self;
-    /// The row just above the highest bit, 0 if there is none.
+    /// The row just above the highest bit; 0 for a word without bits.
     fn top(self) -> Self;
 
     /// Sum of all lanes.
     fn sum(self) -> Self::Word;
-    /// Three sums of small numbers, little slower than one. Each is at most `LANES * (rows + 1)`, with the rows of the largest
-    /// playfield that the word can hold.
+    /// Three sums of small numbers, in little more time than one. Each sum is at most `LANES * (rows + 1)`, with the
+    /// rows of the largest playfield that the word can hold.
     fn sums(first: Self, second: Self, third: Self) -> [u32; 3];
     /// Bitwise or of all lanes.
     fn any(self) -> Self::Word;
     /// The largest of all lanes, as small numbers.
     fn largest(self) -> Self::Word;
 
-    /// Adds `weight * lane` to each double, rounding after the product and after the sum.
+    /// Adds `weight * lane` to each double, with rounding after the product and after the sum.
     fn accumulate(self, doubles: Self::Doubles, weight: f64) -> Self::Doubles;
 }
 
-/// The part of [`Lanes`] about wider vectors, for vectors that have none.
+/// The part of [`Lanes`] about wider vectors, for machines without them.
 macro_rules! not_widened {
     () => {
         type Wide = Self;
@@ -147,7 +148,7 @@ pub trait Apart {
 
 /// A vector of floats, one per lane of its [`Words`].
 pub trait Floats: Copy {
-    /// A float, repeated in every lane.
+    /// Repeats a float in every lane.
     fn splat(value: f32) -> Self;
     /// Takes the lanes of `mask` from `other`, the others from `self`.
     fn select(self, mask: u32, other: Self) -> Self;
@@ -155,15 +156,15 @@ pub trait Floats: Copy {
     fn max(self, other: Self) -> Self;
     /// The largest of all lanes.
     fn largest(self) -> f32;
-    /// The lanes with at least this value.
+    /// The lanes that are at least this value.
     fn at_least(self, value: f32) -> u32;
 }
 
 /// A vector of doubles, one per lane of its [`Lanes`].
 pub trait Doubles: Copy {
-    /// A double, repeated in every lane.
+    /// Repeats a double in every lane.
     fn splat(value: f64) -> Self;
-    /// One lane.
+    /// The value of one lane.
     fn lane(self, index: usize) -> f64;
 }
 
@@ -173,14 +174,14 @@ pub fn lanes_below(index: u32) -> u32 {
     ((1u64 << index) - 1) as u32
 }
 
-/// A mask of lanes, repeated in every part.
+/// Repeats a mask of lanes in every part.
 #[inline(always)]
 pub fn each_part<L: Words>(mask: u32) -> u32 {
     let lanes = L::LANES / L::PARTS;
     if L::PARTS == 1 { mask } else { (mask & lanes_below(lanes as u32)) * (1 << lanes | 1) }
 }
 
-/// A word with a small number in it.
+/// A vector with a small number in every lane.
 #[inline(always)]
 pub fn small<L: Words>(number: u32) -> L {
     L::splat(L::Word::from_u64(number.into()))

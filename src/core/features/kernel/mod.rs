@@ -1,20 +1,20 @@
-//! The fast path: all placements of one orientation measured at once, on the vectors that the machine has.
+//! The fast path: measures all placements of one orientation at once, with the vectors of the machine.
 //!
-//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it once with the
+//! A [`LaneWork`] is work on one playfield size, usually a whole game or a whole batch. [`dispatch`] runs it with the
 //! lanes of a [`Kernel`]: everything is inlined into one function compiled for that machine. All kernels give the same
-//! bits and differ only in time. This module knows the engine, and no agents, games or requests.
+//! bits and differ only in speed. This module uses the engine, and knows no agents, games or requests.
 //!
-//! The lanes are as short as the playfield allows: 16 lanes of 16 bits up to 16 x 12 (width x height), 16 lanes of 32 bits
-//! up to 16 x 28; both have kernels written for AVX2 and AVX-512. Larger playfields have 32 lanes of 64 bits as plain
-//! arrays, which the compiler turns into AVX2 vectors if the machine has them, at a tenth of the speed. A game seldom needs
-//! these: good players keep their stack low, and [`rows_for`] leaves out empty rows. With `bcts8`, 99 % of the pieces on
-//! 10 x 20 and 10 x 30 are played as on 10 x 12.
+//! The lanes are as short as the playfield allows: 16 lanes of 16 bits up to 16 x 12 (width x height), 16 lanes of 32
+//! bits up to 16 x 28. Both have kernels written for AVX2 and AVX-512. Larger playfields have 32 lanes of 64 bits as
+//! plain arrays, at a tenth of the speed; the compiler turns them into AVX2 vectors if the machine has them. Games
+//! seldom need the longer lanes: good players keep their stack low, and [`rows_for`] leaves out empty rows. With
+//! `bcts8`, 99 % of the pieces on 10 x 20 and 10 x 30 are played as on 10 x 12.
 //!
-//! A sweep measures straight drops as changes to the playfield. Pieces that turn and slide into their places, or that
-//! hold can exchange, are measured [together](Together), with one afterstate per lane.
+//! A sweep measures straight drops as changes to the playfield. Pieces that turn and slide into place, or that hold can
+//! exchange, are measured [together](Together), with one afterstate per lane.
 //!
-//! What did not pay: AVX-512 for large playfields; closures in the vector code, because they are functions without the
-//! target features, and every intrinsic in them becomes a call (a factor of three).
+//! Two things did not pay: AVX-512 for large playfields, and closures in the vector code. Closures are functions
+//! without the target features, so every intrinsic in them becomes a call (a factor of three).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -115,14 +115,14 @@ impl Kernel {
     }
 }
 
-/// The fastest kernel that this machine can run.
+/// The fastest kernel of this machine.
 impl Default for Kernel {
     fn default() -> Kernel {
         Kernel::best()
     }
 }
 
-/// Work on one playfield size, written for any lanes.
+/// Work on one playfield size, written for all lanes.
 ///
 /// `run` must be `#[inline(always)]`, so that it is compiled with the target features of each kernel.
 pub trait LaneWork {
@@ -132,15 +132,15 @@ pub trait LaneWork {
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Self::Output;
 }
 
-/// Runs a job for playfields of a size with the lanes of a kernel.
+/// Runs a job for playfields of this size, with the lanes of a kernel.
 ///
 /// # Panics
-/// When this machine cannot run the kernel.
+/// If this machine cannot run the kernel.
 pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J::Output {
     assert!(kernel.is_available(), "this machine cannot run the {} kernel", kernel.name());
     let low = LowPlayfield::fits(width, height);
     let compact = CompactPlayfield::fits(width, height);
-    // SAFETY of all: `is_available` found the features on this machine; AVX-512 comes with those of AVX2.
+    // SAFETY of all calls: `is_available` found the features on this machine; AVX-512 implies those of AVX2.
     #[allow(unsafe_code)]
     match kernel {
         #[cfg(target_arch = "x86_64")]
@@ -160,8 +160,9 @@ pub fn dispatch<J: LaneWork>(kernel: Kernel, width: u8, height: u8, job: J) -> J
     }
 }
 
-/// The number of rows to look at, given the height of the stack: as many as the shortest words have that hold the stack and a
-/// piece on it. If rows are left out, there are at least four of them; they stay empty, and the next piece cannot end the game.
+/// The number of rows to look at, given the height of the stack: the most that fit into the shortest words with room
+/// for the stack and a piece. If rows are left out, they are at least four; they stay empty, and the next piece cannot
+/// end the game.
 pub fn rows_for(width: u8, height: u8, stack: u32) -> u8 {
     for rows in [LowPlayfield::MAX_HEIGHT, CompactPlayfield::MAX_HEIGHT] {
         if height <= rows {

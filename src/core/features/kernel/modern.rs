@@ -1,7 +1,7 @@
-//! The features that modern Tetris adds, [one playfield per lane](super::playfield_lanes).
+//! The features for modern Tetris, [one playfield per lane](super::playfield_lanes).
 //!
-//! The [sweeps](super::sweep) do not know these features: no sweep lists the placements that turn and slide into their
-//! places.
+//! The [sweeps](super::sweep) do not measure these features, because no sweep lists placements that turn and slide into
+//! place.
 
 use super::feature::KernelFeature::*;
 use super::feature::Needs;
@@ -12,21 +12,21 @@ use crate::engine::{Clear, Column, Spin};
 /// The features of landings that clear lines, one landing per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct ClearLanes<L: Lanes> {
-    /// One bit for the way in which lines are cleared, from bit 1 on; no bit if none is cleared.
+    /// The way in which each lane clears lines, as a bit from bit 1 on; no bit if it clears none.
     ways: L,
     pub base_attack: L,
     pub idle_t: L,
 }
 
 impl<L: Lanes> ClearLanes<L> {
-    /// Nothing measured yet.
+    /// An empty value, before anything is measured.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = small::<L>(0);
         ClearLanes { ways: zero, base_attack: zero, idle_t: zero }
     }
 
-    /// Measures landings, given the lines that they clear, their spins, the lanes of T pieces, and the lanes whose playfield
+    /// Measures landings, given their cleared lines, their spins, the lanes of T pieces, and the lanes whose playfield
     /// is empty after clearing.
     #[inline(always)]
     pub fn measure(&mut self, lines: L, spins: &[Spin], ts: u32, empty: u32) {
@@ -51,7 +51,7 @@ impl<L: Lanes> ClearLanes<L> {
         self.idle_t = zero.select(ts & !(clearing & full_spins), one);
     }
 
-    /// 1 where lines are cleared in this way.
+    /// 1 in the lanes that clear lines in this way.
     #[inline(always)]
     pub fn clears(&self, way: u8) -> L {
         self.ways.and(small(2 << way)).min(small(1))
@@ -59,12 +59,12 @@ impl<L: Lanes> ClearLanes<L> {
 }
 
 impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
-    /// Measures the rows that are ready for an I, and the slots for a T; the heights have been measured.
+    /// Measures the rows that are ready for an I, and the slots for a T. The heights must be measured already.
     #[inline(always)]
     pub(super) fn measure_modern(&mut self, wall: L::Word, columns: &[L], needs: Needs) {
         let (zero, one) = (small::<L>(0), small::<L>(1));
         let heights = &self.heights;
-        // The full cells common to all columns to the left of one, and to all columns to the right of it.
+        // For each column, the full cells common to all columns left of it, and to all columns right of it.
         let (mut left, mut right) = ([L::splat(wall); N], [L::splat(wall); N]);
         for x in 1..columns.len() {
             left[x] = left[x - 1].and(columns[x - 1]);
@@ -75,7 +75,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
         if needs.has(ReadyRows) {
             let mut most = one;
             for x in 0..columns.len() {
-                // A bit added at the lowest of a run of full cells flips the run and one more.
+                // Adding a bit at the lowest cell of a run of full cells flips the run and one more cell.
                 let others = left[x].and(right[x]);
                 let flipped = others.add(L::place(1, heights[x])).xor(others);
                 most = most.max(flipped.count());
@@ -86,7 +86,8 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
             let (mut num_slots, mut most_filled) = (zero, zero);
             for middle in 1..columns.len() - 1 {
                 for (open, covered) in [(middle - 1, middle + 1), (middle + 1, middle - 1)] {
-                    // The row above the surface of the open side; the covered side has a cell below and above it, not in it.
+                    // The row above the open side's surface. The covered side has a cell below and above this row, but
+                    // not in it.
                     let row = L::place(1, heights[open]);
                     let cells = columns[covered];
                     let overhang = cells.up::<1>().and(cells.down::<1>()).and_not(cells);

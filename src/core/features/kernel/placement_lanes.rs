@@ -1,4 +1,4 @@
-//! One placement per lane: all pieces are put down on one playfield, cleared and measured at once.
+//! One placement per lane: lands all pieces on one playfield, then clears lines and measures, for all lanes at once.
 
 use super::bounds::LaneBounds;
 use super::feature::KernelFeature::*;
@@ -9,7 +9,7 @@ use super::scorer::Term;
 use super::set::{KernelColumn, KernelSet};
 use crate::engine::{Column, Shape, Spin, Tetromino};
 
-/// Pieces that have come to rest on one playfield, at most one per lane.
+/// Pieces at rest on one playfield, at most one per lane.
 #[derive(Debug)]
 pub struct PlacementLanes<L: Lanes, const N: usize> {
     pub(super) count: usize,
@@ -23,7 +23,7 @@ pub struct PlacementLanes<L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
-    /// No placements yet.
+    /// An empty set of placements.
     #[inline(always)]
     pub fn none() -> Self {
         PlacementLanes {
@@ -35,11 +35,11 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
         }
     }
 
-    /// Adds a piece that rests with its lowest cells in this row and its leftmost cells in this column.
+    /// Adds a piece whose lowest cells rest in this row, and whose leftmost cells are in this column.
     #[inline(always)]
     pub fn add(&mut self, piece: Tetromino, shape: &Shape, row: u32, column: u8, spin: Spin) {
         let lane = self.count;
-        // All four columns that a shape may have: those beyond its width have no cells.
+        // A shape may have four columns. Columns beyond its width have no cells.
         for j in 0..4 {
             let cells = L::Word::from_u64(shape.column_bits(j).into()) << row;
             self.pieces[(usize::from(column) + j) % N][lane] = cells;
@@ -104,13 +104,13 @@ impl<L: Lanes, const N: usize> PlacementLanes<L, N> {
     }
 }
 
-/// Removes full rows: what lies above each of them moves down by one.
+/// Removes full rows: all rows above each of them move down by one.
 #[inline(always)]
 fn clear<L: Lanes>(columns: &mut [L], full: L) {
     let mut full = full;
-    // From the highest down, so that the rows still to go stay where they are.
+    // From the highest row down, so that the remaining full rows stay where they are.
     while full.nonzero() != 0 {
-        // The rows under the highest full one; all of them where none is full.
+        // The rows below the highest full one; all rows in lanes without a full one.
         let under = L::place(1, full.top()).down::<1>().sub(small(1));
         for column in &mut *columns {
             *column = column.and(under).or(column.down::<1>().and_not(under));
@@ -119,9 +119,9 @@ fn clear<L: Lanes>(columns: &mut [L], full: L) {
     }
 }
 
-/// The results of [`PlacementLanes::measure`]. They are large, so they are measured in place.
+/// The results of [`PlacementLanes::measure`]. They are large, so the caller provides the memory.
 pub struct LandingLanes<L: Lanes, const N: usize> {
-    /// The playfields before clearing and after, if measured.
+    /// The playfields before and after clearing, if measured.
     playfields: [Option<PlayfieldLanes<L, N>>; 2],
     landing_heights: L,
     /// Lines cleared.
@@ -133,7 +133,7 @@ pub struct LandingLanes<L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> LandingLanes<L, N> {
-    /// Nothing measured yet.
+    /// An empty value, before anything is measured.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = small::<L>(0);
@@ -147,7 +147,7 @@ impl<L: Lanes, const N: usize> LandingLanes<L, N> {
         }
     }
 
-    /// The lanes of a feature.
+    /// The values of a feature, one per lane.
     #[inline(always)]
     pub fn lanes(&self, column: KernelColumn) -> L {
         match (column.feature, &self.playfields[column.stage()]) {

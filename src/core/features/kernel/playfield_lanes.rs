@@ -1,7 +1,7 @@
 //! One playfield per lane, with a vector per column: the definitions of all features, column by column.
 //!
-//! Nothing is added up across lanes, and a playfield may have any past. The sweeps only know straight drops that clear
-//! nothing; every other landing can be [measured like this](super::placement_lanes).
+//! Nothing is added up across lanes, and playfields need not result from straight drops. Sweeps can only measure
+//! straight drops that clear nothing; every other landing can be [measured like this](super::placement_lanes).
 
 use super::base::{difference_set, wells};
 use super::bounds::LaneBounds;
@@ -13,7 +13,7 @@ use super::set::KernelColumn;
 use super::surface::deep_well;
 use crate::engine::Column;
 
-/// The features of one playfield per lane. What was not measured is 0.
+/// The features of one playfield per lane. Features that were not measured are 0.
 #[derive(Clone, Copy)]
 pub struct PlayfieldLanes<L: Lanes, const N: usize> {
     pub(super) values: [L; NUM_SINGLE],
@@ -26,7 +26,7 @@ pub struct PlayfieldLanes<L: Lanes, const N: usize> {
 }
 
 impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
-    /// Nothing measured yet.
+    /// An empty value, before anything is measured.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = small::<L>(0);
@@ -39,7 +39,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
         }
     }
 
-    /// The lanes of a feature; 0 if it belongs to a landing.
+    /// The values of a feature, one per lane; 0 for a feature of a landing.
     #[inline(always)]
     pub fn lanes(&self, column: KernelColumn) -> L {
         let index = usize::from(column.index);
@@ -181,7 +181,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
             let mut sum = zero;
             for (&column, &height) in columns.iter().zip(heights) {
                 let under = L::place(1, height).sub(one);
-                // A hole counts once in its own row and in every row above it, up to the top of its column.
+                // A hole counts once in its own row and in every higher row, up to the top of its column.
                 let mut holes = under.and_not(column);
                 while holes.nonzero() != 0 {
                     sum = sum.add(holes.count());
@@ -209,7 +209,7 @@ impl<L: Lanes, const N: usize> PlayfieldLanes<L, N> {
         }
     }
 
-    /// 1 where a tetromino fits; an I fits everywhere.
+    /// 1 in the lanes where a tetromino fits. An I fits everywhere.
     #[inline(always)]
     fn fits(&self, tetromino: usize) -> L {
         let one = small::<L>(1);

@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use super::lanes::{Apart, Doubles, Floats, Lanes, Words, not_widened};
 use crate::engine::Column;
 
-/// `N` lanes of one word each, compiled for a machine.
+/// `N` lanes of one word each, compiled for a given machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<W, const N: usize, M>([W; N], PhantomData<M>);
 
-/// A machine that arrays are compiled for.
+/// A machine for which arrays are compiled.
 pub trait Machine: Copy + Debug {
     /// Implements [`Lanes::LARGE_IS_APART`] for few lanes.
     const LARGE_IS_APART: bool;
@@ -31,15 +31,15 @@ impl Machine for AnyMachine {
     }
 }
 
-/// Does work that takes many instructions per lane: in a separate function, shared by all callers, if there are many lanes. A
-/// macro, because a closure over few lanes may become a separate function too.
+/// Runs work that takes many instructions per lane: if there are many lanes, in a separate function that all callers
+/// share. A macro, because a closure over few lanes could become a separate function too.
 macro_rules! at_length {
     ($work:expr) => {
         if N > 16 { M::apart(AtLength(|| $work)) } else { $work }
     };
 }
 
-/// Work given as a function.
+/// A function as work.
 struct AtLength<F>(F);
 
 impl<R, F: FnOnce() -> R> Apart for AtLength<F> {
@@ -59,7 +59,7 @@ pub struct DoubleArray<const N: usize>([f64; N]);
 #[derive(Clone, Copy, Debug)]
 pub struct FloatArray<const N: usize>([f32; N]);
 
-/// The arithmetic of a word that [`Column`] does not have.
+/// Arithmetic on words that [`Column`] lacks.
 pub trait Word: Column {
     /// Sum modulo the word.
     fn plus(self, other: Self) -> Self;
@@ -67,7 +67,7 @@ pub trait Word: Column {
     fn minus(self, other: Self) -> Self;
     /// Product modulo the word.
     fn product(self, other: Self) -> Self;
-    /// Whether a small number is larger than another; the sign bit is free, and signed comparison is the cheap one.
+    /// Whether a small number is larger than another. The sign bit is free, and signed comparison is cheap.
     fn above(self, other: Self) -> bool;
     /// Converts a small number to a double, exactly.
     fn double(self) -> f64;
@@ -98,7 +98,7 @@ macro_rules! word {
             }
             #[inline(always)]
             fn double(self) -> f64 {
-                // The low half holds every number that is converted, and converts faster.
+                // The low half holds every number that occurs here, and converts faster.
                 f64::from(self as u32 as i32)
             }
             #[inline(always)]
@@ -118,7 +118,7 @@ macro_rules! word {
         }
     };
 }
-// The last two arguments: the type that holds three sums at once, and the bits of each sum.
+// The last two arguments are a type that holds three sums at once, and the bits of each sum.
 word!(u16, i16, u32, 10);
 word!(u32, i32, u32, 10);
 word!(u64, i64, u64, 20);
@@ -171,7 +171,7 @@ impl<W: Word, const N: usize, M: Machine> Words for Array<W, N, M> {
     }
     #[inline(always)]
     fn store(self, words: &mut [W]) {
-        *words.first_chunk_mut().expect("a word a lane") = self.0;
+        *words.first_chunk_mut().expect("one word per lane") = self.0;
     }
     #[inline(always)]
     fn next<const K: usize>(self, fill: Self) -> Self {
@@ -286,7 +286,7 @@ impl<W: Word, const N: usize, M: Machine> Lanes for Array<W, N, M> {
     }
     #[inline(always)]
     fn load(words: &[W]) -> Self {
-        Array(*words.first_chunk().expect("a word a lane"), PhantomData)
+        Array(*words.first_chunk().expect("one word per lane"), PhantomData)
     }
     #[inline(always)]
     fn times(self, other: Self) -> Self {

@@ -1,16 +1,16 @@
 //! Estimates of the best score that each piece can reach on a playfield, from sweeps of two shapes at once.
 //!
-//! Shapes of the same width differ in numbers only. If vectors are twice as long as a playfield needs
+//! Shapes of the same width differ only in numbers. If vectors are twice as long as a playfield needs
 //! ([`Lanes::IS_WIDENED`]), two shapes of one width are swept at once, each in its own part of the lanes
 //! ([`Words::PARTS`]): eleven sweeps instead of nineteen. The numbers of the shapes are put into lanes once for many
 //! playfields.
 //!
-//! Two shapes rather than two playfields, because shapes share the features of their playfield, one number each, and no
+//! Why two shapes and not two playfields: two shapes share the features of their playfield, one number each, and no
 //! reduction over lanes has to stop at the half.
 //!
-//! What it gains, with AVX-512 on an AMD EPYC (Zen 4): `dt-10` with the exact mean plays 1.14 times as fast with 4
-//! placements and 1.17 times with 8, in processor time per piece, best of 24 rounds in turns. These are cases of
-//! `tetrion bench --only rollouts`. Sets with features of the surface have one shape per sweep.
+//! Gain with AVX-512 on an AMD EPYC (Zen 4): `dt-10` with the exact mean plays 1.14 times as fast with 4 placements and
+//! 1.17 times with 8 (processor time per piece, best of 24 alternating rounds). These are cases of `tetrion bench
+//! --only rollouts`. Sets with features of the surface sweep one shape at a time.
 
 use super::base::SweepBase;
 use super::bounds::LaneBounds;
@@ -30,13 +30,13 @@ pub struct Prospects<L: Lanes>(Vec<Forms<L>>);
 struct Forms<L: Lanes> {
     form: Form<L::Wide>,
     shapes: [(Tetromino, &'static Shape); 2],
-    /// The lanes of the parts whose shape is not a repetition.
+    /// The lanes of parts that do not repeat another part's shape.
     lanes: u32,
 }
 
 impl<L: Lanes> Prospects<L> {
-    /// Prepares the shapes; `None` unless all features are among the values of every sweep, the controller avoids the end of the
-    /// game, and only a landing that sticks out ends it.
+    /// Prepares the shapes. `None` unless every sweep measures all features, the controller avoids the end of the game,
+    /// and only a landing that sticks out ends it.
     #[inline(always)]
     pub fn new(scorer: &Scorer, rules: &Rules) -> Option<Self> {
         if rules.top_out != TopOut::Overflow
@@ -63,7 +63,7 @@ impl<L: Lanes> Prospects<L> {
     }
 }
 
-/// Puts the shapes of all tetrominoes into lanes.
+/// Work that puts the shapes of all tetrominoes into lanes.
 struct Prepare<'a, L: Lanes> {
     rules: &'a Rules,
     groups: &'a mut Vec<Forms<L>>,
@@ -75,10 +75,10 @@ impl<L: Lanes> Apart for Prepare<'_, L> {
     #[inline(always)]
     fn run(self) {
         let Prepare { rules, groups } = self;
-        // Pieces with most shapes first: each has two of a width, which are needed together.
+        // Pieces with the most shapes first: each has two shapes of a width, which are needed together.
         let mut pieces = Tetromino::ALL;
         pieces.sort_by_key(|piece| std::cmp::Reverse(rules.shapes(*piece).len()));
-        // By width, the shape that waits for a second one.
+        // For each width, the shape that waits for a partner.
         let mut waiting = [None; 5];
         for piece in pieces {
             for shape in rules.shapes(piece) {
@@ -106,7 +106,7 @@ impl<L: Lanes> Forms<L> {
     }
 }
 
-/// Sweeps all placements of some pieces on a playfield.
+/// Work that sweeps all placements of some pieces on a playfield.
 struct LookForBests<'a, L: Lanes, const N: usize> {
     groups: &'a [Forms<L>],
     chooser: &'a Chooser<'a, L>,
@@ -145,7 +145,7 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
             if clears != 0 {
                 let mut rows = [L::Word::EMPTY; 32];
                 swept.rows.store(&mut rows);
-                // Lanes stand for the columns of one orientation here.
+                // Lanes are columns of one orientation here.
                 for Placement { column: lane, .. } in Candidates::of_lanes(0, clears) {
                     if clearing.is_full() {
                         settle(scorer, size, playfield, &mut clearing, bests);
@@ -168,7 +168,7 @@ impl<L: Lanes, const N: usize> Apart for LookForBests<'_, L, N> {
     }
 }
 
-/// Notes the scores of placements that clear lines.
+/// Stores the scores of placements that clear lines.
 #[inline(always)]
 fn settle<L: Lanes, const N: usize>(
     scorer: &Scorer,

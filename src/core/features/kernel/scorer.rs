@@ -1,17 +1,17 @@
-//! A linear controller's choice: scores every placement and chooses the first with the largest score.
+//! The choice of a linear controller: it scores every placement and takes the first with the largest score.
 //!
 //! A score starts at 0 and adds weight times feature in the order of the set. Each product and each sum is rounded to a
-//! double (no fused multiply-add). Only a strictly larger score wins, so the first of equals in ascending action order is
-//! chosen. A client that adds up features in this way makes exactly the same choices.
+//! double (no fused multiply-add). Only a strictly larger score wins, so among equals the first in ascending action
+//! order is chosen. A client that adds up features in this way makes exactly the same choices.
 //!
-//! Scores are first estimated in floats, because a vector holds twice as many of them. Only placements whose estimates are
-//! within the error of two estimates of the largest are scored again in doubles. Nearly always one placement is left, and
+//! Scores are first estimated in floats, because a vector holds twice as many of them. Placements whose estimates are
+//! within twice the error of the largest are scored again in doubles. Nearly always only one placement is left, which
 //! needs no score.
 //!
-//! What did not pay: keeping the sweeps for the scores in doubles, which costs more than the few repeated sweeps; writing a
-//! piece's cells into all words at once instead of column by column, although the next step reads them all at once; one
-//! function that chooses for all jobs on lanes that fit into registers, a quarter of a megabyte smaller at 0.92 to 0.96 of
-//! the speed.
+//! Three things did not pay. Keeping the sweeps for the scores in doubles costs more than the few repeated sweeps.
+//! Writing a piece's cells into all words at once was no faster than column by column, although the next step reads
+//! them all at once. A single function for all jobs on lanes that fit into registers was a quarter of a megabyte
+//! smaller, at 0.92 to 0.96 of the speed.
 
 use std::sync::Arc;
 
@@ -48,11 +48,11 @@ pub struct Scorer {
     pub(super) set: KernelSet,
     /// The terms of the score.
     pub(super) terms: Arc<[Term]>,
-    /// The terms that are not 0 for a placement that clears nothing.
+    /// The terms that can differ from 0 for a placement that clears nothing.
     sweep_terms: Vec<Term>,
-    /// The features and scaled weights of `sweep_terms`, if all are among the values of every sweep, as in most sets.
+    /// Features and scaled weights of `sweep_terms`, if every sweep measures all of them, as with most sets.
     plain_terms: Option<Vec<(KernelFeature, f32)>>,
-    /// A power of two that makes the largest weight a number between 1 and 2.
+    /// A power of two that scales the largest weight to a number between 1 and 2.
     pub(super) scale: f64,
     pub(super) terminal_value: TerminalValue,
 }
@@ -67,11 +67,11 @@ pub struct Term {
 }
 
 impl Term {
-    /// The terms of a weight vector; `None` for a weight with which a sum could not be exact: one over 1e300, or so small that
-    /// half of it would be rounded.
+    /// The terms of a weight vector. `None` if a weight is outside the range in which sums are exact: above 1e300, or
+    /// so small that half of it would be rounded.
     ///
     /// # Panics
-    /// When there is not one weight per column.
+    /// If the numbers of weights and columns differ.
     pub(super) fn all(set: &KernelSet, weights: &[f64], scale: f64) -> Option<Vec<Term>> {
         assert_eq!(set.columns.len(), weights.len(), "one weight per column");
         let is_exact = |weight: f64| weight == 0.0 || (1e-300..=1e300).contains(&weight.abs());
@@ -83,23 +83,23 @@ impl Term {
     }
 }
 
-/// A placement that was chosen.
+/// A chosen placement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoredPlacement {
     /// The placement.
     pub placement: Placement,
-    /// The score; minus infinity when every placement ends the game.
+    /// The score; minus infinity if every placement ends the game.
     pub score: f64,
 }
 
 impl Scorer {
     /// Prepares a weight vector for a feature set.
     ///
-    /// `None` if no sweep measures one of the features, or if a score could not be exact: for a weight over 1e300, or so small
-    /// that half of it would be rounded.
+    /// `None` if no sweep measures one of the features, or if a weight is outside the range in which sums are exact:
+    /// above 1e300, or so small that half of it would be rounded.
     ///
     /// # Panics
-    /// When there is not one weight per feature.
+    /// If the numbers of weights and features differ.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<Scorer> {
         let set = set.on_kernels().filter(|set| set.needs.are_swept())?.clone();
         let largest = weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
@@ -142,10 +142,11 @@ impl Scorer {
         choice.expect("a choice from where the game stands")
     }
 
-    /// The score of a placement, and the choice for the next tetromino on its afterstate; `None` if the game ends before that.
+    /// The score of a placement, and the choice for the next tetromino on its afterstate; `None` if the game ends
+    /// before that.
     ///
     /// # Panics
-    /// When the placement does not exist.
+    /// If the placement does not exist.
     pub fn choose_after(
         &self,
         kernel: Kernel,
@@ -161,8 +162,8 @@ impl Scorer {
     /// Prepares the scorer for playfields of one size.
     #[inline(always)]
     pub fn on<L: Lanes>(&self, size: LaneBounds<L>) -> Chooser<'_, L> {
-        // The largest error of an estimate: every weight, product and sum is rounded by at most half a unit in the last place of
-        // the sum of all absolute values.
+        // The largest error of an estimate. Every weight, product and sum is rounded by at most half a unit in the last
+        // place of the sum of all absolute values.
         let largest = |term: &Term| f64::from(size.largest(term.column.feature)) * term.weight.abs();
         let total: f64 = self.terms.iter().map(largest).sum();
         let roundings = (self.terms.len() + 8) as f64;
@@ -170,7 +171,7 @@ impl Scorer {
         Chooser { scorer: self, size, margin: margin as f32 }
     }
 
-    /// The score of a landing, even if it ends the game.
+    /// The score of a landing, even one that ends the game.
     #[inline(always)]
     pub fn score<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
@@ -186,8 +187,8 @@ impl Scorer {
         score
     }
 
-    /// The placements of one orientation that the sweep measures correctly, and the placements that must be measured from their
-    /// landing. Game-ending placements are in neither if this controller avoids them, unless only the landing can tell.
+    /// The placements of one orientation that the sweep measures correctly, and those to measure from their landing. If
+    /// this controller avoids the end of the game, both exclude placements that the sweep knows to end it.
     #[inline(always)]
     pub(super) fn split<L: Words>(
         &self,
@@ -205,7 +206,7 @@ impl Scorer {
         (plain, whole)
     }
 
-    /// Estimates of the scores of one orientation, on the scale of the estimates, given [`Scorer::plain_terms`].
+    /// Estimated scores of one orientation, scaled, given [`Scorer::plain_terms`].
     #[inline(always)]
     pub(super) fn plain_estimates<L: Words>(
         &self,
@@ -221,13 +222,13 @@ impl Scorer {
         sums
     }
 
-    /// The terms of the estimates, if all are among the values of every sweep.
+    /// The terms of the estimates, if every sweep measures all of their features.
     #[inline(always)]
     pub(super) fn plain_terms(&self) -> Option<&[(KernelFeature, f32)]> {
         self.plain_terms.as_deref()
     }
 
-    /// The part of a score that belongs to the landing.
+    /// The part of a score that comes from features of the landing.
     #[inline(always)]
     pub(super) fn landing_score<C: Column, const N: usize>(
         &self,
@@ -244,7 +245,8 @@ impl Scorer {
     }
 }
 
-/// A choice, optionally after a given placement. One job for both, because each job is compiled for every kernel.
+/// Work that makes a choice, optionally after a given placement. One job for both, because each job is compiled per
+/// kernel.
 struct ChooseAfter<'a> {
     scorer: &'a Scorer,
     rules: &'a Rules,
@@ -254,7 +256,7 @@ struct ChooseAfter<'a> {
 }
 
 impl LaneWork for ChooseAfter<'_> {
-    /// The score of the given placement, 0 if absent, and the choice.
+    /// The score of the given placement, 0 without one, and the choice.
     type Output = (f64, Option<ScoredPlacement>);
 
     #[inline(always)]
@@ -301,18 +303,18 @@ impl<L: Lanes, const N: usize> Apart for Contest<'_, L, N> {
 pub struct Chooser<'a, L: Lanes> {
     pub(super) scorer: &'a Scorer,
     pub(super) size: LaneBounds<L>,
-    /// Estimates that differ by more than this have the same order as their scores.
+    /// Estimates that differ by more than this have the same order as the scores.
     margin: f32,
 }
 
 impl<L: Lanes> Chooser<'_, L> {
-    /// The margin in the units of scores.
+    /// The margin, in the units of scores.
     #[inline(always)]
     pub(super) fn score_margin(&self) -> f64 {
         f64::from(self.margin) / self.scorer.scale
     }
 
-    /// Chooses among all placements of a tetromino, given by its shapes.
+    /// Chooses among all placements of a tetromino, whose shapes the caller passes.
     #[inline(always)]
     pub fn choose<const N: usize>(
         &self,
@@ -334,7 +336,7 @@ impl<L: Lanes> Chooser<'_, L> {
         self.best(playfield, shapes, top_out, false).placement
     }
 
-    /// The best placement; without `scored`, the score is undefined.
+    /// The best placement. Unless `scored` is set, the score is undefined.
     #[inline(always)]
     fn best<const N: usize>(
         &self,
@@ -360,12 +362,12 @@ impl<L: Lanes> Chooser<'_, L> {
         let out_of_question = L::Floats::splat(f32::NEG_INFINITY);
         let mut highest = out_of_question;
         let mut estimates = [out_of_question; 4];
-        // Placements that are measured from their landings.
+        // Placements to measure from their landings.
         let mut apart = Candidates::default();
         let mut best = ScoredPlacement { placement: Placement::straight(0, 0), score: f64::NEG_INFINITY };
 
-        // Two rounds in one loop, so that all that is inlined exists once: the first estimates every placement, the second scores
-        // the candidates.
+        // Two rounds in one loop, so that all inlined code exists once: the first estimates every placement, the second
+        // scores the candidates.
         let mut candidates = Candidates::ALL;
         let mut is_second = false;
         loop {
@@ -427,8 +429,7 @@ impl<L: Lanes> Chooser<'_, L> {
         }
     }
 
-    /// Estimates of the scores of one orientation, on the scale of the estimates. Lanes that clear lines or end the game are
-    /// undefined.
+    /// Estimated scores of one orientation, scaled. Lanes that clear lines or end the game are undefined.
     #[inline(always)]
     pub(super) fn estimates(
         &self,
@@ -450,7 +451,7 @@ impl<L: Lanes> Chooser<'_, L> {
         sums
     }
 
-    /// Scores of one orientation's placements. Lanes that clear lines or end the game are undefined.
+    /// Scores of one orientation. Lanes that clear lines or end the game are undefined.
     #[inline(always)]
     pub(super) fn scores(
         &self,

@@ -1,4 +1,4 @@
-//! A feature set in the form of the kernels, and how its features are read off what was measured.
+//! A feature set in the kernels' form, and how to read its features from measurements.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::surface::{Surface, SurfaceCounts, SweptSurface};
 use super::sweep::Sweep;
 use crate::engine::{Column, Landing, PlayfieldOf, Shape};
 
-/// A column of a feature set, if the kernels know its feature.
+/// A column of a feature set whose feature the kernels support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelColumn {
     pub feature: KernelFeature,
@@ -20,13 +20,13 @@ pub struct KernelColumn {
     pub preclear: bool,
 }
 
-/// A feature set, and what must be measured for it. Clones share one list.
+/// A feature set, and what to measure for it. Clones share one list.
 #[derive(Clone, Debug)]
 pub struct KernelSet {
     pub columns: Arc<[KernelColumn]>,
-    /// All features: for placements that clear nothing.
+    /// All features, for placements that clear nothing.
     pub needs: Needs,
-    /// The features of the playfield before clearing, and after: for placements that clear lines.
+    /// Features of the playfield before and after clearing, for placements that clear lines.
     pub needs_of_landing: [Needs; 2],
 }
 
@@ -43,7 +43,7 @@ impl KernelSet {
         KernelSet { columns: columns.into(), needs, needs_of_landing }
     }
 
-    /// Measures the playfields of a landing, before clearing and after.
+    /// Measures the playfields of a landing, before and after clearing.
     #[inline(always)]
     pub fn measure<C: Column, const N: usize, L: Lanes<Word = C>>(
         &self,
@@ -52,7 +52,7 @@ impl KernelSet {
     ) -> [PlayfieldCounts<L>; 2] {
         let playfields = [landing.locked.words(), landing.afterstate.words()];
         let mut counts = [PlayfieldCounts::none(), PlayfieldCounts::none()];
-        // A loop, so that there is one copy of all that is inlined.
+        // A loop, so that all inlined code exists once.
         for ((counts, words), needs) in counts.iter_mut().zip(playfields).zip(self.needs_of_landing) {
             if !needs.is_empty() {
                 counts.measure(size, words, needs);
@@ -63,13 +63,13 @@ impl KernelSet {
 }
 
 impl KernelColumn {
-    /// The playfield that the feature is measured on: 0 before clearing, 1 after.
+    /// Index of the playfield on which the feature is measured: 0 before clearing, 1 after.
     #[inline(always)]
     pub fn stage(self) -> usize {
         usize::from(!self.preclear)
     }
 
-    /// The feature of a landing in the kernels' units, given what [`KernelSet::measure`] found.
+    /// The value of the feature for a landing, in the kernels' units, given the results of [`KernelSet::measure`].
     #[inline(always)]
     pub fn value<C: Column, const N: usize, L: Lanes<Word = C>>(
         self,
@@ -84,7 +84,7 @@ impl KernelColumn {
         counts[self.stage()].get(playfield, self)
     }
 
-    /// The feature in the kernels' units, if it is one of a straight drop's landing.
+    /// The value of the feature for the landing of a straight drop, in the kernels' units, if it is one of a landing.
     #[inline(always)]
     pub fn of_landing<C: Column, const N: usize>(
         self,
@@ -101,20 +101,20 @@ impl KernelColumn {
     }
 }
 
-/// The features of one playfield, as numbers. What was not measured is 0.
+/// The features of one playfield, as numbers. Features that were not measured are 0.
 pub struct PlayfieldCounts<L: Lanes> {
     cells: CellCounts<L::Word>,
     surface: Option<SurfaceCounts>,
 }
 
 impl<L: Lanes> PlayfieldCounts<L> {
-    /// Nothing measured yet.
+    /// An empty value, before anything is measured.
     #[inline(always)]
     pub fn none() -> Self {
         PlayfieldCounts { cells: CellCounts::default(), surface: None }
     }
 
-    /// Measures a playfield, given by its columns.
+    /// Measures a playfield from its columns.
     #[inline(always)]
     pub fn measure(&mut self, size: &LaneBounds<L>, words: &[L::Word], needs: Needs) {
         self.cells = SweepBase::<L>::new(size, words, needs).counts;
@@ -123,7 +123,7 @@ impl<L: Lanes> PlayfieldCounts<L> {
         }
     }
 
-    /// The feature of a column of the set; 0 if it belongs to a landing.
+    /// The value of a column of the set; 0 for a feature of a landing.
     #[inline(always)]
     pub fn get<C: Column, const N: usize>(&self, playfield: &PlayfieldOf<C, N>, column: KernelColumn) -> u32 {
         let height = |x: usize| playfield.words()[x].top();
@@ -140,7 +140,7 @@ impl<L: Lanes> PlayfieldCounts<L> {
     }
 }
 
-/// The features of a sweep that are not among its own values.
+/// The features in a sweep that not every sweep measures.
 pub struct SweepExtras<'a, L: Lanes> {
     /// The height of every column.
     heights: Option<[L; 32]>,
@@ -148,13 +148,13 @@ pub struct SweepExtras<'a, L: Lanes> {
 }
 
 impl<'a, L: Lanes> SweepExtras<'a, L> {
-    /// Nothing measured yet.
+    /// An empty value, before anything is measured.
     #[inline(always)]
     pub fn none() -> Self {
         SweepExtras { heights: None, surface: None }
     }
 
-    /// Measures in place what is needed, because it is large.
+    /// Measures the needed features in place, because the result is large.
     #[inline(always)]
     pub fn measure(
         &mut self,
@@ -173,7 +173,7 @@ impl<'a, L: Lanes> SweepExtras<'a, L> {
         }
     }
 
-    /// The lanes of a feature; what was not measured is 0.
+    /// The values of a feature, one per lane. Features that were not measured are 0.
     #[inline(always)]
     pub fn lanes(&self, swept: &Sweep<L>, column: KernelColumn) -> L {
         let x = usize::from(column.index);

@@ -1,14 +1,14 @@
 //! Sweeps of the surface: how the seven tetrominoes fit on it, its steps, wells and parity, and the depth of the holes
 //! below it.
 //!
-//! As in the [sweep](super::sweep), lane x is the placement whose leftmost column is x, and a feature is the playfield's own
-//! with a correction for the columns under the piece and next to it. A piece of K columns changes K + 1 steps, and with
-//! them the [fit patterns](super::fits) at K + 3 steps, which are counted again.
+//! As in the [sweep](super::sweep), lane x is the placement whose leftmost column is x. A feature is the playfield's
+//! own, with a correction for the columns under the piece and next to it. A piece of K columns changes K + 1 steps.
+//! They affect the [fit patterns](super::fits) at K + 3 steps, which are counted again.
 //!
-//! The seven counts of steps are packed four bits wide into two words, so that a few additions move all of them: see
-//! [`packed`].
+//! The seven counts of steps are packed into two words with four bits each, so that a few additions update all of them:
+//! see [`packed`].
 //!
-//! The work is in separate functions, so that sets without these features have none of the code inlined.
+//! The work is in separate functions, so that none of the code is inlined for sets without these features.
 
 use super::feature::KernelFeature::{self, *};
 use super::feature::{Needs, OF_FITS};
@@ -21,29 +21,29 @@ use crate::engine::{Column, Shape};
 pub struct Surface<L: Lanes> {
     needs: Needs,
     width: u32,
-    /// Height of column x - 2 + i; outside the playfield a height that no column reaches.
+    /// Heights of columns x - 2 to x + 5; outside the playfield, a height that no column reaches.
     heights: [L; 8],
-    /// The step from column x - 3 + i to the next as a bit; no bit outside the playfield.
+    /// Steps from columns x - 3 to x + 5 to the next column, as bits; no bit outside the playfield.
     steps: [L; 9],
-    /// The patterns that end with the step from column x - 1 + i to the next.
+    /// Patterns that end with the step from column x - 1 + i to the next.
     patterns: [L; 7],
-    /// The steps that a piece of K columns changes, packed, at K - 1.
+    /// The steps that a piece of K columns changes, packed, at index K - 1.
     replaced: [[L; 2]; 4],
-    /// The patterns that do not occur up to (x - 2, x - 1), and from (x, x + 1) on.
+    /// Patterns that do not occur up to the pair (x - 2, x - 1), and those that do not occur from (x, x + 1) on.
     left_missing: L,
     right_missing: L,
     /// Holes of column x + i.
     holes: [L; 4],
     /// Rows beyond two by which column x - 1 + i lies below its lower neighbour.
     deep_wells: [L; 6],
-    /// The features of the playfield itself.
+    /// Features of the playfield.
     pub(super) counts: SurfaceCounts,
 }
 
-/// The features of one playfield's surface, as numbers.
+/// Features of one playfield's surface, as numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SurfaceCounts {
-    /// The patterns that occur.
+    /// The patterns that occur, as bits.
     patterns: u32,
     steps: [u32; 7],
     fits_of: [u32; 7],
@@ -54,7 +54,7 @@ pub struct SurfaceCounts {
 }
 
 impl SurfaceCounts {
-    /// A feature of the surface; 0 for any other.
+    /// The value of a feature of the surface; 0 for other features.
     pub fn get(&self, feature: KernelFeature, index: u8) -> u32 {
         let index = usize::from(index);
         let fits = |tetromino: usize| tetromino == 0 || self.patterns & FITTING[tetromino] != 0;
@@ -71,8 +71,8 @@ impl SurfaceCounts {
         }
     }
 
-    /// The number of ways in which all tetrominoes fit. A loop, because a library function could be compiled separately, without
-    /// the target features.
+    /// Number of ways in which all tetrominoes fit. Uses a loop, because a library function could be compiled
+    /// separately, without the target features.
     #[inline(always)]
     fn fits(&self) -> u32 {
         let mut sum = 0;
@@ -83,7 +83,7 @@ impl SurfaceCounts {
     }
 }
 
-/// Copies of a vector with the lanes moved: lane i of copy j is lane i + j - `at` of the vector.
+/// Copies of a vector with shifted lanes: lane i of copy j is lane i + j - `at` of the vector.
 #[inline(always)]
 fn neighbours<L: Lanes, const N: usize>(lanes: L, at: usize, fill: L) -> [L; N] {
     let mut all = [lanes; N];
@@ -96,7 +96,7 @@ fn neighbours<L: Lanes, const N: usize>(lanes: L, at: usize, fill: L) -> [L; N] 
     all
 }
 
-/// Lane i takes lane i + `distance`; the distance is 3 to 6.
+/// Lane i takes the value of lane i + `distance`. The distance is 3 to 6.
 #[inline(always)]
 fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     match distance {
@@ -107,8 +107,8 @@ fn ahead<L: Lanes>(lanes: L, distance: usize, fill: L) -> L {
     }
 }
 
-/// A step number, 0 to 6, as packed counts of steps: the first word counts the numbers 0 to 3, the second 4 to 6, each in four
-/// bits. Counts of up to fifteen do not overflow.
+/// A step number, 0 to 6, as packed counts of steps. The first word counts the numbers 0 to 3, the second 4 to 6, each
+/// in four bits. Counts up to fifteen do not overflow.
 #[inline(always)]
 fn packed<L: Lanes>(number: L) -> [L; 2] {
     let one = L::place(1, number.and(small(3)).up::<2>());
@@ -122,18 +122,18 @@ fn sum_packed<L: Lanes>(one: [L; 2], other: [L; 2]) -> [L; 2] {
     [one[0].add(other[0]), one[1].add(other[1])]
 }
 
-/// Packed counts of [`BORROWED`] each, added before a subtraction so that no count borrows from its neighbour.
+/// Packed counts of [`BORROWED`] each. Added before a subtraction, so that no count borrows from its neighbour.
 const NOTHING_OWED: u32 = 0x8888;
 const BORROWED: u32 = 8;
 
-/// The rows beyond two by which a column lies below the lower of its neighbours.
+/// Rows beyond two by which a column lies below the lower of its neighbours.
 #[inline(always)]
 pub(super) fn deep_well<L: Lanes>(left: L, height: L, right: L) -> L {
     left.min(right).sub(height.add(small(2))).max(small(0))
 }
 
 impl<L: Lanes> Surface<L> {
-    /// Measures a playfield, given by its columns; `pairs` has all bits in the lanes of columns with a right neighbour.
+    /// Measures a playfield from its columns. `pairs` has all ones in the lanes of columns with a right neighbour.
     #[inline(always)]
     pub fn new(cells: L, pairs: L, width: u32, needs: Needs) -> Self {
         let zero = small::<L>(0);
@@ -154,7 +154,7 @@ impl<L: Lanes> Surface<L> {
         surface
     }
 
-    /// Measures all placements of a shape that land on these rows.
+    /// Measures all placements of a shape, which land on these rows.
     #[inline(always)]
     pub fn sweep(&self, shape: &Shape, rows: L) -> SweptSurface<'_, L> {
         let zero = small::<L>(0);
@@ -173,7 +173,7 @@ impl<L: Lanes> Surface<L> {
     }
 }
 
-/// Measures a surface in place.
+/// Work that measures a surface in place.
 struct MeasureSurface<'a, L: Lanes> {
     cells: L,
     pairs: L,
@@ -233,12 +233,12 @@ impl<L: Lanes> Apart for MeasureSurface<'_, L> {
             }
         }
         if needs.has(WeightedHoles) {
-            // A hole counts the height of its column minus its row. The rows are added up bit by bit.
+            // A hole at a row counts the height of its column minus this row. The rows are added up bit by bit.
             let holes = L::place(1, heights).sub(small(1)).and_not(cells);
             let mut rows = zero;
             let mut bit = L::Word::BITS / 2;
             while bit > 0 {
-                // The rows whose numbers have the bit: 1, 3, 5, ... for the last one.
+                // The rows whose numbers have this bit: 1, 3, 5, ... for the lowest bit.
                 let with_bit =
                     L::Word::from_u64(((u64::MAX / ((1 << bit) + 1)) << bit) >> (64 - L::Word::BITS));
                 rows = rows.up::<1>().add(holes.and(L::splat(with_bit)).count());
@@ -263,25 +263,26 @@ impl<L: Lanes> Apart for MeasureSurface<'_, L> {
 /// The odd lanes.
 const ODD_LANES: u32 = 0xaaaa_aaaa;
 
-/// All placements of one orientation.
+/// The surface after every placement of one orientation.
 #[derive(Clone, Copy, Debug)]
 pub struct SweptSurface<'a, L: Lanes> {
     counts: &'a SurfaceCounts,
     /// The patterns that occur.
     patterns: L,
-    /// The occurrences of each pattern that a placement adds, and removes.
+    /// How often a placement adds, and how often it removes, each pattern.
     more: Tally<L>,
     less: Tally<L>,
     /// The steps that a placement adds, packed, plus [`BORROWED`].
     steps: [L; 2],
-    /// The differences to the playfield before the placement.
+    /// Differences to the playfield before the placement.
     weighted_holes: L,
     deep_wells: L,
     parity: L,
 }
 
 impl<L: Lanes> SweptSurface<'_, L> {
-    /// The feature of each afterstate, 0 if it is none of the surface. Lanes that clear lines or end the game are undefined.
+    /// The value of a feature for each afterstate; 0 for other features than the surface's. Lanes that clear lines or
+    /// end the game are undefined.
     #[inline(always)]
     pub fn get(&self, feature: KernelFeature, index: u8) -> L {
         let counts = self.counts;
@@ -320,7 +321,7 @@ impl<L: Lanes> SweptSurface<'_, L> {
         count
     }
 
-    /// The number of tetrominoes in a range that fit; an I always does.
+    /// The number of tetrominoes in a range that fit. An I always does.
     #[inline(always)]
     fn fitting(&self, first: usize, past: usize) -> L {
         let mut fitting = small::<L>(u32::from(first == 0));
@@ -331,7 +332,7 @@ impl<L: Lanes> SweptSurface<'_, L> {
     }
 }
 
-/// Sweeps a surface in place.
+/// Work that sweeps a surface in place.
 struct SweepSurface<'a, 'b, L: Lanes> {
     surface: &'a Surface<L>,
     shape: &'a Shape,
@@ -345,7 +346,7 @@ impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
     #[inline(always)]
     fn run(self) {
         let width = usize::from(self.shape.width);
-        // The width as a constant saves time; one function for all widths saves code, which is long for large lanes.
+        // A constant width saves time; one function for all widths saves code, which is long for large lanes.
         match width {
             _ if L::LANES > 16 => self.of_width(width),
             1 => self.of_width(1),
@@ -357,7 +358,7 @@ impl<L: Lanes> Apart for SweepSurface<'_, '_, L> {
 }
 
 impl<L: Lanes> SweepSurface<'_, '_, L> {
-    /// `width` columns under the piece.
+    /// Sweeps a piece of `width` columns.
     #[inline(always)]
     fn of_width(self, width: usize) {
         let SweepSurface { surface, shape, rows, swept } = self;
@@ -366,18 +367,18 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
         let one = small::<L>(1);
         let ones = L::splat(!L::Word::EMPTY);
 
-        // A left pair exists from lane 1 on, a right pair up to lane `surface.width - width - 1`.
+        // A left pair exists from lane 1 on, and a right pair up to lane `surface.width - width - 1`.
         let no_left = 1;
         let no_right = !lanes_below(surface.width - width as u32);
 
-        // Columns x - 2 to x + width + 1, with the piece in them.
+        // Columns x - 2 to x + width + 1, including the piece.
         let mut heights = surface.heights;
         for j in 0..width {
             heights[j + 2] = rows.add(small(shape.tops[j].into()));
         }
 
         if needs.any(OF_FITS) {
-            // The steps from that of the pair (x - 3, x - 2) to that of (x + width + 1, x + width + 2), and the patterns from that of
+            // The steps from the pair (x - 3, x - 2) to the pair (x + width + 1, x + width + 2), and the patterns from
             // (x - 1, x) on.
             let mut steps = surface.steps;
             steps[2] = step(heights[1], heights[2]).select(no_left, zero);
@@ -400,7 +401,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             (swept.patterns, swept.more, swept.less) = (occurring, more, less);
         }
         if needs.has(Steps) {
-            // The steps within the shape are the same in all lanes.
+            // Steps within the shape are equal in all lanes.
             let mut within = [NOTHING_OWED; 2];
             for j in 1..width {
                 let up = i32::from(shape.tops[j]) - i32::from(shape.tops[j - 1]);
@@ -419,7 +420,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
         if needs.has(WeightedHoles) {
             let mut added = zero;
             for j in 0..width {
-                // Old holes lie deeper by the gap and the piece's cells. New ones lie below these cells by 1, 2, ... rows.
+                // Old holes lie deeper by the gap and the piece's cells. New ones lie 1, 2, ... rows below these cells.
                 let (bottom, cells) = (shape.bottoms[j], shape.tops[j] - shape.bottoms[j]);
                 let gap = rows.add(small(bottom.into())).sub(surface.heights[j + 2]);
                 let deeper = gap.add(small(cells.into()));
@@ -430,7 +431,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             swept.weighted_holes = added;
         }
         if needs.has(DeepWells) {
-            // The columns from x - 1 to x + width.
+            // Columns x - 1 to x + width.
             let mut added = zero;
             for i in 0..width + 2 {
                 let again = deep_well(heights[i], heights[i + 1], heights[i + 2]);
@@ -439,7 +440,7 @@ impl<L: Lanes> SweepSurface<'_, '_, L> {
             swept.deep_wells = added;
         }
         if needs.has(SurfaceParity) {
-            // Counted from column x, black and white change places in every other lane.
+            // Counted from column x, black and white are swapped in every other lane.
             let mut change = zero;
             for j in 0..width {
                 let before = surface.heights[j + 2].and(one);

@@ -1,10 +1,10 @@
 //! All placements of one orientation at once, one per lane.
 //!
 //! Lane x is the placement whose leftmost column is x. A piece that drops straight down changes only the columns under
-//! it, never fills a hole, and rests on the surface. So most features of the afterstate are the playfield's own features
-//! plus a small correction that does not look at the cells:
+//! it, never fills a hole, and rests on the surface. So most features of the afterstate are the playfield's own
+//! features plus a small correction that needs no look at the cells:
 //!
-//! | feature | correction, with r the landing row, b and t the bottom and top of the shape's column j, h the column's height |
+//! | feature | correction, with landing row r, bottom b and top t of the shape in column j, and column height h |
 //! | --- | --- |
 //! | holes | + sum of gap, where gap = r + b - h |
 //! | column transitions | + 2 for every column with gap > 0 |
@@ -14,11 +14,11 @@
 //! | heights | r + t instead of h |
 //!
 //! Only the cumulative wells are counted again, in the columns under the piece and next to it. All this holds for
-//! placements that clear nothing. The few others (about 3 %) are measured from their playfields: one by one, or
+//! placements that clear nothing. The few others (about 3 %) are measured on their playfields: one by one, or
 //! [together](super::clearing) if there are many.
 //!
-//! Values are small integers in the lanes, landing height in halves, until the final sum in doubles, so nothing is rounded
-//! before that.
+//! Values are small integers in the lanes, with the landing height in halves, until the final sum in doubles. So
+//! nothing is rounded before that.
 
 use super::base::{SweepBase, difference_set, wells};
 use super::feature::KernelFeature::*;
@@ -26,24 +26,24 @@ use super::feature::{NUM_SWEPT, Needs};
 use super::lanes::{Apart, Lanes, Words, each_part, lanes_below, small};
 use crate::engine::{Column, Shape, TopOut};
 
-/// The numbers of a shape in every lane. Each part of the lanes may have another shape of the same width.
+/// The numbers of a shape in every lane. Each part of the lanes may hold another shape of the same width.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<L: Words> {
     /// Number of columns.
     width: u8,
     /// Number of rows.
     height: L,
-    /// By column, the row of its lowest cell, the row above its highest, and its cells as bits.
+    /// For each column, the row of its lowest cell, the row above its highest, and its cells as bits.
     bottoms: [L; 4],
     tops: [L; 4],
     cells: [L; 4],
-    /// The sum of the steps between its columns, and their [difference bits](difference_set).
+    /// The sum of the steps between the columns, and the [difference bits](difference_set) of these steps.
     steps: L,
     differences: L,
 }
 
 impl<L: Words> Form<L> {
-    /// A shape, the same in all lanes.
+    /// Repeats a shape in every lane.
     #[inline(always)]
     pub fn of(shape: &Shape) -> Self {
         match shape.width {
@@ -104,30 +104,30 @@ impl<L: Lanes> Form<L> {
     }
 }
 
-/// All placements of one orientation.
+/// Measurements of all placements of one orientation.
 #[derive(Clone, Copy)]
 pub struct Sweep<L: Words> {
-    /// The features of the afterstates. Lanes that clear lines or end the game are undefined.
+    /// Features of the afterstates. Lanes that clear lines or end the game are undefined.
     pub values: [L; NUM_SWEPT],
-    /// The row of the piece's lowest cells.
+    /// The rows of the piece's lowest cells.
     pub rows: L,
-    /// The row above its highest cells.
+    /// The rows above the piece's highest cells.
     tops: L,
-    /// The lanes that are placements.
+    /// The lanes whose placements exist.
     pub exist: u32,
-    /// The lanes that clear at least one line.
+    /// The lanes whose placements clear at least one line.
     pub clearing: u32,
 }
 
 impl<L: Words> Sweep<L> {
-    /// The lanes that end the game if they clear nothing; under `overflow`, even if they clear lines. Under `spawn_blocked` no
-    /// landing ends the game, and these are the lanes that stick out: the cells above the playfield vanish.
+    /// The lanes that end the game unless they clear lines; under `overflow`, even then. Under `spawn_blocked` no
+    /// landing ends the game, and these are the lanes whose piece sticks out: its cells above the playfield vanish.
     #[inline(always)]
     pub fn ending(&self, base: &SweepBase<L>, top_out: TopOut) -> u32 {
         let height = base.size.height;
-        // The highest row that the rule allows a piece to reach, and under some rules the playfield.
+        // The highest row that the rule allows a piece, and under some rules the playfield, to reach.
         let limit = match top_out {
-            // The kernels do not play the last two: not every placement exists, or the pieces are others.
+            // The kernels do not play the last two: under them, not every placement exists, or the pieces are others.
             TopOut::Overflow | TopOut::SpawnBlocked | TopOut::LockOut | TopOut::Sink => height,
             TopOut::TopRow => height - 1,
             TopOut::AboveField => height - 3,
@@ -138,7 +138,7 @@ impl<L: Words> Sweep<L> {
         self.tops.greater(small(limit)) & self.exist
     }
 
-    /// Writes the height of every column, one vector per column, and leaves the others unchanged.
+    /// Writes the height of every column, one vector per column. Leaves the vectors of other columns unchanged.
     #[inline(always)]
     pub fn column_heights(&self, base: &SweepBase<L>, shape: &Shape, heights: &mut [L; 32]) {
         let mut lanes = [L::Word::EMPTY; 32];
@@ -196,7 +196,7 @@ pub fn sweep_form<L: Words>(base: &SweepBase<L>, form: &Form<L>, needs: Needs) -
     }
 }
 
-/// `K` columns under the piece, `K2 = K + 2` with its two neighbours.
+/// Sweeps `K` columns under the piece; `K2 = K + 2` includes its two neighbours.
 #[inline(always)]
 fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     base: &SweepBase<L>,
@@ -209,8 +209,8 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     let size = &base.size;
     let counts = &base.counts;
 
-    // The landing row is the largest difference between a column's height and the shape's bottom there, of which one is 0. The
-    // gaps under the piece follow from the differences.
+    // The landing row is the largest difference between a column's height and the shape's bottom there; one of the
+    // bottoms is 0. The gaps under the piece follow from the differences.
     let mut lowered = [zero; K];
     let mut rows = zero;
     let mut sum_lowered = zero;
@@ -228,7 +228,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     let gaps = rows_times_width.sub(sum_lowered);
     let tops = rows.add(form.height);
 
-    // The piece, and the cells of columns x - 1 .. x + K with the piece in them.
+    // The piece, and columns x - 1 to x + K including the piece.
     let mut piece = [zero; K];
     let mut cells = [zero; K2];
     cells[0] = base.cells[0];
@@ -250,7 +250,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     values[LandingHeight as usize] = rows.add(tops).sub(one);
     values[Holes as usize] = small::<L>(counts.holes).add(gaps);
     if needs.any([TotalHeight, MaxHeight]) {
-        // The gaps, and the four cells.
+        // The gaps, and the piece's four cells.
         values[TotalHeight as usize] = small::<L>(counts.total_height + 4).add(gaps);
         values[MaxHeight as usize] = tops.max(small(counts.max_height));
     }
@@ -261,7 +261,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
         for (j, lowered) in lowered.iter().enumerate() {
             let has_gap = rows.sub(*lowered).min(one);
             with_gap = with_gap.add(has_gap);
-            // All ones where the piece's cells lie over an empty cell.
+            // All ones where the piece's cells lie above an empty cell.
             let over_hole = zero.sub(has_gap.or(base.buried[j]));
             depth = depth.add(over_hole.and(form.tops[j].sub(form.bottoms[j])));
         }
@@ -270,7 +270,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     }
 
     if needs.has(RowTransitions) {
-        // Every row of a piece is one run of cells with two borders. A border against a full cell is no transition.
+        // Every row of a piece is one run of cells with two borders. A border next to a full cell is no transition.
         let mut left_touching = zero;
         let mut right_touching = zero;
         for j in 0..K {
@@ -294,7 +294,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     }
 
     if needs.has(CumulativeWells) {
-        // The columns x - 1 .. x + K are counted again; the others have not changed.
+        // Columns x - 1 to x + K are counted again; the others have not changed.
         let wall = L::splat(size.wall);
         let before_left = base.cells[0].previous::<1>(wall);
         let after_right = if K < 4 { base.cells[K + 2] } else { base.cells[5].next::<1>(wall) };
@@ -328,7 +328,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
             3 => base.heights[3],
             _ => base.heights[3].next::<1>(zero),
         };
-        // A left pair exists from lane 1 on, a right pair up to lane width - K - 1.
+        // A left pair exists from lane 1 on, and a right pair up to lane width - K - 1.
         let no_left = each_part::<L>(1);
         let no_right = each_part::<L>(!lanes_below(size.width - K as u32));
         if needs.has(Bumpiness) {
@@ -361,7 +361,7 @@ fn sweep_of_width<L: Words, const K: usize, const K2: usize>(
     Sweep { values, rows, tops, exist, clearing: full.nonzero() & exist }
 }
 
-/// The sum over the pairs that a piece of K columns touches: (x - 1, x) to (x + K - 1, x + K).
+/// The sum over the pairs that a piece of K columns touches, (x - 1, x) to (x + K - 1, x + K).
 #[inline(always)]
 fn pair_sum<L: Words, const K: usize>(pairs: L) -> L {
     let zero = small::<L>(0);

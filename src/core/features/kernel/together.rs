@@ -1,10 +1,10 @@
-//! Placements anywhere on one playfield, measured together.
+//! Measures placements anywhere on one playfield together.
 //!
-//! The [sweep](super::sweep) measures straight drops that clear nothing. Pieces that turn and slide into their places may
-//! rest under overhangs, several in one column. They are measured [one per lane](super::placement_lanes).
+//! The [sweep](super::sweep) measures straight drops that clear nothing. Pieces that turn and slide into place may rest
+//! under overhangs, several of them in one column. They are measured [one per lane](super::placement_lanes).
 //!
-//! This is for playfields on which no landing reaches the upper rows, where the rules may end the game or cut off cells:
-//! see [`Together::holds`]. The caller knows which placements end the game for other reasons.
+//! This requires a playfield on which no landing reaches the upper rows, where the rules may end the game or cut off
+//! cells: see [`Together::holds`]. The caller knows which placements end the game for other reasons.
 
 use std::sync::Arc;
 
@@ -21,26 +21,26 @@ use crate::features::sets::FeatureSet;
 #[derive(Clone, Debug)]
 pub struct Together {
     set: KernelSet,
-    /// The terms of a score; empty where none is wanted.
+    /// Terms of the score; empty if no scores are wanted.
     terms: Arc<[Term]>,
 }
 
-/// A piece that has come to rest.
+/// A piece at rest.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest {
     /// The piece.
     pub piece: Tetromino,
     /// The piece's shape.
     pub shape: &'static Shape,
-    /// The row of its lowest cells.
+    /// Row of the piece's lowest cells.
     pub row: u8,
-    /// The column of its leftmost cells.
+    /// Column of the piece's leftmost cells.
     pub column: u8,
     /// The kind of spin.
     pub spin: Spin,
 }
 
-/// Measurements, one entry per placement.
+/// Measurements of placements, one entry per placement.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// The scores, if weights were given.
@@ -54,11 +54,11 @@ pub struct Measured {
 }
 
 impl Together {
-    /// Prepares a set, or only landings without features, and one weight per feature if scores are wanted. `None` if the kernels
-    /// do not know a feature, or if a score could not be exact with a weight.
+    /// Prepares a feature set, or only landings without features, and weights if scores are wanted. `None` if the
+    /// kernels do not support a feature, or if a score could not be exact with a weight.
     ///
     /// # Panics
-    /// When there is not one weight per feature.
+    /// If the numbers of weights and features differ.
     pub fn new(set: Option<&FeatureSet>, weights: Option<&[f64]>) -> Option<Together> {
         let set = set.map_or_else(|| Some(KernelSet::new(Vec::new())), |set| set.on_kernels().cloned())?;
         let terms = weights.map_or(Some(Vec::new()), |weights| Term::all(&set, weights, 1.0))?;
@@ -70,16 +70,16 @@ impl Together {
         Together { set: scorer.set.clone(), terms: scorer.terms.clone() }
     }
 
-    /// Whether placements on this playfield can be measured together: no landing reaches the four upper rows.
+    /// Whether placements on this playfield can be measured together, because no landing reaches the four upper rows.
     #[inline]
     pub fn holds(rules: &Rules, playfield: &Playfield) -> bool {
         rules.pieces.is_tetrominoes() && playfield.occupied_rows().top() + 8 <= u32::from(rules.height)
     }
 
-    /// Measures placements on a playfield; feature vectors only if wanted.
+    /// Measures placements on a playfield, with feature vectors if wanted.
     ///
     /// # Panics
-    /// Unless [`Together::holds`] for the playfield, and its width is the set's.
+    /// If [`Together::holds`] is false for the playfield, or its width is not the set's.
     pub fn measure(
         &self,
         kernel: Kernel,
@@ -107,7 +107,7 @@ impl Together {
     }
 }
 
-/// All placements, as many at a time as there are lanes.
+/// Work that measures all placements, as many at a time as there are lanes.
 struct MeasureAll<'a> {
     together: &'a Together,
     rules: &'a Rules,
@@ -139,7 +139,7 @@ impl LaneWork for MeasureAll<'_> {
     }
 }
 
-/// One placement per lane.
+/// Work that measures one placement per lane.
 struct MeasureLanes<'a, L: Lanes, const N: usize> {
     together: &'a Together,
     size: &'a LaneBounds<L>,
