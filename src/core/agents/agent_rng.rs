@@ -1,12 +1,12 @@
-//! AgentRng: an agent's own randomness.
+//! The random numbers of an agent.
 //!
-//! Word n of an agent in the episode with seed x is `word(x, Agent, n)`, where n counts the words it has drawn in
-//! that episode. So an agent's draws depend only on the episode and on the number of earlier draws: not on the
-//! pieces, which have a separate stream, and not on other agents.
+//! In an episode with seed x, word n of an agent is `word(x, Agent, n)`, where n counts the agent's draws in that
+//! episode. So an agent's draws depend only on the episode and on the number of earlier draws. They depend neither on
+//! the pieces, which have a separate stream, nor on other agents.
 
 use crate::engine::rng::{Tag, below, stream, stream_word};
 
-/// The words of one agent in one episode, in their order.
+/// The random words of one agent in one episode, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentRng {
     stream: u64,
@@ -14,7 +14,7 @@ pub struct AgentRng {
 }
 
 impl AgentRng {
-    /// The words of the episode with this seed, from the first.
+    /// The words for the episode with this seed, from the first on.
     pub fn new(seed: u64) -> AgentRng {
         AgentRng { stream: stream(seed, Tag::Agent), drawn: 0 }
     }
@@ -33,8 +33,7 @@ impl AgentRng {
         below(self.draw(), bound.into()) as u32
     }
 
-    /// A number below a small bound from the next word, and the rest of that word, which is enough for one more
-    /// number.
+    /// A number below a small bound from the next word, and the rest of that word, which suffices for one more number.
     #[inline]
     pub fn number_and_rest(&mut self, bound: u64) -> (u64, u64) {
         let product = u128::from(self.draw()) * u128::from(bound);

@@ -1,12 +1,12 @@
 //! The named linear controllers: published weights, and their known scores.
 //!
-//! Weights are signed: the value of a landing is the sum of weight times feature, in the order of the feature set,
-//! and nothing is subtracted. Some sources write positive weights and put the signs into their formula; the weights
-//! here include those signs. Weights fit only their own features, so each row names its feature set.
+//! Weights are signed: the value of a landing is the sum of weight times feature, in the order of the feature set, and
+//! nothing is subtracted. Some sources write positive weights and put the signs into their formula; the weights here
+//! include those signs. Weights fit only their own features, so each row names its feature set.
 //!
-//! A figure is the mean number of lines per game under the named rules. `published` is the figure of the source,
-//! `measured` that of other programs: MDPTetris itself, or independent re-implementations. If the two differ, this
-//! engine is expected to meet the measured one.
+//! A figure is the mean number of lines per game under the named rules: `published` by the source, or `measured` by
+//! other programs, either MDPTetris or independent re-implementations. If the two differ, this engine should match the
+//! measured one.
 
 use super::{Expectation, LinearAgent, Play, Search, TerminalValue};
 use crate::features::{FeatureError, FeatureSet};
@@ -21,13 +21,13 @@ pub struct Controller {
     pub feature_set: &'static str,
     /// One weight per feature, in the order of the set at `width`.
     pub weights: &'static [f64],
-    /// How the controller plays. It searches if its weights were trained for that; else it is greedy.
+    /// The way the controller plays. It searches if its weights were trained for that; otherwise it is greedy.
     pub play: Play,
-    /// The preset that the controller was made for.
+    /// Preset for which the controller was made.
     pub preset: &'static str,
-    /// Columns of the playfield that the controller was made for.
+    /// Columns of the playfield for which the controller was made.
     pub width: u8,
-    /// Rows of the playfield that the controller was made for.
+    /// Rows of the playfield for which the controller was made.
     pub height: u8,
     /// Source of the weights.
     pub source: &'static str,
@@ -38,17 +38,17 @@ pub struct Controller {
 /// Mean lines per game under the named rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// The preset of the rules.
+    /// Preset of the rules.
     pub preset: &'static str,
     /// Columns.
     pub width: u8,
     /// Rows.
     pub height: u8,
-    /// Key presses after which a game is cut; 0 if games are not cut.
+    /// Key presses after which a game is cut; 0 for no limit.
     pub max_steps: u64,
-    /// Lines published by the source.
+    /// Lines per game, as published by the source.
     pub published: Option<f64>,
-    /// Lines measured since.
+    /// Lines per game, as measured since.
     pub measured: Option<Measured>,
 }
 
@@ -59,22 +59,22 @@ pub struct Measured {
     pub games: u32,
     /// Lines per game.
     pub mean: f64,
-    /// The 95 % interval of the mean, if known.
+    /// 95 % interval of the mean, if known.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Why a controller cannot play.
+/// The reason why a controller cannot play.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControllerError {
     /// No controller has that name.
     #[error("{}", unknown("controller", .0, CONTROLLERS.iter().map(|controller| controller.name)))]
     Unknown(String),
-    /// The feature set has as many features as there are weights only at another width.
+    /// The numbers of features and weights match only at another width.
     #[error(
         "{name} has {weights} weights, but {features} features at width {width}; it plays width {expected} only"
     )]
     Width {
-        /// The controller.
+        /// Name of the controller.
         name: &'static str,
         /// Number of weights.
         weights: usize,
@@ -91,7 +91,7 @@ pub enum ControllerError {
 }
 
 impl Controller {
-    /// The controller of that name.
+    /// Looks up a controller by name.
     ///
     /// ```
     /// use tetrion_core::agents::Controller;
@@ -106,7 +106,7 @@ impl Controller {
         found.ok_or_else(|| ControllerError::Unknown(name.to_owned()))
     }
 
-    /// The controller, ready to play greedily at a width, whatever its own search.
+    /// The controller at a width, for greedy play, even if it normally searches.
     ///
     /// # Errors
     /// Returns the errors of [`Controller::features`].
@@ -115,10 +115,10 @@ impl Controller {
         Ok(agent.expect("the weights of the table are numbers, and as many as the features"))
     }
 
-    /// The controller's feature set at a width, if it matches the number of weights.
+    /// The controller's feature set at a width.
     ///
     /// # Errors
-    /// [`ControllerError::Width`] if the features are columns of a playfield of another width.
+    /// [`ControllerError::Width`] if the numbers of features and weights differ at this width.
     pub fn features(&self, width: u8) -> Result<FeatureSet, ControllerError> {
         let features = FeatureSet::named(self.feature_set, width)?;
         if features.len() != self.weights.len() {
@@ -402,7 +402,7 @@ pub static CONTROLLERS: &[Controller] = &[
         play: searching(Expectation::DEFAULT),
         preset: "guideline",
         height: 24,
-        source: "this project, from tetrion-guideline on, by games that weigh the next piece; docs/modern.md has the commands",
+        source: "this project, continued from tetrion-guideline with one-piece expectimax; docs/modern.md has the commands",
         figures: &[],
         ..SIMPLIFIED
     },
@@ -491,7 +491,7 @@ pub static CONTROLLERS: &[Controller] = &[
         play: Play { terminal_value: TerminalValue::Score, search: Search::Greedy },
         preset: "genetic",
         height: 22,
-        source: "genetic-algorithm write-up, the weights handed in; height is rewarded, as it remarks itself",
+        source: "genetic-algorithm write-up, its submitted weights; they reward height, as it remarks itself",
         figures: &[under("genetic", 10, 22).measured_roughly(100, 558.0)],
         ..SIMPLIFIED
     },
@@ -501,7 +501,7 @@ pub static CONTROLLERS: &[Controller] = &[
         weights: &[1.0, -1.0, -4.0, -1.0],
         preset: "leiden",
         height: 10,
-        source: "smart agent of the Leiden report; what its formula adds and is the same for all placements is left out",
+        source: "smart agent of the Leiden report, without the terms of its formula that are equal for all placements",
         figures: &[
             under("leiden", 10, 10).published(68.0).measured_roughly(1_000, 70.2),
             under("leiden", 15, 10).published(342.0).measured_roughly(1_000, 312.0),
@@ -522,7 +522,7 @@ const EL_TETRIS: [f64; 6] = [
     -3.3855972247263626,
 ];
 
-/// Weights found by a search under the exact mean over the hidden piece, for
+/// Weights found by a search with the exact mean over the hidden piece, for the set
 /// [`steps16`](crate::features::FEATURE_SETS).
 const UNDER_THE_MEAN: &[f64] = &[
     // thiery9
@@ -545,7 +545,7 @@ const UNDER_THE_MEAN: &[f64] = &[
     -0.03172023550004418,
 ];
 
-/// Values shared by most rows.
+/// Values that most rows share.
 const SIMPLIFIED: Controller = Controller {
     name: "",
     feature_set: "",
@@ -558,7 +558,7 @@ const SIMPLIFIED: Controller = Controller {
     figures: &[],
 };
 
-/// Games of the literature on a playfield of this size.
+/// A figure for games of the literature on a playfield of this size.
 const fn on(width: u8, height: u8) -> Figure {
     under("simplified", width, height)
 }

@@ -1,7 +1,8 @@
-//! A linear controller that considers what the next pieces can reach, with the exact mean over hidden ones.
+//! A linear controller with expectimax: it considers what the next pieces can reach, with the exact mean over hidden
+//! ones.
 //!
-//! [`Expectation`] defines its numbers, and the [kernels](crate::features::kernel) play it fast; this file evaluates
-//! one placement after the other, for any features and any rules.
+//! [`Expectation`] defines the settings, and the [kernels](crate::features::kernel) play it fast. This file evaluates
+//! one placement after another, for any features and any rules.
 
 use super::worth::{LookaheadValue, Worth};
 use super::{LinearAgent, Sight, Thought};
@@ -9,7 +10,7 @@ use crate::engine::{Landing, MAX_PIECES, Odds, Piece, PieceSet, Placement, Rules
 use crate::features::Seen;
 use crate::features::kernel::{Expectation, Kernel, Terms};
 
-/// A controller and its expectation.
+/// A linear controller with its expectation settings.
 #[derive(Clone, Debug)]
 pub struct ExpectationAgent {
     linear: LinearAgent,
@@ -18,7 +19,7 @@ pub struct ExpectationAgent {
 }
 
 impl ExpectationAgent {
-    /// A controller with an expectation whose numbers are in their ranges.
+    /// Combines a controller with an expectation whose settings are in range.
     pub fn new(linear: LinearAgent, expectation: Expectation) -> ExpectationAgent {
         let lost = expectation.lost_piece * linear.largest_weight();
         ExpectationAgent { linear, expectation, lost }
@@ -29,7 +30,7 @@ impl ExpectationAgent {
         &self.linear
     }
 
-    /// The expectation of this agent.
+    /// The expectation settings.
     pub fn expectation(&self) -> &Expectation {
         &self.expectation
     }
@@ -39,18 +40,18 @@ impl ExpectationAgent {
         self.lost
     }
 
-    /// Most placements considered for a piece that another one follows.
+    /// Most placements considered for a piece that is not the last.
     pub fn placements_looked_at(&self, rules: &Rules) -> u64 {
         u64::from(self.expectation.placements).min(rules.num_actions().into())
     }
 
-    /// Rough time of a choice, in choices of a linear controller: one for each piece that may come last, after every
-    /// line of placements before it.
+    /// Rough time of a choice, in choices of a linear controller: one for each possible last piece, after every
+    /// sequence of placements before it.
     pub fn work_of_a_piece(&self, rules: &Rules) -> u64 {
         rules.pieces.len() as u64 * self.placements_looked_at(rules).pow(self.expectation.pieces.into())
     }
 
-    /// Evaluates one more placement; returns the choice after the last one.
+    /// Evaluates one more placement. Returns the choice after the last one.
     pub(super) fn weigh(
         &self,
         kernel: Kernel,
@@ -59,7 +60,7 @@ impl ExpectationAgent {
     ) -> Option<Placement> {
         let among = || {
             let candidates = self.candidates(kernel, sight);
-            // Where every placement ends the game, the first one.
+            // If every placement ends the game, take the first one.
             if candidates.is_empty() { sight.placements().into_iter().take(1).collect() } else { candidates }
         };
         thought.weigh_among(among, |placement| {
@@ -68,18 +69,18 @@ impl ExpectationAgent {
         })
     }
 
-    /// The considered placements, in ascending action order.
+    /// The placements to consider, in ascending action order.
     fn candidates(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
         let scores = self.linear.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
         let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
-        // Sorting is stable: of equals the first comes first.
+        // Sorting is stable, so equals keep their order.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
         scored.truncate(self.expectation.placements.into());
         scored.sort_by_key(|(index, _)| *index);
         scored.into_iter().map(|(_, choice)| choice.placement).collect()
     }
 
-    /// The value of a placement of the current piece, with this many later pieces considered.
+    /// The value of a placement of the current piece, with `pieces` later pieces considered.
     fn value(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement, pieces: u8) -> f64 {
         let (shape, landing) = land(sight.rules, sight.playfield, sight.piece, placement);
         let seen = Seen { piece: sight.piece, spin: placement.spin(), shape, landing: &landing };
@@ -91,7 +92,8 @@ impl ExpectationAgent {
         terms + self.expectation.discount * self.next(kernel, sight, &landing, pieces)
     }
 
-    /// The best value that the next piece can reach from a landing, or its mean if the piece is hidden.
+    /// The best value that the next piece can reach after a landing, or the mean over the possible pieces if it is
+    /// hidden.
     fn next(&self, kernel: Kernel, sight: &Sight<'_>, landing: &Landing<u64, 32>, pieces: u8) -> f64 {
         let (rules, playfield) = (sight.rules, &landing.afterstate);
         let score = |piece| {
@@ -125,7 +127,7 @@ impl ExpectationAgent {
     }
 }
 
-/// One number per possible next piece, 0 for the others.
+/// One number per possible next piece; 0 for impossible ones.
 fn of_all(pieces: &PieceSet, odds: Odds, number: impl Fn(Piece) -> f64) -> [f64; MAX_PIECES] {
     let mut numbers = [0.0; MAX_PIECES];
     for piece in pieces.iter().filter(|piece| odds.of(*piece) > 0) {

@@ -1,53 +1,54 @@
-//! The Leiden report's smart agent: the flattest stack one piece ahead, by a formula found by trial.
+//! The Leiden report's smart agent: the flattest stack one piece ahead, by a formula found by trial and error.
 //!
-//! For every placement that does not end the game, the report adds up the rows it clears, the height of the playfield
-//! minus the highest row that the piece reaches, minus four times the closed cells, plus the shafts before minus the
-//! shafts after. The height and the shafts before are equal for all placements, so a linear controller without them
-//! makes the same choices: its numbers are small integers with exact sums. That controller is `flat_stacking`.
+//! For every placement that does not end the game, the report's formula adds the cleared rows, and the playfield's
+//! height minus the highest row that the piece reaches. It subtracts four times the closed cells, and adds the shafts
+//! before minus the shafts after. The playfield's height and the shafts before are equal for all placements. A linear
+//! controller without them, called `flat_stacking`, makes the same choices. Its numbers are small integers with exact
+//! sums.
 //!
 //! The kernels do not measure its features in lanes, and need not: two of them are sums over columns, of which a
 //! placement touches only a few. [`FlatScorer`] keeps the sums of the current playfield and looks only at the columns
 //! under the piece and next to it. The few placements that clear lines, or reach above the playfield, are measured
-//! completely. Scores have the bits of the features' own functions.
+//! completely. Scores have the same bits as with the features' own functions.
 
 use crate::engine::{Column, Placement, Playfield, PlayfieldOf, Rules, Shape, Tetromino, TopOut};
 use crate::features::FeatureSet;
 use crate::features::kernel::{Kernel, LaneWork, Lanes, ScoredPlacement, TerminalValue, dispatch};
 
-/// The features of the set `flatstack`, in its order.
+/// The features of the set `flatstack`, in order.
 const FEATURES: [&str; 4] = ["lines_cleared", "landing_top", "holes", "open_shafts"];
 
-/// A weight vector over the features of `flatstack`, prepared for playing games of straight drops.
+/// Weights for the features of `flatstack`, prepared for games of straight drops.
 #[derive(Clone, Debug)]
 pub struct FlatScorer {
     weights: [f64; 4],
     terminal_value: TerminalValue,
 }
 
-/// A playfield, and values shared by all placements on it.
+/// A playfield, and values that all placements on it share.
 struct Stack<C, const N: usize> {
     tops: [u32; N],
-    /// Rows that are full from the left wall up to a column, excluding that column, and from a column to the right
-    /// wall.
+    /// For each column, the rows that are full from the left wall up to that column (exclusive), and those that are
+    /// full from that column to the right wall.
     full_before: [C; N],
     full_after: [C; N],
-    /// The shaft of each column: from its surface to the highest row that is full on both sides.
+    /// Shaft of each column: the rows from its surface up to the highest row with full neighbours on both sides.
     shafts: [u32; N],
     num_holes: u32,
     num_shafts: u32,
-    /// The row from which on a piece may end the game: 0 if it is already over, as in a drawing.
+    /// Lowest row at which a piece may end the game; 0 if the game is already over, as in a drawing.
     high: u32,
 }
 
 impl FlatScorer {
-    /// Prepares a weight vector, or returns `None` for other features.
+    /// Prepares a weight vector; `None` for other features.
     pub fn new(set: &FeatureSet, weights: &[f64], terminal_value: TerminalValue) -> Option<FlatScorer> {
         let is_flat = set.columns().iter().map(|column| (column.feature.name, column.preclear));
         let is_flat = is_flat.eq(FEATURES.map(|name| (name, false)));
         Some(FlatScorer { weights: weights.try_into().ok().filter(|_| is_flat)?, terminal_value })
     }
 
-    /// Chooses a placement of a tetromino, with the instructions of a kernel.
+    /// Chooses a placement of a tetromino, compiled for a kernel's machine.
     pub fn choose_on(
         &self,
         kernel: Kernel,
@@ -67,7 +68,7 @@ impl FlatScorer {
         dispatch(kernel, rules.width, rules.height, Choose(self, rules, playfield, piece))
     }
 
-    /// Chooses among all placements of a tetromino, given by its shapes.
+    /// Chooses among all placements of a tetromino, whose shapes the caller passes.
     #[inline(always)]
     pub fn choose<C: Column, const N: usize>(
         &self,
@@ -89,7 +90,7 @@ impl FlatScorer {
         best
     }
 
-    /// The score of a placement; minus infinity if it ends the game and the end is avoided.
+    /// The score of a placement; minus infinity if it ends the game and the controller avoids that.
     #[inline(always)]
     fn score<C: Column, const N: usize>(
         &self,
@@ -108,7 +109,7 @@ impl FlatScorer {
         }
         let row = row as u32;
         let landing_top = row + u32::from(shape.height) - 1;
-        // What is under the piece, with the piece.
+        // The columns under the piece, including the piece.
         let mut touched = [C::EMPTY; 4];
         let mut full = stack.full_before[left] & stack.full_after[right - 1];
         for (j, touched) in touched.iter_mut().enumerate().take(right - left) {

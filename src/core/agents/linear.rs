@@ -1,6 +1,6 @@
-//! The linear controller: one weight per feature, and the placement with the largest sum.
+//! The linear controller: one weight per feature; it chooses the placement with the largest weighted sum.
 //!
-//! A [`Model`] may add to the sum. The controller is then a general value function, and agents that use it for
+//! A [`Model`] may add to the sum. The controller then is a general value function, and agents that use it for
 //! lookahead or expectations need not know.
 
 use std::cell::Cell;
@@ -19,51 +19,51 @@ use crate::features::kernel::{
 };
 use crate::features::{FeatureSet, Seen};
 
-/// Largest absolute value of a weight: sums of products with any feature stay finite.
+/// Largest absolute value of a weight, so that sums of products with any feature stay finite.
 pub const MAX_WEIGHT: f64 = 1e300;
 
 /// A weight vector and its features.
 ///
-/// The score of a placement starts at 0 and adds weight times feature in the order of the set, in doubles without
-/// fused multiply-add, then the output of the model, if there is one. The first placement with the largest score is
-/// chosen, in ascending action order.
+/// The score of a placement starts at 0 and adds weight times feature in the order of the set, in doubles without fused
+/// multiply-add, then the output of the model, if any. The controller chooses the first placement with the largest
+/// score, in ascending action order.
 #[derive(Clone, Debug)]
 pub struct LinearAgent {
     set: FeatureSet,
     weights: Vec<f64>,
     terminal_value: TerminalValue,
-    /// The weights prepared for the fast kernels; `None` for features or weights that they do not support.
+    /// Weights prepared for the fast kernels; `None` if these do not support the features or weights.
     scorer: Option<Scorer>,
-    /// The weights prepared for the features of the set `flatstack`.
+    /// Weights prepared for the features of the set `flatstack`; `None` for other features.
     flat: Option<FlatScorer>,
-    /// The weights prepared for placements that are no straight drops, if the kernels support the features.
+    /// Weights prepared for placements other than straight drops; `None` if the kernels do not support the features.
     together: Option<Together>,
-    /// Model that is added to the sum; excludes `scorer` and `flat`.
+    /// Model whose output is added to the sum; excludes `scorer` and `flat`.
     model: Option<Added>,
 }
 
-/// A model that adds to the sums of weight times feature.
+/// A model that adds to the weighted sum.
 #[derive(Clone, Debug)]
 struct Added {
     model: Model,
-    /// The features as the kernels write them; `None` if they do not support all of them.
+    /// Extracts the features with the kernels; `None` if these do not support all of them.
     extractor: Option<Extractor>,
 }
 
-/// Why weights do not make a controller.
+/// The reason why weights do not form a controller.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WeightError {
-    /// The number of weights is not one per feature, plus the parameters of the model.
+    /// The number of weights differs from the number of features plus parameters of the model.
     #[error("{weights} weights were given, expected {}", expected_weights(*.features, *.parameters))]
     Length {
-        /// Number of weights given.
+        /// Number of given weights.
         weights: usize,
         /// Number of features.
         features: usize,
-        /// Number of parameters of the model, 0 without one.
+        /// Number of parameters of the model; 0 without one.
         parameters: usize,
     },
-    /// A weight that is not finite, or too large.
+    /// A weight is not finite, or too large.
     #[error("weight {index} is {value}, expected a finite number of at most {MAX_WEIGHT:e} in size")]
     Value {
         /// Index of the weight.
@@ -71,20 +71,20 @@ pub enum WeightError {
         /// Value of the weight.
         value: f64,
     },
-    /// A parameter of the model that is not a finite float32.
+    /// A parameter of the model is not a finite float32.
     #[error(
         "weight {index}, a parameter of the model, is {value:e}, expected a finite number of at most {:e} in size",
         f32::MAX
     )]
     Parameter {
-        /// Index of the parameter, counted after the weights of the features.
+        /// Index of the parameter, counted from the first weight of a feature.
         index: usize,
         /// Value of the parameter.
         value: f64,
     },
 }
 
-/// The expected number of weights of a controller, in words.
+/// The expected number of weights, as text.
 pub fn expected_weights(features: usize, parameters: usize) -> String {
     if parameters == 0 {
         return format!("one for each of {features} features");
@@ -93,11 +93,10 @@ pub fn expected_weights(features: usize, parameters: usize) -> String {
 }
 
 impl LinearAgent {
-    /// A controller from a feature set and one weight per feature.
+    /// Creates a controller from a feature set and one weight per feature.
     ///
     /// # Errors
-    /// [`WeightError`] for a wrong number of weights, or a weight that is not a finite number of at most
-    /// [`MAX_WEIGHT`].
+    /// [`WeightError`] for a wrong number of weights, or a weight that is not finite or exceeds [`MAX_WEIGHT`].
     pub fn new(
         set: FeatureSet,
         weights: Vec<f64>,
@@ -106,11 +105,11 @@ impl LinearAgent {
         LinearAgent::with_model(set, None, weights, terminal_value)
     }
 
-    /// A controller from a feature set, one weight per feature, and optionally a model, whose parameters follow the
-    /// weights and are rounded to float32.
+    /// Creates a controller from a feature set, one weight per feature, and optionally a model. The model's parameters
+    /// follow the weights and are rounded to float32.
     ///
     /// # Errors
-    /// Returns the errors of [`LinearAgent::new`], and an error for a parameter that is not a finite float32.
+    /// The errors of [`LinearAgent::new`], and an error for a parameter that is not a finite float32.
     pub fn with_model(
         set: FeatureSet,
         shape: Option<Arc<ModelShape>>,
@@ -129,7 +128,7 @@ impl LinearAgent {
             return Ok(LinearAgent { set, weights, terminal_value, scorer, flat, together, model: None });
         };
         let parameters = weights.drain(set.len()..).map(|parameter| parameter as f32).collect();
-        // An evaluation keeps its agents, and need not keep the parameters a second time.
+        // An evaluation keeps its agents, so they should not hold memory for a second copy of the parameters.
         weights.shrink_to_fit();
         let model = Model::new(shape, set.len(), parameters);
         let added = Added { model, extractor: Extractor::new(Some(&set)) };
@@ -155,28 +154,28 @@ impl LinearAgent {
         &self.weights
     }
 
-    /// Score of a placement that ends the game.
+    /// Value of a game-ending placement.
     pub fn terminal_value(&self) -> TerminalValue {
         self.terminal_value
     }
 
-    /// The controller prepared for the fast kernels, if they support its features.
+    /// The controller prepared for the fast kernels, if these support its features.
     pub fn scorer(&self) -> Option<&Scorer> {
         self.scorer.as_ref()
     }
 
-    /// The controller prepared for the fast kernels, if they support its features and the rules: the kernels see
+    /// The controller prepared for the fast kernels, if these support its features and the rules. The kernels support
     /// neither blocked placements, nor hold, nor pieces other than tetrominoes.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.scorer.as_ref().filter(|_| rules.pieces.is_tetrominoes() && every_choice_always_exists(rules))
     }
 
-    /// Whether there is a faster way than the features' own functions.
+    /// Whether a faster path than the features' own functions exists.
     pub fn is_fast(&self) -> bool {
         self.scorer.is_some() || self.flat.is_some() || self.extractor().is_some()
     }
 
-    /// The model that is added to the sum of weight times feature.
+    /// The model that adds to the weighted sum, if any.
     pub fn model(&self) -> Option<&Model> {
         self.model.as_ref().map(|added| &added.model)
     }
@@ -185,10 +184,10 @@ impl LinearAgent {
         self.model.as_ref()?.extractor.as_ref()
     }
 
-    /// Chooses a placement on the fastest path: by sweeps if possible, else like [`Self::choose_of_hand`].
+    /// Chooses a placement on the fastest path: by sweeps if possible, otherwise like [`Self::choose_of_hand`].
     ///
-    /// If a playfield can make placements impossible, sweeps are used as long as it makes none impossible. They
-    /// support only the shapes of the tetrominoes.
+    /// Under rules where the playfield can block placements, sweeps are used as long as it blocks none. They support
+    /// only the shapes of the tetrominoes.
     pub fn choose(
         &self,
         kernel: Kernel,
@@ -210,7 +209,8 @@ impl LinearAgent {
         }
     }
 
-    /// Chooses among all placements of the hand, including those that hold the current piece: the first of the best.
+    /// Chooses among all placements of the hand, including those that hold the current piece. Of equals, the first
+    /// wins.
     pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
         let Sight { rules, playfield, piece, .. } = *sight;
         if !self.is_fast() || !every_placement_exists(rules, playfield) {
@@ -226,7 +226,7 @@ impl LinearAgent {
         }
     }
 
-    /// The first of the best of all scores, whatever the placements are.
+    /// The first placement with the largest score, from scores measured together.
     fn choose_together(
         &self,
         kernel: Kernel,
@@ -236,7 +236,7 @@ impl LinearAgent {
     ) -> ScoredPlacement {
         let scores = self.scores_of_hand(kernel, rules, playfield, hand);
         let Some(first) = scores.first() else { return none_to_choose(rules, playfield, hand.current) };
-        // By number: the placements themselves take longer to move than their scores to compare.
+        // Compare by index, because moving placements takes longer than comparing their scores.
         let (mut best, mut highest) = (0, first.score);
         for (at, choice) in scores.iter().enumerate() {
             if choice.score > highest {
@@ -246,15 +246,15 @@ impl LinearAgent {
         scores[best]
     }
 
-    /// All placements of the hand, the best first, equals in ascending action order; without those that end the game,
-    /// if the controller avoids that.
+    /// All placements of the hand, best first, equals in ascending action order. Without those that end the game, if
+    /// the controller avoids that.
     pub fn ranked(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
         let mut scores = self.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
         scores.sort_by(|one, other| other.score.total_cmp(&one.score));
         scores.into_iter().map(|choice| choice.placement).collect()
     }
 
-    /// The score of a landing, whether or not it ends the game.
+    /// The score of a landing, even one that ends the game.
     pub fn score(&self, seen: &Seen<'_>) -> f64 {
         let mut features = vec![0.0; self.set.len()];
         self.set.evaluate(seen, &mut features);
@@ -267,7 +267,7 @@ impl LinearAgent {
         sum + f64::from(output)
     }
 
-    /// The part of a landing's score from features of landings, such as the landing height.
+    /// The part of a landing's score that comes from features of landings, such as the landing height.
     pub fn landing_score(&self, seen: &Seen<'_>) -> f64 {
         let terms = self.set.columns().iter().zip(&self.weights);
         terms
@@ -275,22 +275,23 @@ impl LinearAgent {
             .fold(0.0, |sum, (column, weight)| sum + weight * column.of_landing(seen))
     }
 
-    /// The largest absolute value among the weights and the parameters of the model.
+    /// The largest absolute value of all weights and parameters of the model.
     pub fn largest_weight(&self) -> f64 {
         let parameters = self.model().map_or(&[][..], Model::parameters);
         let numbers = self.weights.iter().copied().chain(parameters.iter().copied().map(f64::from));
         numbers.fold(0.0, |largest, number| largest.max(number.abs()))
     }
 
-    /// The sum of weight times feature, in the order of the set.
+    /// The weighted sum of features, added up in the order of the set.
     fn sum(&self, features: impl Iterator<Item = f64>) -> f64 {
         self.weights.iter().zip(features).fold(0.0, |sum, (weight, value)| sum + weight * value)
     }
 
-    /// Chooses a placement one landing at a time, by the features' own functions.
+    /// Chooses a placement by measuring one landing at a time with the features' own functions.
     ///
     /// # Panics
-    /// If the playfield does not have the size of the rules, the set not their width, or the piece no placement.
+    /// If the playfield does not have the size of the rules, the set does not have their width, or the piece has no
+    /// placement.
     pub fn choose_plainly(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
         let first = none_to_choose(rules, playfield, piece);
         let larger = |best: ScoredPlacement, other: ScoredPlacement| {
@@ -299,8 +300,8 @@ impl LinearAgent {
         self.scores(rules, playfield, piece).into_iter().fold(first, larger)
     }
 
-    /// The score of every placement of a piece, in ascending action order; without those that end the game, if the
-    /// controller avoids them.
+    /// The score of every placement of a piece, in ascending action order. Without those that end the game, if the
+    /// controller avoids that.
     pub fn scores(&self, rules: &Rules, playfield: &Playfield, piece: Piece) -> Vec<ScoredPlacement> {
         let mut features = vec![0.0; self.set.len()];
         let (mut scores, mut rows, mut afterstates) = (Vec::new(), Vec::new(), Vec::new());
@@ -326,8 +327,8 @@ impl LinearAgent {
         scores
     }
 
-    /// The scores of every placement of the hand: of the current piece, then of the other one with the current one
-    /// held; without those that end the game, if the controller avoids them.
+    /// The score of every placement of the hand: first those of the current piece, then those of the other piece with
+    /// the current one held. Without those that end the game, if the controller avoids that.
     pub fn scores_of_hand(
         &self,
         kernel: Kernel,
@@ -349,7 +350,7 @@ impl LinearAgent {
         scores
     }
 
-    /// The scores of every placement of the hand, with the features of many placements measured together.
+    /// The score of every placement of the hand, with the features of many placements measured together.
     fn scores_together(
         &self,
         together: &Together,
@@ -362,7 +363,7 @@ impl LinearAgent {
         let mut rests = Vec::with_capacity(all.len());
         all.retain(|&(piece, placement)| {
             let (shape, row) = comes_to_rest(rules, playfield, piece, placement);
-            // Nothing else ends a game on such a playfield.
+            // On such a playfield, nothing else ends a game.
             let stays = self.terminal_value == TerminalValue::Score || !is_locked_out(rules, row);
             if stays {
                 rests.push(Rest { piece, shape, row, column: placement.column, spin: placement.spin() });
@@ -391,7 +392,7 @@ fn none_to_choose(rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredP
     ScoredPlacement { placement, score: f64::NEG_INFINITY }
 }
 
-/// The playfield after a shape has come to rest on it.
+/// The playfield after a shape has locked.
 #[inline(always)]
 fn locked<C: Column, const N: usize>(
     rules: &Rules,
@@ -421,12 +422,12 @@ fn check_weights(weights: &[f64], features: usize, parameters: usize) -> Result<
 }
 
 thread_local! {
-    /// The rows of the last choice, whose memory the next one reuses. Lists of more than a kilobyte come from memory
+    /// The feature rows of the last choice, kept to reuse their memory. Lists of more than a kilobyte come from memory
     /// that threads share, and a player with an expectation makes dozens of choices per piece.
     static ROWS: Cell<PlacementRows> = Cell::default();
 }
 
-/// A choice with a model, whose features the kernels support.
+/// Work that makes a choice with a model whose features the kernels support.
 struct ModelJob<'a> {
     agent: &'a LinearAgent,
     model: &'a Model,
@@ -469,14 +470,14 @@ impl LaneWork for ModelJob<'_> {
     }
 }
 
-/// The afterstates of straight drops, in ascending action order. A type rather than a closure, because a closure may
-/// be compiled separately, for any processor.
+/// The afterstates of straight drops, in ascending action order. A type and not a closure, because a closure may be
+/// compiled separately, for any processor.
 struct Afterstates<'a, C: Column, const N: usize> {
     rules: &'a Rules,
     playfield: &'a PlayfieldOf<C, N>,
     piece: Piece,
     all: Drops,
-    /// The row where each shape comes to rest.
+    /// Row in which each shape comes to rest.
     rows: &'a [u8],
     next: u32,
 }

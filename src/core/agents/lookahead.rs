@@ -1,9 +1,9 @@
 //! A linear controller that also looks at the next pieces, as far as the rules show them.
 //!
-//! The value of a placement is its score plus the largest value that the next piece can reach from its afterstate;
-//! for the last piece it is the score alone. So later lines count as much as lines now. The first of the best is
-//! chosen. For a controller that avoids the end of the game, a placement that ends it, or after which the next piece
-//! cannot come into play, is worth minus infinity. If all placements are, their scores decide, as without lookahead:
+//! The value of a placement is its score plus the largest value that the next piece can reach from its afterstate; for
+//! the last piece it is the score alone. So later lines count as much as earlier ones. Of equals, the first placement
+//! wins. Suppose the controller avoids the end of the game. Then a placement that ends it, or after which the next
+//! piece cannot enter, has the value minus infinity. If all placements have, their scores decide, as without lookahead:
 //! losing one piece later is better than losing now.
 //!
 //! With hold, the placements of every piece include those of the other piece, as far as it is known by then.
@@ -14,7 +14,7 @@ use crate::engine::{Landing, Placement, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, TerminalValue};
 
-/// A controller and its depth.
+/// A linear controller with its depth of lookahead.
 #[derive(Clone, Debug)]
 pub struct LookaheadAgent {
     linear: LinearAgent,
@@ -22,7 +22,7 @@ pub struct LookaheadAgent {
 }
 
 impl LookaheadAgent {
-    /// A controller that looks at up to `pieces` shown pieces.
+    /// Creates a controller that looks at up to `pieces` shown pieces.
     pub fn new(linear: LinearAgent, pieces: u32) -> LookaheadAgent {
         LookaheadAgent { linear, pieces }
     }

@@ -1,11 +1,11 @@
-//! Multilayer perceptrons: a number computed from features, in float32 with a defined order of operations. The first
-//! hidden layer may also read the tables of an n-tuple network.
+//! Multilayer perceptrons: they compute a number from features, in float32 with a defined order of operations. The
+//! first hidden layer may also read the tables of an n-tuple network.
 //!
 //! The message `Mlp` of the protocol defines every sum and every activation, so that a client can compute the same
-//! bits. Only operations that IEEE 754 fixes are used: sums, products, quotients, comparisons.
+//! bits. Only operations that IEEE 754 defines exactly are used: sums, products, quotients, comparisons.
 //!
-//! Several rows of features go through the network side by side, one lane each, and a few units at a time. The order
-//! of a sum does not depend on the number of lanes.
+//! Several rows of features go through the network in parallel, one per lane, and a few units at a time. The order of a
+//! sum does not depend on the number of lanes.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ pub struct Mlp {
     pub hidden: Vec<u32>,
     /// Activation of the hidden units.
     pub activation: Activation,
-    /// Tables whose entries are vectors with one number per unit of the first hidden layer, which adds them to its
-    /// sum.
+    /// Tables whose entries are vectors with one number per unit of the first hidden layer. Each unit adds its number
+    /// to its sum.
     pub tables: Option<NTuple>,
 }
 
@@ -41,37 +41,37 @@ pub enum Activation {
     HardSwish,
 }
 
-/// Units of a layer that are added up side by side.
+/// Number of units of a layer that are summed in parallel.
 const UNITS: usize = 4;
-/// Units that are added up side by side if tables are read, whose entries are already vectors.
+/// Number of units that are summed in parallel if tables are read, whose entries are already vectors.
 const TABLE_UNITS: usize = 16;
-/// Rows of features whose table sums are added up side by side; divides [`LANES`].
+/// Number of rows whose table sums are computed in parallel; divides [`LANES`].
 const TABLE_LANES: usize = 4;
 
 impl Mlp {
-    /// Number of parameters over this many features: those of the network, then the tables.
+    /// Number of parameters for this many features: those of the network, then the tables.
     pub fn num_parameters(&self, num_features: usize) -> usize {
         let tables = self.tables.as_ref().map_or(0, |tables| tables.num_entries() * self.entry_len());
         self.num_weights(num_features) + tables
     }
 
-    /// Numbers in an entry of a table.
+    /// Numbers per entry of a table.
     pub fn entry_len(&self) -> usize {
         self.hidden.first().map_or(1, |&units| units as usize)
     }
 
-    /// Number of parameters of the network itself: weights and biases.
+    /// Number of parameters of the network without its tables: weights and biases.
     pub fn num_weights(&self, num_features: usize) -> usize {
         let inputs = [num_features].into_iter().chain(self.layers());
         inputs.zip(self.layers()).map(|(inputs, units)| (inputs + 1) * units).sum()
     }
 
-    /// Units of each layer, including the output.
+    /// Number of units of each layer, including the output.
     fn layers(&self) -> impl Iterator<Item = usize> + '_ {
         self.hidden.iter().map(|&units| units as usize).chain([1])
     }
 
-    /// Appends the output for each row of features and its afterstate, which only tables read.
+    /// Appends the output for each row of features and its afterstate. Only tables read the afterstate.
     #[inline(always)]
     pub(super) fn append_outputs<C: Column, const M: usize>(
         &self,
@@ -81,7 +81,7 @@ impl Mlp {
         afterstates: impl Iterator<Item = PlayfieldOf<C, M>>,
         out: &mut Vec<f32>,
     ) {
-        // Alone, a row has no lanes beside it to fill; tables are always looked up for all lanes.
+        // A single row cannot fill other lanes. Tables are always looked up for all lanes.
         if rows.len() == num_features && self.tables.is_none() {
             self.append_blocks::<C, M, 1>(parameters, num_features, rows, afterstates, out);
         } else {
@@ -89,7 +89,7 @@ impl Mlp {
         }
     }
 
-    /// Appends the outputs of rows, `N` at a time.
+    /// Appends the outputs of rows, `N` rows at a time.
     #[inline(always)]
     fn append_blocks<C: Column, const M: usize, const N: usize>(
         &self,
@@ -104,7 +104,7 @@ impl Mlp {
         let (mut inputs, mut sums) = (vec![[0.0; N]; widest], vec![[0.0; N]; widest]);
         for block in rows.chunks(N * num_features) {
             let lanes = block.len() / num_features;
-            // The number of lanes is known to the compiler, which leaves tables out where a row is alone.
+            // The compiler knows the number of lanes, and leaves out the tables for a single row.
             let n_tuple = if N == LANES { self.tables.as_ref() } else { None };
             if n_tuple.is_none() {
                 for (lane, row) in block.chunks_exact(num_features).enumerate() {
@@ -123,7 +123,7 @@ impl Mlp {
                         let (seen, _) = SideBySide::<C, M>::next(&mut afterstates);
                         let mut room = [[0; LANES]; TUPLES];
                         let mut first = 0;
-                        // At least once: the features count without tuples too.
+                        // At least once, because the features count even without tuples.
                         while first == 0 || first < n_tuple.tuples().len() {
                             let entries = n_tuple.look_up(&seen, first, &mut room);
                             let looked_up = LookedUp { begun: first > 0, entries, tables };
@@ -144,7 +144,7 @@ impl Mlp {
     }
 }
 
-/// The sums of a layer: of its biases, then of input times weight.
+/// The sums of a layer: biases, then input times weight.
 #[inline(always)]
 fn add_up<const N: usize>(inputs: &[[f32; N]], matrix: &[f32], biases: &[f32], sums: &mut [[f32; N]]) {
     let mut first = 0;
@@ -180,8 +180,8 @@ fn add_up_some<const N: usize, const U: usize>(
     sums[first..first + U].copy_from_slice(&some);
 }
 
-/// Adds a product in each lane. A separate loop over the lanes, which compilers vectorize more reliably than nested
-/// loops.
+/// Adds a product in each lane. A separate loop over the lanes, because compilers vectorize it more reliably than
+/// nested loops.
 #[inline(always)]
 fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32) -> [f32; N] {
     for (sum, input) in sum.iter_mut().zip(input) {
@@ -190,21 +190,21 @@ fn plus_product<const N: usize>(mut sum: [f32; N], input: &[f32; N], weight: f32
     sum
 }
 
-/// The entries that some tuples look up.
+/// The table entries that some tuples look up.
 #[derive(Clone, Copy)]
 struct LookedUp<'a> {
-    /// Whether earlier tuples have already been added to the sums.
+    /// Whether the sums already include earlier tuples.
     begun: bool,
     /// One row per tuple.
     entries: &'a [[u32; LANES]],
-    /// Entries with one number per unit.
+    /// All entries, with one number per unit.
     tables: &'a [f32],
 }
 
-/// The sums of a first layer that reads tables: biases, then input times weight, then the entries that each lane
-/// looks up, one vector per tuple. If it has begun, the previous sums, then the entries.
+/// The sums of a first layer that reads tables: biases, then input times weight, then the entries that each lane looks
+/// up, one vector per tuple. If the sums have begun, only adds the entries.
 ///
-/// Here the units lie side by side, as in an entry, because each lane finds its entries elsewhere.
+/// Here the units are adjacent, as in an entry, because each lane looks up different entries.
 #[inline(always)]
 fn add_up_tables<const N: usize>(
     rows: &[f32],
@@ -228,8 +228,8 @@ fn add_up_tables<const N: usize>(
     }
 }
 
-/// The sums of some units of a first layer with tables, kept in registers, for some lanes at a time: a sum waits for
-/// its last addition, and the others are added to meanwhile.
+/// The sums of some units of a first layer with tables, kept in registers, for a few lanes at a time. While one sum
+/// waits for its last addition, the others proceed.
 #[inline(always)]
 fn add_up_some_tables<const N: usize, const U: usize>(
     rows: &[f32],
@@ -247,7 +247,7 @@ fn add_up_some_tables<const N: usize, const U: usize>(
         let mut some = [[0.0; U]; TABLE_LANES];
         let mut inputs = [&rows[..num_features]; TABLE_LANES];
         for (beside, (sum, input)) in some.iter_mut().zip(&mut inputs).enumerate() {
-            // What is beyond the last lane is added up too, and left.
+            // Lanes beyond the last one are summed too, and ignored.
             let at = (lane + beside).min(lanes - 1);
             *input = &rows[at * num_features..][..num_features];
             sum.copy_from_slice(&biases[first..first + U]);
@@ -288,7 +288,7 @@ fn plus_row<const U: usize>(mut sum: [f32; U], input: f32, weights: &[f32]) -> [
     sum
 }
 
-/// Adds the numbers of an entry to the sum of each unit. A separate loop, like [`plus_product`].
+/// Adds the numbers of an entry to the units' sums. A separate loop, like [`plus_product`].
 #[inline(always)]
 fn plus_entry<const U: usize>(mut sum: [f32; U], entry: &[f32]) -> [f32; U] {
     for (sum, number) in sum.iter_mut().zip(entry) {
@@ -316,7 +316,7 @@ impl Activation {
     }
 }
 
-/// A number clipped at both ends; NaN stays NaN.
+/// Clips a number at both ends. NaN stays NaN.
 #[inline(always)]
 fn cut(x: f32, least: f32, most: f32) -> f32 {
     if x > most {

@@ -1,14 +1,14 @@
 //! Agents: ways of choosing a placement.
 //!
-//! An agent sees the rules, the playfield, the current piece and the shown next ones ([`Sight`]), draws from its own
+//! An agent sees the rules, the playfield, the current piece and the shown next ones ([`Sight`]). It draws from its
 //! [`AgentRng`] if it is random, and decides ([`Decision`]) on a placement or on pressing keys. It knows nothing of
-//! episodes, seeds or the network; of features it knows names and numbers. A linear
-//! controller is a list of features with one weight each, and optionally a [`Model`] that adds to their sum;
-//! [`controllers`] is the table of the named ones, and [`AGENTS`] the table of the agents that are no controllers.
+//! episodes, seeds or the network; of features it knows only names and numbers. A linear controller is a list of
+//! features with one weight each, and optionally a [`Model`] that adds to their sum. [`controllers`] is the table of
+//! named controllers, and [`AGENTS`] the table of other agents.
 //!
-//! The surprising decision: an agent need not choose in one call. An agent that evaluates one placement after the
-//! other evaluates one per call, and the caller keeps the intermediate state, a [`Thought`]. So a game in which a
-//! single choice takes a second can be stopped within some milliseconds, and shares its thread with others.
+//! The surprising decision: an agent need not choose in one call. An agent that evaluates placements one after another
+//! evaluates one per call, and the caller keeps the intermediate state, a [`Thought`]. So a game in which a single
+//! choice takes a second can be stopped within some milliseconds, and shares its thread with others.
 
 mod agent_rng;
 pub mod controllers;

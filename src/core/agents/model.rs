@@ -1,7 +1,7 @@
-//! A model that a value function adds to a sum of weight times feature: a shape and its parameters.
+//! A model that a value function adds to its weighted sum: a shape and its parameters.
 //!
-//! A model sees what a linear controller sees: the features of landings, and afterstates. For each it computes one
-//! finite float32, so that scores can be compared and added up.
+//! A model has the inputs of a linear controller: features of landings, and afterstates. For each landing it computes
+//! one finite float32, so that scores can be compared and added up.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::mlp::Mlp;
 use super::n_tuple::NTuple;
 use crate::engine::{Column, PlayfieldOf};
 
-/// Numbers in a cache line.
+/// Numbers per cache line.
 const LINE: usize = 16;
 
-/// A kind of model and its shape, without parameters.
+/// A kind of model and its shape, without the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelShape {
     /// A network over the features, whose first hidden layer may also read tables over patterns of the afterstate.
@@ -26,14 +26,14 @@ pub enum ModelShape {
 pub struct Model {
     shape: Arc<ModelShape>,
     num_features: usize,
-    /// The parameters after enough zeros that the tables of a network start at a cache line: an entry of 16 numbers
-    /// is then one line. Most of the time is spent waiting for them.
+    /// The parameters, preceded by enough zeros to start a network's tables at a cache line: an entry of 16 numbers is
+    /// then one line. Most of the time is spent waiting for these lines.
     padded: Box<[f32]>,
     padding: usize,
 }
 
 impl ModelShape {
-    /// Number of parameters with this many features.
+    /// Number of parameters for this many features.
     pub fn num_parameters(&self, num_features: usize) -> usize {
         match self {
             ModelShape::Mlp(mlp) => mlp.num_parameters(num_features),
@@ -41,7 +41,7 @@ impl ModelShape {
         }
     }
 
-    /// The tables of the model, if it has any.
+    /// The tables of the model, if any.
     pub fn tables(&self) -> Option<&NTuple> {
         match self {
             ModelShape::Mlp(mlp) => mlp.tables.as_ref(),
@@ -51,10 +51,10 @@ impl ModelShape {
 }
 
 impl Model {
-    /// A model over this many features.
+    /// Creates a model for this many features.
     ///
     /// # Panics
-    /// If the shape has another number of parameters.
+    /// If the shape needs another number of parameters.
     pub(super) fn new(shape: Arc<ModelShape>, num_features: usize, parameters: Box<[f32]>) -> Model {
         assert_eq!(parameters.len(), shape.num_parameters(num_features), "as many as the shape has");
         let weights = match &*shape {
@@ -73,10 +73,10 @@ impl Model {
         &self.padded[self.padding..][..len]
     }
 
-    /// Rough time for one placement, in multiplications of the network. Table lookups count, the size of the tables
-    /// does not.
+    /// Rough time per placement, in multiplications of the network. Includes table look-ups; their time does not depend
+    /// on the size of the tables.
     pub fn work(&self) -> u64 {
-        // A digit takes as long as some multiplications, which are done side by side.
+        // A digit takes as long as several multiplications, because these run in parallel.
         let digits = |n_tuple: &NTuple| 16 * n_tuple.num_digits();
         let work = match &*self.shape {
             ModelShape::Mlp(mlp) => {
@@ -88,7 +88,7 @@ impl Model {
         work as u64
     }
 
-    /// The model's output for each of some landings, given by a row of features and an afterstate.
+    /// The model's output for each landing, given by a row of features and an afterstate.
     #[inline(always)]
     pub(super) fn outputs<C: Column, const N: usize>(
         &self,

@@ -1,21 +1,21 @@
 //! Monte-Carlo: play every placement to the end at random, many times, and choose the best one (Leiden report).
 //!
-//! The value of a placement is the total number of lines that its playouts cleared and, if equal, of pieces that they
-//! placed; the first of the best is chosen. Lines and pieces of the placement itself count in every playout.
+//! The value of a placement is the total number of lines that its playouts clear and, if equal, of pieces that they
+//! place; of equals, the first placement wins. Lines and pieces of the placement itself count in every playout.
 //!
-//! The report speaks of means and its program adds up, which gives the same order if all placements have equally many
-//! playouts. But its program keeps two records, of lines and of pieces, and does not update the pieces when the lines
-//! set a new record, so ties are decided by the pieces of another placement. [`MonteCarlo::new`] keeps one record;
+//! The report speaks of means and its program uses totals, which give the same order if all placements have equally
+//! many playouts. But the program keeps two records, of lines and of pieces, and does not update the pieces when the
+//! lines set a new record. So the pieces of another placement decide ties. [`MonteCarlo::new`] keeps one record;
 //! [`MonteCarlo::as_coded`] keeps the program's two, and reproduces the report's tables. With 50 playouts the slip
-//! costs about a sixth of the lines on 10 x 10, 5.5 per game instead of 6.6, and an eighth on the report's 10 x 15
-//! and 15 x 15; `tetrion-lab reproduce leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
+//! costs about a sixth of the lines on 10 x 10, 5.5 per game instead of 6.6, and an eighth on the report's 10 x 15 and
+//! 15 x 15; `tetrion-lab reproduce leiden-2` plays both. With 1,000 playouts ties are rare, and both play alike.
 //!
-//! A playout deals the pieces that the rules show, then the seven with equal probability, whatever the randomizer,
-//! because a player cannot see the rest of a bag. Each of its pieces takes one word of the agent's random numbers.
-//! For a shown piece, the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For
-//! another one it also chooses the piece: number (w * 7) >> 64 of I O T Z S J L, and the rest of that product, (w *
-//! 7) mod 2^64, chooses among the placements as w did before. Playouts run one after the other, and placements in
-//! ascending action order. No playout holds a piece, and no garbage rises in a playout, because it is random.
+//! A playout deals the pieces that the rules show, then all seven with equal probability, whatever the randomizer,
+//! because a player cannot see the rest of a bag. Each of its pieces takes one word of the agent's random numbers. For
+//! a shown piece, the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For
+//! another piece, the word first chooses the piece: number (w * 7) >> 64 of I O T Z S J L. The rest of that product, (w
+//! * 7) mod 2^64, then chooses among the placements like w above. Playouts run one after another, and placements in
+//! ascending action order. No playout holds a piece, and no garbage rises in a playout, because garbage is random.
 
 pub use super::worth::Tally;
 use super::worth::Worth;
@@ -24,7 +24,7 @@ use crate::engine::rng::below;
 use crate::engine::{Column, Piece, Placement, PlayfieldOf, Rules, is_blocked, place, placements};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
-/// Pieces after which a playout is cut. Hardly any playout gets there: most place a few more pieces than fit into the
+/// Pieces after which a playout is cut. Playouts rarely get there: most place only a few more pieces than fit into the
 /// playfield.
 const LONGEST_PLAYOUT: u64 = 10_000;
 
@@ -36,10 +36,10 @@ pub struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// Default number of playouts: the smaller of the report's two.
+    /// Default number of playouts: the smaller of the report's two numbers.
     pub const DEFAULT_PLAYOUTS: u32 = 50;
 
-    /// An agent that plays this many games per placement.
+    /// Creates an agent that plays this many games per placement.
     ///
     /// # Panics
     /// If the number is 0.
@@ -48,7 +48,7 @@ impl MonteCarlo {
         MonteCarlo { playouts, is_as_coded: false }
     }
 
-    /// An agent with the two records of the report's program, which plays this many games per placement.
+    /// Creates an agent with the two records of the report's program, which plays this many games per placement.
     ///
     /// # Panics
     /// If the number is 0.
@@ -56,7 +56,7 @@ impl MonteCarlo {
         MonteCarlo { is_as_coded: true, ..MonteCarlo::new(playouts) }
     }
 
-    /// Whether the agent has the two records of the report's program.
+    /// Whether the agent keeps the two records of the report's program.
     pub fn is_as_coded(&self) -> bool {
         self.is_as_coded
     }
@@ -66,7 +66,7 @@ impl MonteCarlo {
         self.playouts
     }
 
-    /// Plays a placement's games.
+    /// Plays the games of a placement.
     ///
     /// # Panics
     /// If the piece has no such placement.
@@ -81,7 +81,7 @@ impl MonteCarlo {
         dispatch(kernel, sight.rules.width, sight.rules.height, job)
     }
 
-    /// The value of a placement.
+    /// Evaluates the next placement.
     pub(super) fn weigh(
         &self,
         kernel: Kernel,
@@ -93,13 +93,13 @@ impl MonteCarlo {
         if !self.is_as_coded {
             return Worth::Playouts(tally);
         }
-        // The program plays copies of its game, which count on from the lines of that game.
+        // The program plays copies of its game, so its totals include the lines of that game.
         let lines = tally.lines + u64::from(self.playouts) * sight.lines;
         Worth::PlayoutsAsCoded(Tally { lines, ..tally })
     }
 
-    /// Rough number of pieces in a placement's games: a random game ends when about half of the cells are full. If
-    /// nothing ends games, they are cut there.
+    /// Rough number of pieces in the games of a placement: a random game ends when about half of the cells are full. If
+    /// the rules never end a game, playouts are cut at that point.
     pub(super) fn estimated_pieces(&self, rules: &Rules) -> u64 {
         u64::from(self.playouts) * usual_playout(rules)
     }
@@ -110,7 +110,7 @@ fn usual_playout(rules: &Rules) -> u64 {
     1 + u64::from(rules.width) * u64::from(rules.height) / 8
 }
 
-/// All games of one placement.
+/// Work that plays all games of one placement.
 struct Playouts<'a> {
     sight: Sight<'a>,
     placement: Placement,
@@ -124,7 +124,7 @@ impl LaneWork for Playouts<'_> {
     #[inline(always)]
     fn run<C: Column, const N: usize, L: Lanes<Word = C>>(self) -> Tally {
         let (width, height) = (self.sight.rules.width, self.sight.rules.height);
-        // The lanes are not needed here, so a wide playfield can do with the smaller words.
+        // The lanes are not needed here, so a wide playfield can use the smaller words.
         if !PlayfieldOf::<C, N>::fits(17, 4) || !PlayfieldOf::<u32, 32>::fits(width, height) {
             self.play::<C, N>()
         } else {
@@ -169,7 +169,7 @@ impl Playouts<'_> {
     }
 }
 
-/// The placement that a word stands for, or `None` if the piece cannot come into play.
+/// The placement that a word selects; `None` if the piece cannot enter.
 #[inline(always)]
 fn pick<C: Column, const N: usize>(
     rules: &Rules,

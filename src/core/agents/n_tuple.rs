@@ -4,36 +4,36 @@
 //! client can compute the same bits. A table's entry is a number or, if a network reads the tables, a vector with one
 //! number per unit of its first hidden layer.
 //!
-//! Afterstates are read side by side, one lane each, tuple by tuple: the kind of a tuple is checked once for all of
-//! them, and the loops over the lanes become vectors.
+//! Afterstates are read in parallel, one per lane, tuple by tuple: the kind of a tuple is checked once for all of them,
+//! and the compiler turns the loops over the lanes into vector code.
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Column, Playfield, PlayfieldOf};
 use crate::features::kernel::{Kernel, LaneWork, Lanes, dispatch};
 
-/// Afterstates that are read, and go through a network, side by side.
+/// Number of afterstates that are read, and go through a network, in parallel.
 pub(super) const LANES: usize = 8;
 
-/// Tuples that are looked up at once, and then added up. Their entries are in an array on the stack: lists of more
-/// than a kilobyte come from memory that threads share, and threads would wait for each other.
+/// Number of tuples that are looked up at once before they are added up. Their entries are in an array on the stack:
+/// lists of more than a kilobyte come from memory that threads share, and threads would wait for each other.
 pub(super) const TUPLES: usize = 64;
 
-/// The tuples of a network, without the entries of their tables.
+/// The tuples of a network, without the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NTuple {
     tuples: Vec<TuplePattern>,
-    /// One lookup per tuple.
+    /// Look-up data, one item per tuple.
     lookups: Vec<Lookup>,
     num_entries: usize,
 }
 
-/// Precomputed facts about a tuple.
+/// Precomputed data of a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lookup {
-    /// Start of the tuple's table among all entries.
+    /// Index of the table's first entry among all entries.
     table: u32,
-    /// Distance between consecutive positions; 0 if it varies, or if there is one position.
+    /// Distance between consecutive positions; 0 if it varies, or if the tuple has one position.
     stride: i64,
 }
 
@@ -45,19 +45,20 @@ pub struct TuplePattern {
     pub kind: TupleKind,
     /// Positions of the digits: columns, or `row * width + column` for cells. The first is the most significant.
     pub positions: Vec<u32>,
-    /// Bound at which digits are clipped: at least 1 for steps and heights, 0 for cells, which are not clipped.
+    /// Largest digit, at which digits are clipped: at least 1 for steps and heights, 0 for cells, which are not
+    /// clipped.
     pub clip: u32,
-    /// An earlier tuple with the same kind, clip and number of positions whose table this one uses; `None` for its
-    /// own table.
+    /// Index of an earlier tuple whose table this one shares; it must have the same kind, clip and number of positions.
+    /// `None` for a separate table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<u32>,
 }
 
-/// The digit that a tuple reads at a position.
+/// Kind of digit that a tuple reads at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TupleKind {
-    /// The step up to the next column, from `-clip` to `clip`.
+    /// The step to the next column, from `-clip` to `clip`.
     Steps,
     /// The height of a column, at most `clip`.
     Heights,
@@ -66,10 +67,10 @@ pub enum TupleKind {
 }
 
 impl NTuple {
-    /// A network of these tuples.
+    /// Creates a network of these tuples.
     ///
     /// # Panics
-    /// If a tuple shares the table of a tuple that is not before it.
+    /// If a tuple shares the table of a tuple that does not precede it.
     pub fn new(tuples: Vec<TuplePattern>) -> NTuple {
         let (mut lookups, mut num_entries) = (Vec::<Lookup>::with_capacity(tuples.len()), 0);
         for tuple in &tuples {
@@ -92,7 +93,7 @@ impl NTuple {
         &self.tuples
     }
 
-    /// The entries of all tables.
+    /// Number of entries of all tables.
     pub fn num_entries(&self) -> usize {
         self.num_entries
     }
@@ -103,11 +104,10 @@ impl NTuple {
     }
 
     /// Appends the indices of the entries that each afterstate looks up, one per tuple in the order of the sum. An
-    /// afterstate is given by its rows, the lowest first, with bit c of a row for column c.
+    /// afterstate is given by its rows, lowest first, with bit c of a row for column c.
     ///
     /// # Panics
-    /// If no playfield has this size, the rows are not a whole number of afterstates, or a tuple reads beyond the
-    /// playfield.
+    /// If no playfield has this size, the rows do not form whole afterstates, or a tuple reads beyond the playfield.
     pub fn append_entries(
         &self,
         kernel: Kernel,
@@ -146,8 +146,8 @@ impl NTuple {
         }
     }
 
-    /// Looks up entries of the tuples from the first one on, as many as there are or as fit: one row per tuple, with
-    /// one lane per afterstate.
+    /// Looks up the entries of tuples from `first` on, up to [`TUPLES`] of them: one row per tuple, with one lane per
+    /// afterstate.
     #[inline(always)]
     pub(super) fn look_up<'a, C: Column, const N: usize>(
         &self,
@@ -168,7 +168,7 @@ impl NTuple {
     }
 }
 
-/// A lookup of the entries of many afterstates.
+/// Work that looks up the entries of many afterstates.
 struct EntriesJob<'a> {
     n_tuple: &'a NTuple,
     size: (u8, u8),
@@ -201,7 +201,7 @@ impl LaneWork for EntriesJob<'_> {
     }
 }
 
-/// Afterstates side by side, one lane each.
+/// Several afterstates in parallel, one per lane.
 pub(super) struct SideBySide<C, const N: usize> {
     width: u8,
     columns: [[C; LANES]; N],
@@ -209,7 +209,7 @@ pub(super) struct SideBySide<C, const N: usize> {
 }
 
 impl<C: Column, const N: usize> SideBySide<C, N> {
-    /// The next afterstates, as many as there are lanes or afterstates left, and their number; other lanes are empty
+    /// Takes the next afterstates, at most one per lane, and returns their number too. Unused lanes hold empty
     /// playfields.
     #[inline(always)]
     pub(super) fn next(afterstates: &mut impl Iterator<Item = PlayfieldOf<C, N>>) -> (Self, usize) {
@@ -227,7 +227,7 @@ impl<C: Column, const N: usize> SideBySide<C, N> {
         (seen, lanes)
     }
 
-    /// At most one afterstate per lane, given by their rows one after another; other lanes are empty playfields.
+    /// Reads afterstates from consecutive rows, at most one per lane. Unused lanes hold empty playfields.
     #[inline(always)]
     fn of_rows(width: u8, height: usize, rows: &[u32]) -> Self {
         let mut beside = [[0; LANES]; Playfield::MAX_HEIGHT as usize];
@@ -248,13 +248,13 @@ impl<C: Column, const N: usize> SideBySide<C, N> {
         seen
     }
 
-    /// Empty playfields.
+    /// Empty playfields in all lanes.
     #[inline(always)]
     fn empty(width: u8) -> Self {
         SideBySide { width, columns: [[C::EMPTY; LANES]; N], heights: [[0; LANES]; N] }
     }
 
-    /// Sets the heights to those of the columns.
+    /// Computes the heights of the columns.
     #[inline(always)]
     fn measure(&mut self) {
         for (heights, columns) in self.heights.iter_mut().zip(&self.columns).take(self.width.into()) {
@@ -264,7 +264,7 @@ impl<C: Column, const N: usize> SideBySide<C, N> {
         }
     }
 
-    /// Writes a cell as the next digit of a number, in each lane.
+    /// Appends a cell as the next digit of the number in each lane.
     #[inline(always)]
     fn append_cell(&self, column: u32, row: u32, numbers: &mut [u32; LANES]) {
         for (number, cells) in numbers.iter_mut().zip(&self.columns[column as usize]) {
@@ -279,7 +279,7 @@ impl TuplePattern {
         self.base().saturating_pow(self.positions.len() as u32)
     }
 
-    /// Whether the tuple can use the table of another one.
+    /// Whether the tuple can share the table of another one.
     pub fn has_shape_of(&self, other: &TuplePattern) -> bool {
         let shape = |tuple: &TuplePattern| (tuple.kind, tuple.clip, tuple.positions.len());
         shape(self) == shape(other)
@@ -295,7 +295,7 @@ impl TuplePattern {
         }
     }
 
-    /// Distance between consecutive positions; 0 if it varies, or if there is one position.
+    /// Distance between consecutive positions; 0 if it varies, or if the tuple has one position.
     fn stride(&self) -> i64 {
         let strides = self.positions.windows(2).map(|pair| i64::from(pair[1]) - i64::from(pair[0]));
         let first = strides.clone().next().unwrap_or(0);
@@ -312,7 +312,7 @@ impl TuplePattern {
                 for &column in &self.positions {
                     let (here, next) = (&heights[column as usize], &heights[column as usize + 1]);
                     for (entry, (here, next)) in entries.iter_mut().zip(here.iter().zip(next)) {
-                        // From 0 to 2 * clip, and never below 0 on the way there.
+                        // In the range 0 to 2 * clip, and never negative in between.
                         let digit = (next + clip).saturating_sub(*here).min(2 * clip);
                         *entry = *entry * base + digit;
                     }
@@ -330,7 +330,7 @@ impl TuplePattern {
         entries
     }
 
-    /// Writes the cells at the tuple's positions as the digits of numbers that are 0.
+    /// Appends the cells at the tuple's positions as digits to numbers that start at 0.
     ///
     /// Runs of cells are frequent, and a division per position would take longer than everything else.
     #[inline(always)]
@@ -344,7 +344,7 @@ impl TuplePattern {
         let (first, last) = (self.positions[0], self.positions[self.positions.len() - 1]);
         let (row, column) = (first / width, first % width);
         if stride.unsigned_abs() == u64::from(width) {
-            // Up or down a column, whose cells are a number already: the lowest is its last digit.
+            // Up or down a column, whose cells form a number already: the lowest cell is its last digit.
             let lowest = if stride < 0 { last / width } else { row };
             let mask = C::below(count);
             for (number, cells) in numbers.iter_mut().zip(&seen.columns[column as usize]) {

@@ -1,40 +1,40 @@
-//! How a linear controller plays: the value of a game-ending placement, and how far it searches.
+//! The way a linear controller plays: the value of a game-ending placement, and the depth of its search.
 //!
-//! Requests, flags, files of weights and settings of runs all say it with these types.
+//! Requests, flags, weight files and run settings all use these types.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Expectation, TerminalValue};
 
-/// How a linear controller uses the pieces after the current one.
+/// The way a linear controller uses the pieces after the current one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Search {
-    /// Not at all: the placement with the largest score is chosen.
+    /// No use: chooses the placement with the largest score.
     #[default]
     Greedy,
-    /// Adds up scores over shown pieces.
+    /// Adds the best scores of shown pieces.
     Lookahead {
-        /// Number of shown pieces, at least 1.
+        /// Number of shown pieces to consider, at least 1.
         pieces: u32,
     },
-    /// The best that the next pieces can reach, the exact mean for a hidden piece.
+    /// Adds the best value that the next pieces can reach, with the exact mean over a hidden piece.
     Expectation(Expectation),
 }
 
-/// How a linear controller plays.
+/// The way a linear controller plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Play {
-    /// Value of a placement that ends the game.
+    /// Value of a game-ending placement.
     pub terminal_value: TerminalValue,
     /// The search.
     pub search: Search,
 }
 
-/// The parts of a [`Play`] that a caller chose; the controller decides the others.
+/// A caller's choice of a [`Play`]. For parts that are `None`, the controller decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayChoice {
-    /// Value of a placement that ends the game.
+    /// Value of a game-ending placement.
     pub terminal_value: Option<TerminalValue>,
     /// The search.
     pub search: Option<Search>,
@@ -58,7 +58,7 @@ impl From<Play> for PlayChoice {
 }
 
 impl PlayChoice {
-    /// The choice completed by the controller's own way of playing.
+    /// This choice, completed by the controller's own way of playing.
     pub fn or(self, own: Play) -> Play {
         Play {
             terminal_value: self.terminal_value.unwrap_or(own.terminal_value),

@@ -1,21 +1,21 @@
-//! The view of a game that an agent has.
+//! An agent's view of a game.
 
 use crate::engine::{Hand, Odds, Piece, Placement, Playfield, Rules};
 
-/// The view of a game that an agent has.
+/// An agent's view of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
-    /// The rules.
+    /// Rules of the game.
     pub rules: &'a Rules,
-    /// The cells.
+    /// Cells of the playfield.
     pub playfield: &'a Playfield,
-    /// The piece to be placed; it can come into play.
+    /// The current piece, which can enter the playfield.
     pub piece: Piece,
     /// The shown pieces after the current one.
     pub next: &'a [Piece],
     /// The held piece; `None` under rules without hold.
     pub held: Option<Piece>,
-    /// Odds of each piece to follow the shown ones.
+    /// Odds of each piece to come next after the shown ones.
     pub odds: Odds,
     /// Lines cleared so far in the game.
     pub lines: u64,
@@ -27,17 +27,17 @@ impl<'a> Sight<'a> {
         Hand::new(self.rules, self.piece, self.held, self.next.first().copied())
     }
 
-    /// The view after the current piece is held; `None` if it cannot be held.
+    /// The view after holding the current piece; `None` if it cannot be held.
     pub fn holding(&self) -> Option<Sight<'a>> {
         let piece = self.hand().other_on(self.rules, self.playfield)?;
         let next = if self.held.is_none() { &self.next[1..] } else { self.next };
         Some(Sight { piece, next, held: Some(self.piece), ..*self })
     }
 
-    /// The view in which a placement is made: if it holds the current piece, the view after that.
+    /// The view in which a placement is made: after holding the current piece, if the placement does that.
     ///
     /// # Panics
-    /// If it holds a piece that cannot be held.
+    /// If the placement holds a piece that cannot be held.
     pub fn placing(&self, placement: Placement) -> Sight<'a> {
         if placement.hold { self.holding().expect("a piece that can be held") } else { *self }
     }

@@ -1,5 +1,5 @@
-//! Agents and their decisions; and the table of those that are no linear controllers, for the protocol, the command line
-//! and the catalog.
+//! Agents and their decisions, and the table of agents other than linear controllers, for the protocol, the command
+//! line and the catalog.
 
 use super::worth::Worth;
 use super::{
@@ -13,30 +13,30 @@ use crate::engine::{ActionModel, Key, Placement, Rules};
 pub enum Agent {
     /// A weight vector over a feature set.
     Linear(LinearAgent),
-    /// A weight vector with a look at the next pieces.
+    /// A weight vector with lookahead over shown pieces.
     Lookahead(LookaheadAgent),
     /// A weight vector with an expectation over the next pieces.
     Expectation(ExpectationAgent),
-    /// Every placement played to the end at random.
+    /// Plays every placement to the end at random.
     MonteCarlo(MonteCarlo),
-    /// Every placement with equal probability.
+    /// Chooses every placement with equal probability.
     Random,
-    /// One of four quarter turns, then a column.
+    /// Chooses one of four quarter turns, then a column.
     RandomSurvey,
-    /// The first orientation at the left wall.
+    /// Chooses the first orientation at the left wall.
     Dummy,
-    /// An agent that presses keys; for rules with key presses only.
+    /// Presses keys; only for rules with key presses.
     Keys(KeyAgent),
 }
 
-/// An agent that presses keys, one after the other, instead of choosing placements.
+/// An agent that presses keys one after another, instead of choosing placements.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyAgent {
-    /// Every key with equal probability.
+    /// Presses every key with equal probability.
     Random,
 }
 
-/// Decision of an agent about a piece.
+/// An agent's decision about a piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Decision {
     /// Make this placement.
@@ -50,34 +50,34 @@ pub enum Decision {
 pub struct AgentRow {
     /// Name on the wire and on the command line.
     pub name: &'static str,
-    /// How the agent chooses, in one sentence.
+    /// The agent's way of choosing, in one sentence.
     pub description: &'static str,
     /// Source of the agent.
     pub source: &'static str,
-    /// The agent, with its default parameters.
+    /// The agent with its default parameters.
     pub agent: Agent,
 }
 
 const NOTEBOOK: &str = "Tetris AI survey notebook";
 const LEIDEN: &str = "report with Monte-Carlo and heuristic agents, Leiden";
 
-/// Every agent that is no linear controller; the named controllers have a separate table.
+/// Every agent that is not a linear controller. Named controllers have a separate table.
 pub static AGENTS: &[AgentRow] = &[
     AgentRow {
         name: "monte_carlo",
-        description: "Every placement played to the end at random: more lines in all win, then more pieces, then the first.",
+        description: "Plays every placement to the end at random. The most lines in total win, then the most pieces, then the first placement.",
         source: LEIDEN,
         agent: Agent::MonteCarlo(MonteCarlo::new(MonteCarlo::DEFAULT_PLAYOUTS)),
     },
     AgentRow {
         name: "monte_carlo_coded",
-        description: "As monte_carlo, but a new record of lines leaves the record of pieces as it was, the report's program's slip.",
+        description: "Like monte_carlo, but a new record of lines leaves the record of pieces unchanged, a slip of the report's program.",
         source: LEIDEN,
         agent: Agent::MonteCarlo(MonteCarlo::as_coded(MonteCarlo::DEFAULT_PLAYOUTS)),
     },
     AgentRow {
         name: "random",
-        description: "Every placement that exists with the same chance.",
+        description: "Every existing placement with equal probability.",
         source: LEIDEN,
         agent: Agent::Random,
     },
@@ -89,13 +89,13 @@ pub static AGENTS: &[AgentRow] = &[
     },
     AgentRow {
         name: "random_keys",
-        description: "Every key that can be pressed with the same chance; rules of key presses only.",
+        description: "Every available key with equal probability; only for rules with key presses.",
         source: "course notebook",
         agent: Agent::Keys(KeyAgent::Random),
     },
     AgentRow {
         name: "dummy",
-        description: "The first orientation at the left wall; where that does not exist, the first placement.",
+        description: "The first orientation at the left wall or, if that does not exist, the first placement.",
         source: NOTEBOOK,
         agent: Agent::Dummy,
     },
@@ -108,17 +108,17 @@ impl AgentRow {
     }
 }
 
-/// Rough time of a choice on a fast path, in pieces of a kernel's own loop.
+/// Rough time of a choice on a fast path, in pieces that a kernel plays alone.
 const FAST: u64 = 4;
-/// Rough time of a choice by the features' functions, in pieces of a kernel's own loop.
+/// Rough time of a choice by the features' functions, in pieces that a kernel plays alone.
 const PLAIN: u64 = 32;
-/// Rough number of multiplications of a model that take as long as one piece of a kernel.
+/// Rough number of a model's multiplications in the time of one piece of a kernel.
 const MODEL_WORK: u64 = 2048;
-/// Rough number of pieces of a random playout that take as long as one piece of a kernel.
+/// Rough number of pieces of random playouts in the time of one piece of a kernel.
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// A linear controller with this search.
+    /// Creates a linear controller with this search.
     pub fn linear(agent: LinearAgent, search: Search) -> Agent {
         match search {
             Search::Greedy => Agent::Linear(agent),
@@ -139,10 +139,11 @@ impl Agent {
         }
     }
 
-    /// Continues thinking, for one placement or to the end; `Some` when the agent has decided, after which the
-    /// thought is spent.
+    /// Continues thinking, for one placement or to the end. Returns the decision when it is made; the thought is then
+    /// used up.
     ///
     /// # Panics
+    /// If the piece cannot enter the playfield.
     /// If the piece cannot come into play.
     pub fn think(
         &self,
@@ -170,7 +171,7 @@ impl Agent {
     /// Thinks to the end.
     ///
     /// # Panics
-    /// If the piece cannot come into play.
+    /// If the piece cannot enter the playfield.
     pub fn decide(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Decision {
         self.think_to_the_end(kernel, sight, &mut Thought::default(), rng)
     }
@@ -189,11 +190,11 @@ impl Agent {
         }
     }
 
-    /// Thinks to the end, and returns the chosen placement followed by the next best ones among those evaluated;
-    /// nothing if the agent presses keys.
+    /// Thinks to the end. Returns the chosen placement, followed by the other evaluated ones, best first. The list is
+    /// empty if the agent presses keys.
     ///
     /// # Panics
-    /// If the piece cannot come into play.
+    /// If the piece cannot enter the playfield.
     pub fn preferences(&self, kernel: Kernel, sight: &Sight<'_>, rng: &mut AgentRng) -> Vec<Placement> {
         let mut thought = Thought::default();
         let decision = self.think_to_the_end(kernel, sight, &mut thought, rng);
@@ -206,7 +207,7 @@ impl Agent {
         std::iter::once(chosen).chain(others).collect()
     }
 
-    /// The controller that scores the agent's placements, if it has one.
+    /// The controller that scores the agent's placements, if any.
     pub fn controller(&self) -> Option<&LinearAgent> {
         match self {
             Agent::Linear(agent) => Some(agent),
@@ -218,12 +219,12 @@ impl Agent {
         }
     }
 
-    /// Whether the agent draws random numbers; otherwise its choice follows from what it sees.
+    /// Whether the agent draws random numbers. Otherwise its choice depends only on what it sees.
     pub fn draws(&self) -> bool {
         matches!(self, Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Keys(_))
     }
 
-    /// Whether the agent can play under these rules: an agent that presses keys needs keys.
+    /// Whether the agent can play under these rules. An agent that presses keys needs rules with keys.
     pub fn plays(&self, rules: &Rules) -> bool {
         !matches!(self, Agent::Keys(_)) || rules.action_model == ActionModel::Keypress
     }
@@ -239,12 +240,12 @@ impl Agent {
         match self {
             Agent::Linear(agent) => cost_of(agent),
             Agent::Lookahead(agent) => {
-                // All but the last of the next pieces are placed wherever they can go.
+                // All but the last of the next pieces are tried at every placement.
                 let branches = agent.pieces().saturating_sub(1);
                 cost_of(agent.linear()) * placements.saturating_pow(branches)
             }
             Agent::Expectation(agent) => {
-                // A call weighs one of the first piece's placements.
+                // A call evaluates one of the first piece's placements.
                 cost_of(agent.linear()) * agent.work_of_a_piece(rules) / agent.placements_looked_at(rules)
             }
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
@@ -254,7 +255,7 @@ impl Agent {
 }
 
 impl KeyAgent {
-    /// The next key, among those that exist.
+    /// Chooses the next key among the existing ones.
     pub fn press(self, keys: &[Key], rng: &mut AgentRng) -> Key {
         match self {
             KeyAgent::Random => random::key(keys, rng),

@@ -1,4 +1,4 @@
-//! Intermediate state of an agent's choice.
+//! The intermediate state of an agent's choice.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ pub struct Thought {
 }
 
 impl Thought {
-    /// Evaluates the next of some placements, in ascending action order; returns the choice after the last one. The
+    /// Evaluates the next of some placements, in ascending action order. Returns the choice after the last one. The
     /// list of placements is computed only once.
     pub(super) fn weigh_among(
         &mut self,
@@ -36,15 +36,15 @@ impl Thought {
         self.best.map(|(_, placement)| placement).filter(|_| self.weighed.len() == self.among.len())
     }
 
-    /// The evaluated placements, best first, equals in ascending action order. The chosen one may come later: an
-    /// agent may compare by more than the values.
+    /// The evaluated placements, best first, equals in ascending action order. The chosen one may not be the first,
+    /// because an agent may compare more than the values.
     pub(super) fn ranked(&self) -> Vec<Placement> {
         let mut ranked: Vec<_> = self.weighed.iter().zip(&self.among).collect();
         ranked.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
         ranked.into_iter().map(|(_, placement)| *placement).collect()
     }
 
-    /// Evaluates the next placement of the piece, in ascending action order; returns the choice after the last one.
+    /// Evaluates the next placement of the piece, in ascending action order. Returns the choice after the last one.
     pub(super) fn weigh(
         &mut self,
         sight: &Sight<'_>,

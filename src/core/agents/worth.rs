@@ -1,34 +1,34 @@
-//! Values of placements, in the numbers of each agent.
+//! Values of placements, in each agent's own numbers.
 
-/// Value of a placement; the larger value is the better one for its agent.
+/// The value of a placement. The agent prefers larger values.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) enum Worth {
     Playouts(Tally),
-    /// Totals kept as two records: see [`monte_carlo`](super::monte_carlo).
+    /// Totals that are kept as two records; see [`monte_carlo`](super::monte_carlo).
     PlayoutsAsCoded(Tally),
     Score(LookaheadValue),
 }
 
-/// Totals of some playouts. The larger tally is the better one.
+/// Totals of some playouts. Agents prefer larger tallies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
     /// Lines cleared, compared first.
     pub lines: u64,
-    /// Pieces placed, including a piece that ends a game; compared if lines are equal.
+    /// Pieces placed, including one that ends the game; compared if the lines are equal.
     pub pieces: u64,
 }
 
-/// Value of a placement for a controller that looks ahead. The larger value is the better one.
+/// The value of a placement for a controller with lookahead. It prefers larger values.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct LookaheadValue {
-    /// Score of the placement plus the scores of the following ones.
+    /// Score of the placement plus the best scores of the next pieces.
     pub value: f64,
-    /// Score of the placement alone if `value` is minus infinity; else 0.
+    /// Score of the placement alone if `value` is minus infinity, else 0.
     pub otherwise: f64,
 }
 
 impl Worth {
-    /// The record to keep for a placement that is better than the best before it.
+    /// The record to keep for a placement that beats the best so far.
     pub fn recorded_after(self, best: Option<Worth>) -> Worth {
         let Worth::PlayoutsAsCoded(tally) = self else { return self };
         let records = match best {
@@ -40,8 +40,8 @@ impl Worth {
 }
 
 impl Tally {
-    /// The two records of the report's program after a placement that is better than `records`, which start at 0: the
-    /// record of pieces does not change if the lines set a new record.
+    /// The two records of the report's program after a placement that beats `records`, which start at 0. If the lines
+    /// set a new record, the record of pieces does not change.
     fn recorded_after(self, records: Tally) -> Tally {
         let pieces = if self.lines > records.lines { records.pieces } else { self.pieces };
         Tally { pieces, ..self }
