@@ -361,7 +361,10 @@ fn refuses_states_of_another_search() {
     check(|s| s.mean.push(0.0), "state.spread has 3 numbers, not 4");
     check(|s| s.spread = Variance::Diagonal(vec![1.0, -2.0, 1.0]), "state.spread holds a variance of -2");
     check(|s| s.spread = Variance::Full(vec![vec![0.0; 3]]), "state.spread does not fit covariance Diagonal");
-    check(|s| s.first_scores = Some(vec![]), "state.first_scores waits for a second look, there is none");
+    check(
+        |s| s.first_scores = Some(vec![]),
+        "state.first_scores has scores for a second look, but there is none",
+    );
     let genetic = Config::Genetic(Default::default());
     let cem = Config::Cem(quiet());
     let (cem_state, genetic_state) = (cem.start(3, 1).unwrap().state(), genetic.start(3, 1).unwrap().state());

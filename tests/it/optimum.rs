@@ -217,7 +217,7 @@ fn what_cannot_be_solved_is_refused() {
         change(&mut rules);
         refused(rules, MAX_AFTERSTATES).to_string()
     };
-    let behind = "exact values are of straight drops of uniform pieces";
+    let behind = "exact values exist only for straight drops of uniform pieces";
     assert_eq!(
         with(|rules| rules.randomizer = Randomizer::Bag7),
         format!("randomizer is bag7, expected uniform: {behind}")

@@ -1,23 +1,22 @@
 //! The cross-entropy method with noise (Rubinstein 1999; for Tetris Szita and Lorincz 2006, Thiery and Scherrer 2009).
 //!
-//! Every generation draws a population from a normal distribution, keeps the best-scored part of it, the
-//! elite, and takes the elite's mean and variance (divided by n) for the next distribution. With few elite and
-//! noisy scores the variance shrinks faster than the mean arrives, so [`Noise`] is added: to the *variance*, never
-//! to the deviation.
+//! Every generation draws a population from a normal distribution and keeps the part with the best scores, the elite.
+//! The elite's mean and variance (divided by n) define the next distribution. With a small elite and noisy scores, the
+//! variance shrinks before the mean has arrived, so [`Noise`] is added: to the *variance*, never to the deviation.
 //!
 //! # A second look
 //!
 //! Tetris scores are nearly exponential, so the best of a hundred single games is mostly a lucky one. With
-//! `second_look` set, a generation has two rounds: all candidates, then the best part of them again, to be scored
-//! on more and other games. The second scores take the place of the first; elite and best come from them alone, so
-//! that luck in the first round buys a second round and nothing else.
+//! `second_look` set, a generation has two rounds: first all candidates, then the best part of them again, which the
+//! caller should score on more and other games. The second scores replace the first, and only they decide elite and
+//! best. So luck in the first round buys a second round and nothing else.
 //!
 //! # Full covariance without a factorisation
 //!
-//! The elite of 20 weights is often 10 vectors, whose covariance is singular: a Cholesky factor does not
-//! exist. None is needed. If r_1 .. r_k are the elite's deviations from their mean over sqrt(k), the covariance
-//! is the sum of r_i r_i', and mean + sum of z_i r_i with standard normal z_i has exactly that distribution.
-//! So the distribution *is* its [`Variance::Full`] rows, and it needs no inverse, no root and no nudge.
+//! With 20 weights, the elite often has 10 vectors, whose covariance is singular: it has no Cholesky factor. None is
+//! needed. If r_1 .. r_k are the elite's deviations from their mean over sqrt(k), the covariance is the sum of r_i
+//! r_i'. Then mean + sum of z_i r_i with standard normal z_i has exactly that distribution. So the distribution *is*
+//! its [`Variance::Full`] rows, and needs no inverse, no root and no regularisation.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,24 +32,23 @@ use super::{
 pub struct CemConfig {
     /// Weight vectors per generation, at least 2.
     pub population: u32,
-    /// Share of the population that makes the next distribution, above 0 and at most 1; see
-    /// [`num_elites`](Self::num_elites).
+    /// Share of the population that forms the elite, above 0 and at most 1; see [`num_elites`](Self::num_elites).
     pub elite_fraction: f64,
     /// Initial mean of every weight.
     pub initial_mean: f64,
-    /// Initial mean of each weight, instead of `initial_mean`; scaled to length 1 under `unit_norm`.
+    /// Initial mean of each weight, instead of `initial_mean`. Under `unit_norm` it is scaled to length 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Vec<f64>>,
     /// Initial standard deviation of every weight, above 0.
     pub initial_std: f64,
     /// Noise added to the variance of every weight.
     pub noise: Noise,
-    /// Whether weights are drawn one by one or together.
+    /// Whether weights are drawn independently or together.
     pub covariance: Covariance,
-    /// Whether every drawn vector is scaled to length 1 before it is proposed. A greedy linear controller plays alike
-    /// at any scale; without this, lengths can drift, and a fixed noise loses its meaning.
+    /// Whether every drawn vector is scaled to length 1 before it is proposed. The scale does not affect a greedy
+    /// linear controller; without scaling, lengths can drift, and fixed noise loses its meaning.
     pub unit_norm: bool,
-    /// Share of the population to be scored twice, 0 for none; at least the elite's and at most 1.
+    /// Share of the population that is scored twice; 0 for none, otherwise at least the elite's share and at most 1.
     pub second_look: f64,
 }
 
@@ -79,7 +77,7 @@ pub enum Noise {
     },
 }
 
-/// How much of the elite's covariance a distribution keeps.
+/// The part of the elite's covariance that a distribution keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
@@ -89,15 +87,15 @@ pub enum Covariance {
     Full,
 }
 
-/// Named settings.
+/// Named settings for a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CemPreset {
     /// Szita and Lorincz 2006 with their best, decreasing noise: N(0, 100), 10 of 100, noise max(5 - t / 10, 0).
     SzitaLorincz,
     /// Thiery and Scherrer's programs: N(0, 100), 10 of 100, constant noise 4.
     ThieryScherrer,
-    /// The lab notebook: N(0, 1), 20 of 100, noise from 4 to nothing at 60 % of the generations. The notebook's last
-    /// step, dividing the weights by their sum, is left out, because a negative sum turns a controller upside down.
+    /// The lab notebook: N(0, 1), 20 of 100, noise that falls from 4 to 0 at 60 % of the generations. Omits the
+    /// notebook's last step, dividing the weights by their sum, because a negative sum turns a controller upside down.
     Lab,
     /// This project's settings: unit vectors, a second look at the best third, and noise scaled for unit vectors.
     Tetrion,
@@ -111,7 +109,7 @@ pub const CEM_PRESETS: [(&str, CemPreset); 4] = [
     ("tetrion", CemPreset::Tetrion),
 ];
 
-/// The distribution that a search draws from, without its mean and noise.
+/// The distribution from which a search draws, without its mean and noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Variance {
@@ -121,21 +119,22 @@ pub enum Variance {
     Full(Vec<Vec<f64>>),
 }
 
-/// The complete state of a search. Its random position is `generation`: every generation has a separate stream.
+/// The complete state of a search. Needs no position in the random numbers, because every generation has a separate
+/// stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CemState {
     /// Seed of all draws.
     pub seed: u64,
-    /// Generations completed.
+    /// Number of completed generations.
     pub generation: u32,
     /// Centre of the distribution.
     pub mean: Vec<f64>,
     /// Shape of the distribution, before noise.
     pub spread: Variance,
-    /// The best-scored candidate so far; of equals the latest generation's.
+    /// The candidate with the best score so far; of equals, the latest generation's.
     pub best: Option<Best>,
-    /// Scores of the whole population, while a second look at part of it is in progress.
+    /// Scores of the whole population, while a second look is in progress.
     pub first_scores: Option<Vec<f64>>,
 }
 
@@ -149,7 +148,7 @@ pub struct Cem {
 /// Statistics of the elite of a generation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EliteStatistics {
-    /// Positions of the elite, best first.
+    /// Positions of the elite among the candidates, best first.
     pub elites: Vec<usize>,
     /// Mean of each column.
     pub mean: Vec<f64>,
@@ -159,7 +158,7 @@ pub struct EliteStatistics {
     pub best: Vec<f64>,
 }
 
-/// The `num_elites` candidates with the largest scores, and their statistics; of equal scores the earlier comes
+/// The `num_elites` candidates with the largest scores, and their statistics. Of equal scores, the earlier one comes
 /// first.
 ///
 /// # Errors
@@ -168,7 +167,7 @@ pub struct EliteStatistics {
 ///
 /// # Panics
 ///
-/// If there are no elites, more elites than candidates, or candidates of different lengths.
+/// If `num_elites` is 0 or exceeds the number of candidates, or candidates have different lengths.
 pub fn elite_statistics(
     candidates: &[Vec<f64>],
     scores: &[f64],
@@ -185,7 +184,7 @@ pub fn elite_statistics(
 }
 
 impl Noise {
-    /// Variance added in generation `generation`, counted from 0.
+    /// Variance of the noise in this generation, counted from 0.
     pub fn variance(self, generation: u32) -> f64 {
         let t = f64::from(generation);
         match self {
@@ -196,7 +195,7 @@ impl Noise {
         }
     }
 
-    /// Noise of this kind with another variance at t = 0; constant noise instead of none.
+    /// Noise of the same kind with another variance at t = 0; constant noise if there was none.
     pub fn with_variance(self, variance: f64) -> Noise {
         match self {
             Self::None | Self::Constant { .. } => Self::Constant { variance },
@@ -219,7 +218,7 @@ impl Noise {
 }
 
 impl CemPreset {
-    /// The settings for a search of `num_generations`.
+    /// The parameters for a search of `num_generations`.
     pub fn config(self, num_generations: u32) -> CemConfig {
         let literature = CemConfig {
             population: 100,
@@ -266,7 +265,7 @@ impl std::str::FromStr for CemPreset {
 }
 
 impl CemConfig {
-    /// Number of candidates that make the next distribution: the elite's share, rounded down, but at least 1.
+    /// Number of candidates in the elite: its share of the population, rounded down, but at least 1.
     pub fn num_elites(&self) -> usize {
         self.share(self.elite_fraction)
     }
@@ -294,11 +293,11 @@ impl CemConfig {
 }
 
 impl Cem {
-    /// A search over vectors of `num_weights`.
+    /// Starts a search over vectors of `num_weights`.
     ///
     /// # Errors
     ///
-    /// The first parameter out of its range.
+    /// The first parameter that is out of its range.
     pub fn new(config: CemConfig, num_weights: u32, seed: u64) -> Result<Self, InvalidParameter> {
         config.check()?;
         super::check_count("num_weights", num_weights as usize, 1..=MAX_POPULATION)?;
@@ -324,11 +323,11 @@ impl Cem {
         Ok(Self { config, state })
     }
 
-    /// Continues the search that `state` was taken from.
+    /// Continues a search from its `state`.
     ///
     /// # Errors
     ///
-    /// The first parameter out of its range, or the first part of `state` that does not belong to `config`.
+    /// The first parameter that is out of its range, or the first part of `state` that does not fit `config`.
     pub fn resume(config: CemConfig, state: CemState) -> Result<Self, InvalidParameter> {
         config.check()?;
         let num_weights = state.mean.len();
@@ -355,7 +354,10 @@ impl Cem {
         super::check_best(state.best.as_ref(), num_weights)?;
         if let Some(scores) = &state.first_scores {
             if config.num_second_looks() == 0 {
-                return Err(super::invalid("state.first_scores", "waits for a second look, there is none"));
+                return Err(super::invalid(
+                    "state.first_scores",
+                    "has scores for a second look, but there is none",
+                ));
             }
             super::check_scores(scores, config.population as usize)
                 .map_err(|error| super::invalid("state.first_scores", format!("does not fit: {error}")))?;
@@ -368,8 +370,8 @@ impl Cem {
         &self.config
     }
 
-    /// Draws the generation's population. Every round draws it again instead of keeping it, because drawing is cheap
-    /// and the state stays small.
+    /// Draws the generation's population. Each round draws it again instead of storing it, because drawing is cheap and
+    /// the state stays small.
     fn population(&self) -> Vec<Vec<f64>> {
         let CemState { seed, generation, mean, spread, .. } = &self.state;
         let noise = self.config.noise.variance(*generation);
@@ -400,7 +402,7 @@ impl Cem {
         (0..self.config.population).map(|_| draw()).collect()
     }
 
-    /// Slots of the current candidates: all of them, or those of the second look, best first.
+    /// Positions of the current candidates: the whole population or, best first, the second look.
     fn slots(&self) -> Vec<usize> {
         match &self.state.first_scores {
             None => (0..self.config.population as usize).collect(),
@@ -470,7 +472,7 @@ impl Optimizer for Cem {
     }
 }
 
-/// The elite's deviations from their mean over the square root of their number.
+/// The elite's deviations from their mean, divided by the square root of their number.
 fn deviations(candidates: &[Vec<f64>], elite: &EliteStatistics) -> Vec<Vec<f64>> {
     let root = (elite.elites.len() as f64).sqrt();
     let deviation = |&slot: &usize| -> Vec<f64> {

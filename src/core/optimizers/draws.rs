@@ -1,23 +1,23 @@
-//! Random numbers for the optimizers: equal bits on every machine.
+//! Random numbers for the optimizers, with equal bits on every machine.
 //!
-//! ChaCha8 (Bernstein 2008, eight rounds), the named generator `ChaCha8Rng` of `rand`. Its key is the seed as eight
-//! little-endian bytes followed by [`DOMAIN`]; the caller chooses the stream number, a separate one per generation;
-//! the block counter starts at 0. The keystream is read as little-endian 64-bit words, one word per draw.
+//! The generator is ChaCha8 (Bernstein 2008, eight rounds), `ChaCha8Rng` of `rand`. Its key is the seed as eight
+//! little-endian bytes followed by [`DOMAIN`]. The caller chooses the stream number, a separate one per generation; the
+//! block counter starts at 0. The keystream is read as little-endian 64-bit words, one word per draw.
 //!
-//! Normals use Marsaglia's polar method (Marsaglia and Bray 1964): square roots are exact everywhere, and the
-//! logarithm, which is not, comes from the `libm` crate on every platform. `rand_distr` is not used because a feature
-//! switched on by another crate would replace that logarithm.
+//! Normals use Marsaglia's polar method (Marsaglia and Bray 1964). Square roots are exact everywhere; the logarithm is
+//! not, so it comes from the `libm` crate on every platform. `rand_distr` is not used, because a feature that another
+//! crate enables would replace that logarithm.
 
 use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 
-/// Keeps these streams apart from any other use of the same seed.
+/// Separates these streams from any other use of the same seed.
 const DOMAIN: &[u8; 24] = b"tetrion optimizer draws.";
 
 /// A stream of draws.
 #[derive(Debug)]
 pub(super) struct Draws {
     words: ChaCha8Rng,
-    /// The second normal of a pair, because the polar method makes two at a time.
+    /// The second normal of a pair, because the polar method produces two at a time.
     spare: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ impl Draws {
         (self.words.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A number in 0..n. The upper word of a product: for n below 2^32 the bias is below 2^-32.
+    /// A number in 0..n, from the upper word of a product: for n below 2^32 the bias is below 2^-32.
     pub(super) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.words.next_u64()) * n as u128) >> 64) as usize
     }

@@ -1,12 +1,12 @@
 //! A genetic algorithm for real numbers: tournament selection, blend crossover, Gaussian mutation, elitism.
 //!
-//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris
-//! player in this way without giving the rates: every number here is a parameter. Unlike that loop, survivors are
-//! scored again in every generation: their games are new, and a lucky score should not live forever.
+//! The loop is the standard one (DEAP's `eaSimple`), after a report that evolved the four weights of its Tetris player
+//! in this way without stating the rates: every number here is a parameter. Unlike in that loop, survivors are scored
+//! again in every generation: their games are new, and a lucky score should not live forever.
 //!
-//! Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of
-//! children, the two tournaments, the coin for a crossover, one blend per weight; then for every weight of either
-//! child, in that order, the coin for a mutation and the step.
+//! Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order. Each pair of children
+//! takes two tournaments, the coin for a crossover, and one blend per weight. Then every weight of either child, in
+//! order, takes the coin for a mutation and its step.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,35 +22,37 @@ use super::{
 pub struct GeneticConfig {
     /// Individuals per generation, at least 2.
     pub individuals: u32,
-    /// Range of the first individuals, uniform in [-`initial_range`, `initial_range`) per weight; above 0.
+    /// Range of the initial weights, uniform in [-`initial_range`, `initial_range`); above 0.
     pub initial_range: f64,
-    /// Individuals drawn (with replacement) for a tournament; the best of them becomes a parent. At least 1.
+    /// Number of individuals drawn (with replacement) for a tournament, whose winner becomes a parent. At least 1.
     pub tournament: u32,
     /// Probability that two parents are crossed rather than copied.
     pub crossover_probability: f64,
-    /// How far a child may lie beyond its parents: 0 keeps it between them (Eshelman and Schaffer's BLX-alpha).
+    /// How far a child may lie outside the range of its parents; 0 keeps it between them (Eshelman and Schaffer's
+    /// BLX-alpha).
     pub blend_alpha: f64,
-    /// Probability that a weight of a child is changed.
+    /// Probability that a weight of a child mutates.
     pub mutation_probability: f64,
     /// Standard deviation of a mutation.
     pub mutation_std: f64,
-    /// Number of best individuals that survive unchanged; below `individuals`.
+    /// Number of best individuals that survive unchanged; less than `individuals`.
     pub keep: u32,
 }
 
-/// The complete state of a search. Its random position is `generation`: every generation has a separate stream.
+/// The complete state of a search. Needs no position in the random numbers, because every generation has a separate
+/// stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneticState {
     /// Seed of all draws.
     pub seed: u64,
-    /// Generations completed.
+    /// Number of completed generations.
     pub generation: u32,
     /// The individuals that wait for their scores.
     pub individuals: Vec<Vec<f64>>,
     /// The best individual of the last completed generation.
     pub incumbent: Option<Vec<f64>>,
-    /// The best-scored individual so far; of equals the latest generation's.
+    /// The individual with the best score so far; of equals, the latest generation's.
     pub best: Option<Best>,
 }
 
@@ -90,11 +92,11 @@ impl GeneticConfig {
 }
 
 impl Genetic {
-    /// A search over vectors of `num_weights`.
+    /// Starts a search over vectors of `num_weights`.
     ///
     /// # Errors
     ///
-    /// The first parameter out of its range.
+    /// The first parameter that is out of its range.
     pub fn new(config: GeneticConfig, num_weights: u32, seed: u64) -> Result<Self, InvalidParameter> {
         config.check()?;
         super::check_count("num_weights", num_weights as usize, 1..=MAX_POPULATION)?;
@@ -107,11 +109,11 @@ impl Genetic {
         Ok(Self { config, state })
     }
 
-    /// Continues the search that `state` was taken from.
+    /// Continues a search from its `state`.
     ///
     /// # Errors
     ///
-    /// The first parameter out of its range, or the first part of `state` that does not belong to `config`.
+    /// The first parameter that is out of its range, or the first part of `state` that does not fit `config`.
     pub fn resume(config: GeneticConfig, state: GeneticState) -> Result<Self, InvalidParameter> {
         config.check()?;
         if state.individuals.len() != config.individuals as usize {
@@ -152,13 +154,13 @@ impl Genetic {
         next
     }
 
-    /// The winner of a tournament. A place in the ranking is drawn for each contender, so the lowest wins.
+    /// The winner of a tournament. Each contender is drawn as a position in the ranking, so the lowest position wins.
     fn parent(&self, ranking: &[usize], draws: &mut Draws) -> usize {
         let place = (0..self.config.tournament).map(|_| draws.below(ranking.len())).min();
         ranking[place.expect("a tournament has contenders")]
     }
 
-    /// Blends the two parents, weight by weight, or leaves them as they are.
+    /// Blends two parents weight by weight, or leaves them unchanged.
     fn cross(&self, [a, b]: &mut [Vec<f64>; 2], draws: &mut Draws) {
         if draws.uniform() >= self.config.crossover_probability {
             return;

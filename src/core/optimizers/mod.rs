@@ -1,8 +1,8 @@
 //! Optimizers: searches for a weight vector that scores well.
 //!
 //! An optimizer proposes weight vectors, and the caller returns their scores: [`Optimizer::ask`], then
-//! [`Optimizer::tell`]. It knows nothing of games, features, seeds of games, networks or files, so the caller may
-//! score candidates in this process, on a cluster, or with a stopwatch and a person.
+//! [`Optimizer::tell`]. It knows nothing of games, features, seeds of games, networks or files. So the caller may score
+//! candidates in this process, on a cluster, or with a stopwatch and a person.
 //!
 //! ```
 //! use tetrion_core::optimizers::{CemPreset, Config};
@@ -21,9 +21,9 @@
 //! # What is promised
 //!
 //! The path of an optimizer is a function of its [`Config`], the number of weights, the seed and the received scores:
-//! equal bytes on every machine. `draws` explains how: a cipher for the random bits, and logarithms from `libm`
-//! instead of the platform. Every generation draws from a separate stream, so there is no random position to save,
-//! and [`Optimizer::ask`] returns equal candidates until the next [`Optimizer::tell`].
+//! equal bytes on every machine. `draws` explains how: a cipher produces the random bits, and logarithms come from
+//! `libm` instead of the platform. Every generation draws from a separate stream, so no position in the random numbers
+//! is saved. [`Optimizer::ask`] returns equal candidates until the next [`Optimizer::tell`].
 //!
 //! A [`State`] is the complete state of an optimizer. It is plain data; JSON text keeps every bit of it, and a
 //! [`resumed`](Config::resume) search continues as if it had never stopped.
@@ -32,8 +32,8 @@
 //!
 //! # Scores
 //!
-//! Larger is better. Of equal scores the first candidate wins, except that [`Best`] is replaced by a later
-//! generation's equal (the lab notebook's rule: as the search moves on, the newer vector is the better guess).
+//! Larger is better. Of equal scores, the first candidate wins, except that an equal of a later generation replaces
+//! [`Best`] (the lab notebook's rule: as the search moves on, the newer vector is the better guess).
 
 pub mod cem;
 mod draws;
@@ -48,8 +48,7 @@ pub use genetic::{Genetic, GeneticConfig, GeneticState};
 pub use network::{Network, NetworkConfig, NetworkState};
 pub use td::{Td, TdConfig, TdState};
 
-/// Largest absolute value of a score, mean, deviation or noise: far beyond any use, but small enough to add up its
-/// squares.
+/// Largest absolute value of a score, mean, deviation or noise: far beyond any use, but small enough to add up squares.
 pub const MAX_MAGNITUDE: f64 = 1e100;
 
 /// Most candidates of a generation, and most weights of a candidate.
@@ -60,40 +59,40 @@ pub trait Optimizer: Send {
     /// The candidates to score next. Repeated calls return equal candidates until their scores arrive.
     fn ask(&self) -> Round;
 
-    /// Takes the scores of the last [`ask`](Self::ask), in its order. `Some` if this completes a generation; `None`
-    /// if the generation continues with a [`Look::Second`].
+    /// Takes the scores of the last [`ask`](Self::ask), in its order. Returns `Some` if this completes a generation,
+    /// and `None` if the generation continues with a [`Look::Second`].
     ///
     /// # Errors
     ///
-    /// A wrong number of scores, or one that is not a number of at most [`MAX_MAGNITUDE`]; then nothing changes.
+    /// If the number of scores is wrong, or a score is not finite or exceeds [`MAX_MAGNITUDE`]. Then nothing changes.
     fn tell(&mut self, scores: &[f64]) -> Result<Option<Generation>, TellError>;
 
-    /// Generations completed so far.
+    /// Number of completed generations.
     fn generation(&self) -> u32;
 
     /// The current result of the search: the mean of a cross-entropy search, the best individual of a genetic
     /// algorithm. `None` before the first generation is complete.
     fn incumbent(&self) -> Option<Vec<f64>>;
 
-    /// The best-scored candidate so far, and its score. With noisy scores it is lucky as much as good: score it again
-    /// before believing it.
+    /// The candidate with the best score so far, and its score. With noisy scores, it is as lucky as it is good: score
+    /// it again before you trust it.
     fn best(&self) -> Option<&Best>;
 
     /// The complete state, from which [`Config::resume`] continues.
     fn state(&self) -> State;
 }
 
-/// Candidates that wait for their scores.
+/// Candidates to score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     /// Number of the generation, counted from 0; equal for both looks.
     pub generation: u32,
-    /// Whether these candidates are new.
+    /// Whether the candidates are scored for the first time.
     pub look: Look,
-    /// One weight vector per candidate, all of one length.
+    /// The candidates' weight vectors, all of equal length.
     pub candidates: Vec<Vec<f64>>,
     /// Position of each candidate in its generation, for callers with separate seeds per position: 0, 1, 2 ... at the
-    /// first look, a selection of them at the second.
+    /// first look, some of these at the second.
     pub slots: Vec<u32>,
 }
 
@@ -103,7 +102,7 @@ pub struct Round {
 pub enum Look {
     /// The whole generation, new.
     First,
-    /// The better part of the generation again. Score it with more games: these scores replace the first ones.
+    /// The better part of the generation again. Score it with more games; these scores replace the first ones.
     Second,
 }
 
@@ -120,16 +119,16 @@ pub struct Generation {
     pub std_score: f64,
     /// The first candidate with the largest score.
     pub best: Vec<f64>,
-    /// Per weight: the mean of the elite of a cross-entropy search, of all individuals of a genetic algorithm.
+    /// Mean of each weight: over the elite of a cross-entropy search, over all individuals of a genetic algorithm.
     pub mean: Vec<f64>,
-    /// Per weight: the standard deviation (divided by n) around `mean`.
+    /// Standard deviation (divided by n) of each weight around `mean`.
     pub std: Vec<f64>,
 }
 
-/// A candidate worth keeping.
+/// The candidate with the best score so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Best {
-    /// The score that the caller gave it.
+    /// Score of the candidate.
     pub score: f64,
     /// Generation of the candidate, counted from 0.
     pub generation: u32,
@@ -137,7 +136,7 @@ pub struct Best {
     pub weights: Vec<f64>,
 }
 
-/// Kind of search with its parameters: a table of a configuration file.
+/// Kind of search, with its parameters: a table in a configuration file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "snake_case")]
 pub enum Config {
@@ -163,8 +162,8 @@ impl Config {
         Self::Cem(preset.config(num_generations))
     }
 
-    /// Whether the search was made for this number of generations: its noise is that of [`CemPreset::Lab`] for
-    /// exactly this many.
+    /// Whether the search was made for this number of generations: its noise is [`CemPreset::Lab`]'s for exactly this
+    /// many.
     pub fn is_made_for(&self, num_generations: u32) -> bool {
         match self {
             Self::Cem(config) => config.noise == CemPreset::Lab.config(num_generations).noise,
@@ -172,11 +171,11 @@ impl Config {
         }
     }
 
-    /// A new search over vectors of `num_weights`.
+    /// Starts a search over vectors of `num_weights`.
     ///
     /// # Errors
     ///
-    /// The first parameter out of its range.
+    /// The first parameter that is out of its range.
     pub fn start(&self, num_weights: u32, seed: u64) -> Result<Box<dyn Optimizer>, InvalidParameter> {
         Ok(match self {
             Self::Cem(config) => Box::new(Cem::new(config.clone(), num_weights, seed)?),
@@ -184,11 +183,11 @@ impl Config {
         })
     }
 
-    /// Continues the search that `state` was taken from.
+    /// Continues a search from its `state`.
     ///
     /// # Errors
     ///
-    /// The first parameter out of its range, or the first part of `state` that does not belong to this configuration.
+    /// The first parameter that is out of its range, or the first part of `state` that does not fit this configuration.
     pub fn resume(&self, state: State) -> Result<Box<dyn Optimizer>, InvalidParameter> {
         match (self, state) {
             (Self::Cem(config), State::Cem(state)) => Ok(Box::new(Cem::resume(config.clone(), state)?)),
@@ -205,31 +204,31 @@ impl Config {
     }
 }
 
-/// A parameter, or a part of a saved state, that no search can run with.
+/// A parameter, or a part of a saved state, that a search cannot use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {reason}")]
 pub struct InvalidParameter {
     /// Name of the parameter in the configuration.
     pub field: &'static str,
-    /// What is wrong with the parameter, including its value.
+    /// The mistake and the parameter's value.
     pub reason: String,
 }
 
-/// Why scores were refused.
+/// The reason why scores are refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TellError {
     /// The number of scores differs from the number of candidates.
     #[error("{got} scores for {expected} candidates")]
     Length {
-        /// Candidates of the round.
+        /// Number of candidates in the round.
         expected: usize,
-        /// Scores given.
+        /// Number of given scores.
         got: usize,
     },
-    /// A score is not a number that can be compared and added up.
+    /// A score that cannot be compared and added up.
     #[error("score {index} is {value}: scores are numbers between -1e100 and 1e100")]
     NotANumber {
-        /// Position among the scores given.
+        /// Index of the score.
         index: usize,
         /// The score.
         value: f64,
@@ -240,7 +239,7 @@ fn invalid(field: &'static str, reason: impl Into<String>) -> InvalidParameter {
     InvalidParameter { field, reason: reason.into() }
 }
 
-/// Refuses `value` unless it lies in `range`; NaN is always refused.
+/// Refuses `value` unless it lies in `range`. Always refuses NaN.
 fn check(
     field: &'static str,
     value: f64,
@@ -263,7 +262,7 @@ fn check_count(
     Err(invalid(field, format!("is {value:?}, not between {:?} and {:?}", range.start(), range.end())))
 }
 
-/// Refuses a saved vector whose length is not `len`, or that contains something other than numbers.
+/// Refuses a saved vector whose length is not `len`, or with values that are not numbers.
 fn check_vector<T: Copy + Into<f64>>(
     field: &'static str,
     values: &[T],
@@ -288,21 +287,21 @@ fn check_scores(scores: &[f64], expected: usize) -> Result<(), TellError> {
     if scores.len() != expected {
         return Err(TellError::Length { expected, got: scores.len() });
     }
-    // A range contains no NaN, which compares with nothing.
+    // A range never contains NaN, because NaN compares with nothing.
     match scores.iter().position(|score| !(-MAX_MAGNITUDE..=MAX_MAGNITUDE).contains(score)) {
         Some(index) => Err(TellError::NotANumber { index, value: scores[index] }),
         None => Ok(()),
     }
 }
 
-/// The positions of `scores`, best first; of equals the earlier first.
+/// The positions of `scores`, best first; of equals, the earlier first.
 fn ranking(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].partial_cmp(&scores[a]).expect("scores were checked")); // stable
     order
 }
 
-/// Mean and standard deviation, both divided by n; added up in the order given.
+/// Mean and standard deviation, both divided by n and added up in the given order.
 fn mean_and_std(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let (mut n, mut sum) = (0.0, 0.0);
     for value in values.clone() {
@@ -317,7 +316,7 @@ fn mean_and_std(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (squares / n).sqrt())
 }
 
-/// The mean of vectors of one length, with each number added up in their order.
+/// The mean of vectors of equal length, added up in their order.
 ///
 /// # Panics
 /// If there is no vector, or if one is longer than the first.

@@ -1,23 +1,23 @@
 //! Temporal-difference learning of a small network: like [`td`](super::td), but the score is a sum over hidden units.
 //!
-//! As in [`td`](super::td), a state is described by numbers (its features) and by entries of tables that it looks up,
-//! and a score means `-ln E[gamma^n]`, n steps before the loss. But an entry is a vector with one number per
-//! hidden unit, and a feature has one weight per unit. A unit adds up its bias, the features times their weights, and
-//! the entries' numbers; a negative sum is multiplied by [`SLOPE`]; and the score is the sum of the units times their
-//! output weights. So it is a multilayer perceptron with one hidden layer whose inputs are features and tables.
+//! As in [`td`](super::td), numbers (its features) and table entries that it looks up describe a state, and a score
+//! means `-ln E[gamma^n]`, n steps before the loss. But an entry is a vector with one number per hidden unit, and a
+//! feature has one weight per unit. A unit adds up its bias, the features times their weights, and the entries'
+//! numbers. A negative sum is multiplied by [`SLOPE`], and the score is the sum of the units times their output
+//! weights. So the network is a multilayer perceptron with one hidden layer whose inputs are features and tables.
 //!
-//! The first unit is special. Its bias, [`STEADY`], keeps its sum positive, and its output weight stays 1, so it
-//! passes on the sum of tables and features; the excess is subtracted at the end. It starts with the weights given by
-//! the caller, such as those of a known controller, and with [`SAFE`], so that every state starts as a fairly safe
-//! one: risks are learned from losses. The other units start with small entries, drawn from the seed.
+//! The first unit is special. Its bias, [`STEADY`], keeps its sum positive, and its output weight stays 1, so it passes
+//! on the sum of tables and features; the excess is subtracted at the end. It starts with the caller's weights, such as
+//! those of a known controller, and with [`SAFE`], so that every state starts as fairly safe: the network learns risks
+//! from losses. The other units start with small entries, drawn from the seed.
 //!
 //! # How it learns
 //!
-//! By the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalized least
-//! mean squares). Features count by their distance from their mean so far, in units of their deviation. The share of
-//! the other units in a correction is [`NetworkConfig::rate_ratio`] times that of the first; biases and output weights
-//! move at three tenths of the pace. Steps fall as 1 / (1 + n / `rate_half_life`)^2 after n updates, so the last values are the
-//! result, and no mean is needed.
+//! It follows the gradient of the score, scaled so that a step of 1 corrects the error of this one state (normalized
+//! least mean squares). Features enter by their distance from their mean so far, in units of their deviation. The other
+//! units' share of a correction is [`NetworkConfig::rate_ratio`] times that of the first; biases and output weights
+//! move at three tenths of the pace. Steps fall as 1 / (1 + n / `rate_half_life`)^2 after n updates, so the last values
+//! are the result, and no averaging is needed.
 //!
 //! Everything is computed in float32 with sums in a defined order, so a run has equal bytes on every machine.
 
@@ -29,29 +29,28 @@ use super::{InvalidParameter, check, check_count, check_vector, invalid};
 
 /// Factor of a negative sum of a unit.
 pub const SLOPE: f32 = 0.01;
-/// Bias of the first unit, larger than any sum of its inputs.
+/// Bias of the first unit, larger in size than any sum of its inputs.
 pub const STEADY: f32 = 30.0;
-/// Score of a state before anything is learned.
+/// Score of a state before any learning.
 pub const SAFE: f32 = 10.0;
 /// Most hidden units.
 pub const MAX_UNITS: u32 = 64;
-/// Units that are added up side by side.
+/// Number of units that are summed in parallel.
 const UNITS: usize = 16;
-/// Units that are added up side by side if fewer are left.
+/// Number of units that are summed in parallel if fewer than [`UNITS`] are left.
 const FEW_UNITS: usize = 4;
-/// Learning rate of biases and output weights relative to other parameters.
+/// Learning rate of biases and output weights, relative to the other parameters.
 const SLOW: f32 = 0.3;
-/// Initial deviation of the entries of units. Their feature weights start at 0, because features have units of any
-/// size.
+/// Initial deviation of the units' entries. Their feature weights start at 0, because features may have any scale.
 const FIRST_DEVIATION: f32 = 0.05;
 /// Initial deviation of the biases.
 const FIRST_BIAS_DEVIATION: f32 = 0.2;
-/// Initial absolute value of the output weights, one half of them negative.
+/// Initial absolute value of the output weights; half of them are negative.
 const FIRST_OUTPUT: f32 = 0.3;
-/// Distance in deviations at which a feature's distance from its mean is clipped.
+/// Largest distance of a feature from its mean, in deviations; larger ones are clipped.
 const FURTHEST: f64 = 4.0;
 
-/// Parameters of the learning.
+/// Parameters of the learner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
@@ -59,11 +58,11 @@ pub struct NetworkConfig {
     pub gamma: f64,
     /// Number of hidden units, including the first.
     pub hidden_units: u32,
-    /// Initial share of an error that one update corrects.
+    /// Share of an error that one update corrects at the start.
     pub table_rate: f64,
-    /// Learning rate of the other units relative to the first.
+    /// Learning rate of hidden units 2..N relative to unit 1.
     pub rate_ratio: f64,
-    /// Updates after which steps are a quarter as large.
+    /// Number of updates after which steps are a quarter as large.
     pub rate_half_life: f64,
 }
 
@@ -73,13 +72,13 @@ impl Default for NetworkConfig {
     }
 }
 
-/// The complete state of the learning.
+/// The complete state of the learner.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkState {
-    /// Scores moved so far.
+    /// Number of updates so far.
     pub updates: u64,
-    /// Weights of features, row-major: features times units.
+    /// Feature weights, row-major: features times units.
     pub weights: Vec<f32>,
     /// Biases of the units.
     pub biases: Vec<f32>,
@@ -93,7 +92,7 @@ pub struct NetworkState {
     pub variances: Vec<f64>,
 }
 
-/// A learning run in progress.
+/// A learner in progress.
 #[derive(Debug, Clone)]
 pub struct Network {
     config: NetworkConfig,
@@ -121,10 +120,10 @@ impl NetworkConfig {
 }
 
 impl Network {
-    /// Starts with these weights of the features in the first unit, and with draws from the seed in the others.
+    /// Starts with these feature weights in the first unit, and with draws from the seed in the others.
     ///
     /// # Errors
-    /// The first parameter out of its range, or a weight that is not a number.
+    /// The first parameter that is out of its range, or a weight that is not a number.
     pub fn new(
         config: NetworkConfig,
         start: &[f64],
@@ -170,7 +169,7 @@ impl Network {
     /// Continues from a state.
     ///
     /// # Errors
-    /// The first parameter out of its range, or the first part of the state that does not match the numbers of
+    /// The first parameter that is out of its range, or the first part of the state that does not match the numbers of
     /// features and entries.
     pub fn resume(
         config: NetworkConfig,
@@ -191,10 +190,10 @@ impl Network {
         Ok(Network { config, state })
     }
 
-    /// The score of a state with these features that looks up these entries.
+    /// The score of a state with these features and these looked-up entries.
     ///
     /// # Panics
-    /// If there is no such entry.
+    /// If an entry does not exist.
     pub fn score(&self, features: &[f32], entries: &[u32]) -> f64 {
         let mut room = [0.0; MAX_UNITS as usize];
         f64::from(self.output(self.add_up(features, entries, &mut room)))
@@ -205,12 +204,12 @@ impl Network {
         target(self.config.gamma, best)
     }
 
-    /// Moves the score of a state towards a target; returns the clipped error.
+    /// Moves the score of a state towards a target. Returns the clipped error.
     ///
     /// # Panics
     /// If the number of features is wrong, or an entry does not exist.
     pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
-        assert_eq!(features.len(), self.state.means.len(), "one feature a weight");
+        assert_eq!(features.len(), self.state.means.len(), "one feature per weight");
         let apart = self.apart(features);
         let mut room = [0.0; MAX_UNITS as usize];
         let sums = self.add_up(features, entries, &mut room);
@@ -221,7 +220,7 @@ impl Network {
         let state = &mut self.state;
         state.updates += 1;
 
-        // How the score changes with the sum of each unit.
+        // Derivatives of the score by the sum of each unit.
         let slopes = sums.iter().zip(&state.outputs);
         let slopes: Vec<f32> =
             slopes.map(|(sum, output)| if *sum > 0.0 { *output } else { *output * SLOPE }).collect();
@@ -250,7 +249,7 @@ impl Network {
             let times = distance / deviation;
             for ((weight, bias), by) in row.iter_mut().zip(&mut state.biases).zip(&moves) {
                 *weight += by * times;
-                // It turns about the mean of its feature.
+                // The unit's response turns about the mean of the feature, so the bias compensates.
                 *bias -= by * times * mean;
             }
         }
@@ -261,8 +260,8 @@ impl Network {
         error
     }
 
-    /// The current result: the parameters of a multilayer perceptron with one hidden layer of leaky units, in the
-    /// order of the protocol, followed by those of its tables.
+    /// The current result: the parameters of a multilayer perceptron with one hidden layer of leaky units, in the order
+    /// of the protocol, followed by those of its tables.
     pub fn parameters(&self) -> Vec<f32> {
         let NetworkState { weights, biases, outputs, entries, .. } = &self.state;
         [weights, biases, outputs, &[-STEADY][..], entries].concat()
@@ -273,7 +272,7 @@ impl Network {
         &self.state
     }
 
-    /// The sums of the units.
+    /// The units' sums.
     fn add_up<'a>(
         &self,
         features: &[f32],
@@ -330,7 +329,7 @@ impl Network {
         units.fold(-STEADY, |score, (sum, output)| score + leaky(*sum) * output)
     }
 
-    /// The distances of features from their means; updates the moments.
+    /// The distances of features from their means. Updates the means and variances.
     fn apart(&mut self, features: &[f32]) -> Vec<Apart> {
         let state = &mut self.state;
         let follow = follow(state.updates + 1);

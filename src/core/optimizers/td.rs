@@ -1,60 +1,60 @@
-//! Temporal-difference learning: the scores of states move towards the values of the states after them.
+//! Temporal-difference learning: the score of a state moves towards the value of the states that follow it.
 //!
-//! A state is described by numbers (its features) and by entries of tables that it looks up. Its score is a constant,
-//! plus the sum of weight times feature, plus the sum of the entries. [`Td`] learns the weights and the entries. It
-//! knows nothing of playfields and pieces: the caller finds the states and their successors.
+//! Numbers (its features) and table entries that it looks up describe a state. Its score is a constant, plus the sum of
+//! weight times feature, plus the sum of the entries. [`Td`] learns the weights and the entries. It knows nothing of
+//! playfields and pieces: the caller finds the states and their successors.
 //!
 //! # Meaning of a score
 //!
-//! The score of a state stands for `-ln E[gamma^n]`, where n is the number of steps until the loss: 0 for a lost
-//! state, and larger for safer states. The expectation itself, which is usually learned, lies near 0 for all states
-//! of a good player, and the differences that decide between two placements vanish in its noise. In the logarithm a
-//! feature multiplies the risk, whatever its size, which is how features of good controllers work.
+//! The score of a state means `-ln E[gamma^n]`, where n is the number of steps until the loss: 0 for a lost state, and
+//! larger for safer states. The expectation itself, which is usually learned, is near 0 for all states of a good
+//! player, and its noise drowns the differences that decide between two placements. In the logarithm a feature
+//! multiplies the risk, whatever its size, which is how features of good controllers work.
 //!
 //! The logarithm of one sample does not estimate the logarithm of a mean. So the caller lists every possible next
-//! event, all equally likely, with the best score that it leaves ([`Td::target`]): the mean is exact, without
+//! event, all equally likely, with the best score that it leaves ([`Td::target`]). The mean is then exact, without
 //! sampling noise.
 //!
 //! # How it learns
 //!
-//! A score moves by a share of its error towards the target, where the error is clipped to [`LARGEST_ERROR`]. Entries
-//! share their part equally. Weights move by a feature's distance from its mean so far, in units of its variance, so
-//! the units of a feature do not matter. Steps fall as 1 / (1 + n / `rate_half_life`) after n updates.
+//! A score moves towards the target by a share of its error, which is clipped to [`LARGEST_ERROR`]. Entries share their
+//! part equally. Weights move by a feature's distance from its mean so far, in units of its variance, so the scale of a
+//! feature does not matter. Steps fall as 1 / (1 + n / `rate_half_life`) after n updates.
 //!
 //! The result is not the current values: [`Td::incumbent`] is a mean over all rounds, in which later ones count more
-//! (polynomial-decay averaging: Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013,
-//! with 3).
+//! (polynomial-decay averaging with exponent 3: Shamir and Zhang, *Stochastic gradient descent for non-smooth
+//! optimization*, 2013).
 
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidParameter, check, check_vector, invalid};
 
-/// Bound at which scores are clipped in a target. No state is that safe, so a larger score is an error that must not
-/// spread.
+/// Largest score in a target; larger ones are clipped. No state is that safe, so a larger score is an error that must
+/// not spread.
 pub const LARGEST_SCORE: f64 = 15.0;
-/// Bound at which errors are clipped.
+/// Largest error; larger ones are clipped.
 pub const LARGEST_ERROR: f64 = 2.0;
 /// Most entries of all tables together.
 pub const MAX_ENTRIES: u32 = 1 << 20;
-/// Means and variances of features follow the states at least this fast.
+/// Slowest rate at which means and variances of features follow the states.
 const SLOWEST_MOMENTS: f64 = 1e-5;
-/// Added to every variance, for features that hardly vary.
+/// Constant added to every variance, for features that hardly vary.
 const LEAST_VARIANCE: f64 = 0.01;
 /// Exponent by which later rounds count more in the mean.
 const LATER_ROUNDS: f64 = 3.0;
 
-/// Parameters of temporal-difference learning.
+/// Parameters of the learner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdConfig {
     /// Discount per step; above 0, below 1.
     pub gamma: f64,
-    /// Initial share of an error that the weights correct in one step, for a state whose distance from the mean is
-    /// average.
+    /// Share of an error that the weights correct in one step at the start, for a state at an average distance from the
+    /// mean.
     pub feature_rate: f64,
-    /// Initial share of an error that the entries correct in one step, for any state.
+    /// Share of an error that the entries correct in one step at the start, for any state.
     pub table_rate: f64,
-    /// Updates after which steps are half as large.
+    /// Number of updates after which steps are half as large.
     pub rate_half_life: f64,
 }
 
@@ -64,15 +64,15 @@ impl Default for TdConfig {
     }
 }
 
-/// The complete state of temporal-difference learning.
+/// The complete state of the learner.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdState {
-    /// Scores moved so far.
+    /// Number of updates so far.
     pub updates: u64,
     /// Number of rounds in the mean.
     pub rounds: u64,
-    /// Constant of every score.
+    /// Constant that is part of every score.
     pub constant: f64,
     /// One weight per feature.
     pub weights: Vec<f64>,
@@ -82,13 +82,13 @@ pub struct TdState {
     pub means: Vec<f64>,
     /// Variances of the features so far.
     pub variances: Vec<f64>,
-    /// The mean of the weights over rounds.
+    /// Mean of the weights over the rounds.
     pub mean_weights: Vec<f64>,
-    /// The mean of the entries over rounds.
+    /// Mean of the entries over the rounds.
     pub mean_entries: Vec<f64>,
 }
 
-/// A temporal-difference learning run in progress.
+/// A learner in progress.
 #[derive(Debug, Clone)]
 pub struct Td {
     config: TdConfig,
@@ -108,7 +108,7 @@ impl Td {
     /// Starts with weights and entries of 0.
     ///
     /// # Errors
-    /// The first parameter out of its range.
+    /// The first parameter that is out of its range.
     pub fn new(config: TdConfig, num_features: u32, num_entries: u32) -> Result<Td, InvalidParameter> {
         config.check()?;
         if num_entries > MAX_ENTRIES {
@@ -130,7 +130,7 @@ impl Td {
     /// Continues from a state.
     ///
     /// # Errors
-    /// The first parameter out of its range, or the first part of the state that does not match the numbers of
+    /// The first parameter that is out of its range, or the first part of the state that does not match the numbers of
     /// features and entries.
     pub fn resume(
         config: TdConfig,
@@ -150,10 +150,10 @@ impl Td {
         Ok(Td { config, state })
     }
 
-    /// The score of a state with these features that looks up these entries.
+    /// The score of a state with these features and these looked-up entries.
     ///
     /// # Panics
-    /// If there is no such entry.
+    /// If an entry does not exist.
     #[inline]
     pub fn score(&self, features: &[f32], entries: &[u32]) -> f64 {
         let mut score = self.state.constant;
@@ -166,18 +166,18 @@ impl Td {
         score
     }
 
-    /// The target score of a state, from the best outcome of each event: the score of a state, or `None` for the
-    /// loss. Events are equally likely; without any, the state counts as lost.
+    /// The target score of a state, from the best outcome of each event: the score of a state, or `None` for the loss.
+    /// Events are equally likely. Without any event, the state counts as lost.
     pub fn target(&self, best: impl IntoIterator<Item = Option<f64>>) -> f64 {
         target(self.config.gamma, best)
     }
 
-    /// Moves the score of a state towards a target; returns the clipped error.
+    /// Moves the score of a state towards a target. Returns the clipped error.
     ///
     /// # Panics
     /// If the number of features is wrong, or an entry does not exist.
     pub fn learn(&mut self, features: &[f32], entries: &[u32], target: f64) -> f64 {
-        assert_eq!(features.len(), self.state.weights.len(), "one feature a weight");
+        assert_eq!(features.len(), self.state.weights.len(), "one feature per weight");
         let error = (target - self.score(features, entries)).clamp(-LARGEST_ERROR, LARGEST_ERROR);
         let TdConfig { feature_rate, table_rate, rate_half_life, .. } = self.config;
         let state = &mut self.state;
@@ -190,12 +190,12 @@ impl Td {
         }
 
         let follow = follow(state.updates);
-        let mut distance = 0.0; // of the features from their means, squared, in variances
+        let mut distance = 0.0; // squared distance of the features from their means, in variances
         for ((feature, mean), variance) in features.iter().zip(&mut state.means).zip(&mut state.variances) {
             let (beside, spread) = observe(*feature, mean, variance, follow);
             distance += beside * beside / spread;
         }
-        // A state far from the others moves by half of the error at most.
+        // A state far from the others moves by at most half of the error.
         let on_average = features.len() as f64 + 1.0;
         let share = feature_rate * step / on_average.max(2.0 * feature_rate * distance);
         state.constant += share;
@@ -222,7 +222,7 @@ impl Td {
         }
     }
 
-    /// The current result: weights and entries, each a mean over the rounds. Excludes the constant, which does not
+    /// The current result: weights and entries, each averaged over the rounds. Excludes the constant, which does not
     /// decide between states.
     pub fn incumbent(&self) -> (&[f64], &[f64]) {
         (&self.state.mean_weights, &self.state.mean_entries)
@@ -245,19 +245,19 @@ pub(super) fn target(gamma: f64, best: impl IntoIterator<Item = Option<f64>>) ->
     -libm::log(gamma * mean)
 }
 
-/// Number of shares of a state's entries: an entry that is looked up n times has n shares, each of which counts n
-/// times in the score.
+/// Number of shares that a state's entries divide: an entry that is looked up n times has n shares, each of which
+/// counts n times in the score.
 pub(super) fn shares(entries: &[u32]) -> usize {
     entries.iter().map(|entry| entries.iter().filter(|other| *other == entry).count()).sum()
 }
 
-/// Weight of the state with this number, counted from 1, in the moments of features.
+/// Weight of the state with this number, from 1, in the means and variances of features.
 pub(super) fn follow(update: u64) -> f64 {
     (1.0 / update as f64).max(SLOWEST_MOMENTS)
 }
 
-/// Adds a feature of a state to its mean and variance. Returns its distance from the new mean, and the variance plus
-/// the constant that is added to each.
+/// Updates a feature's mean and variance with its value in a state. Returns the value's distance from the new mean, and
+/// the variance plus its constant.
 pub(super) fn observe(feature: f32, mean: &mut f64, variance: &mut f64, follow: f64) -> (f64, f64) {
     let beside = f64::from(feature) - *mean;
     *mean += follow * beside;

@@ -1,16 +1,16 @@
-//! Exact values of play on playfields small enough to look at every afterstate.
+//! Exact values of play, on playfields small enough to visit every afterstate.
 //!
-//! The question is how many lines a player clears on average from an afterstate until the game ends, when it sees the
-//! current piece only: for the best player there is, for one that draws its placements, and for any [agent](crate::agents)
-//! whose choice follows from the playfield and the piece. A [`Process`] is the afterstates that such a player can reach
-//! from the empty playfield and the transitions between them; [`Process::solve`] computes the values of all of them, and
-//! how far they can be from the truth.
+//! The question is how many lines a player clears on average from an afterstate until the game ends, if it sees only
+//! the current piece. This room answers it for the best possible player, for one that chooses placements at random, and
+//! for any [agent](crate::agents) whose choice depends only on the playfield and the piece. A [`Process`] contains the
+//! afterstates that such a player can reach from the empty playfield, and the transitions between them.
+//! [`Process::solve`] computes the values of all of them, with bounds on the error.
 //!
-//! This module refuses to know games, seeds and what is drawn: nothing is sampled here. It knows rules through the engine
-//! alone, and agents as others ask them, so that a value belongs to the same player that plays over the network.
+//! This module knows no games, seeds or random draws: it samples nothing. It uses rules only through the engine, and
+//! agents through their public interface. So the values apply to the same players that play over the network.
 //!
-//! The surprising decision: nothing is discounted. Games end with probability 1 under these rules, and where a player went
-//! on for ever no bound would come out: see [`Solution`].
+//! The surprising decision: nothing is discounted. Games end with probability 1 under these rules. For a player that
+//! could go on forever, the method would find no bound: see [`Solution`].
 
 mod process;
 mod solution;

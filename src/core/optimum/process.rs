@@ -10,30 +10,32 @@ use crate::engine::{
     every_placement_always_exists, place, placements,
 };
 
-/// The most cells of a playfield: with 29 and more there are too many afterstates on every width.
+/// Most cells of a playfield. With 29 or more cells, every width has too many afterstates.
 pub const MAX_CELLS: u32 = 28;
 
-/// The most afterstates: with as many, all there is of a process and its values takes about 700 MB. The largest sizes below
-/// are 4 x 7 with 7.1 million and 5 x 5 with 6.4 million; 7 x 4 has more.
+/// Most afterstates. With this many, a process and its values take about 700 MB. The largest sizes below it are 4 x 7
+/// with 7.1 million and 5 x 5 with 6.4 million; 7 x 4 has more.
 pub const MAX_AFTERSTATES: usize = 10_000_000;
 
-/// The playfields of this room.
+/// A playfield in this room.
 type Small = PlayfieldOf<u16, 8>;
 
-/// Why there are no exact values.
+/// The reason why there are no exact values.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OptimumError {
-    /// The rules cannot be played at all.
+    /// The rules are not playable.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// Play by these rules is not solved here.
-    #[error("{field} is {value}, expected {expected}: exact values are of straight drops of uniform pieces")]
+    /// This room cannot solve play under these rules.
+    #[error(
+        "{field} is {value}, expected {expected}: exact values exist only for straight drops of uniform pieces"
+    )]
     Choice {
-        /// Which choice of the rules.
+        /// Field of the rules.
         field: &'static str,
-        /// What it is.
+        /// Value of the field.
         value: &'static str,
-        /// What it must be.
+        /// Required value.
         expected: &'static str,
     },
     /// The playfield has more cells than [`MAX_CELLS`].
@@ -44,7 +46,7 @@ pub enum OptimumError {
         /// Rows.
         height: u8,
     },
-    /// There are more afterstates than was allowed.
+    /// The process has more afterstates than allowed.
     #[error(
         "a playfield of {width} x {height} has more than {limit} afterstates, expected at most that many"
     )]
@@ -53,62 +55,63 @@ pub enum OptimumError {
         width: u8,
         /// Rows.
         height: u8,
-        /// How many were allowed.
+        /// Largest allowed number.
         limit: usize,
     },
-    /// What the agent does with a piece is drawn.
+    /// The agent draws random numbers.
     #[error(
         "the agent draws random numbers, expected one whose choice follows from the playfield and the piece"
     )]
     Draws,
 }
 
-/// The afterstates that can be reached, and the transitions from each of them.
+/// The reachable afterstates, and the transitions from each of them.
 ///
-/// Afterstates are numbered in the order in which they are found, breadth first, pieces and placements in their own order;
-/// the empty playfield is number 0. Placements that end the game are no transitions: under these rules they clear nothing.
+/// Afterstates are numbered in the order in which they are found: breadth first, pieces and placements in ascending
+/// order. The empty playfield is number 0. Placements that end the game are not transitions: under these rules they
+/// clear nothing.
 #[derive(Clone, Debug)]
 pub struct Process {
     rules: Rules,
-    /// The cells of each afterstate.
+    /// Cells of each afterstate.
     pub(super) cells: Vec<u32>,
     numbers: HashMap<u32, u32>,
     pub(super) transitions: Transitions,
-    /// By piece, how many placements there are to choose from, those that end the game included.
+    /// Number of placements of each piece, including those that end the game.
     pub(super) num_placements: [f64; 7],
 }
 
-/// The transitions from each of some afterstates, piece by piece.
+/// The transitions from some afterstates, piece by piece.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transitions {
     outgoing: Vec<Outgoing>,
     all: Vec<Transition>,
 }
 
-/// Where the transitions of an afterstate begin, and how many of them are of each piece.
+/// Index of an afterstate's first transition, and the number of transitions of each piece.
 #[derive(Clone, Copy, Debug)]
 struct Outgoing {
     first: u32,
     counts: [u8; 7],
 }
 
-/// A placement that does not end the game: three bits for its lines, the others for the number of the afterstate.
+/// A placement that does not end the game. Three bits hold its lines, the others the number of the afterstate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transition(u32);
 
 impl Transitions {
-    /// Begins with the transitions of the next afterstate.
+    /// Starts the transitions of the next afterstate.
     pub fn begin(&mut self) {
         self.outgoing.push(Outgoing { first: self.all.len() as u32, counts: [0; 7] });
     }
 
-    /// Adds a transition to the afterstate that was begun last; pieces come in their order.
+    /// Adds a transition to the afterstate that was started last. Pieces must come in ascending order.
     pub fn push(&mut self, piece: usize, step: Transition) {
         self.all.push(step);
         self.outgoing.last_mut().expect("an afterstate was begun").counts[piece] += 1;
     }
 
-    /// How many afterstates were begun.
+    /// Number of afterstates that were started.
     pub fn len(&self) -> usize {
         self.outgoing.len()
     }
@@ -140,11 +143,11 @@ impl Transition {
 }
 
 impl Process {
-    /// Every placement of every piece, up to `limit` afterstates, or [`MAX_AFTERSTATES`] if that is less. `watch` is called
-    /// now and then with how many there are so far.
+    /// Explores every placement of every piece, up to `limit` afterstates, or [`MAX_AFTERSTATES`] if that is less.
+    /// Calls `watch` from time to time with the current number of afterstates.
     ///
     /// # Errors
-    /// Rules or a size that are not solved.
+    /// If the rules or the size cannot be solved.
     pub fn of_every_placement(
         rules: &Rules,
         limit: usize,
@@ -156,18 +159,18 @@ impl Process {
         process.num_placements =
             Tetromino::ALL.map(|piece| f64::from(placements(rules, &empty, piece).len()));
         let all = Tetromino::ALL.map(|piece| placements(rules, &empty, piece).iter().collect::<Vec<_>>());
-        // In straight drops the cells of a playfield hide none of them.
+        // In straight drops, no cells of the playfield block a placement.
         process.explore(limit, watch, |_, piece, chosen| chosen.extend(&all[piece.index()]))?;
         Ok(process)
     }
 
-    /// The one placement of every piece that an agent chooses.
+    /// Explores only the placement that an agent chooses for each piece.
     ///
     /// # Errors
-    /// As [`Process::of_every_placement`]; an agent that draws.
+    /// Like [`Process::of_every_placement`], or if the agent draws random numbers.
     ///
     /// # Panics
-    /// When the agent was made for another width.
+    /// If the agent was made for another width.
     pub fn of_agent(
         rules: &Rules,
         agent: &Agent,
@@ -179,7 +182,7 @@ impl Process {
             return Err(OptimumError::Draws);
         }
         let mut process = Process::new(rules);
-        // It draws nothing of it.
+        // The agent draws nothing from it.
         let mut rng = AgentRng::new(0);
         process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
@@ -203,7 +206,7 @@ impl Process {
         }
     }
 
-    /// Finds the afterstates and their transitions; `choose` lists the placements of a piece.
+    /// Finds the afterstates and their transitions. `choose` lists the placements of a piece.
     fn explore(
         &mut self,
         limit: usize,
@@ -240,7 +243,7 @@ impl Process {
         Ok(())
     }
 
-    /// The number of an afterstate, a new one if it was not seen before.
+    /// The number of an afterstate. Adds the afterstate if it is new.
     fn number(&mut self, cells: u32) -> usize {
         let number = self.numbers.entry(cells).or_insert_with(|| {
             self.cells.push(cells);
@@ -249,12 +252,12 @@ impl Process {
         *number as usize
     }
 
-    /// The rules.
+    /// Rules of the games.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// How many afterstates there are, the empty playfield included.
+    /// Number of afterstates, including the empty playfield.
     pub fn num_afterstates(&self) -> usize {
         self.cells.len()
     }
@@ -264,7 +267,7 @@ impl Process {
         self.cells.iter().map(|&cells| unpacked(&self.rules, cells).resized())
     }
 
-    /// The number of an afterstate; none if it cannot be reached.
+    /// The number of an afterstate; `None` if it cannot be reached.
     pub(super) fn find(&self, afterstate: &Playfield) -> Option<usize> {
         let same_size = (afterstate.width(), afterstate.height()) == (self.rules.width, self.rules.height);
         let number = same_size.then(|| self.numbers.get(&packed(&afterstate.resized())))??;
@@ -272,10 +275,11 @@ impl Process {
     }
 }
 
-/// Checks that play by these rules can be solved.
+/// Checks that play under these rules can be solved.
 fn check(rules: &Rules) -> Result<(), OptimumError> {
     rules.check()?;
-    // Every field, so that a new one is thought of here. Points, numbers of orientations and shown pieces change no lines.
+    // Lists every field, so that a new field is not forgotten here. Points, orientation numbers and shown pieces do not
+    // affect lines.
     let &Rules {
         width,
         height,
@@ -289,7 +293,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         attack_table: _,
         orientations: _,
         preview: _,
-        // Only under a reach that is refused.
+        // Matters only under a reach that is refused.
         rows_above: _,
         rotation_system: _,
         half_turns: _,
@@ -327,7 +331,7 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
     Ok(())
 }
 
-/// The cells, column by column from the left, each from the floor.
+/// The cells as bits, column by column from the left, each from the floor.
 fn packed(playfield: &Small) -> u32 {
     let columns = playfield.columns().iter().rev();
     columns.fold(0, |cells, column| cells << playfield.height() | u32::from(*column))

@@ -1,23 +1,23 @@
-//! The values of a process by value iteration, and how far from the truth they can be.
+//! The values of a process by value iteration, with bounds on their errors.
 
 use super::process::{Process, Transition, Transitions};
 use crate::engine::{Playfield, Rules};
 use crate::pool::Pool;
 
-/// How far the value of the empty playfield may be from the truth, as a share of it.
+/// Largest error of the empty playfield's value, relative to the value.
 const TOLERANCE: f64 = 1e-11;
-/// Afterstates of a part of the work. Sums over all of them are added up part by part.
+/// Number of afterstates per part of the work. Sums over all afterstates are added up part by part.
 const PART: usize = 1 << 14;
-/// The rate at which errors shrink is steady when it changes by less than this from sweep to sweep.
+/// The rate at which errors shrink is steady once it changes by less than this between two sweeps.
 const STEADY: f64 = 1e-3;
-/// Sweeps before the rate is looked at again.
+/// Number of sweeps until the rate is checked again.
 const PAUSE: u32 = 8;
-/// Sweeps over all afterstates before those that the best player reaches are settled.
+/// Number of sweeps over all afterstates before those that the best player reaches are settled.
 const ROUND: u32 = 4;
-/// These are settled when they change by less than this share of what all of them did.
+/// These are settled once they change by less than this share of the last change of all afterstates.
 const SETTLED: f64 = 1e-3;
 
-/// How a player chooses a placement.
+/// The way a player chooses a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The placement with the largest value.
@@ -26,38 +26,40 @@ pub enum Pick {
     Even,
 }
 
-/// How far a solution is.
+/// Progress of a solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolutionProgress {
-    /// Sweeps so far.
+    /// Number of sweeps so far.
     pub number: u32,
-    /// How far the value of the empty playfield can be from the truth, in lines.
+    /// Largest possible error of the empty playfield's value, in lines.
     pub error: f64,
-    /// How far it may be in the end.
+    /// Largest error allowed at the end.
     pub wanted: f64,
 }
 
 /// The expected number of lines from an afterstate to the end of the game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// As computed.
+    /// Computed value.
     pub lines: f64,
-    /// The truth is not below.
+    /// Lower bound on the true value.
     pub low: f64,
-    /// The truth is not above.
+    /// Upper bound on the true value.
     pub high: f64,
 }
 
 /// The values of all afterstates of a process.
 ///
-/// Let T be one step of value iteration: (TV)(s) = the mean over the seven pieces of the largest (or the mean) of
-/// lines + V(s') over the placements, where one that ends the game is worth 0. If |TV - V| is at most d everywhere,
-/// then V is at most d N from the truth, where N(s) bounds the expected number of pieces from s to the end, the last
-/// one included, under any player: T(V + d N) <= V + d N, which repeated gives the truth below V + d N, and the same
-/// from below for the player that picks by V. Every piece but the last adds four cells, a line takes `width` of them, and no
-/// more than (width - 1) height can be left, so N <= 1 + (width (V + d N) + (width - 1) height - cells) / 4, to be
-/// solved for N. A player that never loses would have d >= 4 / width for every V, for which there is no such N. To d is
-/// added what doubles can be off.
+/// Let T be one step of value iteration. (TV)(s) is the mean, over the seven pieces, of the largest (or the mean) of
+/// lines + V(s') over the placements; a placement that ends the game has the value 0. If |TV - V| is at most d
+/// everywhere, then V differs from the truth by at most d N. Here N(s) bounds the expected number of pieces from s to
+/// the end, including the last one, under any player. Proof: T(V + d N) <= V + d N, which by repetition gives an upper
+/// bound of V + d N on the truth, and the same from below for the player that picks by V.
+///
+/// Every piece but the last adds four cells, a line removes `width` cells, and at most (width - 1) height cells can
+/// remain. So N <= 1 + (width (V + d N) + (width - 1) height - cells) / 4, to be solved for N. A player that never
+/// loses would have d >= 4 / width for every V, for which no such N exists. The rounding error of doubles is added to
+/// d.
 #[derive(Clone, Debug)]
 pub struct Solution<'a> {
     process: &'a Process,
@@ -67,12 +69,12 @@ pub struct Solution<'a> {
 }
 
 impl Process {
-    /// The values of a player that picks from these transitions. In a process of an agent every piece has one
-    /// placement, and both picks are the same.
+    /// The values of a player that picks from these transitions. In the process of an agent every piece has one
+    /// placement, so both picks are equal.
     ///
-    /// Every sweep computes all values from those of the sweep before, so that the same bits come out on any number of
-    /// threads. Most of the time goes to afterstates that the best player never reaches, and their values follow soon
-    /// once those of the others are right: so the others are settled after every few sweeps. `watch` is called after
+    /// Every sweep computes all values from those of the previous sweep, so the bits do not depend on the number of
+    /// threads. Most of the time goes to afterstates that the best player never reaches, and their values follow
+    /// quickly once the others are right. So the others are settled after every few sweeps. `watch` is called after
     /// each sweep.
     pub fn solve(&self, pick: Pick, pool: &Pool, mut watch: impl FnMut(SolutionProgress)) -> Solution<'_> {
         let lines = vec![0.0; self.num_afterstates()];
@@ -103,7 +105,7 @@ impl Process {
 
 impl Transitions {
     /// The afterstates of a player that picks the first of the best transitions by these values, and those transitions,
-    /// in numbers of their own.
+    /// numbered separately.
     fn of_best(&self, values: &[f64]) -> (Vec<usize>, Transitions) {
         let (mut numbers, mut transitions) = (vec![0], Transitions::default());
         let mut known = vec![u32::MAX; self.len()];
@@ -126,10 +128,10 @@ impl Transitions {
         (numbers, transitions)
     }
 
-    /// The values of a player without a choice, better than these: until no sweep changes one by more than `enough`.
+    /// Improves the values of a player without a choice, until no sweep changes one by more than `enough`.
     ///
-    /// In the long run all errors shrink at one rate, a little with every sweep. As soon as the rate is steady, what is left
-    /// of them is added at once.
+    /// In the long run, every sweep shrinks all errors by the same small rate. As soon as the rate is steady, the rest
+    /// of the errors is added at once.
     fn settle(&self, pool: &Pool, mut values: Vec<f64>, enough: f64) -> Vec<f64> {
         let mut next = values.clone();
         let (mut last_squares, mut last_rate, mut pause) = (f64::NAN, f64::NAN, PAUSE);
@@ -171,7 +173,7 @@ impl Transitions {
         parts.iter().fold(Swept::default(), |all, (_, part)| all.and(part))
     }
 
-    /// The value of an afterstate, from those of the ones that follow it.
+    /// The value of an afterstate, from the values of its successors.
     fn step(&self, pick: Pick, num_placements: &[f64; 7], values: &[f64], number: usize) -> f64 {
         let mut sum = 0.0;
         for (choices, placements) in self.of(number).zip(num_placements) {
@@ -185,26 +187,26 @@ impl Transitions {
     }
 }
 
-/// What a move is worth by these values.
+/// The value of a transition.
 fn worth(step: Transition, values: &[f64]) -> f64 {
     f64::from(step.lines()) + values[step.to()]
 }
 
-/// What a sweep changed.
+/// Effects of a sweep.
 #[derive(Clone, Copy, Debug, Default)]
 struct Swept {
-    /// At most so much everywhere.
+    /// Largest change of a value.
     change: f64,
-    /// What doubles can be off, at most.
+    /// Largest rounding error of doubles.
     rounding: f64,
-    /// The sum of the squares.
+    /// Sum of the squared changes.
     squares: f64,
 }
 
 impl Swept {
     fn add(&mut self, before: f64, after: f64) {
         let change = after - before;
-        // At most 34 placements and 7 pieces are added up, and each sum is off by half of EPSILON.
+        // At most 34 placements and 7 pieces are added up, and each sum is off by at most half of EPSILON.
         self.rounding = self.rounding.max(32.0 * f64::EPSILON * after);
         self.change = self.change.max(change.abs());
         self.squares += change * change;
@@ -220,22 +222,22 @@ impl Swept {
 }
 
 impl Solution<'_> {
-    /// The value of the empty playfield: lines a game.
+    /// The value of the empty playfield: lines per game.
     pub fn of_game(&self) -> Value {
         self.of_number(0)
     }
 
-    /// The value of an afterstate; none if it cannot be reached.
+    /// The value of an afterstate; `None` if it cannot be reached.
     pub fn of(&self, afterstate: &Playfield) -> Option<Value> {
         self.process.find(afterstate).map(|number| self.of_number(number))
     }
 
-    /// The values as computed, in the order of [`Process::afterstates`].
+    /// The computed values, in the order of [`Process::afterstates`].
     pub fn lines(&self) -> &[f64] {
         &self.lines
     }
 
-    /// Sweeps that it took.
+    /// Number of sweeps.
     pub fn sweeps(&self) -> u32 {
         self.sweeps
     }

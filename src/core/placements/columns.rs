@@ -1,22 +1,22 @@
-//! The columns of a list of placements, and what is written into them. It does not find placements.
+//! The columns of a list of placements, and how to write them. This file does not find placements.
 
 use crate::engine::{
     ActionModel, FallingPiece, HandPaths, MovingPiece, Piece, Placement, Playfield, Rules, Shape,
     SteeredPiece,
 };
 
-/// What to return besides actions, rewards, lines and ends.
+/// Optional columns, in addition to actions, rewards, lines and ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The playfields after each placement.
+    /// The playfield after each placement.
     pub afterstates: bool,
-    /// Where the pieces' anchors come to rest.
+    /// Position of the piece's anchor at rest.
     pub anchors: bool,
-    /// Where the pieces' cells come to rest.
+    /// Positions of the piece's cells at rest.
     pub cells: bool,
-    /// The playfields with the pieces locked, before full rows are cleared.
+    /// The playfield with the locked piece, before full rows are cleared.
     pub preclear_boards: bool,
-    /// The features of the positions themselves.
+    /// Features of the positions.
     pub position_features: bool,
     /// The keys to each placement, under [`Reach::Moves`](crate::engine::Reach::Moves).
     pub keys: bool,
@@ -25,48 +25,49 @@ pub struct Options {
 /// Every placement of some positions: R rows for B positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placements {
-    /// B + 1 numbers, from 0 to R.
+    /// B + 1 indices of rows, from 0 to R.
     pub row_offsets: Vec<u32>,
-    /// The action to step with: in the placement model the placement itself, in the keypress model the next key towards it.
+    /// The action to step with: the placement in the placement model, the next key towards it in the keypress model.
     pub actions: Vec<i32>,
-    /// The numbers of the placements ([`Placement::action`]), in the keypress model too.
+    /// The number of the placement ([`Placement::action`]), also in the keypress model.
     pub placements: Vec<i32>,
     /// R feature vectors of F numbers; empty without a feature set.
     pub features: Vec<f32>,
-    /// The points for the placement.
+    /// Points for the placement.
     pub rewards: Vec<f32>,
-    /// The lines that it clears.
+    /// Lines that the placement clears.
     pub lines: Vec<u8>,
-    /// Whether it ends the game.
+    /// Whether the placement ends the game.
     pub terminated: Vec<bool>,
-    /// R playfields, each row of cells as one little-endian integer from the lowest, of [`bytes_per_cell_row`] bytes; empty
-    /// unless wanted.
+    /// R playfields. Each row of cells is a little-endian integer of [`bytes_per_cell_row`] bytes, from the lowest row
+    /// up. Empty unless wanted.
     pub afterstates: Vec<u8>,
-    /// Row and column of each piece's anchor where it comes to rest: R pairs; empty unless wanted.
+    /// R pairs: row and column of each piece's anchor at rest. Empty unless wanted.
     pub anchors: Vec<i8>,
-    /// Row and column of each piece's cells where they come to rest, by row, then by column: R times as many pairs as a piece of
-    /// the set has at most, four for tetrominoes, -1 for those that it lacks; empty
-    /// unless wanted. Rows may be above the playfield.
+    /// Pairs of row and column of each piece's cells at rest, ordered by row, then by column. Each row has as many
+    /// pairs as the largest piece of the set has cells, four for tetrominoes; pairs for missing cells are -1. Rows may
+    /// be above the playfield. Empty unless wanted.
     pub cells: Vec<i8>,
-    /// R playfields with the piece locked and full rows still there, as [`Placements::afterstates`]; empty unless wanted.
+    /// R playfields with the locked piece and full rows, like [`Placements::afterstates`]. Empty unless wanted.
     pub preclear_boards: Vec<u8>,
-    /// B feature vectors of F numbers; empty unless wanted.
+    /// B feature vectors of F numbers. Empty unless wanted.
     pub position_features: Vec<f32>,
-    /// What each counts as, the number of a [`Spin`](crate::engine::Spin); empty where the rules tell no spins apart.
+    /// Label of the placement, the number of a [`Spin`](crate::engine::Spin); empty if the rules do not distinguish
+    /// spins.
     pub spins: Vec<u8>,
-    /// Whether the current piece is held for it; empty where the rules have no hold.
+    /// Whether the placement holds the current piece; empty if the rules have no hold.
     pub holds: Vec<bool>,
-    /// The lines that it sends; empty where the rules count neither these nor other points for clears.
+    /// Lines that the placement sends; empty if the rules count neither these nor other points for clears.
     pub attacks: Vec<u8>,
-    /// R + 1 numbers, from 0: the keys of row j are `key_offsets[j]..key_offsets[j + 1]`. Empty unless wanted.
+    /// R + 1 indices of keys, from 0: the keys of row j are `key_offsets[j]..key_offsets[j + 1]`. Empty unless wanted.
     pub key_offsets: Vec<u32>,
-    /// The numbers of the fewest [keys](crate::engine::Key) to each placement; none where they are more than
+    /// Numbers of the fewest [keys](crate::engine::Key) to each placement; none if that takes more than
     /// [`MAX_KEYS`](crate::engine::MAX_KEYS).
     pub keys: Vec<u8>,
 }
 
-/// Bytes of a row of cells in [`Placements::afterstates`]: a bit a column, as an integer of two bytes up to width 16 and of
-/// four above.
+/// Bytes of a row of cells in [`Placements::afterstates`]. A row is an integer with one bit per column: two bytes up to
+/// width 16, four above.
 pub const fn bytes_per_cell_row(width: u8) -> usize {
     if width > 16 { 4 } else { 2 }
 }
@@ -112,13 +113,13 @@ impl Placements {
         }
     }
 
-    /// No placements of no positions, with room for `num_rows`.
+    /// An empty list, with room for `num_rows`.
     pub fn empty(num_rows: usize, num_features: usize) -> Placements {
         let features = Vec::with_capacity(num_rows * num_features);
         Placements { features, ..Placements::with_capacity(0, num_rows) }
     }
 
-    /// Adds the placements of further positions, made with the same rules and options.
+    /// Appends the placements of further positions under the same rules and options.
     pub fn append(&mut self, more: &Placements) {
         let rows = self.actions.len() as u32;
         self.row_offsets.extend(more.row_offsets[1..].iter().map(|offset| rows + offset));
@@ -149,7 +150,7 @@ impl Placements {
         }
     }
 
-    /// Writes the wanted columns of where a piece comes to rest.
+    /// Writes the wanted columns about where a piece comes to rest.
     pub(super) fn push_rest(&mut self, options: Options, max_cells: u8, shape: &Shape, row: u8, column: u8) {
         if options.anchors {
             self.anchors.extend([row + shape.anchor_row, column + shape.anchor_column].map(|at| at as i8));
@@ -162,7 +163,7 @@ impl Placements {
         }
     }
 
-    /// No rows yet, but room for them; the first offset is there.
+    /// An empty list with reserved memory. It contains the first offset.
     pub(super) fn with_capacity(num_positions: usize, num_rows: usize) -> Placements {
         let mut row_offsets = Vec::with_capacity(num_positions + 1);
         row_offsets.push(0);

@@ -1,7 +1,7 @@
-//! Every placement of the pieces of many positions, and what each leads to.
+//! Every placement of the pieces of many positions, and its effects.
 //!
-//! The answer is in columns, in compressed rows: those of position i are `row_offsets[i]..row_offsets[i + 1]`, in ascending
-//! order of the action. [`num_rows`] computes their number before the work is done, for callers with little room.
+//! The answer is a table of columns in compressed rows: position i has the rows `row_offsets[i]..row_offsets[i + 1]`,
+//! in ascending action order. [`num_rows`] computes their number in advance, for callers with limited memory.
 
 mod columns;
 
@@ -21,38 +21,38 @@ use crate::features::{FeatureSet, Seen};
 /// A playfield and the pieces that can be placed on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
-    /// The cells.
+    /// Cells of the playfield.
     pub playfield: Playfield,
-    /// The pieces; `None` if the episode has ended, and there is nothing to place.
+    /// Pieces to place; `None` if the episode has ended.
     pub hand: Option<Hand>,
-    /// The clears just made, where the rules ask for them.
+    /// The preceding clears, if the rules need them.
     pub chain: Chain,
-    /// Where keys have moved the piece; `None` if it has just appeared. Placements count from where it appeared all the
-    /// same.
+    /// Position of the piece after keys have moved it; `None` if it has just appeared. Placements start where it
+    /// appeared in either case.
     pub falling: Option<MovingPiece>,
 }
 
-/// How many placements a position has under these rules.
+/// Number of placements of a position under these rules.
 pub fn num_rows(rules: &Rules, position: &Position) -> u32 {
     position.hand.map_or(0, |hand| hand.num_placements(rules, &position.playfield))
 }
 
-/// About how long [`enumerate`] takes for `num_positions`, in nanoseconds of one core.
+/// Rough time of [`enumerate`] for `num_positions`, in nanoseconds on one core.
 ///
-/// On drawings with many places and ways it takes up to twice as long for the keys, in games a tenth.
+/// For keys on drawings with many places and paths, it takes up to twice as long; in games, a tenth.
 pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>, options: Options) -> u64 {
     let (width, height) = (u64::from(rules.width), u64::from(rules.height));
     let num_features = set.map_or(0, FeatureSet::len) as u64;
     let row = match extractor(rules, set) {
-        // Beyond these sizes only half or a quarter as many placements fit into a register.
+        // Beyond these sizes, only half or a quarter as many placements fit into a register.
         Some(_) if width > 16 || height > 28 => 48 + 6 * num_features,
         Some(_) => 16 + 2 * num_features,
         None => 120 + width * height / 4 + set.map_or(0, |set| set.nanoseconds(rules.height)),
     };
     let boards = u64::from(options.afterstates) + u64::from(options.preclear_boards);
     let landing = if options.look_at_landings() { 20 + 2 * height * boards } else { 0 };
-    // A piece has at most 4 * width straight placements, the seven of them have 2.3 * width on average. With spots there are
-    // more on a rough stack, and they must be found.
+    // A piece has at most 4 * width straight placements; the seven tetrominoes have 2.3 * width on average. With spots,
+    // a rough stack has more, and they must be found.
     let placements = if rules.names_spots() { 5 * width } else { 3 * width };
     let search = if rules.names_spots() { 1_000 + 40 * width * height / 16 } else { 0 };
     let searches = u64::from(options.keys) + u64::from(rules.steers());
@@ -61,7 +61,7 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
     num_positions as u64 * pieces * (search + keys + placements * (row + landing))
 }
 
-/// Like [`enumerate_only`], but first checks whether the placements exist.
+/// Rough time of [`enumerate_only`], including the check that the placements exist.
 pub fn nanoseconds_of_one(
     rules: &Rules,
     num_positions: usize,
@@ -72,23 +72,23 @@ pub fn nanoseconds_of_one(
     let boards = u64::from(options.afterstates) + u64::from(options.preclear_boards);
     let row = 150 + width * height / 4 + set.map_or(0, |set| set.nanoseconds(rules.height));
     let search = if rules.names_spots() { 2 * (1_000 + 40 * width * height / 16) } else { 0 };
-    // The search ends where the placement is found: on the way through a third of all places.
+    // The search ends at the placement, on average after a third of all places.
     let keys = (u64::from(options.keys) + u64::from(rules.steers())) * key_search(rules) / 3;
     num_positions as u64 * (row + 2 * height * boards + search + keys)
 }
 
-/// About how long it takes to find the keys to all placements of a piece, in nanoseconds.
+/// Rough time to find the keys to all placements of a piece, in nanoseconds.
 fn key_search(rules: &Rules) -> u64 {
     1_000 + 300 * u64::from(rules.width) * u64::from(rules.visible_rows())
 }
 
 /// Lists every placement of every position.
 ///
-/// The fastest kernel measures the features that kernels know; the numbers are the same on every path.
+/// The fastest kernel measures the features that kernels support; the numbers are equal on every path.
 ///
 /// # Panics
-/// If a playfield or the feature set does not have the size of the rules, or keys are wanted where
-/// [no placement names its spot](Rules::names_spots).
+/// If a playfield or the feature set does not have the size of the rules, or if keys are wanted where [no placement
+/// names its spot](Rules::names_spots).
 pub fn enumerate(
     rules: &Rules,
     positions: &[Position],
@@ -98,10 +98,10 @@ pub fn enumerate(
     enumerate_with(Kernel::best(), rules, positions, set, options)
 }
 
-/// Like [`enumerate`], with this kernel wherever kernels can be used.
+/// Like [`enumerate`], on a given kernel wherever kernels can be used.
 ///
 /// # Panics
-/// As [`enumerate`], and when this machine cannot run the kernel.
+/// Like [`enumerate`], or if this machine does not support the kernel.
 pub fn enumerate_with(
     kernel: Kernel,
     rules: &Rules,
@@ -115,10 +115,10 @@ pub fn enumerate_with(
     }
 }
 
-/// Lists every placement with its features [measured together](Together) with those of others, as far as that can be.
+/// Lists every placement. Measures the features of several placements [together](Together) where possible.
 ///
 /// # Panics
-/// As [`enumerate`], and when this machine cannot run the kernel.
+/// Like [`enumerate`], or if this machine does not support the kernel.
 pub fn enumerate_together(
     kernel: Kernel,
     rules: &Rules,
@@ -130,21 +130,21 @@ pub fn enumerate_together(
     enumerate_hands(rules, positions, set, together.as_ref(), options)
 }
 
-/// The input of the kernels, if they can be used: they look at every column, even if no piece can reach it.
+/// The kernels' extractor, if they can be used: they look at every column, even if no piece can reach it.
 fn extractor(rules: &Rules, set: Option<&FeatureSet>) -> Option<Extractor> {
     Extractor::new(set).filter(|_| is_for_kernels(rules))
 }
 
-/// Whether the kernels list what these rules have: every placement of one tetromino, worth no more than its lines.
+/// Whether the kernels list what these rules have: every placement of one tetromino, with points for its lines only.
 fn is_for_kernels(rules: &Rules) -> bool {
     rules.pieces.is_tetrominoes() && every_choice_always_exists(rules) && !rules.keeps_chain()
 }
 
-/// Lists every placement with the features that a kernel knows.
+/// Lists every placement, with features that a kernel supports.
 ///
 /// # Panics
-/// As [`enumerate`], when this machine cannot run the kernel, or [a choice need not exist](every_choice_always_exists),
-/// or what clears are worth depends on those before.
+/// Like [`enumerate`], or if this machine does not support the kernel, [a choice need not
+/// exist](every_choice_always_exists), or points for clears depend on earlier clears.
 pub fn enumerate_on(
     kernel: Kernel,
     rules: &Rules,
@@ -199,9 +199,9 @@ impl LaneWork for Enumerate<'_> {
     }
 }
 
-/// Writes the wanted columns of the landings of one position, whose rows are known.
+/// Writes the wanted columns of one position's landings, whose rows are known.
 ///
-/// If a landing clears nothing, its afterstate is the position with the piece's cells in it; only the others are played.
+/// If a landing clears nothing, its afterstate is the position plus the piece's cells. Only other landings are played.
 fn append_landings(
     rules: &Rules,
     position: &Position,
@@ -242,10 +242,10 @@ fn append_landings(
     }
 }
 
-/// Lists every placement one landing at a time, by the features' own functions.
+/// Lists every placement by measuring one landing at a time with the features' own functions.
 ///
 /// # Panics
-/// As [`enumerate`].
+/// Like [`enumerate`].
 pub fn enumerate_plainly(
     rules: &Rules,
     positions: &[Position],
@@ -255,7 +255,7 @@ pub fn enumerate_plainly(
     enumerate_hands(rules, positions, set, None, options)
 }
 
-/// Lists every placement of the hands, as [`enumerate_each`] does.
+/// Lists every placement of the hands, like [`enumerate_each`].
 fn enumerate_hands(
     rules: &Rules,
     positions: &[Position],
@@ -269,10 +269,10 @@ fn enumerate_hands(
     })
 }
 
-/// Lists one placement of each position, or none of a position that has no such placement.
+/// Lists one placement per position, or none for a position without such a placement.
 ///
 /// # Panics
-/// As [`enumerate_with`], or if there is not one placement for each position.
+/// Like [`enumerate_with`], or if the numbers of placements and positions differ.
 pub fn enumerate_only(
     kernel: Kernel,
     rules: &Rules,
@@ -290,8 +290,8 @@ pub fn enumerate_only(
     })
 }
 
-/// Lists the placements that `chosen` has for the number of a position, the pieces and the playfield; measured together with a
-/// kernel, if there is one, wherever that can be, else one by one.
+/// Lists the placements that `chosen` returns for the number of a position, its pieces and its playfield. Measures them
+/// together on the kernel, if given, wherever that is possible, and otherwise one by one.
 fn enumerate_each(
     rules: &Rules,
     positions: &[Position],
@@ -340,7 +340,7 @@ fn enumerate_each(
                 }
                 let (landed, is_empty) = match (&landing, &measured) {
                     (Some(landing), _) => (landing.landed(), landing.afterstate.occupied_rows() == 0),
-                    // Nothing else ends a game on such a playfield.
+                    // On such a playfield, nothing else ends a game.
                     (None, Some(Measured { lines, is_empty, .. })) => (
                         Landed { lines: lines[n], sunk: 0, terminal: is_locked_out(rules, row) },
                         is_empty[n],
