@@ -17,8 +17,8 @@ use crate::server::{Tls, Tokens};
 /// The options of `tetrion serve` that control access.
 #[derive(Debug, clap::Args)]
 pub struct AccessArgs {
-    /// TOML file of access tokens, each with a name and its limits. Callers send `authorization: Bearer TOKEN`. The server
-    /// reloads the file when it changes, and on SIGHUP
+    /// TOML file of access tokens, each with a name and its limits. Callers send `authorization: Bearer TOKEN`. The
+    /// server reloads the file when it changes, and on SIGHUP
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
 
@@ -31,8 +31,8 @@ pub struct AccessArgs {
     #[arg(long, value_name = "TOKEN", value_parser = secret())]
     pub token: Option<Secret>,
 
-    /// PEM file with the server's certificate chain. The server reloads it, its key and the client authorities when one of
-    /// them changes, and on SIGHUP
+    /// PEM file with the server's certificate chain. The server reloads it, its key and the client authorities when one
+    /// of them changes, and on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
@@ -49,12 +49,12 @@ pub struct AccessArgs {
     pub insecure: bool,
 }
 
-/// The access options with the contents of their files.
+/// Access options, with the contents of their files.
 #[derive(Debug)]
 pub struct Access {
-    /// The certificates, which follow changes of their files; `None` without TLS.
+    /// Certificates, which follow changes of their files; `None` without TLS.
     tls: Option<FiledTls>,
-    /// The accepted tokens; empty if callers need none.
+    /// Accepted tokens; empty if callers need none.
     pub tokens: Tokens,
     /// The token file and its last text, for reloading.
     file: Option<(PathBuf, String)>,
@@ -64,8 +64,8 @@ impl AccessArgs {
     /// Reads the files.
     ///
     /// # Errors
-    /// Fails if a file cannot be read or used, if options contradict each other, or if the address is reachable from other
-    /// machines and the options don't protect it.
+    /// If a file cannot be read or used, if options contradict each other, or if other machines can reach the address
+    /// and the options do not protect it.
     pub fn open(&self, listen: SocketAddr) -> anyhow::Result<Access> {
         let access = self.read()?;
         self.check(listen, &access)?;
@@ -136,7 +136,7 @@ impl Access {
         self.tls.as_ref().map(|filed| filed.tls.clone())
     }
 
-    /// Starts tasks that follow changes of the token file and the certificates. Returns whether there is such a file.
+    /// Starts tasks that follow changes of the token file and the certificates. Returns whether any such file exists.
     ///
     /// # Errors
     /// If the process cannot listen for SIGHUP.

@@ -1,7 +1,7 @@
 //! Options from flags, the environment and a file.
 //!
 //! Every option can be a flag, an environment variable, or a key in a TOML file, in that order of precedence. The
-//! struct of the subcommand defines the option, and one rule gives the names:
+//! struct of a subcommand defines its options, and one rule derives the names:
 //!
 //! ```text
 //! tetrion serve --drain-timeout 5
@@ -10,11 +10,11 @@
 //!                                                      drain-timeout = 5
 //! ```
 //!
-//! All clients share the options of a connection: `TETRION_SERVER` and the table `[client]` apply to `train`, `evaluate` and
-//! `watch`.
+//! All clients share the options of a connection: `TETRION_SERVER` and the table `[client]` apply to `train`,
+//! `evaluate` and `watch`.
 //!
-//! The surprising decision: the file is read before the flags are parsed, and its values become the defaults of the flags. So a
-//! value from the file passes the same checks as a flag, and `--help` shows it.
+//! The surprising decision: the file is read before the flags are parsed, and its values become the defaults of the
+//! flags. So a value from the file passes the same checks as a flag, and `--help` shows it.
 
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -89,7 +89,7 @@ pub enum Command {
 
 /// Reads the arguments of this process, its environment and its file.
 ///
-/// Ends the process, with code 2 and a message, when a flag or a value is wrong, and with code 0 after `--help`.
+/// If a flag or a value is wrong, ends the process with code 2 and a message; after `--help`, with code 0.
 ///
 /// # Errors
 /// [`UsageError`] if the file cannot be read or has a key that matches no flag.
@@ -97,9 +97,9 @@ pub fn parse(args: Vec<OsString>) -> anyhow::Result<Command> {
     parse_as::<Args>(command(), args).map(|args| args.command)
 }
 
-/// Reads the arguments, the environment and the file of this process for the program that `program` defines.
+/// Like [`parse`], for another program whose command line is `program`.
 ///
-/// Ends the process like [`parse`].
+/// Ends the process in the same cases.
 ///
 /// # Errors
 /// [`UsageError`] if the file cannot be read or has a key that matches no flag.
@@ -116,7 +116,7 @@ pub fn parse_as<P: FromArgMatches>(program: clap::Command, args: Vec<OsString>) 
     let mut command = with_file(program.clone())?;
     let mut matches = matches(&command, &args);
     if let Some(memory) = memory(&matches) {
-        // The limits that follow from it are defaults; the file and the flags override them.
+        // Limits that follow from it are defaults, so the file and the flags override them.
         command = with_file(serve::with_memory(program, memory))?;
         matches = self::matches(&command, &args);
     }
@@ -145,9 +145,9 @@ fn end(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// Readable text for a value that is not a number or is out of range.
+/// An understandable message for a value that is not a number or is out of range.
 ///
-/// clap's own text is `invalid digit found in string`, or a range in Rust syntax.
+/// clap's own message is `invalid digit found in string`, or a range in Rust syntax.
 fn wrong_number(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -181,7 +181,7 @@ pub fn command() -> clap::Command {
     help::with_groups(arranged(Args::command()))
 }
 
-/// A command line whose flags have environment variables and help headings.
+/// Adds environment variables and help headings to the flags of a command line.
 pub fn arranged(program: clap::Command) -> clap::Command {
     help::arranged(with_environment(program))
 }
@@ -196,7 +196,7 @@ fn memory(matches: &clap::ArgMatches) -> Option<u64> {
     (name == "serve").then(|| options.get_one("memory").copied())?
 }
 
-/// The flag for the options file, which a program may lack.
+/// Id of the flag for the options file, which a program may lack.
 const CONFIG: &str = "config";
 
 /// The table of the options that all clients share.
@@ -205,14 +205,14 @@ const CLIENT_TABLE: &str = "client";
 /// Options whose values are never shown.
 const SECRETS: [&str; 1] = ["token"];
 
-/// Whether a token was typed on the command line, where the list of processes shows it.
+/// Whether the command line contains a token, which the list of processes then shows.
 fn is_token_visible(matches: &clap::ArgMatches) -> bool {
     let Some((_, options)) = matches.subcommand() else { return false };
     let is_typed = |id| options.value_source(id) == Some(ValueSource::CommandLine);
     SECRETS.iter().any(|id| options.try_contains_id(id).is_ok() && is_typed(id)) || is_token_visible(options)
 }
 
-/// Finds the path of the options file, which is needed before the flags can be parsed.
+/// Finds the path of the options file, which must be read before the flags are parsed.
 fn config_path(args: &[OsString]) -> Option<PathBuf> {
     let mut args = args.iter().skip(1).take_while(|arg| *arg != "--");
     while let Some(arg) = args.next() {
@@ -226,7 +226,7 @@ fn config_path(args: &[OsString]) -> Option<PathBuf> {
     std::env::var_os("TETRION_CONFIG").map(PathBuf::from)
 }
 
-/// Gives each flag of each subcommand its environment variable, and reads `-1` after a flag as the flag's value.
+/// Gives each flag of each subcommand its environment variable. Also reads `-1` after a flag as the flag's value.
 fn with_environment(command: clap::Command) -> clap::Command {
     let is_file = |arg: &clap::Arg| arg.get_id() == CONFIG;
     let with_variable = |arg: clap::Arg| arg.env("TETRION_CONFIG").hide_env_values(true);
@@ -257,7 +257,7 @@ fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
         let arg = match arg.get_action() {
             // The environment may also say `1` or `yes`.
             ArgAction::SetTrue => arg.value_parser(BoolishValueParser::new()),
-            // A number that the flag refuses gives a clearer error than "there is no flag `-1`".
+            // A flag's error about `-1` as a value is clearer than "there is no flag `-1`".
             _ => arg.allow_negative_numbers(true),
         };
         arg.env(name).hide_env_values(true) // one of them is a token
@@ -265,7 +265,7 @@ fn with_variables(subcommand: clap::Command, prefix: &str) -> clap::Command {
     subcommand.mut_subcommands(|form| with_variables(form, prefix))
 }
 
-/// Makes the values of a TOML text the defaults of the flags.
+/// Makes the values in a TOML text the defaults of the flags.
 fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Command> {
     let file: toml::Table = text.parse().map_err(|error| without_its_lines(&error, text))?;
     for (name, options) in file {
@@ -304,12 +304,12 @@ fn with_file(mut command: clap::Command, text: &str) -> anyhow::Result<clap::Com
     Ok(command)
 }
 
-/// The flags of a subcommand and its own subcommands, such as `train td`.
+/// The flags of a subcommand and of its own subcommands, such as `train td`.
 fn with_forms(subcommand: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
     std::iter::once(subcommand).chain(subcommand.get_subcommands()).flat_map(clap::Command::get_arguments)
 }
 
-/// Makes these values the defaults of a subcommand and its own subcommands, for the flags that they have.
+/// Sets these defaults in a subcommand and in its own subcommands, for the flags that they have.
 fn with_defaults(mut subcommand: clap::Command, defaults: &[(String, Vec<String>)]) -> clap::Command {
     for (id, values) in defaults {
         if !subcommand.get_arguments().any(|arg| arg.get_id().as_str() == id) {
@@ -324,14 +324,14 @@ fn with_defaults(mut subcommand: clap::Command, defaults: &[(String, Vec<String>
     subcommand.mut_subcommands(|form| with_defaults(form, defaults))
 }
 
-/// Line and reason of a TOML error. The error's full text shows the line, which may hold a token.
+/// The line and the reason of a TOML error. The error's full text would quote the line, which may contain a token.
 fn without_its_lines(error: &toml::de::Error, text: &str) -> anyhow::Error {
     let at = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
     anyhow::anyhow!("line {line}: {}", error.message())
 }
 
-/// The value as a user would type it after a flag.
+/// The value in the form that a user would type after a flag.
 fn plain(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),

@@ -1,6 +1,6 @@
-//! `tetrion catalog`: the names that requests take, as JSON or as the Markdown of `docs/catalog.md`.
+//! `tetrion catalog`: the names that requests accept, as JSON or as the Markdown of `docs/catalog.md`.
 //!
-//! The tables in the code are the only source of the page, so it cannot contradict them.
+//! The page is generated from the tables in the code, so it cannot contradict them.
 
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
@@ -80,7 +80,7 @@ pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page.
+/// The page as Markdown.
 pub fn markdown() -> String {
     let mut page = HEAD.to_owned();
     let presets = PRESETS.iter().map(|preset| {
@@ -142,7 +142,7 @@ pub fn markdown() -> String {
     page
 }
 
-/// The tables as an object.
+/// The tables as a JSON object.
 fn json() -> Value {
     let presets = PRESETS.iter().map(|preset| {
         json!({"name": preset.name, "source": preset.source, "rules": to_json(&preset.rules.fields())})
@@ -201,7 +201,7 @@ fn json() -> Value {
     })
 }
 
-/// The values of a field that takes a name; none for other fields.
+/// Values of a field that takes a name; empty for other fields.
 fn choices(field: &RulesField) -> &'static [ChoiceValue] {
     if let FieldKind::Choice { values, .. } = field.kind { values } else { &[] }
 }
@@ -220,7 +220,7 @@ fn list(names: impl Iterator<Item = String>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Appends a section: title, introduction, table.
+/// Appends a section: title, introduction and table.
 fn table<const N: usize>(
     page: &mut String,
     title: &str,

@@ -1,4 +1,4 @@
-//! The options for threads and vector instructions. They change how long games take, and no byte of a result.
+//! The options for threads and vector instructions. They affect the speed of games, and no byte of a result.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 

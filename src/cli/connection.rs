@@ -1,7 +1,7 @@
-//! Connecting to servers: at the given addresses, or inside this process.
+//! Connecting to servers, at given addresses or inside this process.
 //!
-//! A server inside this process listens on a free port of this machine and is called like any other, so evaluations have only
-//! one path.
+//! A server inside this process listens on a free port of this machine and is called like any other, so evaluations
+//! take only one path.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ use crate::input::UsageError;
 use crate::secret::Secret;
 use crate::server::{Server, ServerConfig, TrainingCurve};
 
-/// Ids of the options that all clients share, with one variable and one table: `TETRION_SERVER`, and `server` in `[client]`.
+/// Ids of the options that all clients share. They have common variables, such as `TETRION_SERVER`, and the table
+/// `[client]`.
 pub const CLIENT_FLAGS: [&str; 7] =
     ["server", "token_file", "token", "ca_cert", "client_cert", "client_key", "patience"];
 
@@ -35,7 +36,8 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "FILE", requires = "server")]
     pub token_file: Option<PathBuf>,
 
-    /// Access token for the servers. Other users of the machine can see it; prefer --token-file or the environment variable
+    /// Access token for the servers. Other users of the machine can see it; prefer --token-file or the environment
+    /// variable
     #[arg(long, value_name = "TOKEN", requires = "server", value_parser = secret())]
     pub token: Option<Secret>,
 
@@ -65,7 +67,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a client's certificate and its key; clap requires both or none.
+/// Reads a client's certificate and its key. clap requires both or none.
 pub(super) fn read_identity(
     cert: Option<&Path>,
     key: Option<&Path>,
@@ -98,21 +100,21 @@ impl ConnectionArgs {
     }
 }
 
-/// A client, and the server inside this process if there is one.
+/// A client and, if needed, the server inside this process.
 #[derive(Debug)]
 pub struct Connection {
     /// The client of all servers.
     pub client: Client,
-    /// The server inside this process. It plays the games unless other servers were named.
+    /// Server inside this process, if any. It plays the games unless other servers are named.
     pub own: Option<OwnServer>,
 }
 
 /// A server inside this process.
 #[derive(Debug)]
 pub struct OwnServer {
-    /// The address that the server listens on.
+    /// Address on which the server listens.
     address: String,
-    /// The learning curve that the server's page shows.
+    /// Learning curve on the server's page.
     pub training: TrainingCurve,
     /// Stops the server when the connection is dropped.
     _stop: DropGuard,
@@ -148,7 +150,8 @@ impl Connection {
         Ok(Connection { client, own: Some(own) })
     }
 
-    /// Adds a server inside this process, unless the connection has one. Its page shows the learning curve while other servers play.
+    /// Adds a server inside this process, unless the connection has one. Its page shows the learning curve while other
+    /// servers play the games.
     ///
     /// # Errors
     /// If the server cannot be started.
@@ -175,7 +178,7 @@ impl OwnServer {
         let server = Server::bind(config).await?;
         let address = server.local_addr().to_string();
         let stop = CancellationToken::new();
-        // The server ends with this process; an error of its socket shows in the calls.
+        // The server ends with this process. An error of its socket appears in the calls.
         tokio::spawn(server.run(stop.clone().cancelled_owned()));
         Ok(OwnServer { address, training, _stop: stop.drop_guard() })
     }

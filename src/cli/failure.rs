@@ -1,4 +1,4 @@
-//! How a failed command ends: error message and exit code.
+//! The end of a failed command: its error message and its exit code.
 
 use std::process::ExitCode;
 

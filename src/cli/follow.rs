@@ -1,19 +1,20 @@
-//! Files that a server reads again while it runs: when they change, and on SIGHUP.
+//! Files that a server reads again while it runs: after changes, and on SIGHUP.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// How often the files are read.
+/// Interval between two reads.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Starts a task that reads repeatedly and passes on what differs from `known`.
+/// Starts a task that reads repeatedly and passes on contents that differ from `known`.
 ///
-/// A change takes effect once two reads in a row agree, so that a half-written file is never used. On SIGHUP the current
-/// content takes effect at once, even if it is known. It becomes the new `known` even if it cannot be used.
+/// A change takes effect after two equal reads in a row, so that a half-written file is never used. On SIGHUP the
+/// current content takes effect at once, even if it is known. It becomes the new `known` even if it cannot be used.
 ///
 /// # Errors
+/// If the process cannot listen for SIGHUP.
 /// If the process cannot listen for SIGHUP.
 pub fn follow<T: Clone + PartialEq + Send + 'static>(
     mut known: T,
@@ -29,7 +30,7 @@ pub fn follow<T: Clone + PartialEq + Send + 'static>(
                 () = reload.notified() => true,
                 () = tokio::time::sleep(INTERVAL) => false,
             };
-            // On a blocking thread, because the file's disk may not answer.
+            // On a blocking thread, because the file's disk may not respond.
             let Ok(read) = tokio::task::spawn_blocking(read.clone()).await else { return };
             let is_new = read == seen && read != known;
             seen = read;

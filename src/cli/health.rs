@@ -30,8 +30,8 @@ pub struct HealthArgs {
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
 
-    /// Name in the server's certificate, if it differs from the host, such as for probes of localhost [default: the host of
-    /// --server]
+    /// Name in the server's certificate, if it differs from the host, such as for probes of localhost [default: the
+    /// host of --server]
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
 

@@ -1,7 +1,7 @@
 //! The order of `--help`: subcommands in groups, and a subcommand's flags under headings.
 //!
-//! clap lists subcommands without groups, so this file fills in a help template. Both tables list names; a test finds
-//! subcommands and flags that are missing.
+//! clap cannot group subcommands, so this file fills in a help template. Both tables list names; a test finds missing
+//! subcommands and flags.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
 /// Some flags under a heading.
 struct Heading {
     title: &'static str,
-    /// The only subcommand that uses this row; `None` for all.
+    /// The only subcommand to which this row applies; `None` for all.
     subcommand: Option<&'static str>,
     /// Ids of the flags.
     flags: &'static [&'static str],
@@ -41,7 +41,7 @@ const RULES: &str = "Rules";
 /// Subcommands with fewer flags list them without headings.
 const FEW: usize = 12;
 
-/// The headings. The first row that has a flag applies to it.
+/// The headings. For each flag, the first row that contains it applies.
 const HEADINGS: [Heading; 24] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
@@ -170,7 +170,7 @@ const HEADINGS: [Heading; 24] = [
     Heading::new("Logs and traces", &["log", "log_format", "otlp"]),
 ];
 
-/// The command line with its subcommands in groups and their flags under headings.
+/// Groups the subcommands, and puts their flags under headings.
 pub fn arranged(command: Command) -> Command {
     command.mut_subcommands(|subcommand| {
         let name = subcommand.get_name().to_owned();
@@ -197,7 +197,7 @@ pub fn with_groups(command: Command) -> Command {
     ))
 }
 
-/// Puts the flags of a subcommand and its nested ones, such as `train td`, under headings.
+/// Puts the flags of a subcommand and of its own subcommands, such as `train td`, under headings.
 fn with_headings(command: Command, subcommand: &str) -> Command {
     let command = command.mut_subcommands(|form| with_headings(form, subcommand));
     if command.get_arguments().count() < FEW {

@@ -1,5 +1,5 @@
-//! Ctrl-C for blocking work: a flag that the work checks regularly. Programs that must clean up before they end also watch for
-//! SIGTERM and for SIGHUP, which comes when their terminal window closes.
+//! Ctrl-C for blocking work: a flag that the work checks regularly. Programs that must clean up before they end also
+//! watch for SIGTERM, and for SIGHUP, which comes when their terminal window closes.
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ pub const TERMINATED: u8 = 143;
 /// Exit code of a program whose terminal closed, as shells report SIGHUP.
 pub const HUNG_UP: u8 = 129;
 
-/// The error of work that Ctrl-C stopped.
+/// The error of work that Ctrl-C has stopped.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// A flag that Ctrl-C raises.
+/// A flag that Ctrl-C sets.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicU8>);
 
 impl Interrupt {
-    /// Watches for Ctrl-C from now on. The second one ends the process at once.
+    /// Starts watching for Ctrl-C. The second Ctrl-C ends the process at once.
     ///
     /// # Errors
     /// If the system does not report signals.
@@ -35,7 +35,7 @@ impl Interrupt {
         Interrupt::watch_for(false)
     }
 
-    /// Watches for Ctrl-C, SIGTERM and SIGHUP from now on. The second one ends the process at once.
+    /// Starts watching for Ctrl-C, SIGTERM and SIGHUP. The second one ends the process at once.
     ///
     /// # Errors
     /// If the system does not report signals.
@@ -73,17 +73,17 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// The exit code for the signal that came, if one came.
+    /// Exit code for the received signal, if any.
     pub fn exit_code(&self) -> Option<u8> {
         Some(self.0.load(Ordering::Relaxed)).filter(|code| *code != 0)
     }
 
-    /// Whether Ctrl-C or another watched signal came.
+    /// Whether Ctrl-C or another watched signal has come.
     pub fn is_pressed(&self) -> bool {
         self.exit_code().is_some()
     }
 
-    /// Fails after Ctrl-C, for work that stops at the first error.
+    /// Fails after Ctrl-C, for work that stops at its first error.
     ///
     /// # Errors
     /// [`Interrupted`] after Ctrl-C.
@@ -92,7 +92,7 @@ impl Interrupt {
     }
 }
 
-/// Waits for Ctrl-C, or also for SIGTERM and SIGHUP on systems that have them; returns its exit code.
+/// Waits for Ctrl-C, or also for SIGTERM and SIGHUP on systems that have them. Returns the exit code.
 async fn signal(every_end: bool) -> std::io::Result<u8> {
     #[cfg(unix)]
     if every_end {
@@ -116,7 +116,7 @@ async fn signal(every_end: bool) -> std::io::Result<u8> {
     tokio::signal::ctrl_c().await.map(|()| INTERRUPTED)
 }
 
-/// Whether the process ignores SIGHUP, as under `nohup`. False on systems that don't report it.
+/// Whether the process ignores SIGHUP, as under `nohup`. False on systems that do not report it.
 #[cfg(unix)]
 pub fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

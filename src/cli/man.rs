@@ -1,5 +1,5 @@
-//! `tetrion man`: manual pages for the program and for each subcommand and method, such as `train td`, made from the definition
-//! of `--help`.
+//! `tetrion man`: manual pages for the program and for each subcommand and method, such as `train td`, generated from
+//! the definitions of `--help`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn write_pages(command: &clap::Command, dir: &Path) -> anyhow::Result<()> {
     command.get_subcommands().try_for_each(|subcommand| write_pages(subcommand, dir))
 }
 
-/// Names the environment variable of each option in its help, as `--help` does; clap_mangen leaves them out.
+/// Adds the environment variable of each option to its help, as `--help` does; clap_mangen omits them.
 fn with_variables(command: clap::Command) -> clap::Command {
     command.mut_args(|arg| match (arg.get_env(), arg.get_help()) {
         (Some(variable), Some(help)) => {

@@ -1,7 +1,7 @@
 //! The command line: subcommands, their output, and their files.
 //!
-//! Each subcommand has a file or folder here; code that several subcommands share has its own. Nothing below this layer reads
-//! flags, prints, or names a file.
+//! Each subcommand has a file or folder here; code that several subcommands share has separate files. No layer below
+//! this one reads flags, prints, or names a file.
 
 pub mod args;
 
@@ -44,12 +44,12 @@ pub use failure::fail;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The whole program: reads the arguments, of which the first is the program's name, and does what they ask for.
+/// The whole program. The first argument is its name.
 pub fn main(args: Vec<OsString>) -> ExitCode {
     args::parse(args).and_then(run).unwrap_or_else(|error| fail(&error))
 }
 
-/// Runs a subcommand, and returns the exit code.
+/// Runs a subcommand. Returns the exit code.
 ///
 /// # Errors
 /// The error of the subcommand, with its causes.

@@ -1,7 +1,7 @@
-//! The server's state, for the program that started it, if that asks: systemd does, with `Type=notify`.
+//! Reports the server's state to the program that started it, if it asks for that, as systemd does with `Type=notify`.
 //!
-//! `NOTIFY_SOCKET` names a socket, and each state is one datagram to it. So `systemctl start` waits until the server serves,
-//! and fails if it cannot. There is no reply, and a server whose datagram is lost keeps serving.
+//! `NOTIFY_SOCKET` names a socket, and each state is one datagram to it. So `systemctl start` waits until the server
+//! serves, and fails if it cannot. There is no reply, and a server whose datagram is lost keeps serving.
 //!
 //! The crate sd-notify 0.5 does not support abstract socket names (`@name`), which containers use.
 

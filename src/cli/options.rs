@@ -1,4 +1,4 @@
-//! Shared parts of the options: value parsers, and reading the files that flags name.
+//! Shared parts of the options: value parsers, and functions that read the files named by flags.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -14,12 +14,12 @@ use crate::secret::Secret;
 use crate::server::open_file;
 use crate::wire::limits::{MAX_GAMES, MAX_LOSS_TRIALS, MIN_LOSS_TRIALS};
 
-/// The parser of a secret. It accepts any text that is not empty, so that no error quotes it.
+/// The parser of a secret. It accepts every non-empty text, so that no error quotes one.
 pub fn secret() -> impl TypedValueParser<Value = Secret> {
     NonEmptyStringValueParser::new().map(Secret::from)
 }
 
-/// The parser of a named choice; each value has a line in `--help`.
+/// The parser of a named choice. `--help` shows a line per value.
 pub fn one_of<T: Copy + Send + Sync + 'static>(
     values: &'static [(&'static str, &'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -28,12 +28,12 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
     PossibleValuesParser::new(names).map(value)
 }
 
-/// The parser of a number of games, up to the most of one evaluation.
+/// The parser of a number of games, up to the most per evaluation.
 pub fn games_range() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=MAX_GAMES as i64)
 }
 
-/// The parser of a number of trials for estimating the length of games.
+/// The parser of a number of trials in an estimate of game lengths.
 pub fn loss_trials_range() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(i64::from(MIN_LOSS_TRIALS)..=i64::from(MAX_LOSS_TRIALS))
 }
@@ -53,7 +53,7 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// Largest text file that flags name: options, certificates, tokens.
+/// Largest text file that a flag may name: options, certificates, tokens.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// Reads a text file that a flag names.
@@ -67,10 +67,10 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
 /// Largest file that a server reads at its start or reloads: options, certificates, tokens.
 const MAX_SERVER_FILE_BYTES: u64 = 1 << 20;
 
-/// Reads a text file that a server needs at its start or reloads. Refuses a pipe, because reading it could wait.
+/// Reads a text file that a server needs at its start or reloads. Refuses a pipe, because reading it could block.
 ///
 /// # Errors
-/// With the file's name, if it cannot be read, is no regular file or is longer than a MiB.
+/// With the file's name, if it cannot be read, is not a regular file, or is longer than 1 MiB.
 pub fn read_server_file(path: &Path) -> anyhow::Result<String> {
     let read = || utf8(read_open(open_file(path)?, MAX_SERVER_FILE_BYTES)?);
     read().with_context(|| format!("cannot read {}", path.display()))
@@ -97,7 +97,7 @@ pub fn pem(path: &Path, label: &str, text: String) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Checks that a file can be written, before the work whose result goes there. The file does not change.
+/// Checks in advance that a result can be written to a file. Does not change the file.
 ///
 /// # Errors
 /// With the file's name, if it cannot be written.
@@ -106,7 +106,7 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
-            Ok(_) => Ok(()), // a pipe or a device: its reader would notice if it were opened
+            Ok(_) => Ok(()), // do not open a pipe or a device: its reader would notice
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 File::create_new(path)?;
                 fs::remove_file(path)

@@ -1,19 +1,19 @@
-//! The one place that writes to stdout and stderr.
+//! The only place that writes to stdout and stderr.
 //!
-//! `println!` and `eprintln!` panic when the reader has closed the pipe or the disk is full. A program must not end because a
-//! message is lost, so nothing else in the crate prints: Clippy refuses the macros.
+//! `println!` and `eprintln!` panic if the reader has closed the pipe or the disk is full. A program must not end
+//! because a message is lost, so nothing else in the crate prints: Clippy refuses the macros.
 //!
-//! | stream | carries | when it cannot be written |
+//! | stream | content | if it cannot be written |
 //! | --- | --- | --- |
-//! | stderr | messages, progress, the log of the server | the text is dropped, the work goes on |
+//! | stderr | messages, progress, the log of the server | the text is dropped, the work continues |
 //! | stdout, closed by its reader | results | the program ends silently, with code [`READER_LEFT`] |
-//! | stdout, any other error | results | the program says why and ends with code 1 |
+//! | stdout, any other error | results | the program reports the reason and ends with code 1 |
 //!
 //! `tetrion serve` also continues without its line on stdout.
 //!
-//! Texts come from servers and files too, and terminals obey some characters: an escape sequence sets the title or the
-//! clipboard, and a direction override reorders a line. So this module escapes such characters in everything that it prints
-//! ([`visible`]). Full-screen drawings go through [`super::terminal`] instead.
+//! Texts also come from servers and files, and terminals obey some characters: an escape sequence sets the title or the
+//! clipboard, and a direction override reorders a line. So this module escapes such characters in everything that it
+//! prints ([`visible`]). Full-screen drawings go through [`super::terminal`] instead.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -24,15 +24,15 @@ use anyhow::Context;
 
 use crate::text::escapes::{is_obeyed, visible, without_middle, written_out};
 
-/// Exit code when the reader of stdout has closed it: what shells report for a program that SIGPIPE ended.
+/// Exit code if the reader of stdout has closed it, as shells report a program that SIGPIPE ended.
 pub const READER_LEFT: u8 = 141;
 
-/// The error of writing to a stdout that its reader has closed.
+/// The error of writing to stdout after its reader has closed it.
 #[derive(Debug, thiserror::Error)]
 #[error("the reader of stdout has left")]
 pub struct ReaderLeft;
 
-/// Longest word in a message, in characters; no longer word was typed by a person.
+/// Longest word in a message, in characters; people do not type longer ones.
 const LONGEST_WORD: usize = 1_000;
 /// Longest message, in characters.
 const LONGEST_MESSAGE: usize = 10_000;
@@ -40,7 +40,7 @@ const LONGEST_MESSAGE: usize = 10_000;
 /// Writes a line to stderr, escaped ([`visible`]) and shortened to a readable length.
 pub fn say(line: impl Display) {
     let line = line.to_string();
-    // In one piece, so that lines of several threads do not mix.
+    // In one piece, so that lines from several threads do not mix.
     let _ = io::stderr().write_all(format!("{}\n", shortened(&visible(&line))).as_bytes());
 }
 
@@ -52,7 +52,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     print_drawing(&visible(text))
 }
 
-/// Writes a drawing to stdout, with escape sequences for its colours. It must hold no text of a file or a server.
+/// Writes a drawing to stdout, with escape sequences for its colours. It must not contain text from a file or a server.
 ///
 /// # Errors
 /// If stdout cannot be written.
@@ -64,7 +64,7 @@ pub fn print_drawing(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// The message with its middle and the middles of its longest words left out: a file of the wrong kind may be one single word.
+/// Shortens a message and its longest words in the middle: a file of the wrong kind may be a single word.
 fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= LONGEST_WORD {
         return Cow::Borrowed(message);
@@ -74,7 +74,7 @@ fn shortened(message: &str) -> Cow<'_, str> {
     Cow::Owned(without_middle(&message, LONGEST_MESSAGE).into_owned())
 }
 
-/// A word as a shell command needs it: plain, or in quotes.
+/// A word in the form that a shell command needs: plain, or in quotes.
 ///
 /// ```
 /// use tetrion::cli::output::shell_word;
@@ -95,14 +95,14 @@ pub fn shell_word(word: impl AsRef<OsStr>) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The writer of the log: writes to stderr and never fails.
+/// The log's writer, which writes to stderr and never fails.
 #[derive(Debug)]
 pub struct Log;
 
 impl Write for Log {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let log = String::from_utf8_lossy(text);
-        // The escape character starts the log's own colours; the log already escapes the texts that it quotes.
+        // The log's own colours start with the escape character. The log already escapes the texts that it quotes.
         let log = written_out(&log, |character| is_obeyed(character) && character != '\x1b');
         let _ = io::stderr().write_all(log.as_bytes());
         Ok(text.len())
@@ -113,7 +113,7 @@ impl Write for Log {
     }
 }
 
-/// Whether colours are off: the variable `NO_COLOR` is set and not empty, as <https://no-color.org> defines it.
+/// Whether colours are off because the variable `NO_COLOR` is not empty, as <https://no-color.org> defines it.
 pub fn is_without_colours() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

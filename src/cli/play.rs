@@ -1,8 +1,8 @@
 //! `tetrion play`: a person plays in the terminal, without a server.
 //!
-//! Any preset works. If a step is a placement, the player moves and turns the piece without time pressure and drops it; if a
-//! step is a key, the piece falls in real time. An opponent can play the same pieces, one piece at a time with the player, and
-//! a controller gives hints with its reasons.
+//! Any preset works. If a step is a placement, the player moves and turns the piece without time pressure and drops it.
+//! If a step is a key, the piece falls in real time. An opponent can play the same pieces, alternating with the player,
+//! and a controller gives hints with its reasons.
 
 use std::process::ExitCode;
 
@@ -37,8 +37,8 @@ pub struct PlayArgs {
     #[arg(long, value_name = "NAME", default_value = "dt-10")]
     pub hint: String,
 
-    /// Rows per second that a piece falls, 0 to 100; 0 advances time only with each key [default: 2, or 1 under rules such
-    /// as guideline]
+    /// Rows per second that a piece falls, 0 to 100; 0 advances time only with each key [default: 2, or 1 under rules
+    /// such as guideline]
     #[arg(long, value_name = "N", value_parser = rows_per_second)]
     pub rows_per_second: Option<f64>,
 
@@ -50,7 +50,7 @@ pub struct PlayArgs {
 /// Shows the game until the player leaves, then prints the result.
 ///
 /// # Errors
-/// Fails for an unknown name or rules that cannot be played, without a terminal, or if the recording cannot be written.
+/// If a name is unknown, the rules cannot be played, there is no terminal, or the recording cannot be written.
 pub fn run(args: PlayArgs) -> anyhow::Result<ExitCode> {
     let seed = match args.shown.seed {
         Some(seed) => seed,

@@ -1,7 +1,7 @@
-//! Progress of long work: a moving bar on a terminal, an occasional line elsewhere.
+//! Progress of long work: a moving bar on a terminal, otherwise an occasional line.
 //!
-//! The bar redraws its line many times per second, which works only while the line fits the terminal. So the line is a list of
-//! parts, the most important first, and shows as many as fit.
+//! The bar redraws its line many times per second, which works only if the line fits the terminal. So the line is a
+//! list of parts, the most important first, and shows as many as fit.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::text::escapes::visible;
 use crate::text::fitted;
 use crate::text::numbers::{count, grouped, short, time};
 
-/// Time between two lines where there is no bar.
+/// Time between two lines if there is no bar.
 pub const LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Width of the bar in columns.
 const BAR: usize = 16;
@@ -29,8 +29,8 @@ pub fn terminal_rows() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(24, |(_, height)| height.0.into())
 }
 
-/// The estimated time for the remaining rows of a table, to append to the number of a row. The progress bar shows the time of
-/// the current row.
+/// Estimated time for the remaining rows of a table, as text to append to the number of a row. The progress bar shows
+/// the time of the current row.
 pub fn rows_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String {
     if rows_done == 0 {
         return String::new();
@@ -39,7 +39,7 @@ pub fn rows_left(elapsed: Duration, rows_done: usize, num_rows: usize) -> String
     format!(", about {} left", time(per_row * (num_rows - rows_done) as u32))
 }
 
-/// Progress of some work in words, on stderr. The line disappears from a terminal when this is dropped.
+/// Progress of some work as text, on stderr. The line disappears from a terminal when this value is dropped.
 #[derive(Debug)]
 pub struct WorkProgress {
     label: String,
@@ -82,7 +82,7 @@ impl Drop for WorkProgress {
     }
 }
 
-/// Progress of an evaluation, on stderr. The bar disappears when this is dropped.
+/// Progress of an evaluation, on stderr. The bar disappears when this value is dropped.
 #[derive(Debug)]
 pub struct GamesProgress {
     label: String,
@@ -136,7 +136,7 @@ impl GamesProgress {
     }
 }
 
-/// Speed in words; empty until the server reports pieces, which it does a little after the first games.
+/// Speed as text; empty until the server reports pieces, which it does shortly after the first games.
 pub fn pieces_per_second(progress: EvaluationProgress, seconds: f64) -> String {
     match progress.pieces {
         0 => String::new(),

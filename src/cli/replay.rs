@@ -41,11 +41,11 @@ pub struct ReplayArgs {
     pub json: bool,
 }
 
-/// Replays the recording. The exit code is 1 if the recording differs from its replay. As in `diff`, trouble has another
-/// code: every error is a [`UsageError`].
+/// Replays the recording. The exit code is 1 if the recording differs from its replay. As with `diff`, trouble has
+/// another exit code: every error is a [`UsageError`].
 ///
 /// # Errors
-/// If the file cannot be read, holds no recording or has no such step, or if stdout cannot be written.
+/// If the file cannot be read, contains no recording or no such step, or if stdout cannot be written.
 pub fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     show(args).map_err(|error| match error.is::<ReaderLeft>() {
         true => error,

@@ -1,4 +1,4 @@
-//! The flags for the rules, which every subcommand that plays games shares. The engine's table of fields defines them.
+//! The flags for the rules, shared by all subcommands that play games. The engine's table of fields defines them.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
@@ -23,7 +23,8 @@ const GROUP: &str = "RulesArgs";
 /// Fields that `-h` shows; `--help` shows all.
 const SHORT_HELP: [&str; 2] = ["width", "height"];
 
-/// Id of the flag for a field, such as `garbage_delay_pieces` for `garbage.delay_pieces`. The flag has hyphens: `--garbage-delay-pieces`.
+/// Id of a field's flag, such as `garbage_delay_pieces` for `garbage.delay_pieces`. The flag has hyphens:
+/// `--garbage-delay-pieces`.
 fn id(field: &RulesField) -> String {
     field.name.replace('.', "_")
 }
@@ -93,7 +94,7 @@ fn arg(field: &'static RulesField) -> Arg {
 /// The parser of a field's values. `--help` lists the values of a choice with their meanings.
 fn value_parser(field: &'static RulesField) -> ValueParser {
     let parse = |text: &str| match field.kind {
-        // The error of the command line names the flag and the value.
+        // The command line's error names the flag and the value.
         FieldKind::Numbers { .. } | FieldKind::Flag { .. } => {
             rules::parse(field, text).map_err(|_| format!("expected {}", field.expects()))
         }
@@ -120,7 +121,7 @@ impl RulesArgs {
         ["rules".to_owned()].into_iter().chain(RULES_FIELDS.iter().map(id)).map(clap::Id::from)
     }
 
-    /// The rules as a request names them. Fields without a flag come from `others`.
+    /// The rules as a request contains them. Fields without a flag come from `others`.
     pub fn choice(&self, others: RulesChoice) -> RulesChoice {
         RulesChoice {
             preset: self.rules.clone().unwrap_or(others.preset),
@@ -128,13 +129,14 @@ impl RulesArgs {
         }
     }
 
-    /// The rules of these flags. Fields without a flag come from `noted`, unless the flags name another preset.
+    /// The rules from these flags. Fields without a flag come from `noted`, unless the flags name another preset.
     pub fn completed_by(&self, noted: &RulesNote) -> RulesChoice {
         let is_same = self.rules.as_ref().is_none_or(|preset| *preset == noted.preset);
         self.choice(if is_same { noted.choice() } else { RulesChoice::default() })
     }
 
-    /// The rules as a request names them. They show at least this many next pieces, unless a flag sets the number.
+    /// The rules as a request contains them, with at least this many next pieces shown, unless a flag sets their
+    /// number.
     pub fn choice_that_shows(&self, least: u32, others: RulesChoice) -> RulesChoice {
         let mut choice = self.choice(others);
         if self.changes.get("preview").is_none() {

@@ -1,4 +1,4 @@
-//! The flags for how controllers play: how far they search, and how they value a game-ending placement.
+//! The flags for how controllers play: the depth of their search, and the value of a game-ending placement.
 //!
 //! Every subcommand that lets a controller play has these flags.
 
@@ -9,7 +9,7 @@ use super::options::one_of;
 use crate::agents::{Expectation, PlayChoice, Search, TerminalValue, Terms};
 use crate::engine::MAX_PREVIEW;
 
-/// How controllers play. The controller decides where flags are absent.
+/// The way controllers play. For absent flags, the controller decides.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct SearchArgs {
     /// Number of next pieces to search, 0 to 6, or 0 to 2 in evaluate and train, for linear controllers; 0 turns off a
@@ -49,8 +49,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "DEVIATIONS", requires = "expectation", hide_short_help = true)]
     pub caution: Option<f64>,
 
-    /// Value of a game-ending placement, for linear controllers [default: as in the weights or the controller; avoid for
-    /// plain numbers]
+    /// Value of a game-ending placement, for linear controllers [default: as in the weights or the controller; avoid
+    /// for plain numbers]
     #[arg(long, value_name = "HOW", value_parser = terminal_value())]
     pub terminal_value: Option<TerminalValue>,
 }

@@ -1,4 +1,5 @@
-//! `tetrion serve`: the server as a process. It reads flags, prints one line on stdout, logs to stderr, and handles signals.
+//! `tetrion serve`: the server as a process. It reads flags, prints a line on stdout, logs to stderr, and handles
+//! signals.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -35,8 +36,8 @@ use crate::wire::limits::{
 /// The options of `tetrion serve`.
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// Address to listen on, such as 127.0.0.1:50451, localhost:50451, or 0.0.0.0:50451 for all addresses of the machine;
-    /// port 0 picks a free port
+    /// Address to listen on, such as 127.0.0.1:50451, localhost:50451, or 0.0.0.0:50451 for all addresses of the
+    /// machine; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:50451", value_parser = address)]
     pub listen: SocketAddr,
 
@@ -148,8 +149,8 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub access: AccessArgs,
 
-    /// Origin of web pages that may call the server, such as `https://lab.example`; repeat the flag for several, * allows all
-    /// [default: pages on this machine]
+    /// Origin of web pages that may call the server, such as `https://lab.example`; repeat the flag for several, *
+    /// allows all [default: pages on this machine]
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     pub allow_origin: Vec<String>,
 
@@ -176,7 +177,7 @@ pub struct ServeArgs {
     pub log_format: LogFormat,
 }
 
-/// The definition of the command line, with other defaults for the limits that follow from `--memory`.
+/// The command line's definition, with defaults for the limits that follow from `--memory`.
 pub(super) fn with_memory(command: clap::Command, mib: u64) -> clap::Command {
     let Allotment { sessions, evaluations, requests, answers, max_connections, max_calls, max_evaluations } =
         Allotment::new(mib << 20);
@@ -205,7 +206,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Parses a socket address; the only host name is `localhost`.
+/// Parses a socket address. The only host name that it accepts is `localhost`.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let numbers = match text.split_once(':') {
         Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
@@ -223,7 +224,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if range.contains(&seconds) { Ok(seconds) } else { Err("expected 0 to a million seconds".to_owned()) }
 }
 
-/// Parses a time limit for clients, which must be above zero.
+/// Parses a time limit for clients, at least 0.1 seconds.
 fn timeout(text: &str) -> Result<f64, String> {
     let seconds = seconds(text)?;
     if seconds >= 0.1 { Ok(seconds) } else { Err("expected 0.1 to a million seconds".to_owned()) }
@@ -282,8 +283,8 @@ fn otlp(args: &ServeArgs) -> Result<Option<String>, UsageError> {
     )))
 }
 
-/// Whether the URL has the scheme of a collector, a host, and a valid port if any. The URL parser accepts invalid ports, such
-/// as part of a password with a slash.
+/// Whether the URL has the scheme of a collector, a host and, if it has a port, a valid one. The URL parser accepts
+/// invalid ports, such as part of a password with a slash.
 fn is_collector(url: &axum::http::Uri) -> bool {
     let Some(authority) = url.authority() else { return false };
     let (host, address) = (authority.host(), authority.as_str());
@@ -312,16 +313,17 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let access = args.access.open(args.listen)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(access, &args));
-    // Connections that did not end in time are dropped with their tasks.
+    // Drops the connections that have not ended in time, with their tasks.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// Makes glibc keep the memory of an answer for the next one.
+/// Lets glibc reuse the memory of one answer for the next.
 ///
-/// glibc takes large blocks from the system and returns them when they are freed. An answer of several megabytes would then
-/// page-fault page by page each time, which costs as much as filling it. The threshold grows to the largest block ever freed,
-/// so this frees one before the server starts. The block is never touched and so takes no memory; other allocators ignore this.
+/// glibc takes large blocks from the system and returns them when they are freed. An answer of several megabytes would
+/// then page-fault page by page each time, which costs as much as filling it. The threshold grows to the largest block
+/// ever freed, so this function frees one before the server starts. The block is never touched and so takes no memory.
+/// Other allocators ignore this.
 fn keep_memory_of_answers() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(2 * DEFAULT_RESPONSE_BYTES as usize)));
 }
@@ -397,7 +399,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
     })
 }
 
-/// Warns if the limits add up to more than `--memory`.
+/// Warns if the limits on memory add up to more than `--memory`.
 fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
     let limits = Allotment {
         sessions: config.store.memory,
@@ -414,7 +416,7 @@ fn warn_of_too_much(args: &ServeArgs, config: &ServerConfig) {
     }
 }
 
-/// Logs the limits that follow from `--memory` or that only an operator sees.
+/// Logs the limits that follow from `--memory`, and those that only operators see.
 fn log_limits(store: StoreLimits, evaluations: EvaluationCapacity, network: NetworkLimits) {
     let NetworkLimits { max_connections, max_connections_per_address, max_calls, .. } = network;
     let Deadlines { first_request, request, answer, idle } = network.deadlines;
@@ -456,9 +458,9 @@ fn network(args: &ServeArgs) -> NetworkLimits {
 }
 
 fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
-    // A caller can make h2 warn at every frame, and the warnings would fill the disk. `--log h2=warn` shows them.
+    // A caller can make h2 warn about every frame, and the warnings would fill the disk. `--log h2=warn` shows them.
     let levels = ["h2=error"].into_iter().chain(args.log.split(',').filter(|level| !level.is_empty()));
-    // The filter would read a misspelt level as a module name, and log nothing else.
+    // The filter would take a misspelt level for a module name, and log nothing else.
     let is_level = |level: &str| level.contains('=') || level.parse::<LevelFilter>().is_ok();
     if let Some(level) = args.log.split(',').find(|level| !level.is_empty() && !is_level(level.trim())) {
         return Err(UsageError(format!(
@@ -480,8 +482,8 @@ fn start_log(args: &ServeArgs) -> Result<(), UsageError> {
 
 /// Cancels `stop` on the first signal and `hurry` on the second, and ends the process on the third.
 ///
-/// SIGHUP, which comes when the server's terminal closes, also stops the server, unless the server `reloads` its files on
-/// SIGHUP or was started to ignore it.
+/// SIGHUP comes when the server's terminal closes, and stops the server as well, unless the server `reloads` its files
+/// on SIGHUP or was started to ignore it.
 fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bool) -> std::io::Result<()> {
     #[cfg(unix)]
     let mut signal = {
@@ -519,7 +521,7 @@ fn stop_on_signal(stop: CancellationToken, hurry: CancellationToken, reloads: bo
     Ok(())
 }
 
-/// Reads stdin to its end on a separate thread; tokio's stdin would delay the end of the process.
+/// Waits for the end of stdin on a separate thread; tokio's stdin would delay the end of the process.
 fn stop_on_stdin_eof(stop: CancellationToken) {
     std::thread::spawn(move || {
         let mut ignored = [0; 1024];

@@ -1,5 +1,5 @@
-//! Common to `play` and `watch`: the options for the game, its rules, its palette and its recording; and running it: show the
-//! game, write the recording, print the report.
+//! Code shared by `play` and `watch`: the options for the game, its rules, its palette and its recording. It also runs
+//! the game: shows it, writes the recording, and prints the report.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::players::{Contender, GameSeries};
 use crate::recording::Recording;
 use crate::viewers::{Palette, Program};
 
-/// The options of a game that is shown. A subcommand overrides the help of a flag if it differs.
+/// The options of a game on the screen. Subcommands override the help of a flag that differs.
 #[derive(Debug, clap::Args)]
 pub struct ShownArgs {
     /// Seed for the games, as in `evaluate`
@@ -43,12 +43,12 @@ pub struct ShownArgs {
 }
 
 impl ShownArgs {
-    /// The games of these players under the flags' rules. Fields without a flag come from the first training run among the
-    /// players, unless the flags name another preset. The rules show as many next pieces as the players need, unless a flag
-    /// sets the number.
+    /// The games of these players under the rules of the flags. Fields without a flag come from the first training run
+    /// among the players, unless the flags name another preset. The rules show as many next pieces as the players need,
+    /// unless a flag sets the number.
     ///
     /// # Errors
-    /// [`UsageError`] for rules that cannot be played, or rules of a run that this program does not know.
+    /// [`UsageError`] for rules that cannot be played, or a run's rules that this program does not know.
     pub fn series(
         &self,
         contenders: &[Contender],
@@ -68,11 +68,11 @@ impl ShownArgs {
         Palette::wanted(self.palette, is_without_colours())
     }
 
-    /// Shows games until the user leaves, then writes the recording, then prints the report. The recording is written even if
+    /// Shows games until the user leaves, then writes the recording and prints the report. Writes the recording even if
     /// the terminal has closed.
     ///
     /// # Errors
-    /// Fails without a terminal, or if a file cannot be written.
+    /// If there is no terminal, or a file cannot be written.
     pub fn show<P: Program>(
         &self,
         program: &mut P,

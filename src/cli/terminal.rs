@@ -1,7 +1,7 @@
-//! Owner of the terminal: opens a screen, reads keys, and restores the terminal however the program ends.
+//! The owner of the terminal: opens a screen, reads keys, and restores the terminal however the program ends.
 //!
-//! Only one thing may write to a terminal at a time, so nothing logs or shows progress meanwhile. Texts of servers and files
-//! may be on the screen; this file, and no other, removes characters that a terminal would obey.
+//! Only one thread may write to a terminal at a time, so nothing logs or shows progress in the meantime. Texts from
+//! servers and files may be on the screen. Only this file removes the characters that a terminal would obey.
 
 use std::io::{self, IsTerminal, stdin, stdout};
 use std::ops::ControlFlow;
@@ -24,24 +24,24 @@ use crate::viewers::Program;
 
 /// Time between two frames, unless a key is pressed.
 const FRAME: Duration = Duration::from_millis(33);
-/// Largest screen in columns and rows; a larger terminal shows it in its corner. Some terminals report 65,535 of each, which
-/// would take hundreds of gigabytes.
+/// Largest screen in columns and rows; a larger terminal shows it in its corner. Some terminals report 65,535 of both,
+/// which would take hundreds of gigabytes.
 const MAX_SIZE: (u16, u16) = (1_000, 500);
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// A key of the program.
+    /// By a key of the program.
     Quit,
-    /// Ctrl-C, SIGTERM or SIGHUP, with its exit code.
+    /// By Ctrl-C, SIGTERM or SIGHUP, with the exit code.
     Interrupted(u8),
 }
 
 impl Exit {
-    /// The exit code, after the report was printed or failed to print.
+    /// The exit code, given the outcome of printing the report.
     ///
     /// # Errors
-    /// If the report could not be printed; a signal's exit code comes first, because the terminal may be gone.
+    /// If the report could not be printed. A signal's exit code takes precedence, because the terminal may be gone.
     pub fn exit_code(self, printed: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         match self {
             Exit::Quit => printed.map(|()| ExitCode::SUCCESS),
@@ -65,8 +65,8 @@ pub fn check() -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Runs a program until it ends, on a terminal that [`check`] accepted. A panic also restores the terminal before it is
-/// reported.
+/// Runs a program until it ends, on a terminal that [`check`] has accepted. Restores the terminal even after a panic,
+/// before the panic is reported.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
@@ -107,12 +107,12 @@ fn read_keys(program: &mut impl Program, interrupt: &Interrupt) -> anyhow::Resul
     })
 }
 
-/// Ctrl-C arrives as a key, because the terminal is in raw mode.
+/// In raw mode, Ctrl-C arrives as a key.
 fn is_interrupt(key: &KeyEvent) -> bool {
     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// An alternate screen, which closes when this is dropped.
+/// An alternate screen, closed when this value is dropped.
 struct Screen {
     terminal: DefaultTerminal,
     /// Area to draw on.
@@ -121,7 +121,7 @@ struct Screen {
 
 impl Screen {
     fn open() -> anyhow::Result<Screen> {
-        // The palette has obeyed NO_COLOR, unless a flag overrides it.
+        // The palette has already obeyed NO_COLOR, unless a flag overrides it.
         force_color_output(true);
         let area = Rect::ZERO;
         let open = || -> io::Result<Screen> {
@@ -165,7 +165,7 @@ fn remove_obeyed_characters(buffer: &mut Buffer) {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // Nothing can be done if the terminal is gone.
+        // If the terminal is gone, nothing can be done.
         let _ = ratatui::try_restore();
     }
 }

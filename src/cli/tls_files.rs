@@ -73,7 +73,7 @@ impl TlsPaths {
         }
     }
 
-    /// Loads the files. If one cannot be used, the previous certificates stay.
+    /// Loads the files. If one of them cannot be used, the previous certificates stay.
     fn take_up(&self, tls: &Tls, files: &Result<TlsFiles, String>) {
         let files = files.as_ref().map_err(Clone::clone);
         let replaced =
@@ -86,8 +86,8 @@ impl TlsPaths {
 }
 
 impl FiledTls {
-    /// Starts a task that follows changes of the files. It replaces all of them together, because a new certificate may need a
-    /// new key.
+    /// Starts a task that follows changes of the files. It replaces all certificates together, because a new
+    /// certificate may need a new key.
     ///
     /// # Errors
     /// If the process cannot listen for SIGHUP.

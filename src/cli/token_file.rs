@@ -14,7 +14,7 @@ use crate::server::{Replaced, TokenFile, Tokens};
 /// Reads a client's token from a file with one line.
 ///
 /// # Errors
-/// With the file's name, if it cannot be read, or its text cannot be sent as a token.
+/// With the file's name, if the file cannot be read or its text is not a valid token.
 pub fn read_token(path: &Path) -> anyhow::Result<Secret> {
     token(path, &read_text(path)?)
 }
@@ -38,7 +38,7 @@ fn token(path: &Path, text: &str) -> anyhow::Result<Secret> {
     Ok(secret)
 }
 
-/// Reads a table of tokens; also returns the text of the file.
+/// Reads a table of tokens. Also returns the text of the file.
 ///
 /// # Errors
 /// With the file's name and the line, if it cannot be read or used.
@@ -67,8 +67,8 @@ pub fn exposure(path: &Path) -> Option<String> {
     None
 }
 
-/// Starts a task that follows changes of the file from this text. If a new text cannot be used, the task logs it, and the
-/// previous tokens stay.
+/// Starts a task that follows changes of the file, from this text on. If a new text cannot be used, the task logs that,
+/// and the previous tokens stay.
 ///
 /// # Errors
 /// If the process cannot listen for SIGHUP.

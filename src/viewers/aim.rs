@@ -1,25 +1,27 @@
-//! The placement that a player aims at when a step is a placement: moved and turned freely, then dropped.
+//! The placement at which a player aims if a step is a placement: the piece moves and turns freely, then drops.
 //!
 //! `clients/typescript/page/aim.ts` does the same for the page at `/`.
 
 use crate::engine::{OrientationTable, Piece, Placement, PlacementSet, Rules, Spin, Spot, placements};
 use crate::recording::{Course, SceneCells};
 
-/// A piece that the player aims.
+/// A piece that the player is aiming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     piece: Piece,
-    /// Whether the current piece goes to hold for it.
+    /// Whether the placement holds the current piece.
     hold: bool,
     orientation: u8,
-    /// Twice the column of the piece's middle, which a turn keeps.
+    /// Twice the column of the piece's middle; turning keeps it.
     middle: i16,
-    /// Index among the placements in this column: the highest first, and of equal cells the most valuable first.
+    /// Index among the placements in this column, from the highest down. Of equal cells, the most valuable placement
+    /// comes first.
     depth: usize,
 }
 
 impl Aim {
-    /// The current piece where it appears, turned if necessary to an orientation with a placement; `None` if the game is over.
+    /// The current piece where it appears, turned if necessary to an orientation with a placement. `None` if the game
+    /// is over.
     pub fn new(course: &Course) -> Option<Aim> {
         Aim::of(course, course.piece()?, false)
     }
@@ -32,12 +34,12 @@ impl Aim {
         Some(Aim { piece, hold, orientation, middle: middle(column, shape.width), depth: 0 })
     }
 
-    /// The piece.
+    /// The piece to place.
     pub fn piece(&self) -> Piece {
         self.piece
     }
 
-    /// Holds the current piece and takes the other, or takes it back; returns whether that is possible.
+    /// Holds the current piece and takes the other one, or reverses that. Returns whether this is possible.
     pub fn swap(&mut self, course: &Course) -> bool {
         let Some(hand) = course.hand() else { return false };
         let other = hand.other_on(course.rules(), course.playfield());
@@ -47,7 +49,7 @@ impl Aim {
         swapped.is_some()
     }
 
-    /// The aimed placement, or the nearest that exists.
+    /// The placement that is aimed at, or the nearest existing one.
     pub fn placement(&self, course: &Course) -> Placement {
         let of_column = self.of_column(course);
         of_column[self.depth.min(of_column.len() - 1)].holding(self.hold)
@@ -81,7 +83,7 @@ impl Aim {
         shape.cells_at(rules.visible_rows().saturating_sub(shape.height), placement.column)
     }
 
-    /// Moves the piece sideways to the next column with a placement, if there is one.
+    /// Moves the piece sideways to the next column with a placement, if any.
     pub fn shift(&mut self, course: &Course, to_the_right: bool) {
         let Placement { orientation, column, .. } = self.placement(course);
         let rules = course.rules();
@@ -97,7 +99,7 @@ impl Aim {
         self.middle = middle(next.unwrap_or(column), shape.width);
     }
 
-    /// Turns the piece by a quarter, or further to an orientation with a placement.
+    /// Turns the piece by a quarter, or further, to an orientation with a placement.
     pub fn turn(&mut self, course: &Course, clockwise: bool) {
         let all = placements(course.rules(), course.playfield(), self.piece);
         self.depth = 0;
@@ -109,7 +111,7 @@ impl Aim {
         }
     }
 
-    /// Goes to the next placement in the column, below obstacles; from the last back to the first.
+    /// Selects the next placement down in the column, below obstacles. After the last comes the first.
     pub fn deepen(&mut self, course: &Course) {
         self.depth = (self.depth + 1) % self.of_column(course).len();
     }
@@ -129,7 +131,7 @@ fn turned(rules: &Rules, piece: Piece, orientation: u8, clockwise: bool) -> u8 {
     if num_orientations < 4 {
         return (orientation + 1) % num_orientations;
     }
-    // In the order of clockwise quarter turns.
+    // The orientations in the order of clockwise quarter turns.
     let order: [u8; 4] = match rules.orientations {
         OrientationTable::Guideline => [0, 1, 2, 3],
         OrientationTable::Lab => [0, 1, 3, 2],

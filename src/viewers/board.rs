@@ -1,6 +1,6 @@
 //! A playfield on the screen, in a frame.
 //!
-//! Cells are square: two columns of a line each, or, if the screen is too low for that, half a line of one column.
+//! Cells are square: two columns of one line each or, on a screen that is too low for that, one column of half a line.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -47,7 +47,7 @@ pub struct Board<'a> {
 }
 
 impl Board<'_> {
-    /// Content of a cell; row 0 is the lowest.
+    /// Content of a cell. Row 0 is the lowest.
     fn cell(&self, row: u8, column: u8) -> ScreenCell {
         let is_of = |cells: &[(u8, u8)]| cells.contains(&(row, column));
         let scene = self.scene;
@@ -96,7 +96,7 @@ impl Widget for Board<'_> {
                 buffer.set_string(inner.x + x, inner.y + y, text, style);
             }
         }
-        // Waiting garbage is a bar on the frame, as high as its lines.
+        // Waiting garbage appears as a bar on the frame, as high as its number of lines.
         let waiting: u16 = self.scene.garbage.iter().map(|&lines| u16::from(lines)).sum();
         let bar = match self.cells {
             CellSize::Wide => waiting,

@@ -1,4 +1,5 @@
-//! Past frames of a session, which a viewer can go back to, and the state of the call. This file knows no network and no clock.
+//! Past frames of a session, to which a viewer can go back, and the state of the call. This file knows no network and
+//! no clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -23,13 +24,13 @@ pub enum Link {
     /// Frames arrive.
     #[default]
     Up,
-    /// The server is lost, for this reason; the call is retried.
+    /// The server is lost, for this reason. The call is retried.
     Down(String),
     /// The call has ended, for this reason.
     Over(String),
 }
 
-/// The newest frames that fit into memory, numbered from 0 since the first.
+/// The newest frames that fit into memory, numbered from 0 since the first frame.
 #[derive(Debug)]
 pub struct FrameHistory {
     frames: VecDeque<TimedFrame>,
@@ -47,14 +48,14 @@ impl FrameHistory {
         FrameHistory::within(frame, MAX_BYTES)
     }
 
-    /// Starts with the first frame and this much memory in bytes; the newest frame stays whatever its size.
+    /// Starts with the first frame and a limit on memory, in bytes. The newest frame stays whatever its size.
     pub fn within(frame: WatchedFrame, max_bytes: usize) -> FrameHistory {
         let bytes = size(&frame);
         let frames = VecDeque::from([TimedFrame { at: Duration::ZERO, frame }]);
         FrameHistory { frames, oldest: 0, bytes, max_bytes, link: Link::Up }
     }
 
-    /// Adds a frame that arrived at this time after the first. A frame equal to the last is dropped.
+    /// Adds a frame that arrived at this time after the first. Drops a frame that equals the last.
     pub fn push(&mut self, at: Duration, frame: WatchedFrame) {
         self.link = Link::Up;
         if self.frames.back().is_some_and(|last| last.frame == frame) {
@@ -80,7 +81,7 @@ impl FrameHistory {
         self.oldest + self.frames.len() as u64 - 1
     }
 
-    /// The frame with this number, or else the oldest or the newest.
+    /// The frame with this number, or the nearest one in memory.
     pub fn get(&self, number: u64) -> &TimedFrame {
         let number = number.clamp(self.oldest, self.newest());
         &self.frames[(number - self.oldest) as usize]

@@ -1,11 +1,11 @@
-//! Terminal screens and their keys: a game to play, games to watch, a session of a server.
+//! Terminal screens and their keys: a game to play, games to watch, and a session of a server.
 //!
-//! Widgets are functions of a scene and a palette; they know no keys, clock or agent. [`Show`] combines them: all players in a
-//! row, as large as the screen allows, and reasons if there is room. A [`Program`] draws a screen and reacts to keys and to
-//! time. This module opens no terminal, reads no clock and calls no server: `cli` does.
+//! Widgets are functions of a scene and a palette; they know no keys, clock or agent. [`Show`] combines them: all
+//! players in a row, as large as the screen allows, and reasons if there is room. A [`Program`] draws a screen and
+//! reacts to keys and time. This module opens no terminal, reads no clock and calls no server: `cli` does.
 //!
-//! The surprising decision: there is one layout, and it never scrolls. What does not fit is drawn smaller, then left out, the
-//! least important first; a screen too small for the playfields shows an error.
+//! The surprising decision: there is one layout, and it never scrolls. Parts that do not fit are drawn smaller, then
+//! omitted, the least important first. A screen that is too small for the playfields shows an error.
 
 mod aim;
 mod board;

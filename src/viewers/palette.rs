@@ -1,6 +1,6 @@
 //! The colours and characters of cells.
 //!
-//! The colours are among the 256 that practically every terminal has, also over ssh.
+//! The colours are among the 256 that practically every terminal supports, even over ssh.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
@@ -23,7 +23,7 @@ pub enum Palette {
 pub enum ScreenCell {
     /// An empty cell.
     Empty,
-    /// A landed cell: of a piece, or `None` for a cell of the initial playfield or of garbage.
+    /// A landed cell, with its piece; `None` for a cell of the initial playfield or of garbage.
     Landed(Option<Piece>),
     /// A cell of the last landed piece.
     Last(Piece),
@@ -36,12 +36,13 @@ pub enum ScreenCell {
 }
 
 impl Palette {
-    /// The chosen palette; else the standard colours, or ASCII without colours.
+    /// The chosen palette. By default, the standard colours, or ASCII without colours.
     pub fn wanted(asked: Option<Palette>, is_without_colours: bool) -> Palette {
         asked.unwrap_or(if is_without_colours { Palette::Ascii } else { Palette::Usual })
     }
 
-    /// Colour of a piece; reset without colours. The colours repeat from the eighth piece of a set on.
+    /// Colour of a piece; the terminal's default without colours. From the eighth piece of a set on, the colours
+    /// repeat.
     pub fn colour(self, piece: Piece) -> Color {
         let colours = match self {
             Palette::Usual => [44, 220, 134, 167, 71, 69, 208],
@@ -51,7 +52,7 @@ impl Palette {
         Color::Indexed(colours[piece.index() % colours.len()])
     }
 
-    /// Bar for waiting garbage.
+    /// The bar for waiting garbage.
     pub fn alarm(self) -> (&'static str, Style) {
         match self {
             Palette::Ascii => ("!", Style::new().add_modifier(Modifier::BOLD)),
@@ -97,7 +98,7 @@ impl Palette {
         self != Palette::Ascii
     }
 
-    /// The colour of a cell that is not empty.
+    /// The colour of a non-empty cell.
     fn full(self, cell: ScreenCell) -> Color {
         match cell {
             ScreenCell::Last(piece) | ScreenCell::Current(piece) | ScreenCell::Landed(Some(piece)) => {
@@ -142,7 +143,7 @@ impl Palette {
 
     /// Style of a heat cell, from 0, the worst, to 9, the best.
     pub fn heat(self, level: u8) -> Style {
-        // From "viridis", whose brightness grows evenly.
+        // From "viridis", whose brightness increases evenly.
         const LEVELS: [u8; 10] = [53, 54, 60, 61, 67, 73, 72, 77, 149, 226];
         match self {
             Palette::Ascii => Style::new(),

@@ -37,7 +37,7 @@ fn counters(rules: &Rules, scene: &Scene) -> Vec<(&'static str, f64)> {
     counters
 }
 
-/// Lines of a panel that shows its next pieces as letters.
+/// Least number of lines of a panel, with its next pieces as letters.
 pub fn least_height(rules: &Rules) -> u16 {
     let counters =
         2 + u16::from(!rules.points_are_lines()) + u16::from(rules.action_model == ActionModel::Keypress);
@@ -46,7 +46,7 @@ pub fn least_height(rules: &Rules) -> u16 {
 }
 
 impl Panel<'_> {
-    /// Draws the panel. Draws as many next pieces as fit, and shows the rest as letters.
+    /// Draws the panel, with as many drawn next pieces as fit. Shows the others as letters.
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Panel { scene, rules, palette, .. } = *self;
         let mut lines = Lines { area, y: area.y, buffer, palette };
@@ -66,7 +66,7 @@ impl Panel<'_> {
             let number = if number.abs() < 999_999.5 { grouped(number) } else { short(number) };
             lines.pair(name, &number);
         }
-        // Below a playfield there is only room for letters.
+        // A panel below a playfield has only room for letters.
         let room = area.bottom().saturating_sub(lines.y + 1);
         let drawn = if scene.next.is_empty() || room < 5 { 0 } else { usize::from((room - 2) / 3) };
         let drawn = drawn.min(scene.next.len());
@@ -89,13 +89,13 @@ impl Panel<'_> {
     }
 }
 
-/// Waiting garbage: the lines that may rise with the current piece, and the sum of the others.
+/// Waiting garbage as text: the lines that may rise with the current piece, and the sum of the others.
 fn waiting(garbage: &[u8]) -> String {
     let later: u8 = garbage[1..].iter().sum();
     if later == 0 { garbage[0].to_string() } else { format!("{} +{later}", garbage[0]) }
 }
 
-/// The lowest of the piece's shapes, the first of equals.
+/// The lowest of the piece's shapes; of equals, the first.
 fn lying(rules: &Rules, piece: Piece) -> &'static Shape {
     let shapes = rules.shapes(piece).iter();
     shapes.min_by_key(|shape| shape.height).expect("a piece has a shape")

@@ -72,9 +72,9 @@ pub struct Play {
     series: GameSeries,
     game: u64,
     recorder: Recorder,
-    /// The step after each landing of the player.
+    /// Number of the step after each of the player's landings.
     landings: Vec<u64>,
-    /// The aimed placement, if a step is a placement.
+    /// The placement that the player aims at, if a step is a placement.
     aim: Option<Aim>,
     against: Option<Contender>,
     choice: PlayChoice,
@@ -132,7 +132,7 @@ impl Play {
             adviser: controller(&hint, &series.rules)?,
             adviser_name: hint,
             hint: None,
-            // A row per second is level 1, which leaves time to move a piece on the ground.
+            // One row per second is level 1, which leaves time to move a piece on the ground.
             speed: speed.unwrap_or(if series.rules.steers() { 1.0 } else { 2.0 }),
             due: 0.0,
             is_paused: false,
@@ -171,7 +171,7 @@ impl Play {
         self.recorder.course()
     }
 
-    /// The opponent, if there is one.
+    /// The opponent, if any.
     pub fn rival(&self) -> Option<&Player> {
         self.rival.as_ref()
     }
@@ -199,7 +199,7 @@ impl Play {
         self.series.rules.action_model == ActionModel::Keypress
     }
 
-    /// Prepares the screen for the next piece, or the end of the game.
+    /// Prepares the screen for the next piece, or for the end of the game.
     fn appear(&mut self) {
         self.aim = if self.is_by_keys() { None } else { Aim::new(self.course()) };
         self.hint = None;
@@ -227,7 +227,7 @@ impl Play {
         }
     }
 
-    /// Takes back the moves of the current piece, or, if there are none, the previous piece.
+    /// Takes back the moves of the current piece or, if there are none, the previous piece.
     fn undo(&mut self) {
         let steps = self.course().steps();
         if self.landings.last() == Some(&steps) {
@@ -235,7 +235,7 @@ impl Play {
         }
         self.recorder.undo_to(self.landings.last().map_or(0, |step| *step as usize));
         self.appear();
-        // A player who takes back wants time to think.
+        // A player who takes back a move wants time to think.
         self.is_paused = self.is_by_keys();
         if let Some(rival) = &mut self.rival {
             rival.back_to_piece(self.recorder.course().outcome().pieces);
@@ -284,19 +284,19 @@ impl Play {
                 let action = aim.placement(course).action(&self.series.rules);
                 self.play(action as u16);
             }
-            // Placements need no waiting, so this key goes to the next placement below.
+            // Placements need no waiting, so this key selects the next placement below.
             (Some(aim), Key::Idle) => aim.deepen(course),
             (Some(_), _) => {}
         }
     }
 
-    /// Landing cells of the current piece if it were dropped now.
+    /// Cells where the current piece would land if dropped now.
     pub fn ghost(&self) -> Option<SceneCells> {
         let course = self.course();
         self.aim.map_or_else(|| course.dropped(), |aim| course.placed(aim.placement(course)))
     }
 
-    /// The scene to draw of the player's game.
+    /// The scene of the player's game.
     fn scene(&self) -> Scene {
         let course = self.course();
         let scene = Scene { ghost: self.ghost(), ..course.scene() };
@@ -379,7 +379,7 @@ impl Program for Play {
 
     fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
         match key {
-            // Not escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
+            // Not Escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
             KeyCode::Char('q') => return ControlFlow::Break(()),
             KeyCode::Char('n') => self.begin_next(),
             KeyCode::Char('u') | KeyCode::Backspace => self.undo(),
@@ -405,7 +405,7 @@ impl Program for Play {
         if !self.is_by_keys() || self.is_paused || self.course().piece().is_none() {
             return;
         }
-        // One step per row, if a piece falls one row with every key.
+        // One step per row, if every key lets a piece fall by one row.
         let steps_per_row = self.series.rules.timing.map_or(1.0, |timing| f64::from(timing.fall_delay));
         self.due = (self.due + time.as_secs_f64() * self.speed * steps_per_row).min(MAX_ROWS * steps_per_row);
         while self.due >= 1.0 && self.course().piece().is_some() {

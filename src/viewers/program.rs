@@ -1,4 +1,4 @@
-//! Programs on a terminal, which draw and react to keys and to time.
+//! Programs on a terminal, which draw and react to keys and time.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use ratatui::crossterm::event::KeyCode;
 
 /// A program on a terminal.
 pub trait Program {
-    /// Draws the screen; the buffer is empty and as large as the terminal.
+    /// Draws the screen. The buffer is empty and as large as the terminal.
     fn draw(&self, buffer: &mut Buffer);
 
-    /// Reacts to a key; `Break` ends the program.
+    /// Reacts to a key. `Break` ends the program.
     fn press(&mut self, key: KeyCode) -> ControlFlow<()>;
 
     /// Advances the program's time.

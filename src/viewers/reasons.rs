@@ -15,14 +15,14 @@ pub const LEAST_HEIGHT: u16 = 9;
 /// Columns of the weight, the value and the product.
 const NUMBERS: [usize; 3] = [8, 7, 8];
 
-/// Reasons on the screen.
+/// The reasons in the form of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Explained<'a> {
     /// The reasons.
     pub reasons: &'a Reasons,
     /// Rules of the game.
     pub rules: &'a Rules,
-    /// The user's placement, to compare.
+    /// The user's placement, for comparison.
     pub yours: Option<Placement>,
     /// Colours of the table.
     pub palette: Palette,
@@ -40,7 +40,7 @@ fn number(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { text }
 }
 
-/// Formats the value of a feature; most features are counts.
+/// Formats the value of a feature. Most features are counts.
 fn value(value: f64) -> String {
     let value = value + 0.0; // not "-0"
     if value.fract() == 0.0 && value.abs() < 99_999.5 { format!("{value:.0}") } else { number(value) }
@@ -51,7 +51,8 @@ impl Explained<'_> {
     pub fn render(&self, area: Rect, buffer: &mut Buffer) {
         let Explained { reasons, palette, .. } = *self;
         let orientations = self.orientations();
-        // The heat map has an empty line, a title and a row per orientation; the table has three lines besides its terms.
+        // The heat map has an empty line, a title and a row per orientation. The table has three lines in addition to
+        // its terms.
         let heat_height = 2 + orientations.len() as u16;
         let has_heat = area.height >= heat_height + 6;
         let table = if has_heat { area.height - heat_height } else { area.height };
@@ -99,7 +100,7 @@ impl Explained<'_> {
         }
     }
 
-    /// Orientations of the piece that have placements.
+    /// The orientations in which the piece has placements.
     fn orientations(&self) -> Vec<u8> {
         let mut all: Vec<u8> =
             self.reasons.scores_of_piece().map(|(placement, _)| placement.orientation).collect();
@@ -107,8 +108,8 @@ impl Explained<'_> {
         all
     }
 
-    /// Draws the heat map: a row per orientation and a cell per column, from 0, the worst, to 9, the best. Of several
-    /// placements in a column, shows the best, or the chosen one.
+    /// Draws the heat map, with a row per orientation and a cell per column, from 0, the worst, to 9, the best. Of
+    /// several placements in a column, it shows the best or, if one of them is chosen, that one.
     fn render_heat(&self, area: Rect, buffer: &mut Buffer, orientations: &[u8]) {
         let Explained { reasons, rules, palette, .. } = *self;
         if area.height == 0 {

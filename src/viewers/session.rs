@@ -1,4 +1,4 @@
-//! The screen of `tetrion watch --session`: another thread adds frames, and the viewer can pause and go back.
+//! The screen of `tetrion watch --session`. Another thread adds frames; the viewer can pause and go back.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::client::{EpisodePhase, WatchedEnv, WatchedEpisode, WatchedSession};
 use crate::engine::Rules;
 use crate::text::numbers::{count, grouped};
 
-/// Frames that a page key skips.
+/// Number of frames that a page key skips.
 const PAGE: u64 = 100;
 
 const KEYS: [&str; 8] = [
@@ -37,9 +37,9 @@ pub struct SessionViewer {
     /// Number of the shown frame; `None` for the newest.
     at: Option<u64>,
     is_paused: bool,
-    /// Time of the replay, while past frames are shown.
+    /// Time of the replay, during replays of past frames.
     time: Duration,
-    /// First environment on the screen, and the most to show.
+    /// Index of the first environment on the screen, and the most to show.
     first: usize,
     most: Option<usize>,
     /// Number of environments in the last drawing.
@@ -100,7 +100,7 @@ impl SessionViewer {
         (self.at, self.time) = if is_newest { (None, time) } else { (Some(number), time) };
     }
 
-    /// Shows the next environments, or the previous ones.
+    /// Shows the next or the previous environments.
     fn turn(&mut self, forward: bool) {
         let (all, shown) = (self.session.env_ids.len(), self.shown.get().max(1));
         self.first = match forward {
@@ -111,7 +111,7 @@ impl SessionViewer {
         };
     }
 
-    /// Words about the state, the most important first; `envs` are on the screen.
+    /// The state as text, the most important part first. `envs` are on the screen.
     fn words(
         &self,
         kept: &FrameHistory,
@@ -156,7 +156,7 @@ impl SessionViewer {
         words
     }
 
-    /// The last state of the session, in lines, with the reason if the call has ended.
+    /// The last state of the session as lines of text, with the reason if the call has ended.
     pub fn report(&self) -> String {
         let kept = self.kept();
         let frame = &kept.get(kept.newest()).frame;
@@ -187,7 +187,7 @@ impl SessionViewer {
     }
 }
 
-/// Phase of an episode in words; empty while it runs.
+/// Phase of an episode as text; empty while it runs.
 fn phase(env: &WatchedEnv) -> String {
     match env.phase {
         EpisodePhase::NotStarted => "not begun".to_owned(),
@@ -229,7 +229,7 @@ impl Program for SessionViewer {
     fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
         let number = self.number();
         match key {
-            // Not escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
+            // Not Escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
             KeyCode::Char('q') => return ControlFlow::Break(()),
             KeyCode::Char(' ' | 'p') => self.pause(),
             KeyCode::Left => self.stop_at(number.saturating_sub(1)),

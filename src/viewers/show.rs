@@ -1,4 +1,4 @@
-//! The whole screen: players in a row, reasons, a line of words and the keys.
+//! The whole screen: players in a row, reasons, a line of text and the keys.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
@@ -15,8 +15,8 @@ use crate::text::fitted;
 
 /// Columns between players.
 const GAP: u16 = 2;
-/// Lines for the words and the keys; the keys may take more lines if there are any left. Remaining keys go to the right of the
-/// players, if all of them fit there.
+/// Lines for the text and the keys. The keys may take more lines if some are left. Remaining keys go to the right of
+/// the players if all of them fit there.
 const FOOT: u16 = 2;
 
 /// A player on the screen.
@@ -41,7 +41,7 @@ pub struct Show<'a> {
     pub rules: &'a Rules,
     /// Reasons for a player's placement, and the user's placement to compare.
     pub reasons: Option<(&'a Reasons, Option<Placement>)>,
-    /// Words about the state, the most important first.
+    /// State as text, the most important part first.
     pub words: Vec<String>,
     /// Help texts of the keys, the most important first.
     pub keys: &'a [&'a str],
@@ -49,12 +49,12 @@ pub struct Show<'a> {
     pub palette: Palette,
 }
 
-/// Layout of the players.
+/// A layout of the players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
     cells: CellSize,
     board: Size,
-    /// Whether the panel is to the right of the playfield; else it is below.
+    /// Whether the panel is to the right of the playfield instead of below it.
     is_beside: bool,
     /// Columns and lines per player.
     seat: Size,
@@ -72,19 +72,19 @@ impl Plan {
         Plan { cells, board, is_beside, seat }
     }
 
-    /// Columns and lines of this many players.
+    /// Columns and lines that this many players take.
     fn size(&self, players: u16) -> Size {
         Size::new(players * (self.seat.width + GAP) - GAP, self.seat.height)
     }
 }
 
 impl Show<'_> {
-    /// The possible layouts, the best first.
+    /// The possible layouts, best first.
     fn plans(&self) -> Vec<Plan> {
         plans(self.rules, self.palette)
     }
 
-    /// Number of players that fit on the screen; at least one.
+    /// Number of players that fit on the screen, at least one.
     pub fn most_seats(rules: &Rules, palette: Palette, screen: Rect) -> usize {
         let plans = plans(rules, palette).into_iter();
         let fitting = plans.filter(|plan| plan.seat.height + FOOT <= screen.height);
@@ -92,7 +92,7 @@ impl Show<'_> {
         seats.max().unwrap_or(1).max(1)
     }
 
-    /// Smallest size with enough room, close to the size of the screen.
+    /// Of the sizes that suffice, the one closest to the size of the screen.
     fn needed(&self, screen: Rect) -> Size {
         let sizes = self.plans().into_iter().map(|plan| {
             let size = plan.size(self.seats.len() as u16);
@@ -162,7 +162,7 @@ impl Show<'_> {
         Panel { scene, rules: self.rules, note, palette }.render(panel, buffer);
     }
 
-    /// Shows that the screen is too small.
+    /// Draws the message that the screen is too small.
     fn render_refusal(&self, buffer: &mut Buffer) {
         let (area, needed) = (buffer.area, self.needed(buffer.area));
         let lines = [
@@ -175,7 +175,7 @@ impl Show<'_> {
     }
 }
 
-/// The possible layouts, the best first.
+/// The possible layouts, best first.
 fn plans(rules: &Rules, palette: Palette) -> Vec<Plan> {
     let sizes = [CellSize::Wide, CellSize::Half];
     let sizes = sizes.into_iter().filter(|cells| *cells == CellSize::Wide || palette.has_halves());
@@ -188,7 +188,7 @@ fn room_beside(main: Rect, players: Size) -> Rect {
     Rect { x, width: main.right().saturating_sub(x), ..main }
 }
 
-/// The area for the reasons: to the right of the players, else below them, if it is large enough.
+/// The area for the reasons, if it is large enough: to the right of the players, otherwise below them.
 fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
     let beside = room_beside(main, players);
     let y = main.y + players.height + 1;
@@ -197,8 +197,8 @@ fn room_for_reasons(main: Rect, players: Size) -> Option<Rect> {
     [beside, below].into_iter().find(fits)
 }
 
-/// Packs the keys into as few lines as possible, at most `most`, separated by two spaces; also returns the keys that do not
-/// fit, the least important ones. The result has at least one line.
+/// Packs the keys into as few lines as possible, at most `most`, separated by two spaces. Also returns the keys that do
+/// not fit, the least important ones. The result has at least one line.
 fn packed<'a>(keys: &[&'a str], width: usize, most: usize) -> (Vec<String>, Vec<&'a str>) {
     let (mut lines, mut others) = (vec![String::new()], Vec::new());
     for key in keys {

@@ -14,14 +14,14 @@ use crate::players::{Contender, GameSeries, Player, Reasons, result};
 use crate::recording::Recording;
 use crate::text::numbers::{count, grouped};
 
-/// Speeds in steps per second that the keys choose among.
+/// Speeds in steps per second, among which the keys choose.
 const SPEEDS: [u32; 16] =
     [1, 2, 4, 8, 12, 25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000];
 /// Most players: more than fit on a large screen.
 const MAX_PLAYERS: usize = 16;
-/// Time between checks of the training runs for newer weights.
+/// Interval at which training runs are checked for newer weights.
 const LOOK: Duration = Duration::from_secs(1);
-/// Steps that a page key skips.
+/// Number of steps that a page key skips.
 const PAGE: u64 = 100;
 /// Work of all players between two frames, in pieces that a linear controller places with a kernel.
 const WORK: u64 = 1 << 16;
@@ -46,11 +46,11 @@ pub struct Watch {
     choice: PlayChoice,
     game: u64,
     players: Vec<Player>,
-    /// The target step of all players.
+    /// The step to which all players move.
     step: u64,
     speed: u32,
     is_paused: bool,
-    /// Whether the players play on to the end of the game at full speed.
+    /// Whether the players play to the end of the game at full speed.
     is_hurried: bool,
     /// Time since the last step, as a fraction of a step.
     due: f64,
@@ -59,7 +59,7 @@ pub struct Watch {
     reasons: Option<Reasons>,
     /// Key of the cached reasons: game, player, step, and number of chosen actions.
     reasons_of: Option<(u64, usize, u64, usize)>,
-    /// Time since the last check of the training runs.
+    /// Time since the last check for newer weights.
     since_look: Duration,
     /// The reason why newer weights cannot be used.
     problem: Option<String>,
@@ -149,7 +149,7 @@ impl Watch {
         &self.players
     }
 
-    /// The target step of all players. A game that ended before it stays at its end.
+    /// The step to which all players move. A game that ended earlier stays at its end.
     pub fn step(&self) -> u64 {
         self.step
     }
@@ -171,14 +171,14 @@ impl Watch {
         format!("{}\n{}", self.series.game_in_words(self.game), games.collect::<String>())
     }
 
-    /// Lets the players move to the target step and think about the next action, within the work of a frame.
+    /// Moves the players to the target step and lets them think about the next action, within the work of one frame.
     fn work(&mut self) {
         let mut work = WORK;
         for player in &mut self.players {
             player.back_to(self.step);
             while player.course().steps() < self.step && work > 0 && player.forward(&mut work) {}
         }
-        // Think about the next actions only once all players have arrived.
+        // The next actions are considered only once all players have arrived.
         for player in &mut self.players {
             player.choose(&mut work);
         }
@@ -223,7 +223,7 @@ impl Watch {
         }
     }
 
-    /// Goes to a step that has been played.
+    /// Goes to a step that was played already.
     fn seek(&mut self, step: u64) {
         self.is_hurried = false;
         self.step = step.min(self.last_step());
@@ -243,7 +243,7 @@ impl Watch {
         self.speed = next.unwrap_or(self.speed);
     }
 
-    /// Short note on a player's state.
+    /// A short note on a player's state.
     fn note(&self, player: &Player, contender: &Contender) -> String {
         if let Some(end) = player.course().end() {
             return end.to_string();
@@ -298,7 +298,7 @@ impl Program for Watch {
 
     fn press(&mut self, key: KeyCode) -> ControlFlow<()> {
         match key {
-            // Not escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
+            // Not Escape, which also starts the codes of arrow keys and may arrive separately over a slow line.
             KeyCode::Char('q') => return ControlFlow::Break(()),
             KeyCode::Char(' ' | 'p') => {
                 self.is_paused = !self.is_paused || self.is_hurried;

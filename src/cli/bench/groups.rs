@@ -20,19 +20,19 @@ use crate::workloads::{
     games,
 };
 
-/// Pieces, placements or environment steps between two checks of the clock; mostly a millisecond or less.
+/// Pieces, placements or environment steps between two looks at the clock; mostly a millisecond or less.
 const CHUNK: u64 = 4096;
-/// Environments of a large session, and positions of a listing.
+/// Environments in a large session, and positions in a list.
 const MANY: u32 = 4096;
-/// Positions whose placements fill an answer of about two megabytes.
+/// Number of positions whose placements fill an answer of about two megabytes.
 const NUM_POSITIONS: u32 = 2048;
-/// Steps per second while latency is measured.
+/// Steps per second during measurements of latency.
 const STEP_RATE: u32 = 200;
-/// Sessions of [`MANY`] environments whose memory is measured.
+/// Number of sessions with [`MANY`] environments whose memory is measured.
 const WEIGHED: u32 = 16;
 
 impl Group {
-    /// Estimated time of the group, which the progress bar starts from.
+    /// Estimated time of the group, with which the progress bar starts.
     pub fn estimate(self, plan: Plan) -> Duration {
         let works = match self {
             Group::Rollouts => {
@@ -70,7 +70,7 @@ impl Group {
     }
 }
 
-/// Named works, measured in turns; each gives a row.
+/// Named workloads, measured in turns. Each gives a row.
 struct Table<'a> {
     group: Group,
     names: Vec<(String, &'static str, Option<Goal>)>,
@@ -160,7 +160,7 @@ fn threads(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
     let counts = thread_counts(all_threads());
     for &count in &counts {
         let pool = Pool::new(count)?;
-        // Short enough games for all threads to finish at nearly the same time.
+        // The games are short, so that all threads finish at nearly the same time.
         let games = Games::long(64 * count as u32, 2 * CHUNK);
         table.add(numbers::count(count as u64, "thread"), "pieces", move || Ok(games.play(&pool)));
     }
@@ -176,7 +176,7 @@ fn all_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Powers of two below the number of threads, then that number.
+/// Powers of two below the number of threads, then this number.
 pub fn thread_counts(all: usize) -> Vec<usize> {
     let mut counts: Vec<usize> =
         std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&n| n < all).collect();
@@ -269,7 +269,7 @@ fn calls(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>> {
     }
     let name = "guideline: EnumeratePlacements of 256, 30 features";
     table.add(name, "placements", move || Ok(session.enumerate_placements()?));
-    // Watch at the highest frame rate, with few environments and with the maximum.
+    // Watch at the highest frame rate, with few environments and with the most.
     let mut viewers = Vec::new();
     for watched in [4, MAX_WATCHED_ENVS] {
         let mut session = remote.session(256, false)?;
@@ -298,7 +298,7 @@ fn latency(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>>
         for (evaluations, meanwhile) in [(0, "nothing else"), (1, "an evaluation on every core")] {
             let time = latency_time(plan);
             let calls = (time.as_secs_f64() * f64::from(STEP_RATE)) as u32;
-            // Each case needs a fresh server: an evaluation may outlive its caller's connection briefly.
+            // Each case needs a fresh server, because an evaluation may outlive its caller's connection for a moment.
             let server = ServerProcess::start()?;
             let remote = Remote::connect_with_threads(&server.address)?;
             let times = remote.step_latencies(num_envs, evaluations, STEP_RATE, calls)?;
@@ -323,7 +323,7 @@ fn evaluation(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Ro
     let remote = Remote::connect(&server.address)?;
     let pool = Pool::new(0)?;
     let threads = pool.num_threads() as u32;
-    // About the time of two slices on AVX-512.
+    // About the duration of two slices on AVX-512.
     let size = (plan.slice.as_secs_f64() * 2.0).max(0.01);
     let long = Games::long(4 * threads, (size * 1e6) as u64);
     let short = Games::short((size * 60e3) as u32 * threads);

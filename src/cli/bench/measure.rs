@@ -1,7 +1,8 @@
-//! Measuring speed: repeatedly and in turns, never once.
+//! Measures speed, repeatedly and in turns, never only once.
 //!
-//! The works to compare run in rounds, each once per round, so that other load on the machine affects all of them. A figure is
-//! the median over the rounds; a ratio is the median of the rounds' ratios, which a few bad rounds do not change.
+//! The workloads to compare run in rounds, each once per round, so that other load on the machine affects all of them.
+//! A figure is the median over the rounds. A ratio is the median of the rounds' ratios, which a few bad rounds do not
+//! change.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 pub struct Plan {
     /// Number of rounds.
     pub rounds: usize,
-    /// Least time of each work in a round.
+    /// Least time of each workload in a round.
     pub slice: Duration,
 }
 
@@ -19,7 +20,7 @@ pub struct Plan {
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    /// The median; of an even number of figures the higher middle one.
+    /// The median; the higher middle figure if their number is even.
     ///
     /// # Panics
     /// If there are no samples.
@@ -42,14 +43,14 @@ impl Samples {
     }
 }
 
-/// Work that returns how much it did.
+/// A workload. Returns the amount of work that it did.
 pub type Work<'a> = Box<dyn FnMut() -> anyhow::Result<u64> + 'a>;
 
-/// Runs each work once to warm up, then in turns; returns the rate of each work per second. Calls `pause` with the time of each
-/// run.
+/// Runs each workload once to warm up, then in turns. Returns the rate of each workload per second. Calls `pause` with
+/// the time of each run.
 ///
 /// # Errors
-/// The error of the first work that fails, or of `pause`.
+/// The first error of a workload or of `pause`.
 pub fn rates(
     works: &mut [Work<'_>],
     plan: Plan,

@@ -1,8 +1,8 @@
 //! `tetrion bench`: measures the speed of this machine.
 //!
-//! Measures the engine, the kernels and the environments in this process, and calls to a server in another process of this
-//! program. The works are in [`workloads`](crate::workloads), shared with the micro-benchmarks in `benches/`; this module times
-//! and reports them.
+//! Measures the engine, the kernels and the environments in this process, and calls to a server in another process of
+//! this program. The workloads are in [`workloads`](crate::workloads), shared with the micro-benchmarks in `benches/`.
+//! This module times them and reports the results.
 
 mod group;
 pub mod groups;
@@ -97,7 +97,7 @@ fn machine() -> MachineInfo {
     MachineInfo { processor: processor(), threads, kernels, kernel }
 }
 
-/// Name of the processor, if the system reports it (Linux on x86), else of the architecture.
+/// Name of the processor if the system reports it (Linux on x86), otherwise of the architecture.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-/// The command that starts this program, where it is a library in another one: its file, and the first arguments.
+/// Command that starts this program if it is a library of another one: its file and its first arguments.
 pub static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// A server process, killed when this is dropped.
+/// A server process, killed when this value is dropped.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
-    /// The address that the server listens on.
+    /// Address on which the server listens.
     pub address: String,
-    /// Time from starting the process until its line on stdout.
+    /// Time from the start of the process to its line on stdout.
     pub start_time: Duration,
 }
 
@@ -39,7 +39,7 @@ impl ServerProcess {
                 command.env_remove(name);
             }
         }
-        // Keep Ctrl-C from the server; this process ends it.
+        // Keeps Ctrl-C away from the server, because this process ends it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let start = Instant::now();

@@ -11,7 +11,7 @@ use crate::text::numbers::{count, grouped, short};
 /// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Number of these per second.
+    /// Amount per second, with its name.
     PerSecond(&'static str),
     /// Ratio of two figures.
     Ratio,

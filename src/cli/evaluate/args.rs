@@ -18,8 +18,8 @@ use crate::cli::search::SearchArgs;
     mut_arg("preview", |arg| arg.help("Number of next pieces shown [default: the preset's, or as many as --lookahead and --expectation-pieces need]")),
 )]
 pub struct EvaluateArgs {
-    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several are compared on
-    /// the same pieces
+    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several are
+    /// compared on the same pieces
     #[arg(value_name = "NAME")]
     pub players: Vec<String>,
 
@@ -68,7 +68,8 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     pub games_csv: Option<PathBuf>,
 
-    /// Record games of each controller: `best`, `worst`, `median`, or `all=N` for the first N; separate several with commas
+    /// Record games of each controller: `best`, `worst`, `median`, or `all=N` for the first N; separate several with
+    /// commas
     #[arg(long, value_name = "WHICH")]
     pub record: Option<Selection>,
 

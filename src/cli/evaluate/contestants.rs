@@ -1,4 +1,5 @@
-//! The policies of an evaluation: controllers and agents by name, training runs, weights from files, and the rules for all of them.
+//! The policies of an evaluation (controllers and agents by name, training runs, weights from files) and their common
+//! rules.
 
 use std::path::Path;
 
@@ -14,8 +15,8 @@ use crate::trainer::trained_weights;
 use crate::trainer::weights::{plain_numbers, read_text};
 use crate::wire::limits::MAX_GAMES;
 
-/// Default size of the playfield under the literature's rules. On 10 x 20 a single game of a good controller takes minutes or
-/// hours.
+/// Default size of the playfield under the literature's rules. On 10 x 20, a single game of a good controller takes
+/// minutes or hours.
 const DEFAULT_SIZE: (u32, u32) = (10, 10);
 /// Most games of all controllers together. Each takes 64 bytes until the end, 1 GiB in total.
 const MAX_ALL_GAMES: u64 = 16 * MAX_GAMES;
@@ -76,7 +77,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     let preset =
         args.rules.rules.clone().or_else(|| noted.as_ref().map(|rules: &RulesNote| rules.preset.clone()));
     let preset = preset.unwrap_or_default();
-    // The changes in a file belong to that file's rules.
+    // The changes in a file belong to the rules of that file.
     let mut others = match noted.filter(|rules: &RulesNote| rules.preset == preset) {
         Some(rules) => rules.choice(),
         None if preset.is_empty() || preset == "simplified" => {

@@ -1,7 +1,8 @@
 //! `tetrion evaluate`: measures controllers over many games, with confidence intervals.
 //!
-//! Controllers are evaluated one after the other, so that each has its own speed, and on the same pieces, so that they can be
-//! compared game by game: the difference of two games on equal pieces varies less than the games do.
+//! Controllers are evaluated one after another, so that each speed is measured separately. They play the same pieces,
+//! so that they can be compared game by game: the difference between two games on equal pieces varies less than the
+//! games.
 
 mod args;
 mod contestants;
@@ -42,10 +43,10 @@ const GAME_COLUMNS: &str = "name,game,seed,lines,pieces,steps,score,end";
 const ESTIMATE_COLUMNS: &str =
     "name,estimate,seed,loss_rate,lines_per_piece,steps_per_piece,score_per_piece,lasts_longer";
 
-/// Evaluates, and prints a table or a JSON object.
+/// Runs an evaluation, and prints a table or a JSON object.
 ///
 /// # Errors
-/// A refusal of the server with a hint, or a file that cannot be read or written.
+/// The server's refusal with a hint, or a file that cannot be read or written.
 pub fn run(args: EvaluateArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
@@ -103,7 +104,7 @@ async fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     } else {
         to_text(args, &scores, &differences, &evaluations[0], std::io::stdout().is_terminal())
     };
-    // Print first: a full disk cannot stop that.
+    // Print before writing the file, so that a full disk cannot prevent it.
     print(&text)?;
     if let Some(path) = &args.games_csv {
         write_games(path, &scores, &evaluations)
@@ -126,7 +127,7 @@ async fn play(client: &Client, request: &EvaluationRequest, name: &str) -> anyho
     evaluated.map_err(|error| advice(error, name))
 }
 
-/// Adds a hint about the next step to the server's refusal.
+/// Adds a hint about the next step to a server's refusal.
 fn advice(error: ClientError, name: &str) -> anyhow::Error {
     let ClientError::Refused { reason, .. } = &error else { return error.into() };
     let hint = match reason.as_str() {
@@ -138,8 +139,8 @@ fn advice(error: ClientError, name: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot evaluate {name} ({hint})"))
 }
 
-/// Differences between the games of each contestant and the first, game by game. Estimates have no pieces in common, so they
-/// have no differences.
+/// Differences between the games of each contestant and the first contestant's, game by game. Estimates have no pieces
+/// in common, so they have no differences.
 fn differences(scores: &[Score], evaluations: &[Evaluated]) -> Vec<Difference> {
     let Some((first, others)) = evaluations.split_first() else { return Vec::new() };
     if first.started.loss_trials > 0 {

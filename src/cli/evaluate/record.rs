@@ -76,10 +76,10 @@ impl RecordedGames {
     }
 }
 
-/// Records games of one controller in a folder; returns the number of files.
+/// Records games of one controller in a folder. Returns the number of files.
 ///
 /// # Errors
-/// If the server cannot reproduce the games, or a file cannot be written.
+/// If the server cannot reproduce a game, or a file cannot be written.
 pub async fn record(
     client: &Client,
     request: &EvaluationRequest,
@@ -101,7 +101,7 @@ pub async fn record(
     Ok(chosen.len())
 }
 
-/// A name in the form of a file name.
+/// Turns a name into a file name.
 fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let slug: String = name.chars().map(plain).collect();

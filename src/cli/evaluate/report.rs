@@ -11,7 +11,7 @@ use crate::text::numbers::{count, grouped, short};
 use crate::trainer::rules::{changes, in_words};
 use crate::trainer::score::{Score, statistics_to_json};
 
-/// Cells of the longest bar.
+/// Length of the longest bar, in cells.
 const BAR: usize = 24;
 
 /// Differences between a contestant's games and the first contestant's, game by game on the same pieces.
@@ -167,7 +167,7 @@ fn append_points(text: &mut String, scores: &[Score], column: usize) {
     }
 }
 
-/// An estimate of lines per loss from games that were cut, in words.
+/// An estimate of lines per loss from cut games, as text.
 fn in_words_per_loss(estimate: &LinesPerLoss) -> String {
     match (estimate.estimate, estimate.at_most) {
         (Some(lines), Some(most)) => format!(
@@ -180,7 +180,7 @@ fn in_words_per_loss(estimate: &LinesPerLoss) -> String {
     }
 }
 
-/// Formats a number: whole if it is large, else with decimals.
+/// Formats a number: large ones without decimals.
 pub fn number(number: f64) -> String {
     if number.abs() >= 100.0 {
         grouped(number)
@@ -204,7 +204,7 @@ pub fn interval(statistics: &Statistics) -> String {
     }
 }
 
-/// A bar of this share of the longest, to an eighth of a cell.
+/// A bar of the given share of the longest, precise to an eighth of a cell.
 fn bar(share: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;

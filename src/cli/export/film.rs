@@ -25,7 +25,7 @@ impl Film {
         let mut command = Command::new("ffmpeg");
         command.args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &size]);
         command.args(["-r", &rate.to_string(), "-i", "-", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]);
-        // Keep a name that begins with a dash from being read as an option.
+        // Prevents a name that begins with a dash from being read as an option.
         command.arg(Path::new(".").join(out));
         let ffmpeg = command
             .stdin(Stdio::piped())

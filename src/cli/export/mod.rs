@@ -1,6 +1,7 @@
 //! `tetrion export`: renders a recording as pictures.
 //!
-//! The ending of the output's name chooses the format: an animated GIF or SVG, a film, a still, text, or a folder of stills.
+//! The ending of the output's name selects the format: an animated GIF or SVG, a film, a still, text, or a folder of
+//! stills.
 
 mod film;
 
@@ -21,7 +22,7 @@ use crate::picture::{
 };
 use crate::recording::Replay;
 
-/// Most pictures in one export: the file still opens, and it is an hour at one piece per second.
+/// Most pictures per export. At one piece per second this is an hour, and viewers can still open the file.
 const MAX_PICTURES: usize = 4_000;
 /// Duration of the last picture, in hundredths of a second.
 const LAST_PICTURE: u32 = 250;
@@ -32,8 +33,8 @@ pub struct ExportArgs {
     /// Recording, in JSON or binary form
     pub file: PathBuf,
 
-    /// Output: NAME.gif, NAME.svg, NAME.mp4 (needs ffmpeg), NAME.png (one step), NAME.txt, or a folder NAME/ with one PNG
-    /// per step
+    /// Output: NAME.gif, NAME.svg, NAME.mp4 (needs ffmpeg), NAME.png (one step), NAME.txt, or a folder NAME/ with one
+    /// PNG per step
     #[arg(long, short, value_name = "OUT")]
     pub out: PathBuf,
 
@@ -127,7 +128,7 @@ fn kind(out: &Path) -> Result<Kind, UsageError> {
     })
 }
 
-/// The steps that the options choose, of a game with this many steps.
+/// The steps that the options select in a game with this many steps.
 fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclusive<usize>, UsageError> {
     let check = |flag, step: Option<usize>| match step {
         Some(step) if step > num_steps => {
@@ -150,7 +151,7 @@ fn chosen(args: &ExportArgs, kind: Kind, num_steps: usize) -> Result<RangeInclus
     Ok(steps)
 }
 
-/// How steps become pictures.
+/// The conversion of steps to pictures.
 struct Pictures {
     layout: Layout,
     palette: ColourScheme,
@@ -192,7 +193,7 @@ impl Pictures {
         Canvas::painted(&self.layout, &self.marks(replay, step))
     }
 
-    /// Duration of each picture in hundredths of a second, at least `least`, rounded so that errors do not add up.
+    /// Duration of each picture in hundredths of a second, at least `least`. Rounding errors do not add up.
     fn times(&self, steps: &RangeInclusive<usize>, least: u32) -> impl Iterator<Item = u32> + use<> {
         let each = self.hundredths.max(least.into());
         let pictures = steps.end() - steps.start();
@@ -202,7 +203,7 @@ impl Pictures {
 
     fn write_gif(&self, replay: &mut Replay, steps: RangeInclusive<usize>, out: &Path) -> anyhow::Result<()> {
         let mut gif = GifWriter::new(BufWriter::new(File::create(out)?), &self.layout, self.palette)?;
-        // Browsers slow down pictures shorter than two hundredths of a second.
+        // Browsers slow down pictures that are shorter than two hundredths of a second.
         let times = self.times(&steps, 2);
         for (step, hundredths) in steps.zip(times) {
             gif.add(self.canvas(replay, step), hundredths.min(u16::MAX.into()) as u16)?;

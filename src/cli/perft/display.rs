@@ -10,7 +10,7 @@ use super::super::progress::{LINE_INTERVAL, terminal_columns};
 use crate::text::fitted;
 use crate::text::numbers::{short, time};
 
-/// Progress of a sequence, on stderr: a moving line on a terminal, an occasional line elsewhere.
+/// Progress of a sequence, on stderr: a moving line on a terminal, otherwise an occasional line.
 pub(super) struct Display {
     sequence: String,
     bar: Option<ProgressBar>,
@@ -39,7 +39,7 @@ impl Display {
         }
         self.last_line = Instant::now();
         let took = self.pass_start.elapsed().as_secs_f64();
-        // Clamped, so that a count that takes years shows years instead of failing.
+        // Clamped, so that a count that would take years shows years instead of failing.
         let left = (took * (1.0 - share) / share.max(1e-9)).clamp(0.0, 1e12);
         let pass = if self.pass == 1 { String::new() } else { format!(", pass {}", self.pass) };
         let parts = [

@@ -118,7 +118,7 @@ fn rules(args: &PerftArgs) -> Result<ResolvedRules, UsageError> {
     if let Ok(known) = &resolved
         && known.rules.names_spots()
     {
-        // Count as other programs do: by cells only, with pieces that appear in one fixed row.
+        // Count like other programs: by cells only, with pieces that appear in a fixed row.
         let highest = u32::from(known.rules.visible_rows() - 1);
         let others = RulesChoice::default().with("spin_rule", SpinRule::None);
         let others =
@@ -195,7 +195,7 @@ impl Row<'_> {
     }
 }
 
-/// Progress of a sequence and its counts so far, in words.
+/// Progress of a sequence and its counts so far, as text.
 fn words(sequence: &str, counted: &Perft, share: f64) -> String {
     let pass = match counted.passes {
         1 => String::new(),

@@ -1,8 +1,8 @@
 //! `tetrion perft` under rules with kicks: counts reachable placements, with bit operations for the last piece.
 //!
-//! By default this counts what other programs count: no hold, a game ends only when a piece is blocked, placements of equal
-//! cells count once, and pieces appear in one fixed row. Flags can tell spins apart, or let a blocked piece appear one row
-//! higher.
+//! By default it counts like other programs: without hold, a game ends only when a piece is blocked, placements with
+//! equal cells count once, and pieces appear in a fixed row. Flags can distinguish spins, or let a blocked piece appear
+//! one row higher.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;

@@ -92,7 +92,8 @@ pub struct HostArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = patience)]
     pub timeout: f64,
 
-    /// Record every game in this folder, for `replay` and `export`; with --games 1, in this file if its name ends in .json
+    /// Record every game in this folder, for `replay` and `export`; with --games 1, in this file if its name ends in
+    /// .json
     #[arg(long, value_name = "PATH")]
     pub record: Option<PathBuf>,
 

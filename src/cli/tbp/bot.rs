@@ -18,7 +18,7 @@ use crate::trainer::trained_weights::{self, TrainedWeights};
 /// Serves a front end until it sends `quit` or closes its pipe.
 ///
 /// # Errors
-/// Fails for a player or rules that cannot be played, or if a pipe breaks.
+/// If the player or the rules cannot be played, or a pipe breaks.
 pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
     let mut bot = Bot::new(setup(args)?);
     let mut stdin = std::io::stdin().lock();
@@ -50,7 +50,7 @@ pub fn run(args: &BotArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The player that the flags choose, and its rules.
+/// The player that the flags select, and its rules.
 fn setup(args: &BotArgs) -> Result<BotSetup, UsageError> {
     let player = args.player.as_str();
     let choice = args.search.choice();

@@ -22,7 +22,7 @@ use crate::text::numbers::count;
 /// Plays the games, and prints the results.
 ///
 /// # Errors
-/// Fails for rules that cannot be played, a program that cannot be started, or a file that cannot be written.
+/// If the rules cannot be played, the program cannot be started, or a file cannot be written.
 pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
     let rules = rules(&args.rules, None)?;
     let (path, words) = args.program.split_first().expect("it is required");
@@ -64,7 +64,7 @@ pub fn run(args: &HostArgs) -> anyhow::Result<ExitCode> {
 /// Files of the recordings.
 struct Files {
     path: PathBuf,
-    /// Digits of the game numbers in file names; `None` for a single file.
+    /// Number of digits of the game numbers in file names; `None` for a single file.
     digits: Option<usize>,
 }
 

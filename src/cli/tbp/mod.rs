@@ -1,5 +1,5 @@
-//! `tetrion tbp`: both sides of the Tetris Bot Protocol, without a server: `bot` runs an agent on stdin and stdout, `host`
-//! plays games with any bot.
+//! `tetrion tbp`: both sides of the Tetris Bot Protocol, without a server: `bot` runs an agent on stdin and stdout,
+//! `host` plays games with any bot.
 
 mod args;
 mod bot;
@@ -16,7 +16,7 @@ use self::args::Side;
 /// Serves a front end until it quits, or plays games with a bot and prints the results.
 ///
 /// # Errors
-/// Fails for a name or rules that cannot be played, a program that cannot be started, or a file that cannot be written.
+/// If a name is unknown, the rules cannot be played, a program cannot be started, or a file cannot be written.
 pub fn run(args: TbpArgs) -> anyhow::Result<ExitCode> {
     match args.side {
         Side::Bot(args) => bot::run(&args),

@@ -1,5 +1,5 @@
-//! The output of hosted games: a table for people, a JSON object for programs. They contain no times, so equal games print
-//! equal output.
+//! The output of hosted games: a table for people, a JSON object for programs. It contains no times, so equal games
+//! print equal output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub struct Report<'a> {
     pieces: Option<Statistics>,
     /// Number of games per kind of end.
     ends: BTreeMap<&'static str, u32>,
-    /// Number of suggested moves that could not be made.
+    /// Number of suggested moves that were impossible.
     passed_over: u64,
 }
 

@@ -10,7 +10,8 @@ use crate::wire::rules::ResolvedRules;
 /// The only preset that bots support.
 const PRESET: &str = "guideline";
 
-/// The rules of the flags. Fields without a flag come from the training run, if it has the same preset, else from the preset.
+/// The rules from the flags. Fields without a flag come from the training run if it has the same preset, otherwise from
+/// the preset.
 ///
 /// # Errors
 /// [`UsageError`] for rules that cannot be played, or that the protocol cannot express.

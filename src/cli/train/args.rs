@@ -56,7 +56,7 @@ impl Method {
     }
 }
 
-/// Flags that a resumed run has already decided: all but its length, its output, and the servers and threads that play.
+/// Flags that are fixed for a resumed run: all but its length, its output, and the servers and threads that play.
 fn decided_by_a_run() -> Vec<clap::Id> {
     let ids =
         |command: clap::Command| command.get_arguments().map(|arg| arg.get_id().clone()).collect::<Vec<_>>();

@@ -71,8 +71,9 @@ fn defaults(preset: CemPreset) -> Defaults {
             rules: "lab",
             size: None,
             generations: 100,
-            // The notebook seeds a candidate's game by its place in the generation, with equal seeds in all generations. Here
-            // every generation has new seeds, so that no search can memorise the pieces.
+            // The notebook derives the seed of a candidate's game from its position in the generation, so all
+            // generations play with equal seeds. Here every generation has new seeds, so that no search can memorise
+            // the pieces.
             game_seeds: GameSeeds::PerSlot,
             max_steps: 1000,
             terminal_value: TerminalValue::Score,
@@ -85,7 +86,7 @@ impl CemArgs {
     /// The settings of a run with these options.
     ///
     /// # Errors
-    /// For a name that the server does not know, or an invalid parameter.
+    /// If the server does not know a name, or a parameter is invalid.
     pub async fn settings(&self, client: &Client) -> anyhow::Result<Settings> {
         let preset: CemPreset = self.settings.as_deref().unwrap_or("tetrion").parse()?;
         let optimizer = |features: &[String], width, generations| {
@@ -98,7 +99,7 @@ impl CemArgs {
         of_search(&self.run, &self.candidates, defaults(preset), client, optimizer).await
     }
 
-    /// Applies the options to a preset. `features` are the features of the weights at this width.
+    /// Applies the options to a preset. `features` are the names of the features at this width.
     fn change(&self, config: &mut CemConfig, features: &[String], width: u32) -> anyhow::Result<()> {
         if let Some(start) = &self.start {
             config.start = Some(start_weights(start, features, width)?);

@@ -1,5 +1,5 @@
-//! The display of a training run, on stderr: on a terminal a growing curve above a line of numbers, elsewhere one line per
-//! generation. stdout is for the result. The page of the server inside this process shows the curve as well.
+//! The display of a training run, on stderr: on a terminal a growing curve above a line of numbers, otherwise one line
+//! per generation. stdout is for the result. The page of the server inside this process also shows the curve.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::trainer::settings::{NUM_CHOICES, Purpose, Settings};
 use crate::trainer::unit::Unit;
 use crate::trainer::weights::ScoreNote;
 
-/// Size of the curve on a terminal in characters: most columns, and most rows between its axes.
+/// Size of the curve on a terminal, in characters: most columns, and most rows between its axes.
 const CURVE: (usize, usize) = (76, 12);
 const LEAST_CURVE: usize = 3;
 /// Width of the bar in columns.
@@ -45,16 +45,16 @@ pub struct Display {
 /// Summary of a generation.
 #[derive(Debug)]
 pub struct News {
-    /// Most important first; a narrow terminal shows only the first numbers.
+    /// Numbers, most important first; a narrow terminal shows only the first ones.
     pub numbers: Vec<String>,
-    /// Amount of work and time, after the numbers if there is room.
+    /// Amount of work and time, shown after the numbers if there is room.
     pub effort: String,
     /// Time until the end of the run.
     pub left: Duration,
 }
 
 impl Display {
-    /// A display of a run of this length, with the generations before it was resumed.
+    /// A display of a run of this length. `done` generations are complete, and `chart` shows them.
     pub fn new(generations: u32, done: usize, chart: &Chart, connection: &Connection) -> Display {
         let bar = std::io::stderr().is_terminal().then(|| {
             let template = format!("{{prefix}}{{bar:{BAR}}} generation {{pos}} of {{len}}{{msg}}");
@@ -74,7 +74,7 @@ impl Display {
         display
     }
 
-    /// Prints a line that stays.
+    /// Prints a line that stays on the screen.
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(visible(line)),
@@ -137,8 +137,8 @@ impl Display {
         }
     }
 
-    /// Draws the curve above the numbers of the last generation and the bar. The curve gets the rows that the terminal has
-    /// left, because the terminal cuts off lines at the bottom.
+    /// Draws the curve above the bar and the numbers of the last generation. The curve gets the remaining rows of the
+    /// terminal, because the terminal cuts off lines at the bottom.
     fn draw_curve(&self, chart: &Chart) {
         let Some(bar) = &self.bar else { return };
         let columns = CURVE.0.min(terminal_columns().saturating_sub(1));
@@ -220,13 +220,14 @@ pub fn news_of_lesson(learning: &Learning, lesson: &Lesson) -> News {
     News { numbers, effort, left: took.mul_f64(to_come.into()).saturating_add(end) }
 }
 
-/// The score of the current result, in words.
+/// The score of the current result, as text.
 pub fn result_so_far(check: &ScoreNote) -> String {
     let (low, high) = (check.ci95_low, check.ci95_high);
     format!("result so far {} {} ({} to {})", grouped(check.mean), check.unit, grouped(low), grouped(high))
 }
 
-/// Estimated time left: the remaining generations take as long as the last, and the final games as long as their pieces.
+/// Estimated time left. Assumes that each remaining generation takes as long as the last, and the final games as long
+/// as their pieces.
 fn time_left(settings: &Settings, last: &Record, took: Duration) -> Duration {
     let done = last.generation.generation + 1;
     let generations = took.mul_f64(f64::from(settings.generations.saturating_sub(done)));

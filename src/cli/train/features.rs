@@ -16,10 +16,10 @@ pub struct RunFeatures {
     pub names: Vec<String>,
 }
 
-/// The features that a text names.
+/// Resolves a feature set or a list of features.
 ///
 /// # Errors
-/// For a feature set that the server does not have, or an invalid list at this width.
+/// If the server does not have the feature set, or the list is invalid at this width.
 pub fn resolve(text: &str, width: u32, known: &[FeatureSetInfo]) -> Result<RunFeatures, UsageError> {
     match Features::parse(text) {
         Features::Set { name, .. } => {

@@ -46,7 +46,8 @@ pub struct GeneticArgs {
     pub keep: Option<u32>,
 }
 
-/// Settings of the report on a genetic algorithm: one full game per individual, one point per piece and ten per line.
+/// Settings of the report on a genetic algorithm: one full game per individual, with one point per piece and ten per
+/// line.
 const DEFAULTS: Defaults = Defaults {
     features: "lab4",
     rules: "genetic",
@@ -62,7 +63,7 @@ impl GeneticArgs {
     /// The settings of a run with these options.
     ///
     /// # Errors
-    /// For a name that the server does not know, or an invalid parameter.
+    /// If the server does not know a name, or a parameter is invalid.
     pub async fn settings(&self, client: &Client) -> anyhow::Result<Settings> {
         let optimizer = |_: &[String], _, _| Ok(Config::Genetic(self.config()));
         of_search(&self.run, &self.candidates, DEFAULTS, client, optimizer).await

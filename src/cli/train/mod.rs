@@ -28,10 +28,10 @@ use crate::trainer::run::create;
 use crate::trainer::search::Search;
 use crate::trainer::settings::Settings;
 
-/// Trains to the end, or until it is interrupted.
+/// Trains to the end, or until an interrupt.
 ///
 /// # Errors
-/// If options exclude each other, a server refuses them, or a folder cannot be opened. An error during a run is reported with
+/// If options exclude each other, a server refuses them, or a folder cannot be opened. An error during a run comes with
 /// the command that resumes it.
 pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     let method = args.method.unwrap_or(Method::Cem(Box::new(args.cem)));
@@ -59,7 +59,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     code
 }
 
-/// Begins a search. Asks the server whether it would play the games before creating the folder.
+/// Starts a search. Before creating the folder, it asks the server whether it would play the games.
 async fn search(settings: Settings, run: &RunArgs, connection: &Connection) -> anyhow::Result<ExitCode> {
     let client: &Client = &connection.client;
     settings.check(client).await?;

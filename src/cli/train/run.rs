@@ -29,8 +29,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub generations: Option<u32>,
 
-    /// Feature set, or features separated by commas [default: thiery9, or as in --settings; lab4 for genetic; seven features
-    /// of thiery9 for td]
+    /// Feature set, or features separated by commas [default: thiery9, or as in --settings; lab4 for genetic; seven
+    /// features of thiery9 for td]
     #[arg(long, value_name = "SET|LIST")]
     pub features: Option<String>,
 

@@ -9,10 +9,10 @@ use crate::optimizers::Config;
 use crate::trainer::settings::{GameSeeds, Settings};
 use crate::trainer::unit::Unit;
 
-/// Games of a second look, as a multiple of the first games.
+/// Games per candidate at a second look, as a multiple of those at the first.
 const SECOND_LOOK: u32 = 4;
 
-/// Default settings other than the optimizer's: the authors' training games, reduced to fit one machine.
+/// Default settings other than the optimizer's. They follow the authors' training games, reduced to fit one machine.
 #[derive(Debug)]
 pub struct Defaults {
     pub features: &'static str,
@@ -40,11 +40,11 @@ pub const LITERATURE: Defaults = Defaults {
     terminal_value: TerminalValue::Avoid,
 };
 
-/// The settings of a run: flags that all methods share first, then defaults, then the server's values. `method` gets the
+/// The settings of a run: flags that all methods share, then defaults, then the server's values. `method` receives the
 /// features, the width and height, and the number of generations.
 ///
 /// # Errors
-/// For a name that the server does not know, or an error of `method`.
+/// If the server does not know a name, or an error of `method`.
 pub async fn of_run<M>(
     args: &RunArgs,
     defaults: Defaults,
@@ -99,10 +99,10 @@ pub async fn of_run<M>(
     })
 }
 
-/// The settings of a search. `optimizer` gets the features, the width and the number of generations.
+/// The settings of a search. `optimizer` receives the features, the width and the number of generations.
 ///
 /// # Errors
-/// For a name that the server does not know, or an invalid parameter.
+/// If the server does not know a name, or a parameter is invalid.
 pub async fn of_search(
     args: &RunArgs,
     candidates: &CandidateArgs,

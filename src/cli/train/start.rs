@@ -9,10 +9,10 @@ use crate::input::UsageError;
 use crate::text::numbers::count;
 use crate::trainer::weights::{Weights, plain_numbers, read_text};
 
-/// The weights of a named controller or else a file; 0 for features that it lacks.
+/// The weights of a named controller or a file; 0 for features that it lacks.
 ///
 /// # Errors
-/// If there is no such controller or file, or if it has a weight for a feature outside `features`.
+/// If no such controller or file exists, or it has a weight for a feature outside `features`.
 pub fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
     let (names, weights) = named_weights(start, features, width)?;
     if let Some(other) = names.iter().find(|name| !features.contains(name)) {
@@ -24,10 +24,10 @@ pub fn start_weights(start: &str, features: &[String], width: u32) -> anyhow::Re
     Ok(in_order(features, &names, &weights))
 }
 
-/// The weights of these features in a named controller or else a file, ignoring other features.
+/// The weights of these features in a named controller or a file. Ignores other features.
 ///
 /// # Errors
-/// If there is no such controller or file.
+/// If no such controller or file exists.
 pub fn common_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<Vec<f64>> {
     let (names, weights) = named_weights(start, features, width)?;
     Ok(in_order(features, &names, &weights))
@@ -38,7 +38,7 @@ fn in_order(features: &[String], names: &[String], weights: &[f64]) -> Vec<f64> 
     features.iter().map(weight).collect()
 }
 
-/// The weights of a named controller or else a file, with their features.
+/// The weights of a named controller or a file, with their features.
 fn named_weights(start: &str, features: &[String], width: u32) -> anyhow::Result<(Vec<String>, Vec<f64>)> {
     match Controller::named(start) {
         Ok(controller) => {
@@ -56,7 +56,7 @@ fn named_weights(start: &str, features: &[String], width: u32) -> anyhow::Result
     }
 }
 
-/// The weights of a file with their features. Plain numbers belong to the features of the search, in order.
+/// The weights in a file, with their features. Plain numbers belong to the features of the search, in order.
 fn read_start(path: &Path, features: &[String]) -> anyhow::Result<(Vec<String>, Vec<f64>)> {
     let text = read_text(path)?;
     if text.trim_start().starts_with('{') {

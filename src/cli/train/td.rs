@@ -30,8 +30,8 @@ pub struct TdArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
 
-    /// Restart each game from a playfield seen earlier every N pieces (+-1/3), uniformly over stack heights; 0 for whole
-    /// games [default: 0; 30 with --hidden-units]
+    /// Restart each game from a playfield seen earlier every N pieces (+-1/3), uniformly over stack heights; 0 for
+    /// whole games [default: 0; 30 with --hidden-units]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub stretch: Option<u32>,
 
@@ -51,8 +51,8 @@ pub struct TdArgs {
     #[arg(long, value_name = "RATE")]
     pub table_rate: Option<f64>,
 
-    /// Pieces after which learning rates halve; with --hidden-units, after which they fall to a quarter [default: 100000; a
-    /// third of the run with --hidden-units]
+    /// Pieces after which learning rates halve; with --hidden-units, after which they fall to a quarter [default:
+    /// 100000; a third of the run with --hidden-units]
     #[arg(long, value_name = "N")]
     pub rate_half_life: Option<f64>,
 
@@ -68,8 +68,8 @@ pub struct TdArgs {
     #[arg(long, value_name = "N")]
     pub height_tuple: Option<u32>,
 
-    /// Learn a network with this many hidden units over the tables and the cells of each column and row, instead of the sum
-    /// of the tables
+    /// Learn a network with this many hidden units over the tables and the cells of each column and row, instead of the
+    /// sum of the tables
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_UNITS)))]
     pub hidden_units: Option<u32>,
 
@@ -86,17 +86,17 @@ pub struct TdArgs {
     pub start_scale: Option<f64>,
 }
 
-/// Default features, which the tables of the surface cannot express. Features of the landing are left out, because
+/// Default features: those that tables of the surface cannot express. Features of the landing are omitted, because
 /// placements with equal afterstates have equal values.
 const FEATURES: &str =
     "row_transitions,column_transitions,holes,cumulative_wells,hole_depth,rows_with_holes,pattern_diversity";
 
 const DEFAULTS: Defaults = Defaults { features: FEATURES, generations: 8, games: 64, ..LITERATURE };
 
-/// Most games in parallel: the answer for half of them takes some megabytes on a usual playfield.
+/// Most games in parallel. On a usual playfield, the answer for half of them takes some megabytes.
 const MAX_PARALLEL_GAMES: i64 = 1024;
 
-/// Longest column or row for tables of whole lines: such a table has 2 to the power of this many rows.
+/// Longest column or row for tables of whole lines, because such a table has 2 to the power of this many rows.
 const LONGEST_LINE: u32 = 12;
 
 /// The controller that a network starts from, and the scale from its score to log-risk.
@@ -106,7 +106,7 @@ impl TdArgs {
     /// The settings of a run with these options.
     ///
     /// # Errors
-    /// For a name that the server does not know, or an invalid parameter.
+    /// If the server does not know a name, or a parameter is invalid.
     pub async fn settings(&self, client: &Client) -> anyhow::Result<Settings<Lessons>> {
         let defaults = Defaults { games: self.games(), ..DEFAULTS };
         let lessons = |features: &[String], size: (u32, u32), generations: u32| {
@@ -145,7 +145,7 @@ impl TdArgs {
         }
     }
 
-    /// The learning rates of a sum.
+    /// Parameters of a sum.
     fn sum(&self) -> Result<TdConfig, UsageError> {
         let default = TdConfig::default();
         let config = TdConfig {
@@ -158,7 +158,7 @@ impl TdArgs {
         Ok(config)
     }
 
-    /// The learning rates of a network over this many updates, and its initial weights for these features at this width.
+    /// Parameters of a network over this many updates, and its initial weights for these features at this width.
     fn network(
         &self,
         units: u32,
@@ -194,7 +194,7 @@ impl TdArgs {
         Ok((!tuples.is_empty()).then_some(ShapeNote::NTuple { tuples }))
     }
 
-    /// The tables and units of a network, with one table per place of the surface and one per column and row.
+    /// The tables and hidden units of a network: one table per place of the surface, and one per column and row.
     fn tables_of_network(&self, units: u32, (width, height): (u32, u32)) -> Result<ShapeNote, UsageError> {
         if width.max(height) > LONGEST_LINE {
             return Err(UsageError(format!(
@@ -206,7 +206,7 @@ impl TdArgs {
         for Group { kind, length, places, clip } in self.surface((width, height), 3)? {
             let first = tuples.len() as u32;
             for place in 0..=places - length {
-                // The mirror image of a height is a height; a step changes its sign.
+                // The mirror image of a height is a height; the mirror image of a step has the opposite sign.
                 let mirrored = places - length - place;
                 let is_image = kind == TupleKind::Heights && mirrored < place;
                 let mut positions: Vec<u32> = (place..place + length).collect();
@@ -235,7 +235,7 @@ impl TdArgs {
         Ok(ShapeNote::Mlp { hidden: vec![units], activation: Activation::LeakyRelu, tuples })
     }
 
-    /// The tuples of the surface that the flags choose.
+    /// The tuples of the surface that the flags select.
     fn surface(&self, (width, height): (u32, u32), heights: u32) -> Result<Vec<Group>, UsageError> {
         let (length, clip) = (self.slope_tuple.unwrap_or(4), self.slope_clip.unwrap_or(3).min(height));
         let steps = Group { kind: TupleKind::Steps, length, places: width.saturating_sub(1), clip };
@@ -251,7 +251,7 @@ impl TdArgs {
     }
 }
 
-/// Tuples of one kind, one at every place.
+/// Tuples of one kind, one per place.
 struct Group {
     kind: TupleKind,
     length: u32,

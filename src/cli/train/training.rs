@@ -35,7 +35,7 @@ pub trait Training {
     fn folder(&self) -> &RunFolder;
     /// Learning curve so far.
     fn chart(&self) -> Chart;
-    /// Runs one generation; returns its summary.
+    /// Runs one generation. Returns its summary.
     async fn next(&mut self, display: &mut Display) -> anyhow::Result<News>;
     /// Scores the final result.
     async fn end(&mut self, display: &mut Display) -> anyhow::Result<Winner>;
@@ -91,7 +91,7 @@ impl Training for Learning {
     }
 }
 
-/// Runs the remaining generations, and scores the result.
+/// Runs the remaining generations, then scores the result.
 async fn train(training: &mut impl Training, display: &mut Display) -> anyhow::Result<Winner> {
     while training.folder().num_generations() < training.settings().generations.into() {
         let news = training.next(display).await?;
@@ -104,7 +104,7 @@ async fn train(training: &mut impl Training, display: &mut Display) -> anyhow::R
     Ok(winner)
 }
 
-/// Follows a run to its end or until it is interrupted.
+/// Follows a run to its end, or until an interrupt.
 pub async fn follow(
     mut training: impl Training,
     is_resumed: bool,
@@ -123,7 +123,7 @@ pub async fn follow(
         display.say(&format!("its learning curve grows at {}#training", own.page()));
     }
     if !args.connection.server.is_empty() {
-        // Evaluations are calls like any other, so a server's page shows the calls but no learning curve.
+        // Evaluations are ordinary calls, so a server's page shows the calls but no learning curve.
         let pages = connection.client.pages().await;
         if !pages.is_empty() {
             display.say(&format!("pages of the servers: {}", pages.join(", ")));
@@ -154,7 +154,7 @@ pub async fn follow(
     }
 }
 
-/// How to resume the run from its last checkpoint; an unfinished generation is repeated.
+/// The command that resumes the run from its last checkpoint. An unfinished generation is repeated.
 fn how_to_resume(run: &RunFolder) -> String {
     let (generations, folder) = (run.num_generations(), shell_word(run.folder()));
     format!("stopped after generation {generations}; resume with: tetrion train --resume {folder}")
@@ -195,7 +195,7 @@ fn print_winner(
         }
         games => format!("\n{games} of the {what} {cut}"),
     };
-    // A limit that no game reached can be left out of the command.
+    // A limit that no game has reached can be omitted from the command.
     let most_pieces = if score.truncated > 0 { *max_pieces } else { 0 };
     let limits = [
         ("--loss-trials", u64::from(*loss_trials)),

@@ -22,13 +22,13 @@ use crate::cli::shown::ShownArgs;
     }),
 )]
 pub struct WatchArgs {
-    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several play side
-    /// by side on the same pieces
+    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several play
+    /// side by side on the same pieces
     #[arg(required_unless_present = "session", value_name = "NAME")]
     pub players: Vec<String>,
 
-    /// Watch a server's session while a learner steps it. Without a name: the only session; if there are several, the error
-    /// lists them
+    /// Watch a server's session while a learner steps it. Without a name: the only session; if there are several, the
+    /// error lists them
     #[arg(
         long,
         value_name = "SESSION",

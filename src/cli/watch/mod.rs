@@ -1,9 +1,9 @@
-//! `tetrion watch`: shows games of controllers, agents and training runs, or a session of a server. Only sessions need a
-//! server.
+//! `tetrion watch`: shows games of controllers, agents and training runs, or a session of a server. Only sessions need
+//! a server.
 //!
-//! The games equal those of `tetrion evaluate` with the same seed. Several players get the same pieces and move in step; the
-//! viewer can pause, step back and forth, and read why a controller chooses a placement. A session shows its learner's steps;
-//! pausing or stepping back does not affect the learner.
+//! The games equal those of `tetrion evaluate` with the same seed. Several players get the same pieces and move in
+//! step. The viewer can pause, step back and forth, and read why a controller chooses a placement. A session shows its
+//! learner's steps; pausing or stepping back does not affect the learner.
 
 mod args;
 mod session;
@@ -19,12 +19,12 @@ use crate::viewers::{Watch, WatchSetup};
 /// Shows the games, or a session, until the viewer leaves, then prints the result.
 ///
 /// # Errors
-/// Fails for a name or rules that cannot be played or an unknown session, without a terminal, or if a file cannot be written.
+/// If a name or a session is unknown, the rules cannot be played, there is no terminal, or a file cannot be written.
 pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if let Some(session) = &args.session {
         return session::run(&args, session);
     }
-    // The environment or a file may name a server for all clients; players on this machine need none.
+    // The environment or a file may name a server for all clients. Players on this machine do not need it.
     if !args.envs.is_empty() {
         return Err(UsageError("--envs needs --session: remove it, or add --session".to_owned()).into());
     }

@@ -1,7 +1,8 @@
 //! `tetrion watch --session`: shows a learner's session on a server while it runs.
 //!
-//! A task reads frames as they arrive, so the viewer can pause and step back without delaying the server. After a lost
-//! connection it retries for the time of `--patience`: a server that keeps sessions across a restart still has this one.
+//! A task reads frames as they arrive, so the viewer can pause and step back without delaying the server. After losing
+//! the connection, it retries for the time of `--patience`: a server that keeps sessions across a restart still has
+//! this one.
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -21,13 +22,13 @@ use crate::viewers::{FrameHistory, Link, SessionViewer};
 
 /// Most sessions that an error lists.
 const MOST_LISTED: usize = 20;
-/// Time before calling the server again: at first, and at most.
+/// Shortest and longest time before the next call to the server.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
 /// Shows a session until the viewer leaves, then prints its state. Without a name, shows the only session.
 ///
 /// # Errors
-/// Fails for an unknown server or session, or without a terminal.
+/// If the server or the session is unknown, or there is no terminal.
 pub fn run(args: &WatchArgs, session: &str) -> anyhow::Result<ExitCode> {
     if args.connection.server.len() != 1 {
         let problem = format!(
@@ -75,7 +76,7 @@ fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
                 let calls = count(*sequence_number, "call");
                 format!("\n  {name}: {envs}, {preset} {width} x {height}, {calls}")
             };
-            // The newest first, the most likely one.
+            // The newest first, because it is the most likely one.
             let lines: String = sessions.iter().rev().take(MOST_LISTED).map(line).collect();
             let known = sessions.len();
             Err(UsageError(format!("--session: the server has {known} sessions, name one:{lines}")).into())
@@ -83,7 +84,7 @@ fn the_only(sessions: Vec<ListedSession>) -> anyhow::Result<String> {
     }
 }
 
-/// Stores frames as they arrive, until the session ends or the server stays lost.
+/// Stores frames as they arrive, until the session ends or the server remains lost.
 async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<FrameHistory>>, patience: Duration) {
     let start = Instant::now();
     let set = |link| kept.lock().expect("a lock that is not poisoned").link = link;
@@ -100,7 +101,7 @@ async fn read(client: Client, mut watching: Watching, kept: Arc<Mutex<FrameHisto
     }
 }
 
-/// The reason why no more frames come.
+/// The reason why no more frames arrive.
 fn why(error: &ClientError) -> String {
     let reason = match error {
         ClientError::Refused { reason, .. } => reason.as_str(),
@@ -113,7 +114,7 @@ fn why(error: &ClientError) -> String {
     }
 }
 
-/// Watches a session again once the lost server answers; `say` gets each reason for the delay.
+/// Watches a session again once the lost server answers. Passes each reason for the delay to `say`.
 async fn find(
     client: &Client,
     session: &WatchedSession,
