@@ -1,4 +1,4 @@
-//! One call: its request, its refusal, and the wait for an answer.
+//! One call: the request, a refusal, and the wait for the answer.
 
 use std::future::Future;
 use std::pin::pin;
@@ -20,25 +20,25 @@ use super::CallError;
 /// Pairs of names and values.
 pub(crate) type Metadata = Vec<(String, String)>;
 
-/// How long a wait lasts at most before it looks for signals.
+/// Longest wait before the next check for signals.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// The client of the services.
 pub(crate) fn calls(inside: Inside) -> Grpc<Inside> {
-    // The services bound their own answers.
+    // The services limit their own answers.
     Grpc::new(inside).max_decoding_message_size(usize::MAX)
 }
 
-/// The path of a method.
+/// Parses the path of a method.
 ///
 /// # Errors
-/// `ValueError` if it is not a path.
+/// `ValueError` if the text is not a path.
 pub(crate) fn path_of(path: &str) -> PyResult<PathAndQuery> {
     PathAndQuery::try_from(path)
         .map_err(|error| PyValueError::new_err(format!("{path:?} is not a path: {error}")))
 }
 
-/// A request with metadata, and with a timeout in seconds.
+/// A request with metadata and, optionally, a timeout in seconds.
 ///
 /// # Errors
 /// `ValueError` if the metadata cannot be sent.
@@ -65,10 +65,10 @@ pub(crate) fn refused(py: Python<'_>, status: &Status) -> PyErr {
     CallError::new_err((status.code() as i32, status.message().to_owned(), details))
 }
 
-/// Waits for a future without the GIL, and looks for signals now and then.
+/// Waits for a future without the GIL, and checks for signals from time to time.
 ///
 /// # Errors
-/// What a signal handler raised, such as `KeyboardInterrupt`; the future is dropped.
+/// The exception of a signal handler, such as `KeyboardInterrupt`. The future is then dropped.
 pub(crate) fn wait<F: Future + Send>(py: Python<'_>, runtime: &Handle, future: F) -> PyResult<F::Output>
 where
     F::Output: Send,

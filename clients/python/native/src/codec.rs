@@ -1,10 +1,10 @@
-//! Messages as bytes: Python has encoded them, and will decode them.
+//! Messages as bytes. Python encodes requests and decodes answers.
 
 use bytes::{Buf, BufMut, Bytes};
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// The codec that leaves messages as they are.
+/// A codec that passes messages through unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Raw;
 

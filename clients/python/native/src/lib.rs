@@ -1,11 +1,11 @@
 //! The extension module of the Python package: the services in Python's own process.
 //!
-//! Python encodes and decodes messages as it does for a server, and a call passes the same layers; only sockets and HTTP/2 are
-//! missing. Steps and resets have a second way, without messages: see `session`. Nothing here knows what messages mean.
-//! `program` is the command line of the `tetrion` program.
+//! Python encodes and decodes messages in the same way as for a server, and a call passes the same layers; only sockets
+//! and HTTP/2 are missing. Steps and resets have a second path, without messages: see `session`. Nothing here knows the
+//! meaning of messages. `program` is the command line of the `tetrion` program.
 //!
-//! The surprising decision: every wait releases the GIL, and wakes up ten times a second to look for signals. So Ctrl-C ends any
-//! call, and a call that waits for another thread never keeps that thread from running Python.
+//! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
+//! Ctrl-C ends any call, and a call that waits for another thread never prevents that thread from running Python.
 
 mod call;
 mod codec;
@@ -33,10 +33,10 @@ pyo3::create_exception!(
     "A refused call: the number of its code, its message, and the bytes of its details."
 );
 
-/// The services of this process.
+/// The services in this process.
 #[pyclass(frozen, module = "tetrion._native")]
 struct Services {
-    /// `None` only while this is dropped.
+    /// `None` only while this value is dropped.
     running: Option<(Inside, Runtime)>,
     process: u32,
 }
@@ -56,7 +56,7 @@ impl Services {
 }
 
 impl Drop for Services {
-    /// A forked child has none of the threads, for whose end a drop would wait, so it leaves the services as they are.
+    /// Dropping would wait for threads that a forked child does not have, so a child leaves the services as they are.
     fn drop(&mut self) {
         if self.process != process::id() {
             mem::forget(self.running.take());
@@ -83,7 +83,7 @@ impl Services {
         Ok(Services { running: Some((inside, runtime)), process: process::id() })
     }
 
-    /// Makes a call with one answer, and returns it.
+    /// Makes a call with one answer. Returns the answer.
     fn call<'py>(
         &self,
         py: Python<'py>,
@@ -99,12 +99,12 @@ impl Services {
 
     /// A session, for steps without messages.
     fn session(&self, py: Python<'_>, name: &str) -> PyResult<Session> {
-        // Without the GIL, which the call that has the session's lock may need.
+        // Without the GIL, which the call that holds the session's lock may need.
         let session = py.detach(|| self.running().0.session(name).map(Session::new));
         session.map_err(|status| refused(py, &status))
     }
 
-    /// Begins a call with one request and many answers.
+    /// Starts a call with one request and many answers.
     fn stream(
         &self,
         path: &str,
@@ -116,14 +116,14 @@ impl Services {
         Stream::of_one(self.handle(), self.inside(), path, request)
     }
 
-    /// Begins a call with many requests and many answers.
+    /// Starts a call with many requests and many answers.
     fn exchange(&self, path: &str, metadata: Metadata) -> PyResult<Stream> {
         Stream::of_many(self.handle(), self.inside(), path, request((), metadata, None)?)
     }
 }
 
-/// The settings of a server without flags, but for the numbers that keep callers of a server from each other: here the memory is
-/// the bound.
+/// The settings of a server without flags, except for limits on numbers, which protect callers of a server from each
+/// other. Here memory is the only limit.
 fn config(num_threads: usize) -> ServerConfig {
     let mut config = ServerConfig { num_threads, ..ServerConfig::default() };
     config.store.max_sessions = 1 << 20;

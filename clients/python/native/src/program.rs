@@ -6,15 +6,15 @@ use std::process::{self, ExitCode};
 use pyo3::prelude::*;
 use tetrion::cli;
 
-/// Runs the `tetrion` program with these arguments, of which the first is its name, and ends this process as it does. `command`
-/// starts the program in another process.
+/// Runs the `tetrion` program with these arguments, the first of which is its name, and ends this process with its exit
+/// code. `command` starts the program in another process.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, args: Vec<OsString>, command: Vec<OsString>) {
     let _ = cli::bench::COMMAND.set(command); // set once in a process
     py.detach(|| process::exit(number_of(cli::main(args))))
 }
 
-/// The number of an exit code, which only the system can ask for.
+/// The number of an exit code, which Rust does not reveal.
 fn number_of(code: ExitCode) -> i32 {
     (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).map_or(1, i32::from)
 }

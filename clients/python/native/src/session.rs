@@ -1,7 +1,8 @@
-//! Steps of a session without messages, into blocks of memory that numpy arrays look into.
+//! Steps of a session without messages, into memory that numpy arrays view.
 //!
-//! The surprising decision: what is unusual is not handled here. If actions are no plain array of integers, or a call is
-//! refused, the answer is False, and the caller makes the call with messages, which does it or says what is wrong.
+//! The surprising decision: this file handles no unusual case. If actions are not a plain array of integers, or a call
+//! is refused, the result is False. The caller then makes the call with messages, which performs it or explains the
+//! mistake.
 
 #![allow(unsafe_code)] // the buffer protocol: see `Block`
 
@@ -22,41 +23,41 @@ use tetrion::service::Direct;
 use tetrion::service::direct::{Extent, SLACK};
 use tonic::Status;
 
-/// Work for which releasing the GIL pays.
+/// Work from which on releasing the GIL pays.
 const LONG: Duration = Duration::from_micros(20);
 
-/// A session of this process.
+/// A session in this process.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Session {
     direct: Direct,
     extents: Vec<Extent>,
     block_bytes: usize,
     is_long: bool,
-    /// The last sequence number that this caller knows of. It changes with the call itself, so that no signal comes between.
+    /// The last sequence number that this caller knows. The call itself updates it, so no signal can come in between.
     number: AtomicU64,
 }
 
 /// Memory with every tensor of the answer to a step. Python sees it as a read-only buffer of bytes.
 ///
 /// # Why this is sound
-/// Its vector never moves: it has `SLACK` more bytes of capacity than the tensors take, which is all that writers need, and
-/// `fill` ends the process if it has moved. Its length changes only in `fill`, for which a block is taken under the GIL and given
-/// back: two calls cannot fill it at once. Buffers that Python got stay valid, because each holds a reference to the block. A
-/// thread that reads an array while another thread steps the session into it sees some bytes of either step, as with every
-/// numpy array that is written meanwhile.
+/// The vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
+/// need, and `fill` ends the process if the vector has moved. Its length changes only in `fill`. A call takes the block
+/// under the GIL and gives it back afterwards, so two calls cannot fill it at once. Python's buffers stay valid,
+/// because each holds a reference to the block. If a thread reads an array while another thread steps the session into
+/// it, it may see bytes of both steps, as with every numpy array that is written concurrently.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Block {
     bytes: UnsafeCell<Vec<u8>>,
     start: *mut u8,
     len: usize,
     is_taken: AtomicBool,
-    /// Whether a job panicked while it filled this.
+    /// Whether a job has panicked while it filled the block.
     is_broken: AtomicBool,
 }
 
-// SAFETY: see above; the vector is reached by one call at a time, which `is_taken` ensures.
+// SAFETY: see above; `is_taken` ensures that only one call at a time reaches the vector.
 unsafe impl Send for Block {}
-// SAFETY: the same.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Block {}
 
 impl Block {
@@ -67,7 +68,7 @@ impl Block {
         Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), is_broken: false.into() }
     }
 
-    /// Lets a job replace the contents. None if the job panicked, or an earlier one did.
+    /// Lets a job replace the contents. `None` if this or an earlier job has panicked.
     fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<Option<T>> {
         if self.is_broken.load(Relaxed) {
             return Ok(None);
@@ -79,7 +80,7 @@ impl Block {
         let bytes = unsafe { &mut *self.bytes.get() };
         let done = catch_unwind(AssertUnwindSafe(|| job(bytes)));
         if !ptr::eq(bytes.as_ptr(), self.start) {
-            process::abort(); // numpy looks into memory that is gone
+            process::abort(); // numpy views freed memory
         }
         self.is_broken.store(done.is_err() || bytes.len() != self.len, Relaxed);
         self.is_taken.store(false, Release);
@@ -92,7 +93,8 @@ impl Block {
     /// A read-only view of all bytes.
     unsafe fn __getbuffer__(this: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let block = this.get();
-        // SAFETY: Python passes a view to fill in. The memory lives as long as the block, to which the view gets a reference.
+        // SAFETY: Python passes a view to fill in. The memory lives as long as the block, to which the view holds a
+        // reference.
         let filled = unsafe {
             ffi::PyBuffer_FillInfo(
                 view,
@@ -119,8 +121,8 @@ impl Session {
         Session { direct, extents, block_bytes, is_long, number: AtomicU64::new(0) }
     }
 
-    /// Does a job, without the GIL if it is long or must wait for another call, which may need the GIL. The job is told whether it
-    /// may wait; if not, and it would have to, it returns None.
+    /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
+    /// argument tells the job whether it may wait. If it may not but would have to, it returns `None`.
     fn run<T: Send>(&self, py: Python<'_>, mut job: impl FnMut(bool) -> Option<T> + Send) -> Option<T> {
         if !self.is_long
             && let Some(done) = job(false)
@@ -130,7 +132,7 @@ impl Session {
         py.detach(|| job(true))
     }
 
-    /// Takes the actions.
+    /// Performs one action per environment, with the answer in a block.
     fn take<'py>(
         &self,
         py: Python<'py>,
@@ -149,7 +151,7 @@ impl Session {
         }
     }
 
-    /// Makes a call with the next number, which counts if the call was done.
+    /// Makes a call with the next number. The number counts if the call was performed.
     fn numbered<T>(&self, call: impl FnOnce(u64) -> Option<Result<T, Status>>) -> Option<Result<T, Status>> {
         let next = self.number.load(Relaxed) + 1;
         let done = call(next)?;
@@ -159,7 +161,7 @@ impl Session {
         Some(done)
     }
 
-    /// A block, if it is of the size of this session's.
+    /// The block, if its size is that of this session's blocks.
     fn own<'a>(&self, block: &'a Bound<'_, Block>) -> PyResult<&'a Block> {
         let block = block.get();
         if block.len != self.block_bytes {
@@ -169,12 +171,12 @@ impl Session {
     }
 }
 
-/// The actions, if they are what most callers pass: an array of integers.
+/// The actions in the form that most callers use: an array of integers.
 fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
     read_array::<i64>(actions, rows).or_else(|| read_array::<i32>(actions, rows))
 }
 
-/// The elements of an array of this type with one dimension and so many rows.
+/// The elements of an array of this type with one dimension and this many rows.
 fn read_array<T: Element + TryInto<i32>>(array: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
     let buffer = PyBuffer::<T>::get(array).ok()?;
     if buffer.dimensions() != 1 || buffer.item_count() != rows {
@@ -185,12 +187,13 @@ fn read_array<T: Element + TryInto<i32>>(array: &Bound<'_, PyAny>, rows: usize) 
 
 #[pymethods]
 impl Session {
-    /// The first byte of each tensor in a block: rewards, terminated, truncated, observations, infos, and masks if it has them.
+    /// Offsets of the tensors in a block: rewards, terminated, truncated, observations, infos and, if the session has
+    /// them, masks.
     fn places(&self) -> Vec<usize> {
         self.extents.iter().map(|extent| extent.start).collect()
     }
 
-    /// The last sequence number that this caller knows of.
+    /// The last sequence number that this caller knows.
     #[getter]
     fn number(&self) -> u64 {
         self.number.load(Relaxed)
@@ -201,13 +204,13 @@ impl Session {
         self.number.store(number, Relaxed);
     }
 
-    /// A new block.
+    /// Creates a block.
     fn block(&self) -> Block {
         Block::new(self.block_bytes)
     }
 
-    /// Steps all environments, with the answer in a block. Returns whether it was done; instead of True the last states of ended
-    /// episodes, as an encoded `FinalBatch`, if there are any.
+    /// Steps all environments, with the answer in a block. Returns whether the step was performed. If episodes have
+    /// ended, returns their last states instead of True, as an encoded `FinalBatch`.
     fn step<'py>(
         &self,
         py: Python<'py>,
@@ -220,7 +223,7 @@ impl Session {
         self.take(py, block, &actions)
     }
 
-    /// Steps the only environment of a session of one, like `step`.
+    /// Steps the only environment of a session, like `step`.
     fn step_one<'py>(
         &self,
         py: Python<'py>,
@@ -230,8 +233,8 @@ impl Session {
         self.take(py, block, &[action])
     }
 
-    /// Begins episodes in all environments, with the answer in a block, by one seed each or, without, the next ones.
-    /// Returns whether it was done.
+    /// Starts episodes in all environments, with the answer in a block: from one seed each or, without seeds, the next
+    /// episodes. Returns whether the reset was performed.
     fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
         let block = self.own(block)?;
         let reset = |bytes: &mut Vec<u8>| {

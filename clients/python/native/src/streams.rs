@@ -1,6 +1,6 @@
-//! Calls with many answers, and with many requests too.
+//! Calls with many answers, and optionally with many requests.
 //!
-//! A task of the runtime makes the call, so that it goes on while Python does something else.
+//! A task of the runtime makes the call, so that it continues while Python does other work.
 
 use std::process;
 use std::sync::PoisonError;
@@ -20,14 +20,14 @@ use tonic::{Request, Response, Streaming};
 use super::call::{calls, path_of, refused, wait};
 use super::codec::Raw;
 
-/// Answers that wait to be read before the call pauses.
+/// Most answers that wait to be read; with more, the call pauses.
 const UNREAD: usize = 16;
 
-/// A call with many answers: an iterator of them. Threads may share it.
+/// A call with many answers, as an iterator. Threads may share it.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Stream {
     answers: Mutex<mpsc::Receiver<tonic::Result<Bytes>>>,
-    /// Where requests go, if there is more than one.
+    /// Channel for requests, if the call takes more than one.
     requests: Option<std::sync::Mutex<Option<mpsc::UnboundedSender<Bytes>>>>,
     cancelled: CancellationToken,
     call: JoinHandle<()>,
@@ -36,7 +36,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A call with one request.
+    /// Starts a call with one request.
     pub(crate) fn of_one(
         runtime: &Handle,
         inside: Inside,
@@ -48,7 +48,7 @@ impl Stream {
         Ok(Stream::new(runtime, opening, None))
     }
 
-    /// A call with many requests.
+    /// Starts a call with many requests.
     pub(crate) fn of_many(
         runtime: &Handle,
         inside: Inside,
@@ -78,7 +78,7 @@ impl Stream {
         }
     }
 
-    /// The next answer, unless there is none.
+    /// The next answer; `None` after the last.
     async fn next(&self) -> tonic::Result<Option<Bytes>> {
         let mut answers = self.answers.lock().await;
         tokio::select! {
@@ -89,7 +89,7 @@ impl Stream {
     }
 }
 
-/// Makes the call and passes its answers on, until nobody takes them any more.
+/// Makes the call and passes its answers on, as long as the iterator exists.
 async fn pass_on(
     opening: impl Future<Output = tonic::Result<Response<Streaming<Bytes>>>> + Send,
     sender: mpsc::Sender<tonic::Result<Bytes>>,
@@ -133,19 +133,19 @@ impl Stream {
         let ended = || PyValueError::new_err("the call takes no more requests");
         let requests = self.requests.as_ref().ok_or_else(ended)?;
         let requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
-        // A call that has ended says why with its next answer.
+        // If the call has ended, its next answer gives the reason.
         let _ = requests.as_ref().ok_or_else(ended)?.send(Bytes::copy_from_slice(message));
         Ok(())
     }
 
-    /// Says that no more requests come.
+    /// Ends the requests.
     fn end(&self) {
         if let Some(requests) = &self.requests {
             requests.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
 
-    /// Ends the call: no more answers come, not even to a thread that waits for one.
+    /// Ends the call. No more answers come, not even to a thread that waits for one.
     fn cancel(&self) {
         self.cancelled.cancel();
         self.call.abort();
