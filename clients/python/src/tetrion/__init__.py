@@ -2,39 +2,41 @@
 
     import gymnasium, tetrion
     env = gymnasium.make("tetrion/Placement-v0")                    # one game
-    envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call a step
+    envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256)  # one session of 256, one call per step
 
-Without an address, they use the server that the environment variable TETRION_SERVER names, or else play in this process.
-There are:
+Without an address, they use the server in the environment variable TETRION_SERVER, or else play in this process. The package
+provides:
 
 - Environments: `PlacementEnv`, `PlacementVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns
   observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
   Stable-Baselines3.
-- `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster as a
+- `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster over a
   `StepStream`: `Observed`, `Stepped` with `Final`, `Placements` with features and afterstates, snapshots as bytes. A session
-  reads and writes actions by their `ActionDigit`s; `EpisodeEnd` names the numbers of the info `end`.
+  converts actions to and from their `ActionDigit`s; `EpisodeEnd` names the values of the info `end`.
 - `Client.enumerate_placements` for a `Drawing` or `Packed` playfields of your own.
 - `Client.evaluate`: whole games of any number of policies on `DrawnSeeds` or on seeds, with `EvaluationOptions`, as an
-  `Evaluation` of `Games`, or an `EvaluationRun` while it goes on; `Client.estimate`, how long games of good policies last,
-  as an `Estimation` of `Estimates`. A `Policy` says how an agent plays, a `Search` how it weighs what the next pieces can
-  reach. `Mlp` and `NTuple` (of `TuplePattern`s) are models beside the weights.
-- `Client.watch`: the games of a session while its learner steps it, wherever that is; a `Watching` yields each
-  `WatchedFrame` with a `WatchedEnv` and perhaps its last `WatchedEpisode` for each environment.
-- `Recording`, a game in a file, which notebooks show with controls; `Recorder` makes them of any session or environment,
-  `RecordGames` and `RecordVectorGames` write those of an environment; a `Replay` walks through one, `Scene` by `Scene`.
-- `cem` and `genetic`, the searches of `tetrion train`: a `Training`, which yields a `TrainedGeneration` at a time.
-  `CemOptimizer` with `CemConfig` and `Noise`, and `GeneticOptimizer` with `GeneticConfig`, are for scores of your own.
-- `ConnectionSettings`, how a client connects; `Tls`, the files of an encrypted connection; `Servers`, several as one
-  client; `tetrion.ray.Pool`, a Ray cluster as one; `Server`, one as a child of this process.
+  `Evaluation` of `Games`, or as an `EvaluationRun` while they are played. `Client.estimate`: estimates of how long games of
+  good policies last, as an `Estimation` of `Estimates`. A `Policy` describes how an agent plays, a `Search` how it uses the
+  next pieces. `Mlp` and `NTuple` (of `TuplePattern`s) are models that add to the weighted sum.
+- `Client.watch`: the games of a session while its learner steps it, on any machine. A `Watching` yields `WatchedFrame`s,
+  with a `WatchedEnv` per environment and its last `WatchedEpisode`, if any.
+- `Recording`, a game in a file, which notebooks show with controls. `Recorder` records any session or environment,
+  `RecordGames` and `RecordVectorGames` record those of an environment; a `Replay` steps through one, `Scene` by `Scene`.
+- `cem` and `genetic`, the searches of `tetrion train`: a `Training` yields one `TrainedGeneration` at a time. `CemOptimizer`
+  with `CemConfig` and `Noise`, and `GeneticOptimizer` with `GeneticConfig`, search with any scores.
+- `ConnectionSettings`, the settings of a client's connection; `Tls`, the files of an encrypted connection; `Servers`,
+  several servers as one client; `tetrion.ray.Pool`, a Ray cluster as one client; `Server`, a server as a child of this
+  process.
 - `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike`, `FeaturesLike` and
-  `PoliciesLike`, all that these arguments take.
-- `ServerInfo`, `Catalog`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` has all their parts.
-- `TetrionError` and its subclasses in `tetrion.errors`; each says what to do.
+  `PoliciesLike`, the types that these arguments accept.
+- `ServerInfo`, `Catalog`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` contains all their
+  parts.
+- `TetrionError` and its subclasses in `tetrion.errors`; each message gives advice.
 
-`help(tetrion.PlacementEnv)`, and so on, explains shapes, types, ranges and errors. In shapes N is the number of environments
-or games, A of actions, P of policies, F of features.
+`help(tetrion.PlacementEnv)`, and so on, explains shapes, types, ranges and errors. In shapes, N is the number of
+environments or games, A of actions, P of policies, F of features.
 
-This package holds no rules of the game: in this process its extension module has them.
+This package contains no rules of the game; in this process, its extension module has them.
 """
 
 import gymnasium as _gymnasium
@@ -183,7 +185,7 @@ __all__ = [
     "genetic",
 ]
 
-# The modules are private: tracebacks, pickles and specifications of environments call everything by its public name.
+# The modules are private: tracebacks, pickles and specifications of environments use the public names.
 for _name in __all__:
     if hasattr(globals()[_name], "__module__"):
         globals()[_name].__module__ = "tetrion"

@@ -1,4 +1,4 @@
-"""The `tetrion` program, from wherever this package finds it: `tetrion serve`, or `python -m tetrion serve`.
+"""The `tetrion` program, wherever this package finds it: `tetrion serve`, or `python -m tetrion serve`.
 
 `tetrion --version` prints the versions of the package and of the program, and works without a program.
 """
@@ -15,7 +15,7 @@ from tetrion.errors import ServerNotFoundError
 
 
 def print_versions() -> None:
-    """Prints the version of this package, and that of the program if there is one."""
+    """Prints the version of this package and, if the program exists, the program's version."""
     print(f"tetrion {VERSION}, the Python package, made for {RULES_VERSION}")
     try:
         command = find_program()
@@ -28,7 +28,7 @@ def print_versions() -> None:
 
 
 def main() -> None:
-    """Runs the program with the arguments of this process, and ends as it does."""
+    """Runs the program with this process's arguments, and exits with its code."""
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         print_versions()
@@ -40,7 +40,7 @@ def main() -> None:
     except ServerNotFoundError as error:
         sys.exit(f"error: {error}")
     if os.name == "nt":
-        # On Windows exec starts another process, and the shell does not wait for it.
+        # On Windows, exec would start another process, and the shell would not wait for it.
         sys.exit(subprocess.call(command))
     os.execv(command[0], command)
 

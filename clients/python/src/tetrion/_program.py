@@ -1,6 +1,6 @@
 """The `tetrion` program, which the extension module contains.
 
-Servers run this file by its path: it loads the extension module alone, and not the package with all that it needs.
+Servers run this file by its path: it loads only the extension module, not the package with all its dependencies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the program, and ends this process as it does."""
+    """Runs the program, and exits with its code."""
     files = [Path(__file__).with_name(f"_native{suffix}") for suffix in EXTENSION_SUFFIXES]
     file = next(file for file in files if file.is_file())
     spec = importlib.util.spec_from_file_location("_native", file)

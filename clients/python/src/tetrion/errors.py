@@ -1,6 +1,6 @@
-"""Every exception of the package. Each says what to do, and a refused call has changed nothing.
+"""Every exception of the package. Each message gives advice, and a refused call has changed nothing.
 
-Those that programs catch most are exported at the top of the package too.
+The package also exports the exceptions that programs catch most.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ class TetrionError(Exception):
 
     Attributes:
         details: The message without the code and the advice.
-        code: The canonical gRPC code by name, such as `INVALID_ARGUMENT`.
+        code: Name of the canonical gRPC code, such as `INVALID_ARGUMENT`.
         reason: The server's reason, such as `ILLEGAL_ACTION`; empty if the transport failed.
         metadata: Details of the reason, such as `{"env_ids": "3,17"}`.
-        violations: Pairs of a field's path and what is wrong with it.
-        retry_after: Seconds after which trying again may help, if the server gives them.
-        request_id: The id of the call in the server's log; empty if no server answered.
+        violations: Pairs of a field's path and the problem with it.
+        retry_after: Seconds after which another try may help, if the server gives them.
+        request_id: Id of the call in the server's log; empty if no server answered.
     """
 
     advice = ""
@@ -38,8 +38,8 @@ class TetrionError(Exception):
     ) -> None:
         """Joins the message of a failed call, its code and the advice of this class.
 
-        A message alone stays as it is, because libraries raise errors again as `type(error)(message)`. Some give the error
-        itself as the message; its attributes are copied.
+        A message without other arguments stays unchanged, because libraries raise errors again as `type(error)(message)`.
+        Some pass the error itself as the message; its attributes are copied.
         """
         if isinstance(message, TetrionError):
             super().__init__(str(message))
@@ -65,7 +65,7 @@ class TetrionError(Exception):
 
 def _unpickled(kind: type[TetrionError], args: tuple[Any, ...], attributes: dict[str, Any]) -> TetrionError:
     error = kind.__new__(kind)
-    # Not left to `__new__`: that of `OSError` ignores its arguments in classes with an `__init__` of their own.
+    # Not left to `__new__`: for classes with an `__init__`, `OSError.__new__` ignores its arguments.
     error.args = args
     error.__dict__.update(attributes)
     return error
@@ -78,19 +78,19 @@ class InvalidRequestError(TetrionError, ValueError):
 
 
 class InvalidArgumentError(InvalidRequestError):
-    """An argument that no request could hold; nothing was sent.
+    """An argument that no request could contain; nothing was sent.
 
-    It is no `TypeError`: Gymnasium adds all arguments to the text of those, the token included.
+    It is not a `TypeError`, because Gymnasium adds all arguments to the text of those, including the token.
     """
 
     def __init__(self, field: object, problem: str = "") -> None:
-        """Names the argument, its value and what was expected.
+        """Builds the message from the argument, its value and the expected values.
 
         Args:
-            field: The argument; or the whole message, if it stands alone.
-            problem: What is wrong with it.
+            field: The argument; or the whole message, if it is the only argument.
+            problem: The problem with it.
         """
-        # Without the code in the message: the protocol had no part in this.
+        # Without the code, because the protocol is not involved.
         super().__init__(f"{field} {problem}" if problem else field)
         if not isinstance(field, TetrionError):
             self.code = "INVALID_ARGUMENT"
@@ -144,7 +144,7 @@ class EpisodeEndedError(TetrionError, gymnasium.error.ResetNeeded):
 
 
 class VersionMismatchError(TetrionError):
-    """A snapshot or weights belong to other rules or another version, or the server is not of the version expected."""
+    """A snapshot or weights belong to other rules or another version, or the server has an unexpected version."""
 
     advice = "use it with a server and rules of the version that made it"
 
@@ -156,7 +156,7 @@ class SequenceMismatchError(TetrionError):
 
 
 class ServerFullError(TetrionError):
-    """The server has reached a limit: of sessions, environments, evaluations, calls, or memory for them."""
+    """The server has reached a limit on sessions, environments, evaluations, calls or their memory."""
 
     advice = "close what you do not use, try again after `retry_after` seconds, or start the server with higher limits"
 
@@ -184,7 +184,7 @@ class ServerUnavailableError(TetrionError, ConnectionError):
 
 
 class ForkedClientError(TetrionError, RuntimeError):
-    """A forked process used a connection of its parent, or one of its own to a server after the parent had used one."""
+    """A forked process used a connection of its parent, or a new one to a server after the parent had used one."""
 
     advice = (
         "make the client or the environment in the child itself, and start children with spawn: "
@@ -219,7 +219,7 @@ class DeadlineExceededError(TetrionError, TimeoutError):
 
 
 class InvalidAnswerError(TetrionError):
-    """An answer of the server that does not fit what it was asked, or is larger than any answer may be."""
+    """An answer of the server that does not fit the request, or is larger than any answer may be."""
 
     advice = "the server is faulty, or it is not a Tetrion server; connect to servers that you trust"
 
@@ -239,7 +239,7 @@ class ServerNotStartedError(TetrionError, RuntimeError):
 
 
 class VersionWarning(UserWarning):
-    """The server plays by another version of the rules than this package expects."""
+    """The server has another version of the rules than this package expects."""
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Evaluations and training on all machines of a Ray cluster, one server a node.
+"""Evaluations and training on all machines of a Ray cluster, with one server per node.
 
     import ray, tetrion.ray
     ray.init(address="auto")
@@ -6,12 +6,12 @@
         result = pool.evaluate(weights=matrix, features="bcts8", seeds=tetrion.DrawnSeeds(1, 1000))
         weights = tetrion.cem(pool, generations=30).run()
 
-A `Pool` puts an actor on every node, and each actor starts a server there and calls it over loopback. An evaluation is
-cut into shards, pairs of a policy and a seed, and each free node gets the next one. A game depends only on its policy and
-its seed, so the shard of a node that died is simply sent to another, and the results are those of a single machine, to the
-last bit of the summary.
+A `Pool` puts an actor on every node, and each actor starts a server there and calls it over loopback. An evaluation is cut
+into shards, sets of pairs of a policy and a seed, and each free node gets the next shard. A game depends only on its policy
+and its seed. So if a node dies, its shard is simply sent to another node, and the results equal those of a single machine,
+to the last bit of the summary.
 
-Every node needs this package with its program, as a wheel has it. Nodes need not reach each other's servers.
+Every node needs this package with its program, as in a wheel. Nodes need not reach each other's servers.
 
 If your process starts Ray's own processes (`ray.init()` without an address), do so before you make a `Client`, or set
 GRPC_ENABLE_FORK_SUPPORT=0 in its environment: Ray forks, and gRPC's preparations for that may abort or hang the child.
@@ -58,7 +58,7 @@ from tetrion.errors import ServerUnavailableError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# What Ray raises when a node, or an object on it, is gone.
+# Errors that Ray raises if a node, or an object on it, is gone.
 _LOST = (RayActorError, NodeDiedError, ObjectLostError)
 
 
@@ -79,13 +79,13 @@ class _Worker:
         return self._started().catalog(width)
 
     def started(self, request: dict[str, Any]) -> pb.EvaluationStarted:
-        """What the whole request comes to. The server checks it, and stops when the call ends."""
+        """The server's description of the whole request. The server checks it, and stops when the call ends."""
         client = self._started()
         client._connection.revive()
         return describe(client._connection, _request(request))
 
     def play(self, request: dict[str, Any], shard: int, pairs: npt.NDArray[np.int32]) -> Games | Estimates:
-        """Plays a shard. If the server dies, the client starts it again and asks for the missing games."""
+        """Plays a shard. If the server dies, the client starts it again and requests the missing games."""
 
         def on_progress(now: EvaluationProgress) -> None:
             self._running[shard] = counts(now)
@@ -103,22 +103,22 @@ class _Worker:
         return results
 
     def recordings(self, request: dict[str, Any], played: Evaluation, words: Sequence[str]) -> tuple[Recording, ...]:
-        """The recordings that the words ask for, of an evaluation that all nodes have played."""
+        """The recordings that the words ask for, from an evaluation that all nodes have played."""
         client = self._started()
         client._connection.revive()
         message = _request(request)
         return with_recordings(client._connection, client._create, message, played, words).recordings
 
     def progress(self) -> dict[int, Counts]:
-        """The progress of the shards that are running."""
+        """The progress of the running shards."""
         return dict(self._running)
 
     def stop(self, shard: int) -> None:
-        """Stops the shards up to this one, whose games are no longer wanted."""
+        """Stops the shards up to this one, because their games are no longer needed."""
         self._stopped = shard
 
     def _started(self) -> Client:
-        """The client of this node's server, which starts when it is first needed."""
+        """The client of this node's server, which starts on first use."""
         with self._starting:
             if self._client is None:
                 self._client = Client(Server(args=self._args))
@@ -130,16 +130,16 @@ def _request(options: dict[str, Any]) -> pb.EvaluatePoliciesRequest:
 
 
 class Pool:
-    """The servers of a cluster, which evaluate like one `Client`. For one thread."""
+    """The servers of a cluster, which evaluate like one `Client`, for one thread."""
 
     def __init__(self, *, num_cpus: int | None = None, args: Sequence[str] = (), patience: float = 60.0) -> None:
-        """Starts a server on every node of the cluster that Ray is connected to; connects Ray first if necessary.
+        """Starts a server on every node of the cluster that Ray is connected to. Connects Ray first if necessary.
 
         Args:
-            num_cpus: Cores to claim from Ray on each node, and threads of its server; nodes with fewer are left out. None
-                claims nothing and lets servers use all cores, which is right for a cluster that you have to yourself.
-            args: Further flags of `tetrion serve`.
-            patience: Seconds to wait for a server to start, and for a node when all have died.
+            num_cpus: Cores to claim from Ray on each node, and threads of its server; nodes with fewer cores are skipped.
+                None claims nothing and lets servers use all cores, which suits a cluster that you have to yourself.
+            args: Additional flags of `tetrion serve`.
+            patience: Seconds to wait for a server to start, and for a node if all have died.
 
         Raises:
             ServerNotFoundError: No node has the server program.
@@ -160,7 +160,7 @@ class Pool:
 
     @property
     def num_nodes(self) -> int:
-        """Nodes that play. A node that joins the cluster plays from the next evaluation on."""
+        """Number of nodes that play. A node that joins the cluster plays from the next evaluation on."""
         return len(self._workers)
 
     def server_info(self) -> ServerInfo:
@@ -183,7 +183,7 @@ class Pool:
         record: str | Sequence[str] | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
-        """Plays many games on all nodes; arguments and results are those of `Client.evaluate`, to the last bit."""
+        """Plays many games on all nodes. Arguments and results are those of `Client.evaluate`, to the last bit."""
         words = words_of(record, options)
         hears = listener(progress, on_progress)
         evaluation_request(policies, **options)  # for its checks
@@ -204,14 +204,14 @@ class Pool:
         on_progress: Progress | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Estimation:
-        """Estimates on all nodes; arguments and results are those of `Client.estimate`, to the last bit."""
+        """Estimates on all nodes. Arguments and results are those of `Client.estimate`, to the last bit."""
         hears = listener(progress, on_progress)
         estimation_request(policies, trials, **options)  # for its checks
         _, started, parts = self._share({"policies": policies, "trials": trials, **options}, hears)
         return estimation(joined(parts, Estimates), started, include_results=options.get("include_results", True))
 
     def _share(self, options: dict[str, Any], on_progress: Progress | None) -> tuple[Any, pb.EvaluationStarted, list[Any]]:
-        """Plays a request on all nodes; returns it as the nodes know it, its description and all results."""
+        """Plays a request on all nodes. Returns it in the nodes' form, its description and all results."""
         self._find_nodes()
         options["rules_version"] = options.get("rules_version") or self.server_info().rules_version
         interval = options.get("progress_interval")
@@ -219,7 +219,7 @@ class Pool:
         shared = ray.put(options)
         started: pb.EvaluationStarted = self._ask_any(lambda worker: worker.started.remote(shared))
         shards = cut(started, options.get("pairs"), max(len(self._workers), 1), self._cores)
-        # Shards are numbered through all evaluations of this pool.
+        # Shards are numbered across all evaluations of this pool.
         numbered = dict(enumerate(shards, start=self._num_shards))
         self._num_shards += len(shards)
         watched = ShardProgress(started, interval, on_progress)
@@ -271,7 +271,7 @@ class Pool:
         return parts
 
     def _find_nodes(self) -> Exception | None:
-        """Starts servers on the nodes that have none yet; warns of nodes where that fails, and leaves them out.
+        """Starts servers on nodes without one. Warns about nodes where that fails, and skips them.
 
         Returns:
             The last failure, if any.
@@ -284,14 +284,14 @@ class Pool:
         starting = {}
         for node in new:
             here = NodeAffinitySchedulingStrategy(node, soft=False)
-            # Besides the shards, a question for their progress and the request to stop.
+            # In addition to the shards: a question for their progress, and the request to stop.
             actor = ray.remote(num_cpus=self._num_cpus or 0, max_concurrency=IN_FLIGHT + 2, scheduling_strategy=here)
             worker = actor(_Worker).remote(self._args)
             starting[node] = worker, worker.server_info.remote()
         failure = None
         for node, (worker, ready) in starting.items():
             try:
-                # If other jobs hold the cores to claim, an actor would wait for ever.
+                # If other jobs hold the cores to claim, an actor would wait forever.
                 _get(ready, self.patience)
             except _LOST:
                 continue
@@ -315,7 +315,7 @@ class Pool:
                 time.sleep(0.5)
 
     def _ask_any(self, call: Callable[[Any], Any]) -> Any:
-        """The answer of one worker that is alive."""
+        """The answer of any living worker."""
         while True:
             if not self._workers:
                 self._wait_for_nodes()
@@ -326,7 +326,7 @@ class Pool:
                 self._lose(node)
 
     def _lose(self, node: str) -> None:
-        """Gives up a node, and ends its actor if it is alive after all, so that another can be started there."""
+        """Gives up a node. Ends its actor if it is alive after all, so that another one can be started there."""
         worker = self._workers.pop(node, None)
         if worker is not None:
             with contextlib.suppress(Exception):
@@ -348,7 +348,7 @@ class Pool:
 
 
 def _get(ref: Any, timeout: float | None = None) -> Any:
-    """What a task returned or raised, without Ray's wrapping."""
+    """The value that a task returned, or its exception without Ray's wrapping."""
     try:
         return ray.get(ref, timeout=timeout)
     except RayTaskError as error:

@@ -1,6 +1,6 @@
-"""The frozen dataclasses that answers of servers consist of, generated from the messages of the protocol.
+"""The frozen dataclasses in answers of servers, generated from the messages of the protocol.
 
-They compare by value, can be pickled, and hold None for what is absent. `Client.server_info()` returns a `ServerInfo`,
+They compare by value, can be pickled, and have None for absent fields. `Client.server_info()` returns a `ServerInfo`,
 `Client.catalog()` a `Catalog`, `Session.config` a `SessionConfig`, an `Evaluation` has an `EvaluationStarted` and an
 `EvaluationSummary`, and `on_progress` takes an `EvaluationProgress`.
 """

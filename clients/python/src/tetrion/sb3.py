@@ -6,7 +6,7 @@
     envs = TetrisVecEnv(64, rules={"width": 6, "height": 12})
     MaskablePPO("MlpPolicy", envs).learn(200_000)
 
-Install with `pip install 'tetrion[sb3]'`. All games share one session and one call a step; there are no processes.
+Install with `pip install 'tetrion[sb3]'`. All games share one session and one call per step, without extra processes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tetrion._envs.placement import PlacementVectorEnv
 from tetrion._envs.vector import GAME_METHODS
 from tetrion.errors import InvalidArgumentError
 
-# Observations for SB3: one array, or one for each field.
+# Observations for SB3: one array, or one per field.
 Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
 
 _ENVS = {"tetrion/Placement-v0": PlacementVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
@@ -43,15 +43,15 @@ _LAYOUTS = ("rows", "dict", "planes")
 
 
 class TetrisVecEnv(VecEnv):
-    """N games for Stable-Baselines3: observations in one of three layouts, and episodes that begin by themselves.
+    """N games for Stable-Baselines3: observations in one of three layouts, and episodes that start automatically.
 
     - `rows`: `Flattener`'s rows of numbers, float32 (num_envs, size), for `MlpPolicy`
-    - `dict`: the fields as `PlacementVectorEnv` has them, for `MultiInputPolicy`
+    - `dict`: the fields of `PlacementVectorEnv`, for `MultiInputPolicy`
     - `planes`: `Planes`, uint8 (num_envs, C, height, width), for `CnnPolicy` with your own features extractor: SB3's
       `NatureCNN` needs pictures of at least 36 x 36
 
-    It behaves like a `DummyVecEnv` of such environments, each in a `Monitor`: `infos[i]` has the infos of that game, such as
-    `lines` and `action_mask`, and at the end of its episode `terminal_observation` and `episode`, with `r`, `l` and the
+    It behaves like a `DummyVecEnv` of such environments, each in a `Monitor`. `infos[i]` has the infos of game i, such as
+    `lines` and `action_mask` and, at the end of its episode, `terminal_observation` and `episode` with `r`, `l` and the
     seconds `t`. `set_options({"piece_sequence": "IOTZ"})` deals these pieces from the next `reset` on.
     """
 
@@ -64,17 +64,17 @@ class TetrisVecEnv(VecEnv):
         layout: str = "rows",
         **kwargs: Any,
     ) -> None:
-        """Makes a session of `num_envs` environments.
+        """Creates a session of `num_envs` environments.
 
         Args:
-            num_envs: How many games.
+            num_envs: Number of games.
             address: The server's `host:port`, or a `Client`; see `PlacementVectorEnv`.
             env_id: `tetrion/Placement-v0` or `tetrion/Keypress-v0`.
             layout: `rows`, `dict` or `planes`.
-            **kwargs: Those of `PlacementVectorEnv`: rules, observations, features, max_episode_steps, ...
+            **kwargs: Arguments of `PlacementVectorEnv`: rules, observations, features, max_episode_steps, ...
 
         Raises:
-            InvalidArgumentError: There is no such environment or layout, or the observations make no planes.
+            InvalidArgumentError: The environment or layout does not exist, or the observations cannot become planes.
         """
         env_id = arguments.choice("env_id", env_id, _ENVS)
         layout = arguments.choice("layout", layout, _LAYOUTS)
@@ -85,7 +85,7 @@ class TetrisVecEnv(VecEnv):
         if kwargs.get("infos"):
             infos = arguments.names("infos", kwargs["infos"], "lines")
             kwargs["infos"] = list(dict.fromkeys([*infos, "steps", "episode_return"]))
-        # Rows and planes are new arrays; those of a dictionary must be the learner's own.
+        # Rows and planes are new arrays; the arrays of a dictionary must belong to the learner.
         kwargs.setdefault("copy", layout == "dict")
         self.envs = _ENVS[env_id](num_envs, address=address, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         num_envs = self.envs.num_envs
@@ -104,7 +104,7 @@ class TetrisVecEnv(VecEnv):
         super().__init__(num_envs, space, self.envs.single_action_space)
 
     def reset(self) -> Sb3Observations:
-        """Begins an episode in every game, once with the seeds given to `seed`.
+        """Starts an episode in every game, once with the seeds given to `seed`.
 
         Returns:
             Observations in the chosen layout.
@@ -136,8 +136,8 @@ class TetrisVecEnv(VecEnv):
         """Takes the actions.
 
         Returns:
-            Observations, of the next episode where one has ended; rewards, float32 (num_envs,); whether episodes ended,
-            bool (num_envs,); infos, those of the episode that has ended where one has.
+            Observations, of the next episode if one has ended; rewards, float32 (num_envs,); whether episodes ended, bool
+            (num_envs,); infos, of the ended episode if one has ended.
 
         Raises:
             IllegalActionError: With `invalid_action_policy="reject"`, a mask forbids an action. No game has moved.
@@ -172,13 +172,13 @@ class TetrisVecEnv(VecEnv):
         return self._lay_out(observations), rewards.astype(np.float32), dones, step_infos
 
     def _keep_reset_infos(self, infos: dict[str, Any], begun: npt.NDArray[np.bool_]) -> None:
-        """Keeps the infos with which episodes have begun, as `DummyVecEnv` does."""
+        """Keeps the infos at the start of episodes, like `DummyVecEnv`."""
         rows = _rows(infos)
         for env in np.flatnonzero(begun):
             self.reset_infos[env] = rows[env]
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions are allowed now, bool (num_envs, A)."""
+        """The actions that are allowed now, bool (num_envs, A)."""
         return self.envs.action_masks()
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class TetrisVecEnv(VecEnv):
         return True
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """An attribute of some games, or a method of each, which `env_method` calls."""
+        """An attribute of some games, or a method per game, which `env_method` calls."""
         chosen = self._get_indices(indices)
         if attr_name in GAME_METHODS:
             return [functools.partial(self._call_one, attr_name, env) for env in chosen]
@@ -210,7 +210,7 @@ class TetrisVecEnv(VecEnv):
         return self.env_method(method_name, *args, indices=[env], **kwargs)[0]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Sets an attribute of some games, for `get_attr`; that of the others is None until it is set.
+        """Sets an attribute of some games, for `get_attr`. For other games it is None until it is set.
 
         Raises:
             InvalidArgumentError: The attribute belongs to the configuration, which is fixed.
@@ -238,7 +238,7 @@ class TetrisVecEnv(VecEnv):
 
 
 def _rows(infos: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The infos of each game as Python's numbers, and its mask."""
+    """The infos of each game in Python's numbers, and its mask."""
     columns = {
         name: list(array.copy()) if name == "action_mask" else array.tolist()
         for name, array in infos.items()

@@ -1,7 +1,7 @@
-"""Arguments, checked before anything is sent: an error names the argument, the value and what was expected.
+"""Checks of arguments before anything is sent. Each error has the argument's name, its value and the expected values.
 
-The server decides what the game allows; these checks refuse what no message could hold. They accept numpy's numbers, and
-whole numbers written as floats, such as `max_pieces=1e6`. True and False are not numbers.
+The server decides what the game allows; these checks refuse only values that no message could hold. They accept numpy's
+numbers, and integers written as floats, such as `max_pieces=1e6`. True and False are not numbers.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from tetrion._checks.names import plain
 from tetrion.errors import InvalidArgumentError
 
 U32, U64 = 2**32 - 1, 2**64 - 1
-# The smallest integer of 64 bits with a sign.
+# The smallest signed 64-bit integer.
 I64 = -(2**63)
 PIECES = "a string of the letters IOTZSJL"
 
 
 def wrong(field: str, value: object, expected: str) -> InvalidArgumentError:
     """The error for a wrong value."""
-    # A numpy number is shown as Python shows its own.
+    # Show a numpy number like a Python number.
     shown = value.item() if isinstance(value, np.generic) else value
     return InvalidArgumentError(field, f"is {reprlib.repr(shown)}, expected {expected}")
 
 
 def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str = "") -> int:
-    """An integer from `low` to `high`. An error says that this was expected, or `expected`."""
+    """Checks an integer from `low` to `high`. The error says that this was expected, or `expected`."""
     number = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
     if isinstance(number, float) and number.is_integer():
         number = int(number)
@@ -44,18 +44,18 @@ def integer(field: str, value: Any, low: int = 0, high: int = U32, expected: str
 
 
 def field_integer(field: str, value: Any, high: int) -> int:
-    """An integer that a field of a message can hold. What the game allows is much less, and for the server to say."""
+    """Checks an integer that fits a message field. The game allows much less, which the server checks."""
     is_large = isinstance(value, (int, float, np.number)) and value > high
     return integer(field, value, 0, high, "a smaller integer" if is_large else "an integer, 0 or more")
 
 
 def limit(field: str, value: Any, high: int = U32) -> int:
-    """A limit as messages hold it: an integer of at least 1, or None for 0, which is the server's own limit or none."""
+    """A limit in the form of messages: an integer of at least 1, or None for 0, which means the server's limit or none."""
     return 0 if value is None else integer(field, value, 1, high)
 
 
 def number(field: str, value: Any, low: float = -math.inf, expected: str = "a number", high: float = math.inf) -> float:
-    """A number from `low` to `high`, not NaN."""
+    """Checks a number from `low` to `high`, not NaN."""
     given = value.item() if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 else value
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not low <= given <= high:
         raise wrong(field, value, expected)
@@ -63,14 +63,14 @@ def number(field: str, value: Any, low: float = -math.inf, expected: str = "a nu
 
 
 def flag(field: str, value: Any) -> bool:
-    """True or False."""
+    """Checks that a value is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise wrong(field, value, "True or False")
     return bool(value)
 
 
 def string(field: str, value: Any, expected: str = "a string") -> str:
-    """A string."""
+    """Checks a string."""
     if not isinstance(value, str):
         raise wrong(field, value, expected)
     try:
@@ -81,7 +81,7 @@ def string(field: str, value: Any, expected: str = "a string") -> str:
 
 
 def choice(field: str, value: Any, known: Iterable[str]) -> str:
-    """One of the known names, however it is spelled: `SameStep` and `same-step` are `same_step`."""
+    """One of the known names, in any spelling: `SameStep` and `same-step` become `same_step`."""
     names = list(known)
     given = string(field, value, f"one of {', '.join(names)}")
     for name in names:
@@ -91,7 +91,7 @@ def choice(field: str, value: Any, known: Iterable[str]) -> str:
 
 
 def duration(field: str, seconds: Any) -> Duration:
-    """Seconds as messages hold them."""
+    """A number of seconds in the form of messages."""
     expected = "seconds, 0 or more"
     message = Duration()
     try:
@@ -102,7 +102,7 @@ def duration(field: str, seconds: Any) -> Duration:
 
 
 def items(field: str, value: Any, expected: str) -> list[Any]:
-    """A list of anything. Strings and bytes are refused, though Python could make lists of their letters."""
+    """A list of anything. Refuses strings and bytes, which Python could turn into lists of letters."""
     if isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) or not isinstance(value, Iterable):
         raise wrong(field, value, expected)
     try:
@@ -126,17 +126,17 @@ def integers(field: str, value: Any, expected: str, high: int, low: int = 0) -> 
 
 
 def seed(field: str, value: Any) -> int:
-    """The seed of an episode, 64 bits. A negative number means the same bits without a sign: `infos["seed"]` is int64."""
+    """A 64-bit episode seed. Negative numbers stand for the same bits without a sign: `infos["seed"]` is int64."""
     return integer(field, value, I64, U64) & U64
 
 
 def seeds(field: str, value: Any) -> list[int]:
-    """A list of seeds of episodes."""
+    """A list of episode seeds."""
     return [number & U64 for number in integers(field, value, "a list of seeds", U64, I64)]
 
 
 def pieces(field: str, value: Any) -> list[str]:
-    """Piece sequences, a string for each environment or game; a string alone is one sequence."""
+    """Piece sequences: one string per environment or game; a single string is one sequence."""
     if isinstance(value, str):
         return [value]
     listed = items(field, value, f"a list, each {PIECES}")
@@ -144,10 +144,10 @@ def pieces(field: str, value: Any) -> list[str]:
 
 
 def weights(field: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Weights as float64, one row of them or several.
+    """Weights as float64: one row or several.
 
     Raises:
-        InvalidArgumentError: They are not rows of one length, or one is not a finite number.
+        InvalidArgumentError: The rows have different lengths, or a weight is not finite.
     """
     try:
         given = np.asarray(value)

@@ -1,7 +1,7 @@
 """Failed calls as exceptions.
 
-The server gives a reason for every refusal that programs can read, the `ErrorInfo` in the details of a status. The table
-here, from reasons to exceptions, is the one at the head of `environment_service.proto`.
+For every refusal, the server gives a reason that programs can read: the `ErrorInfo` in the details of a status. This file's
+table from reasons to exceptions matches the one at the head of `environment_service.proto`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _BY_REASON: dict[str, type[TetrionError]] = {
     "DRAINING": ServerUnavailableError,
 }
 
-# For failures of the transport, which carry no reason.
+# For failures of the transport, which have no reason.
 _BY_CODE: dict[str, type[TetrionError]] = {
     "DEADLINE_EXCEEDED": DeadlineExceededError,
     "UNAVAILABLE": ServerUnavailableError,
@@ -88,7 +88,7 @@ def invalid_answer(problem: str) -> InvalidAnswerError:
 
 
 def from_call(code: int, message: str, details: bytes) -> TetrionError:
-    """The exception for a failed call, from the number of its code, its message and its encoded `google.rpc.Status`."""
+    """The exception for a failed call, from its numeric code, its message and its encoded `google.rpc.Status`."""
     return _from_details(code_pb2.Code.Name(code), message, status_pb2.Status.FromString(details).details)
 
 

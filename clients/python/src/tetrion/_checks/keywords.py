@@ -1,7 +1,7 @@
-"""Arguments that do not exist: the error says which one was meant, and where it belongs.
+"""Unknown arguments: the error suggests the intended one, and where it belongs.
 
-Python's own error for a constructor comes out of `gymnasium.make` without a hint, and fields of the rules are the arguments
-that callers try first.
+From `gymnasium.make`, Python's own error for a constructor has no hint. Fields of the rules are the arguments that callers
+try first.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tetrion._checks.names import closest
 from tetrion._pb import messages as pb
 from tetrion.errors import InvalidArgumentError
 
-# TorchRL's GymEnv gives this to every environment, and goes on without it after Python's own TypeError.
+# TorchRL's GymEnv passes this to every environment, and retries without it after Python's own TypeError.
 _OFFERED = "frameskip"
 
-# Arguments of vector environments that single ones lack.
+# Arguments that only vector environments have.
 _OF_VECTORS = ("num_envs", "autoreset_mode", "copy")
-# Arguments of clients, see `ConnectionSettings`.
+# Arguments of clients; see `ConnectionSettings`.
 _OF_CLIENTS = ("token", "tls", "timeout", "patience", "options", "any_version")
 
 _P = ParamSpec("_P")
@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 
 
 def checked(call: Callable[_P, _Result]) -> Callable[_P, _Result]:
-    """A function, a method or a constructor that refuses unknown arguments with an `InvalidArgumentError`."""
+    """Makes a function, method or constructor refuse unknown arguments with an `InvalidArgumentError`."""
     known = list(_parameters(call))
     parameters = inspect.signature(call).parameters.values()
     by_position = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
@@ -66,7 +66,7 @@ def _parameters(call: Callable[..., Any]) -> Iterator[str]:
 
 
 def _meant(name: str, value: Any, known: list[str]) -> str:
-    """The argument that was probably meant, written as a caller would."""
+    """The probably intended argument, as a caller would write it."""
     shown = reprlib.repr(value)
     written: dict[str, str] = {}
     if "rules" in known:

@@ -1,4 +1,4 @@
-"""The client: the calls that need no session, and the way to those that do."""
+"""The client: calls without a session, and the ways to create or watch sessions."""
 
 from __future__ import annotations
 
@@ -45,51 +45,51 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A client of one server. Threads may share it; sessions made from it belong to one thread each."""
+    """A client of one server. Threads may share it, but each of its sessions belongs to one thread."""
 
     @keywords.checked
     def __init__(self, address: str | Server | None = None, **settings: Unpack[ConnectionSettings]) -> None:
         """Connects to a server, at the first call, and compares versions.
 
-        A server that does not know all of the protocol that this package uses is refused, unless `any_version` is set. A
-        server with another `rules_version` than this package is made for is used, after a `VersionWarning`.
+        A server that lacks parts of the protocol that this package uses is refused, unless `any_version` is set. A server
+        with another `rules_version` than this package expects is used, after a `VersionWarning`.
 
         Args:
-            address: `host:port`, `unix:/path`, or a `Server`. Left out: the address in the environment variable
-                TETRION_SERVER; without it, the services run in this process.
-            **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`, see `ConnectionSettings`.
+            address: `host:port`, `unix:/path`, or a `Server`. Default: the address in the environment variable
+                TETRION_SERVER or, if it is not set, this process.
+            **settings: `token`, `tls`, `timeout`, `patience`, `options` and `any_version`; see `ConnectionSettings`.
 
         Raises:
             InvalidArgumentError: The address is malformed, or a setting does not exist or is out of range.
         """
         self._connection = Connection(address, **settings)
-        # What makes another client like this one, in another process too.
+        # Arguments that create an equal client, even in another process.
         self._arguments = self._connection.settings
         self._catalog: Catalog | None = None
 
     @property
     def address(self) -> str | None:
-        """Where the server listens; None: the services are in this process."""
+        """Address of the server; None if the services are in this process."""
         return self._connection.address
 
     @property
     def timeout(self) -> float:
-        """Seconds that a call may take."""
+        """Time limit of a call, in seconds."""
         return self._connection.timeout
 
     @property
     def patience(self) -> float:
-        """Seconds to wait for a server that went away to come back."""
+        """Seconds to wait for a lost server to come back."""
         return self._connection.patience
 
     @property
     def request_id(self) -> str:
-        """The id of this client's calls from now on: the server's log, its traces and `TetrionError.request_id` show it.
+        """The id of this client's calls from now on. The server's log, its traces and `TetrionError.request_id` show it.
 
-        At most 128 visible ASCII characters. Empty, as it is at first: the server makes an id for each call.
+        At most 128 visible ASCII characters. If it is empty, as at the start, the server creates an id for each call.
 
         Raises:
-            InvalidArgumentError: It is set to something that cannot be an id.
+            InvalidArgumentError: The new value cannot be an id.
         """
         return self._connection.request_id
 
@@ -98,11 +98,11 @@ class Client:
         self._connection.request_id = request_id
 
     def __repr__(self) -> str:
-        """Where the server listens, without the token."""
+        """The address of the server, without the token."""
         return f"<tetrion.{type(self).__name__} of {self._connection.place}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the arguments, the token included. Without an address, the copy connects as a new client would."""
+        """Pickles the arguments, including the token. Without an address, the copy connects like a new client."""
         if is_credentials(self._connection.settings["tls"]):
             raise TypeError("a Client with credentials of gRPC cannot be pickled; give it tls=tetrion.Tls(...) instead")
         return _remade, (type(self), self._arguments)
@@ -112,7 +112,7 @@ class Client:
         return self
 
     def server_info(self) -> ServerInfo:
-        """Describes the server: its versions and its limits, which are those of this client and may change.
+        """Describes the server: its versions, and the limits for this client, which may change.
 
         Raises:
             ServerUnavailableError: Nothing answers at the address.
@@ -122,10 +122,10 @@ class Client:
         return cast(ServerInfo, record(self._connection.server_info()))
 
     def catalog(self, width: int | None = None) -> Catalog:
-        """Lists what the server supports: presets, pieces, features, policies, and fields of sessions.
+        """Lists everything that the server supports: presets, pieces, features, policies, and fields of sessions.
 
         Args:
-            width: The width of the playfield for which the columns of feature sets are listed; None: 10.
+            width: Width of the playfield for which to list the columns of feature sets. Default: 10.
         """
         if width is not None:
             return cast(Catalog, record(self._connection.catalog(arguments.integer("width", width, 1))))
@@ -134,12 +134,12 @@ class Client:
         return self._catalog
 
     def get_policy(self, name: str) -> Policy:
-        """A policy of the server, with every default filled in: a controller with its weights and their features.
+        """A policy of the server, with every default filled in: a controller has its weights and their features.
 
-        `evaluate` plays the same with it as with the name. Change it with `dataclasses.replace`.
+        `evaluate` plays it like the named policy. Change it with `dataclasses.replace`.
 
         Raises:
-            InvalidRequestError: The server has no policy of this name.
+            InvalidRequestError: The server has no policy with this name.
         """
         request = pb.GetPolicyRequest(name=arguments.string("name", name, "the name of a policy"))
         answer = self._connection.call_patiently("GetPolicy", request)
@@ -166,31 +166,33 @@ class Client:
         snapshot_every: int = 256,
         copy: bool = True,
     ) -> Session:
-        """Makes a session of environments that step together. Reset it first.
+        """Creates a session of environments that step together. Reset it first.
 
         Args:
-            num_envs: How many environments.
+            num_envs: Number of environments.
             rules: A preset's name, or fields of the message `Rules` by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields, in order. None given: the server's default.
-            infos: The info fields, in order. None given: the server's default.
+            observations: The observation fields, in order. Default: the server's choice.
+            infos: The info fields, in order. Default: the server's choice.
             features: The name of a feature set or a list of features, for the observation `features` and for placements.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
-            invalid_action_policy: What happens when the mask forbids an action: `reject` the call, `terminate` the episode,
-                or `ignore` the action, which takes a step and leaves the game as it is.
+            invalid_action_policy: Consequence of an action that the mask forbids: `reject` the call, `terminate` the
+                episode, or `ignore` the action, which takes a step and leaves the game unchanged.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
-            seed: The session seed. Left out: the server draws one, and `Session.config.seed` holds it.
-            env_seeds: Instead of `seed`, a seed for each environment, or `DrawnSeeds`.
-            piece_sequences: Instead of seeds, the pieces: a string of the letters IOTZSJL for each environment, or one for
-                all.
-            max_episode_steps: Truncates episodes after so many steps; None: never.
-            action_mask: Whether answers hold action masks.
-            ttl: Seconds that the server keeps the session without a call. In this process it stays as long as this object.
-            snapshot_every: After how many calls the client takes snapshots. If the server is lost, the session continues
-                from the last ones and from the calls since. 0: the session is lost with its server.
-            copy: Whether each answer has arrays of its own. If not, every second step or reset of a session in this process
+            seed: The session's seed. By default the server draws one, which is then in `Session.config.seed`.
+            env_seeds: Instead of `seed`, one seed per environment, or `DrawnSeeds`.
+            piece_sequences: Instead of seeds, explicit pieces: a string of the letters IOTZSJL per environment, or one for
+                all of them.
+            max_episode_steps: Truncates episodes after this many steps. None: never.
+            action_mask: Whether answers contain action masks.
+            ttl: Seconds without a call after which the server removes the session. In this process it lives as long as this
+                object.
+            snapshot_every: Number of calls between two snapshots that the client takes. If the server is lost, the session
+                continues from the last ones and the calls since. 0: the session is lost with its server.
+            copy: Whether each answer has new arrays. If False, every second step or reset of a session in this process
                 writes its answer into the same arrays, which is fastest.
         """
-        # With bits a step of 1,024 games of modern Tetris takes half the time, and a small one no longer than with bytes.
+        # With bits, a step of 1,024 games of modern Tetris takes half the time; a small step takes no longer than with
+        # bytes.
         wants_masks = arguments.flag("action_mask", action_mask)
         mask_format = pb.ACTION_MASK_FORMAT_BITS if wants_masks else pb.ACTION_MASK_FORMAT_NONE
         config = pb.SessionConfig(
@@ -225,22 +227,22 @@ class Client:
         render_scale: float = 1.0,
         render_palette: str = "usual",
     ) -> Watching:
-        """Watches a session while its learner steps it: the newest state of its games, again and again, with pictures.
+        """Watches a session while its learner steps it: yields the newest states of its games, with pictures.
 
-        The learner may be in this process, in another one or on another machine; its calls never wait for a viewer.
+        The learner may be in this process, in another one or on another machine. Its calls never wait for a viewer.
 
         Args:
-            session: The session's name, such as `Session.name` on the learner's side; or a session or an environment of this
-                process.
-            env_ids: Which environments, at most `max_watched_envs` of `Client.server_info().limits.watches`. Left out: all,
-                or as many as may be.
-            render_fps: Frames per second at most; None: 20.
+            session: Name of the session, such as `Session.name` on the learner's side; or a session or an environment in
+                this process.
+            env_ids: Environments to watch, at most `max_watched_envs` of `Client.server_info().limits.watches`. Default:
+                all, or as many as this limit allows.
+            render_fps: Most frames per second. Default: 20.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
             render_palette: `usual` or `color-blind`.
 
         Raises:
-            SessionNotFoundError: This server has no such session, or the client's token has not.
-            ServerFullError: As many watch already as may, the session or all sessions.
+            SessionNotFoundError: The server has no such session for the client's token.
+            ServerFullError: The session, or all sessions together, have the most viewers allowed.
         """
         source = session if isinstance(session, str) else session_of("session", session)
         return Watching(
@@ -248,19 +250,19 @@ class Client:
         )
 
     def _connection_for(self, session: str | Session) -> Connection:
-        """The connection over which a session is watched: this client's own, which outlives that of the learner."""
+        """A connection for watching a session. It belongs to this client, so it outlives the learner's connection."""
         return self._connection
 
     @keywords.checked
     def enumerate_placements(
         self, positions: PositionsLike, *, rules: RulesLike = None, **options: Unpack[PlacementsOptions]
     ) -> Placements:
-        """Lists every placement in positions of your own; for those of a session, see `Session.enumerate_placements`.
+        """Lists every placement in given positions. For those of a session, see `Session.enumerate_placements`.
 
         Args:
             positions: Snapshots, `Drawing`s or `Packed` playfields.
-            rules: Their rules, by default `simplified`. Snapshots hold their own.
-            **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
+            rules: Their rules, by default `simplified`. Snapshots contain their rules.
+            **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
         request = placements_request(**options)
         request.positions.CopyFrom(positions_message(positions, rules))
@@ -282,18 +284,18 @@ class Client:
         """Plays many games and waits for all of them.
 
         Args:
-            policies: Names of policies, or `Policy`s, or a list of them. They follow the rows of the matrix.
-            progress: Whether to draw a bar on stderr, tqdm's if it is installed.
-            on_progress: Called with the progress, once every `progress_interval`.
-            record: Which games of each policy are in `Evaluation.recordings`: `best`, `worst`, `median`, `all=N` for the
-                first N, or several of these; by default none. The server plays them again for their actions.
-            **options: What is played, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more, see
+            policies: Names of policies, `Policy`s, or a list of both. They follow the rows of the matrix.
+            progress: Whether to draw a bar on stderr, with tqdm if it is installed.
+            on_progress: A function called with the progress, once per `progress_interval`.
+            record: Games of each policy to put into `Evaluation.recordings`: `best`, `worst`, `median`, `all=N` for the
+                first N, or several of these; by default none. The server plays them again to record their actions.
+            **options: What to play, and how far: `weights`, `features`, `seeds`, `rules`, `max_pieces` and more; see
                 `EvaluationOptions`.
 
         Raises:
-            InvalidArgumentError: There is no such option, or a value has the wrong type or is out of range; an option would
-                have no effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are
-                given.
+            InvalidArgumentError: An option does not exist, or a value has the wrong type or is out of range. Or an option
+                would have no effect, such as `features` without `weights`, or not exactly one of `seeds` and
+                `piece_sequences` is given.
         """
         words = words_of(record, options)
         request = evaluation_request(policies, **options)
@@ -310,18 +312,18 @@ class Client:
         on_progress: Progress | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Estimation:
-        """Estimates how long games last instead of playing them: for policies that hardly ever lose.
+        """Estimates how long games last instead of playing them, for policies that rarely lose.
 
         Args:
-            policies: Names of policies, or `Policy`s, or a list of them. They follow the rows of the matrix.
-            trials: Trials at each height of the stack: the more, the closer each estimate.
-            progress: Whether to draw a bar on stderr, tqdm's if it is installed.
-            on_progress: Called with the progress, once every `progress_interval`.
-            **options: Those of `evaluate`, without `piece_sequences` and `baseline`. `max_pieces` and `max_steps` cut an
-                estimate as they would cut a game.
+            policies: Names of policies, `Policy`s, or a list of both. They follow the rows of the matrix.
+            trials: Trials per height of the stack. More trials give better estimates.
+            progress: Whether to draw a bar on stderr, with tqdm if it is installed.
+            on_progress: A function called with the progress, once per `progress_interval`.
+            **options: The options of `evaluate`, except `piece_sequences` and `baseline`. `max_pieces` and `max_steps` limit
+                estimates like games.
 
         Raises:
-            InvalidArgumentError: As for `evaluate`.
+            InvalidArgumentError: For the reasons in `evaluate`.
         """
         request = estimation_request(policies, trials, **options)
         return EstimationRun(self._connection, request, listener(progress, on_progress)).result()
@@ -335,20 +337,20 @@ class Client:
         on_progress: Progress | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> EvaluationRun:
-        """Starts to play many games and iterates over them as they finish.
+        """Starts an evaluation, and iterates over the games as they finish.
 
             run = client.start_evaluation("bcts", seeds=tetrion.DrawnSeeds(1, 1000), rules={"height": 10})
             for games in run:
                 print(run.games_done, "of", run.num_games, games.lines.mean())
             run.result().summary
 
-        The arguments are those of `evaluate`. The server starts to play when the first game is asked for.
+        The arguments are those of `evaluate`. The server starts to play when the iteration starts.
         """
         request = evaluation_request(policies, **options)
         return EvaluationRun(self._connection, request, listener(progress, on_progress))
 
     def close(self) -> None:
-        """Closes the connection. Sessions live on until they are closed or their lease runs out."""
+        """Closes the connection. Sessions live on until they are closed or their leases expire."""
         self._connection.close()
 
     def __enter__(self) -> Client:

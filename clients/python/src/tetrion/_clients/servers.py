@@ -1,8 +1,8 @@
-"""Several equal servers as one client, by gRPC's own load balancing and without a scheduler.
+"""Several equal servers as one client, with gRPC's own load balancing and without a scheduler.
 
-Calls that need no session (`server_info`, `catalog`, `enumerate_placements`, `evaluate`) go to one server after the other.
-All give the same answer, so if one server does not answer, another does. A session lives on one server, where all its calls
-go: `create_session` makes each session on the next server, over a connection of its own.
+Calls without a session (`server_info`, `catalog`, `enumerate_placements`, `evaluate`) go to the servers in turn. All give
+the same answer, so if one does not answer, another one does. A session lives on one server, which gets all its calls:
+`create_session` creates each session on the next server, over a separate connection.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 # If one server fails, gRPC tries another. Repeating a call is safe: reads change nothing, CreateSession has a request_id,
-# the others are numbered. Streams are left out: their readers open them again where they broke off.
+# and # the others are numbered. Streams are excluded: their readers reopen them where they broke off.
 _RETRIES = {
     "methodConfig": [
         {
@@ -53,12 +53,12 @@ _RETRIES = {
     ]
 }
 
-# For gRPC: calls go in turn to all servers that can be reached, instead of all to the first.
+# Makes gRPC send calls to all reachable servers in turn, instead of all to the first.
 _CONFIG = json.dumps({**_RETRIES, "loadBalancingConfig": [{"round_robin": {}}]})
 
 
 class Servers(Client):
-    """A `Client` of several servers of the same version. Threads may share one."""
+    """A `Client` of several servers of the same version. Threads may share it."""
 
     @keywords.checked
     def __init__(
@@ -71,12 +71,12 @@ class Servers(Client):
         """Connects to the servers, at the first call.
 
         Args:
-            addresses: `host:port` of each; or one name that stands for all, such as `dns:///tetrion:50451`, which only
+            addresses: `host:port` of each server; or one name for all of them, such as `dns:///tetrion:50451`, which only
                 takes calls without sessions.
-            num_servers: How many servers a name stands for; a guess is good enough.
-            **settings: See `ConnectionSettings`. With `tls` and a list of addresses the option
-                `grpc.ssl_target_name_override` says which name their certificates have. `patience` is how long to wait
-                when none of the servers answers any more.
+            num_servers: Number of servers behind a name; a guess is good enough.
+            **settings: See `ConnectionSettings`. With `tls` and a list of addresses, the option
+                `grpc.ssl_target_name_override` is the name in their certificates. `patience` is the time to wait if no
+                server answers any more.
         """
         if num_servers is not None:
             num_servers = arguments.integer("num_servers", num_servers, 1)
@@ -106,7 +106,7 @@ class Servers(Client):
         self._arguments = made_from
 
     def _create(self, request: pb.CreateSessionRequest, snapshot_every: int, copy: bool = True) -> Session:
-        """Makes a session on the next server, or on the one after it if that cannot be reached."""
+        """Creates a session on the next server, or on the one after it if that server cannot be reached."""
         if not self._single:
             raise InvalidArgumentError(
                 f"a session lives on one server, and {self.address!r} may be several; give their addresses"
@@ -137,9 +137,9 @@ class Servers(Client):
         record: str | Sequence[str] | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Evaluation:
-        """Plays many games on all servers at once; arguments and results are those of `Client.evaluate`, to the last bit.
+        """Plays many games on all servers at once. Arguments and results are those of `Client.evaluate`, to the last bit.
 
-        It cuts the evaluation into shards, one call each. `start_evaluation` is a single call, to one server.
+        It cuts the evaluation into shards, one call each. `start_evaluation` is a single call to one server.
         """
         words = words_of(record, options)
         hears = listener(progress, on_progress)
@@ -158,7 +158,7 @@ class Servers(Client):
         on_progress: Progress | None = None,
         **options: Unpack[EvaluationOptions],
     ) -> Estimation:
-        """Estimates on all servers at once; arguments and results are those of `Client.estimate`, to the last bit."""
+        """Estimates on all servers at once. Arguments and results are those of `Client.estimate`, to the last bit."""
         hears = listener(progress, on_progress)
         request = estimation_request(policies, trials, **options)
         started, estimates = self._share(EstimationRun, Estimates, request, options, hears)
@@ -172,7 +172,7 @@ class Servers(Client):
         options: EvaluationOptions,
         on_progress: Progress | None,
     ) -> tuple[pb.EvaluationStarted, Part]:
-        """Cuts a request into shards, one run each; returns its description and all results."""
+        """Cuts a request into shards, one run each. Returns the request's description and all results."""
         request.rules_version = request.rules_version or self.server_info().rules_version
         started = describe(self._connection, request)
         pairs = to_numpy(request.pairs) if request.HasField("pairs") else None
@@ -221,11 +221,11 @@ class Servers(Client):
 
 
 def _numeric(address: str) -> str:
-    """The address with its host as a number, the only form that a list of addresses takes.
+    """The address with its host as a number, the only form that lists of addresses allow.
 
     Raises:
-        InvalidArgumentError: It has a scheme, or its host is a number of IPv6.
-        ServerUnavailableError: Its host is not known.
+        InvalidArgumentError: The address has a scheme or an IPv6 number.
+        ServerUnavailableError: The host is unknown.
     """
     host, _, port = address.rpartition(":")
     if ":" in host or "/" in port:

@@ -1,8 +1,8 @@
-"""What single and vector environments have in common: a session, its snapshots, and its end.
+"""The base of single and vector environments: a session, its snapshots, and its end.
 
-An environment can be pickled and copied. The copy carries the configuration of the session, with every default and the seed
-filled in, and a snapshot of each game that has begun. From these it makes a session of its own: on the server that it
-reaches from where it is, or in its own process.
+An environment can be pickled and copied. The copy contains the configuration of the session, with every default and the seed
+filled in, and a snapshot of each started game. From these it creates a new session: on the server that it reaches from its
+process, or in that process.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
 from tetrion.errors import InvalidArgumentError, ServerFullError, TetrionError
 
-# After so many episodes it shows whether the agent follows the mask.
+# After this many episodes, it is clear whether the agent follows the mask.
 _ENOUGH_ENDINGS = 100
 
 
 class SessionEnv:
-    """The part of an environment that holds its session.
+    """The part of an environment that owns its session.
 
     Attributes:
         client: The connection to the server.
-        session: The environment's session there.
+        session: The environment's session on the server.
         closed: Whether the session has ended.
     """
 
@@ -51,19 +51,19 @@ class SessionEnv:
     render_mode: str | None
     metadata: dict[str, Any]
 
-    # What a step is, and the environments for the other kind of rules.
+    # The kind of step, and the environments for the other kind of rules.
     _action_model: int = pb.ACTION_MODEL_PLACEMENT
     _other = "'tetrion/Keypress-v0' (KeypressEnv, KeypressVectorEnv)"
 
     def _rules_of(self, rules: RulesLike) -> RulesLike:
-        """The rules that the session gets for those that the caller gave."""
+        """The rules of the session, given those of the caller."""
         return rules
 
     def _render_with(self, render_mode: str | None, scale: float, palette: str) -> None:
-        """Chooses how games are shown, before the session is made.
+        """Chooses how games are shown, before the session is created.
 
         Raises:
-            InvalidArgumentError: There is no such render mode or palette, or the scale is out of range.
+            InvalidArgumentError: The render mode or palette does not exist, or the scale is out of range.
         """
         self.render_mode = rendering.checked_mode(render_mode)
         self._render_options = (
@@ -72,16 +72,16 @@ class SessionEnv:
         )
 
     def _make(self, address: str | Client | None, token: str | None, observe_mask: bool, **config: Any) -> None:
-        """Makes the session.
+        """Creates the session.
 
         Args:
-            address: The address of the server, or a client, or None for this process.
-            token: The bearer token that the server wants.
-            observe_mask: Whether observations hold the action mask.
-            **config: What `Client.create_session` takes.
+            address: The address of a server, a client, or None for this process.
+            token: The bearer token for the server.
+            observe_mask: Whether observations contain the action mask.
+            **config: Arguments of `Client.create_session`.
 
         Raises:
-            InvalidArgumentError: The rules belong to the other kind of environments, or features are selected and not
+            InvalidArgumentError: The rules belong to the other kind of environments, or features are selected but not
                 observed.
         """
         selected = requests.selected_features(config["features"])
@@ -101,7 +101,7 @@ class SessionEnv:
             raise
 
     def _hold(self, session: Session) -> None:
-        """Adopts a session that was just made for this environment."""
+        """Adopts a session that was just created for this environment."""
         self.session = session
         if session._message.config.rules.action_model != self._action_model:
             name = pb.ActionModel.Name(session._message.config.rules.action_model)
@@ -110,7 +110,7 @@ class SessionEnv:
         self._fields = Fields(session._message.observation_specs, session.num_actions if self._observe_mask else 0)
         self._stream: StepStream = session.stream()
         self._begun = np.zeros(session.num_envs, np.bool_)
-        # How many episodes have ended by the rules and by invalid actions, until there are enough to warn.
+        # Numbers of episodes that ended by the rules and by invalid actions, until there are enough to warn.
         self._endings = [0, 0]
         self._counts_endings = True
         self._renderer: rendering.Renderer | None = None
@@ -123,8 +123,8 @@ class SessionEnv:
         """Warns once if most of the first episodes have ended by invalid actions.
 
         Args:
-            invalid: Of each episode that has ended in this step, whether an invalid action ended it.
-            stacklevel: How many calls up the learner's own call is.
+            invalid: For each episode that has ended in this step, whether an invalid action ended it.
+            stacklevel: Number of calls from here up to the learner's call.
         """
         self._endings[0] += int(np.count_nonzero(~invalid))
         self._endings[1] += int(np.count_nonzero(invalid))
@@ -139,7 +139,7 @@ class SessionEnv:
             )
 
     def _let_go(self) -> None:
-        """Ends the session, and the connection if it is this environment's own."""
+        """Ends the session, and the connection if it belongs to this environment."""
         if getattr(self, "_renderer", None) is not None:
             self._renderer.close()  # type: ignore[union-attr]
         if hasattr(self, "_stream"):
@@ -166,17 +166,17 @@ class SessionEnv:
             self._renderer.show(self.metadata["render_fps"])
 
     def _frames(self) -> list[str] | list[npt.NDArray[np.uint8]] | None:
-        """What `render` returns for each environment; None for `human`, which has drawn it already."""
+        """The return value of `render` for each environment; None for `human`, which has drawn it already."""
         return self._renderer.frames() if self._renderer is not None and self.render_mode != "human" else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for pickle and copy."""
+        """The state for pickling and copying."""
         self._check_open("pickle or copy")
         state = self.__dict__.copy()
         for name in ("session", "_stream", "_fields", "_renderer", "_begun", "closed"):
             del state[name]
         if self._owns_client:
-            # A copy gets a connection of its own. A client of the caller is shared, or pickled on its own terms.
+            # A copy gets a new connection. A caller's client is shared, or pickled on its own terms.
             state["client"] = self.client._connection.settings
         begun = np.flatnonzero(self._begun).tolist()
         creation = pb.CreateSessionRequest(config=self.session._message.config, ttl=self.session._message.ttl)
@@ -189,7 +189,7 @@ class SessionEnv:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Makes a session like the original's, in the same state."""
+        """Creates a session like the original's, in the same state."""
         creation, snapshot_every, begun, states = state.pop("_saved")
         self.__dict__.update(state)
         if self._owns_client:
@@ -205,21 +205,21 @@ class SessionEnv:
             raise
 
     def __del__(self) -> None:
-        """Leaves the session of an environment that was dropped for the next environment to end.
+        """Leaves the session of a dropped environment for the next environment to end.
 
-        The garbage collector may run this at any moment, even while gRPC holds a lock, so it makes no call.
+        The garbage collector may run this at any moment, even while gRPC holds a lock, so it must not make a call.
         """
         if not self.closed:
             self.closed = True
             _dropped.put((self._renderer, self._stream, self.session, self.client if self._owns_client else None))
 
 
-# A SimpleQueue, whose `put` may be interrupted by another `put`, as the garbage collector does.
+# A SimpleQueue, whose `put` may be interrupted by another `put`: the garbage collector does that.
 _dropped: queue.SimpleQueue[tuple[rendering.Renderer | None, StepStream, Session, Client | None]] = queue.SimpleQueue()
 
 
 def _with_room(make: Callable[[], Session]) -> Session:
-    """Makes a session, after ending those of dropped environments: the room on a server is limited."""
+    """Creates a session, after ending those of dropped environments: room on a server is limited."""
     _end_dropped()
     try:
         return make()
@@ -238,11 +238,11 @@ class _Garbage:
 
 
 def _collect_garbage() -> None:
-    """Collects all garbage. `gc.collect` returns at once, with nothing done, while another thread is collecting."""
+    """Collects all garbage. `gc.collect` returns at once, without effect, while another thread is collecting."""
     garbage = weakref.ref(_Garbage())
     deadline = time.monotonic() + 10.0
     gc.collect()
-    # Our own garbage is gone after a collection that began after it was made.
+    # Our own garbage disappears in a collection that starts after its creation.
     while garbage() is not None and time.monotonic() < deadline:
         time.sleep(0.001)
         gc.collect()

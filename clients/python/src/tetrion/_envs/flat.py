@@ -1,4 +1,4 @@
-"""Observations as rows of numbers or as planes, for networks that take a vector or a picture."""
+"""Observations as rows of numbers or as planes, for networks with vectors or pictures as inputs."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from tetrion.errors import InvalidArgumentError
 class Flattener:
     """Turns batches of observations into float32 [N, size].
 
-    Fields stand side by side in the order of the space, which is that of their names. A tetromino is a name and not an
-    amount, so every entry of `current`, `queue` and `held` becomes a row of zeros with one 1: the first place means none,
-    then come I O T Z S J L. All other fields keep their values. `action_mask` is left out.
+    Fields are joined in the order of the space, which is the order of their names. A tetromino is a name, not an amount, so
+    every entry of `current`, `queue` and `held` becomes a row of zeros with one 1: the first place means none, then come I O
+    T Z S J L. All other fields keep their values. `action_mask` is omitted.
 
     Attributes:
-        size: The length of a row.
-        space: The Gymnasium space of a row.
+        size: Length of a row.
+        space: Gymnasium space of a row.
     """
 
     def __init__(self, space: spaces.Space[Any]) -> None:
-        """For observations of this space, that of a single environment.
+        """Prepares for observations of this space, the space of a single environment.
 
         Raises:
-            InvalidArgumentError: It is not a `Dict` space.
+            InvalidArgumentError: The space is not a `Dict`.
         """
         if not isinstance(space, spaces.Dict):
             raise InvalidArgumentError("space", f"is {space}, expected the Dict space of a Tetrion environment")
-        # Name, shape, and the number of values of a tetromino; 0 if it is an amount.
+        # Name, shape, and the number of values of a tetromino; 0 for an amount.
         self._fields: list[tuple[str, tuple[int, ...], int]] = []
         self.size = 0
         low, high = [], []
@@ -66,7 +66,7 @@ class Flattener:
         for name, shape, values in self._fields:
             field = _field(observations, name, shape)
             if values:
-                # The largest value, "none", first.
+                # Moves the largest value, "none", to the front.
                 field = field[..., None] == np.roll(np.arange(values), 1)
             columns.append(field.reshape(len(field), -1).astype(np.float32))
         return np.concatenate(columns, axis=1)
@@ -75,20 +75,20 @@ class Flattener:
 class Planes:
     """Turns batches of observations into uint8 [N, C, height, width] of 0 and 1, for convolutional networks.
 
-    The top row is the first, as in pictures. The planes are `board`; `falling`, if it is there; then for `current`, for
-    each place of `queue` and for `held` seven planes, one for each of I O T Z S J L: that of the piece is all 1.
-    With another set of pieces there is one for each of them, by its number.
+    The top row is the first, as in pictures. The planes are `board`, then `falling` if present, then seven planes for
+    `current`, for each place of `queue` and for `held`, one for each of I O T Z S J L: the plane of the piece is all 1.
+    For another set of pieces there is one plane per piece, by its number.
 
     Attributes:
-        names: What each of the C planes shows, such as `board`, `current=T` or `queue[0]=I`.
-        space: The Gymnasium space of one environment's planes.
+        names: Name of each of the C planes, such as `board`, `current=T` or `queue[0]=I`.
+        space: Gymnasium space of one environment's planes.
     """
 
     def __init__(self, space: spaces.Space[Any]) -> None:
-        """For observations of this space, that of a single environment.
+        """Prepares for observations of this space, the space of a single environment.
 
         Raises:
-            InvalidArgumentError: It is not a `Dict` space, has no `board`, or has fields that make no planes.
+            InvalidArgumentError: The space is not a `Dict`, lacks `board`, or has fields that cannot become planes.
         """
         if not isinstance(space, spaces.Dict):
             raise InvalidArgumentError("space", f"is {space}, expected the Dict space of a Tetrion environment")
@@ -107,7 +107,7 @@ class Planes:
         self.names: list[str] = list(self._cells)
         self._num_pieces = len(_PIECES)
         for values in (space[name] for name in self._pieces):
-            # The last value is that of no piece.
+            # The last value means no piece.
             if isinstance(values, spaces.Discrete):
                 self._num_pieces = int(values.n) - 1
             elif isinstance(values, spaces.MultiDiscrete):
@@ -149,7 +149,7 @@ _PIECES = "IOTZSJL"
 
 
 def _field(observations: Any, name: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """A field of a batch of observations, with a row of this shape for each environment."""
+    """A field of a batch of observations, with a row of this shape per environment."""
     if not isinstance(observations, Mapping) or name not in observations:
         raise InvalidArgumentError("observations", f"have no {name!r}, expected the fields of the space by name")
     field = np.asarray(observations[name])

@@ -10,12 +10,12 @@ from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
 from tetrion.errors import InvalidArgumentError
 
-# The fields that make pieces fall; the preset `lab` has them.
+# Fields that make pieces fall, as in the preset `lab`.
 _FALLING: RulesFields = {"action_model": "keypress", "reach": "sideways_walk", "orientation_table": "lab"}
 
 _STEERED: RulesFields = {"action_model": "keypress"}
 
-# Arrow keys have SDL's numbers, which are pygame's.
+# Arrow keys have SDL's numbers, like in pygame.
 _RIGHT, _LEFT, _DOWN, _UP = range(0x4000004F, 0x40000053)
 _KEYBOARD: dict[str | int, int] = {
     _LEFT: 1, "a": 1, _RIGHT: 2, "d": 2, "z": 3, "y": 3, _UP: 4, "x": 4, "w": 4, " ": 5, "\r": 5, _DOWN: 0, "s": 0,
@@ -28,46 +28,44 @@ class KeypressEnv(SingleEnv):
 
     ## Description
 
-    The rules are those of the preset `lab`, a course notebook's game, unless `rules` says otherwise: 10 columns
-    and 20 rows, each tetromino drawn with probability 1/7. A piece appears in the middle of the top row and falls one
-    row a step, after the key. Where it can fall no further it locks in that same step, full rows clear, and the next piece
-    appears.
+    The rules are those of the preset `lab`, the game of a course notebook, unless `rules` says otherwise: 10 columns and 20
+    rows, and each tetromino drawn with probability 1/7. A piece appears in the middle of the top row and falls one row per
+    step, after the key. If it cannot fall further, it locks in that step, full rows clear, and the next piece appears.
 
     ## Action Space
 
-    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 turn_left, 4 turn_right, 5 hard_drop. All keys are allowed at any
-    time; a key that would push the piece out of the playfield or into a full cell does nothing.
+    `Discrete(6)`: 0 idle, 1 left, 2 right, 3 turn_left, 4 turn_right, 5 hard_drop. All keys are always allowed; a key that
+    would push the piece out of the playfield or into a full cell has no effect.
 
-    With `rules="guideline"` it is `Discrete(10)`, the modern game: turns kick, a step is a step of time (`fall_delay`,
-    `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps a second), and there are 6 soft_drop,
-    7 sonic_drop, 8 turn_half and 9 hold. The mask says whether the last two exist. A step or a turn on the ground
-    begins the lock delay again, `lock_resets` times; after that, a piece locks when the rest of the delay is over, not at
-    once.
+    With `rules="guideline"`, the modern game, it is `Discrete(10)`. Turns kick, and a step is a step of time (`fall_delay`,
+    `lock_delay` and `lock_resets` of the rules, by default level 1 at 60 steps per second). There are also 6 soft_drop, 7
+    sonic_drop, 8 turn_half and 9 hold; the mask tells whether the last two exist. A move or turn on the ground restarts the
+    lock delay, up to `lock_resets` times. After that, a piece locks at the end of the current delay, not at once.
 
     ## Observation Space
 
-    As in `PlacementEnv`, and
+    Like in `PlacementEnv`, and
 
-    - `falling`: uint8 (height, width), 1 where the falling piece is; its cells above the playfield do not show
-    - `piece_state`: uint8 (8,), in the modern game: what the cells of the piece do not say, such as how many steps it has
-      before it falls or locks; the server's `SessionConfig.observation_fields` lists them
+    - `falling`: uint8 (height, width), 1 in the cells of the falling piece, except those above the playfield
+    - `piece_state`: uint8 (8,), in the modern game: everything about the piece that its cells do not show, such as the
+      number of steps before it falls or locks; the server's `SessionConfig.observation_fields` lists the entries
 
-    `observations=[...]` chooses among those of `PlacementEnv` and `falling_cells`, int8 (4, 2), row and column of its cells,
-    those above the playfield included.
+    `observations=[...]` selects fields of `PlacementEnv` and `falling_cells`, int8 (4, 2): row and column of each of the
+    piece's cells, including those above the playfield.
 
     ## Starting State
 
-    An empty playfield and a piece at its top; seeds work as in `PlacementEnv`.
+    An empty playfield with a piece at the top. Seeds work like in `PlacementEnv`.
 
     ## Rewards
 
-    The points of the rules' scoring when a piece locks, by default 1 a line; 0 for other steps.
+    The points of the rules' scoring when a piece locks, by default 1 per line; 0 in other steps.
 
     ## Episode End
 
     ### Termination
 
-    By the rules: by default when a cell is left full in the top row, or a piece appears where the playfield is full.
+    By the rules: by default when a cell in the top row remains full, or a piece appears where the playfield is full.
 
     ### Truncation
 
@@ -75,13 +73,13 @@ class KeypressEnv(SingleEnv):
 
     ## Information
 
-    As in `PlacementEnv`; `steps` counts keys, `pieces` those that have locked.
+    Like in `PlacementEnv`; `steps` counts keys, `pieces` counts locked pieces.
 
     ## Arguments
 
-    As in `PlacementEnv`. `rules` may name any preset or fields; here pieces fall in all of them: under `guideline`, or with
-    the reach `moves`, as in modern Tetris, else as under `lab`. The action model `placement` is refused: that is
-    `PlacementEnv`.
+    Like in `PlacementEnv`. `rules` may name any preset or fields; here pieces fall under all of them. Under `guideline`, or
+    with the reach `moves`, they fall as in modern Tetris, otherwise as under `lab`. The action model `placement` is refused;
+    it is for `PlacementEnv`.
     """
 
     _action_model = pb.ACTION_MODEL_KEYPRESS
@@ -90,9 +88,9 @@ class KeypressEnv(SingleEnv):
         return _falling(rules)
 
     def get_keys_to_action(self) -> dict[tuple[int, ...], int]:
-        """The keys of a keyboard for `gymnasium.utils.play`, as pygame numbers them. `tetrion play` has the same keys.
+        """The keys of a keyboard for `gymnasium.utils.play`, with pygame's numbers. `tetrion play` has the same keys.
 
-        Play with `invalid_action_policy="ignore"`: by default holding a piece twice ends the episode.
+        Play with `invalid_action_policy="ignore"`: by default, holding a piece twice ends the episode.
         """
         rules = self.session._message.config.rules
         keys = _KEYBOARD if self.session.num_actions == 6 else _KEYBOARD | _MODERN_KEYBOARD
@@ -111,7 +109,7 @@ class KeypressVectorEnv(ManyEnv):
 
 
 def _falling(rules: RulesLike) -> RulesLike:
-    """The same rules, with pieces that fall; `lab` if no preset is named.
+    """The rules with falling pieces; `lab` if no preset is named.
 
     Raises:
         InvalidArgumentError: The rules ask for placements.
@@ -129,7 +127,7 @@ def _falling(rules: RulesLike) -> RulesLike:
         if message is not None:
             named.MergeFrom(message)
         return rules_fields(named)
-    # In the modern game pieces keep their turns and their way.
+    # In the modern game, pieces keep their kicks and moves.
     is_named = message.preset == "guideline" and not message.reach
     is_modern = is_named or message.reach == pb.REACH_MOVES
     fields: RulesFields = {"preset": message.preset, **(_STEERED if is_modern else _FALLING)}

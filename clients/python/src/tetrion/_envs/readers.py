@@ -1,7 +1,7 @@
-"""From the arrays of an answer to what environments return, in the types that Gymnasium and learners expect.
+"""Converts the arrays of an answer to the return values of environments, in the types that Gymnasium and learners expect.
 
-A session in this process answers with the same arrays again and again. What can be prepared for them is prepared once, in a
-reader that stays with the arrays: see `Arrays.reader`. For arrays of a message it is made for that message.
+A session in this process reuses the same arrays for its answers. Everything that can be prepared for them is prepared once,
+in a reader that is stored with the arrays: see `Arrays.reader`. For the arrays of a message, a reader is created each time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class OneReader:
     """Reads the answers of a session of one environment.
 
     Attributes:
-        mask: The action mask, a view of bool [A]; None if the session has none.
+        mask: The action mask, a view of bool [A]; None if the session has no masks.
     """
 
     __slots__ = ("_infos", "_observations", "mask")
 
     def __init__(self, fields: Fields, observed: Observed | Stepped) -> None:
-        """Prepares for these arrays, and stays with them."""
+        """Prepares for these arrays."""
         arrays = observed.observations
         arrays.reader = self
         self._observations = [(name, _value(arrays[name], fields.none.get(name))) for name in fields.names]
@@ -48,10 +48,10 @@ class OneReader:
 
 
 def _value(rows: _Array, none: int | None) -> Callable[[], Any]:
-    """What makes the value of a field from the array of its only row; `none` if the field is a category."""
+    """A function that returns a field's value from the array of its only row. `none` is given for a category."""
     if rows.ndim > 1:
         return converted(rows[0], none) or rows[0].copy
-    # A number, as Discrete spaces have them.
+    # A number, for Discrete spaces.
     item = _with_sign(rows).item
     if none is not None:
         numbers = [np.int64(number) for number in range(none + 1)]
@@ -61,7 +61,7 @@ def _value(rows: _Array, none: int | None) -> Callable[[], Any]:
 
 
 def _with_sign(array: _Array) -> _Array:
-    """A view in which numbers of 64 bits without a sign have one, bit for bit; others are the same."""
+    """A view that reads unsigned 64-bit numbers as signed ones, bit for bit. Other arrays are returned unchanged."""
     return array.view(np.int64) if array.dtype == np.uint64 else array
 
 
@@ -71,7 +71,7 @@ class ManyReader:
     __slots__ = ("_infos", "_made_infos", "_made_observations", "_observations")
 
     def __init__(self, fields: Fields, observed: Observed | Stepped, *, copy: bool) -> None:
-        """Prepares for these arrays, and stays with them; `copy`: each answer gets arrays of its own, rather than views."""
+        """Prepares for these arrays. With `copy`, each answer gets new arrays instead of views."""
         arrays = observed.observations
         arrays.reader = self
         self._observations: dict[str, _Array] = {name: arrays[name] for name in fields.names}
@@ -92,7 +92,7 @@ class ManyReader:
         self._made_infos = [(name, get) for name, array in self._infos.items() if (get := made(array)) is not None]
 
     def read(self) -> tuple[dict[str, _Array], dict[str, _Array]]:
-        """Observations and infos, with a row for each environment."""
+        """Observations and infos, with one row per environment."""
         observations, infos = self._observations.copy(), self._infos.copy()
         for name, get in self._made_observations:
             observations[name] = get()

@@ -1,8 +1,8 @@
-"""What an environment's `render` shows: its games in colours, as pictures and as text.
+"""The output of an environment's `render`: its games in colours, as pictures and as text.
 
-The server's playfield is 0 and 1. Here the games are played again unseen (see `replayer`), which shows which
-tetromino each cell came from. That happens when a picture is asked for; until then an environment that can render notes
-its actions, and one that cannot does nothing at all.
+The server's playfield contains only 0 and 1. So this file replays the games invisibly (see `replayer`), which shows from
+which tetromino each cell comes. This happens when a picture is requested. Until then, an environment that can render records
+its actions; one that cannot does nothing.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from tetrion.errors import ResetNeededError, SessionNotFoundError
 
 MODES = ("human", "ansi", "rgb_array")
 
-# Steps that are played again for one picture. A game that is more behind is shown from where it is, in grey.
+# Most steps to replay for one picture. A game that is further behind is shown from its current state, in grey.
 _MAX_BEHIND = 20_000
 
 
 def checked_mode(render_mode: str | None) -> str | None:
-    """The render mode, if it exists.
+    """Checks a render mode.
 
     Raises:
-        InvalidArgumentError: There is no render mode of that name.
+        InvalidArgumentError: The render mode does not exist.
     """
     return arguments.choice("render_mode", render_mode, MODES) if render_mode is not None else None
 
 
 class Renderer:
-    """Shows the games of a session. Cells of before a snapshot from elsewhere are grey until their rows are cleared."""
+    """Shows the games of a session. Cells from before a foreign snapshot are grey until their rows are cleared."""
 
     def __init__(self, session: Session, stream: StepStream, mode: str, *, scale: float, palette: str) -> None:
-        """Begins to note what happens in them.
+        """Starts recording the actions of the games.
 
         Args:
             session: The session.
-            stream: The stream that plays them.
+            stream: The stream that steps it.
             mode: One of `MODES`; `human` shows the first game only.
-            scale: 1.0 is 16 pixels a cell's side.
+            scale: The size of pictures; at 1.0 a cell is 16 x 16 pixels.
             palette: The name of a palette.
         """
         self._session = session
@@ -59,18 +59,18 @@ class Renderer:
         self._mode = mode
         self._palette = palette
         self._rules = session._message.config.rules
-        # Pieces that fall are in the playfield; others wait beside it.
+        # Falling pieces are drawn in the playfield, other pieces next to it.
         waits = self._rules.action_model == pb.ACTION_MODEL_PLACEMENT
         self._painter = pictures.Painter(pictures.Layout.of(self._rules, scale, has_current=waits), palette)
         self._log = EpisodeLog(session._message, [0] if mode == "human" else range(session.num_envs))
         session._listen(self._log)
         self._replayer: Replayer | None = None
-        # The episode of each game that is played again, and how many of its actions have been.
+        # The episode of each game that is being replayed, and the number of its replayed actions.
         self._followed: dict[int, tuple[Episode, int]] = {}
         self._due = 0.0
 
     def frames(self) -> list[str] | list[npt.NDArray[np.uint8]]:
-        """Each game as the render mode has it: text, or a picture, uint8 [pixels, pixels, 3]."""
+        """Each game in the form of the render mode: text, or a picture, uint8 [pixels, pixels, 3]."""
         scenes = self.scenes(range(self._session.num_envs))
         if self._mode == "ansi":
             return [pictures.text(scene, self._rules, self._palette) for scene in scenes]
@@ -80,7 +80,7 @@ class Renderer:
         """Draws the first game on the terminal, over the last drawing or, if stdout is a file, below it.
 
         Args:
-            fps: Drawings a second at most; 0: no pause.
+            fps: Most drawings per second; 0: no limit.
         """
         (scene,) = self.scenes([0])
         drawing = pictures.text(scene, self._rules, None if os.environ.get("NO_COLOR") else self._palette)
@@ -90,10 +90,10 @@ class Renderer:
         self._due = began + (1.0 / fps if fps else 0.0)
 
     def scenes(self, env_ids: Sequence[int]) -> list[Scene]:
-        """Games as they stand.
+        """The current scenes of games.
 
         Raises:
-            ResetNeededError: One of them has not begun.
+            ResetNeededError: One of the games has not started.
         """
         for env_id in env_ids:
             if env_id not in self._log.episodes:
@@ -101,7 +101,7 @@ class Renderer:
         try:
             return self._follow(env_ids)
         except SessionNotFoundError:
-            # The replayer's lease ran out while no picture was asked for.
+            # The replayer's lease may expire while no picture is requested.
             self._replayer = None
             self._followed.clear()
             return self._follow(env_ids)
@@ -134,7 +134,7 @@ class Renderer:
         return [replayer.course(env_id).scene() for env_id in env_ids]
 
     def _played(self, episode: Episode) -> int:
-        """How many actions of an episode have been played again."""
+        """Number of an episode's actions that have been replayed."""
         followed, played = self._followed.get(episode.env_id, (None, 0))
         return played if followed is episode else 0
 

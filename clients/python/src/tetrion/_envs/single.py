@@ -21,7 +21,7 @@ Observation = dict[str, Any]
 
 
 class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
-    """One game, whatever a step of it is."""
+    """One game, with any kind of step."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(rendering.MODES), "render_fps": 10}  # type: ignore[misc]
 
@@ -45,38 +45,38 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         render_scale: float = 1.0,
         render_palette: str = "usual",
     ) -> None:
-        """Makes a session of one environment.
+        """Creates a session of one environment.
 
         Args:
-            address: The server's `host:port`, or a `Client`. Left out: the address in the environment variable
-                TETRION_SERVER; without it, the games are played in this process.
+            address: The server's `host:port`, or a `Client`. Default: the address in the environment variable TETRION_SERVER
+                or, if it is not set, this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields, in order. None given: the server's default.
+            observations: The observation fields, in order. Default: the server's choice.
             features: The name of a feature set or a list of features, for the observation `features`.
-            infos: The info fields. None given: the server's default, which lacks `landing_row`.
-            invalid_action_policy: What happens when the mask forbids an action: `terminate` ends the episode; `ignore` takes
-                a step with `invalid_action_reward` and leaves the game as it is; `reject` raises `IllegalActionError`, which
-                finds the bug in an agent that should follow the mask.
+            infos: The info fields. Default: the server's choice, which excludes `landing_row`.
+            invalid_action_policy: Consequence of an action that the mask forbids: `terminate` ends the episode; `ignore`
+                takes a step with `invalid_action_reward` and leaves the game unchanged; `reject` raises
+                `IllegalActionError`, which reveals the bug in an agent that should follow the mask.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
-            observe_mask: Whether the observation also holds the action mask, as `action_mask`, int8 (A,): for libraries
-                that look for it there, and for agents that store it with their observations.
-            max_episode_steps: Truncates episodes after so many steps; None: never.
-            token: The bearer token that the server wants.
-            ttl: Seconds that a server keeps the session without a call.
+            observe_mask: Whether the observation also contains the action mask, as `action_mask`, int8 (A,), for libraries
+                that look for it there and agents that store it with their observations.
+            max_episode_steps: Truncates episodes after this many steps. None: never.
+            token: The bearer token for the server.
+            ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the game continues if the server is lost; 0: none.
-            render_mode: `human` draws in the terminal at every step, `metadata["render_fps"]` times a second at most; `ansi`
-                gives coloured text, `rgb_array` a picture. They show the playfield in the colours of the tetrominoes, the
-                current piece and the next ones, lines, pieces and points. After `restore_state` with a snapshot of
-                another environment or a drawing, cells that were full before are grey.
+            render_mode: `human` draws in the terminal at every step, at most `metadata["render_fps"]` times per second;
+                `ansi` returns coloured text, `rgb_array` a picture. They show the playfield in the colours of the
+                tetrominoes, the current piece and the next ones, lines, pieces and points. After `restore_state` with a
+                snapshot of another environment or a drawing, the old full cells are grey.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
-            render_palette: `usual`, or `color-blind` for colours that people with any kind of colour blindness can tell
-                apart.
+            render_palette: `usual`, or `color-blind` for colours that people with any kind of colour blindness can
+                distinguish.
 
         Raises:
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgumentError: There is no such argument, render mode or palette, the rules have no field of that name or
-                are those of key presses, or nothing is left to observe.
-            ServerNotFoundError: There is no address, and this package came without its extension module.
+            InvalidArgumentError: An argument, render mode, palette or field of the rules does not exist, the rules use key
+                presses, or no observation is left.
+            ServerNotFoundError: There is no address, and this package lacks its extension module.
             ServerUnavailableError: No server answers at the address.
         """
         self._render_with(render_mode, render_scale, render_palette)
@@ -103,7 +103,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         self._expected_action = f"an integer from 0 to {self.session.num_actions - 1}"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begins an episode; see "Starting State".
+        """Starts an episode; see "Starting State".
 
         Args:
             seed: 0 to 2**64 - 1, or `info["seed"]`; None: the next episode of the last seed.
@@ -113,9 +113,9 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             The observation and the info; see "Observation Space" and "Information".
 
         Raises:
-            InvalidArgumentError: The seed does not fit into 64 bits, the piece sequence is not a string, or there is no
-                option of that name.
-            InvalidRequestError: A piece sequence has other letters, or comes together with a seed.
+            InvalidArgumentError: The seed does not fit into 64 bits, the piece sequence is not a string, or an option does
+                not exist.
+            InvalidRequestError: A piece sequence has other letters, or is given together with a seed.
         """
         self._check_open("reset")
         sequence = spaces.known_options(options, ["piece_sequence"]).get("piece_sequence")
@@ -135,16 +135,16 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             action: 0 to A - 1; see "Action Space".
 
         Returns:
-            The observation; the reward; whether the episode has ended by the rules (terminated); whether a limit has cut
-            it (truncated); the info, whose `lines` and other counts are those of the whole episode.
+            The observation; the reward; whether the rules ended the episode (terminated); whether a limit cut it
+            (truncated); the info, whose `lines` and other counts are for the whole episode.
 
         Raises:
             IllegalActionError: The action is outside the action space, or, with `invalid_action_policy="reject"`, forbidden
                 by the mask. Nothing has changed.
-            EpisodeEndedError: The episode is over; call `reset`.
-            ResetNeededError: No episode has begun.
+            EpisodeEndedError: The episode has ended; call `reset`.
+            ResetNeededError: No episode has started.
             gymnasium.error.ClosedEnvironmentError: `close` was called.
-            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
+            ServerUnavailableError: The server is gone, and did not come back within the client's `patience`.
         """
         self._check_open("step")
         if type(action) is not int or not -(2**31) <= action < 2**31:
@@ -166,10 +166,10 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         return reader.read()
 
     def save_state(self) -> bytes:
-        """Takes a snapshot: everything that decides the future of the game, the pieces to come included.
+        """Takes a snapshot of everything that decides the future of the game, including the next pieces.
 
         Raises:
-            ResetNeededError: No episode has begun.
+            ResetNeededError: No episode has started.
         """
         self._check_open("save_state")
         return self._stream.save_state()[0]
@@ -178,35 +178,35 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         """Continues from a snapshot. Wrappers that count steps do not notice.
 
         Args:
-            state: A snapshot of `save_state`, from this environment or another with the same rules; or a `Drawing`, which
-                begins a new episode.
-            reseed: Deals other pieces from here on, drawn from this seed; None: those of the snapshot.
+            state: A snapshot from `save_state` of this environment or another one with the same rules; or a `Drawing`, which
+                starts a new episode.
+            reseed: Deals other pieces from now on, drawn from this seed. None: those of the snapshot.
 
         Returns:
             The observation and the info, as from `reset`.
 
         Raises:
-            VersionMismatchError: The snapshot is of other rules.
-            InvalidRequestError: It is not a snapshot, or a damaged one.
+            VersionMismatchError: The snapshot belongs to other rules.
+            InvalidRequestError: The state is not a snapshot, or is damaged.
         """
         self._check_open("restore_state")
         return self._seen(self._stream.restore_state(state, reseed=reseed))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions are allowed now, bool (A,).
+        """The actions that are allowed now, bool (A,).
 
         Raises:
-            gymnasium.error.ResetNeeded: No episode has begun.
+            gymnasium.error.ResetNeeded: No episode has started.
         """
         if self._mask is None:
             raise gymnasium.error.ResetNeeded("there is no action mask before the first reset")
         return np.array(self._mask)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """The current picture in the render mode; nothing for `human`, which has drawn it already.
+        """The current picture in the render mode; None for `human`, which has drawn it already.
 
         Returns:
-            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
+            `ansi`: lines of coloured text; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
         """
         self._check_open("render")
         frames = self._frames()

@@ -1,8 +1,8 @@
 """Gymnasium spaces for the server's tensors, and the values that belong in them.
 
-A piece is a name and not an amount: its field is a category. The server sends it as a number with -1 for "none", which the
-`Discrete` spaces of the learning libraries cannot hold. So the largest value of a category means "none" here: in `current`,
-`queue` and `held` 0 to 6 are I O T Z S J L, and 7 is none.
+A piece is a name, not an amount, so its field is a category. The server sends it as a number with -1 for "none", which the
+`Discrete` spaces of the learning libraries cannot hold. So here the largest value of a category means "none": in `current`,
+`queue` and `held`, 0 to 6 are I O T Z S J L, and 7 is none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tetrion.errors import InvalidArgumentError
 
 
 def box(spec: pb.TensorSpec) -> spaces.Box:
-    """The space of a tensor for one environment. Its bounds are those that the server reports, or those of the type."""
+    """The space of a tensor for one environment, with the server's bounds or, without those, the bounds of its type."""
     sent = np.empty(0, DTYPES[spec.dtype])
     get = converted(sent)
     dtype: Any = (sent if get is None else get()).dtype
@@ -35,7 +35,7 @@ def box(spec: pb.TensorSpec) -> spaces.Box:
 
 
 def category(spec: pb.TensorSpec) -> spaces.Discrete | spaces.MultiDiscrete:
-    """The space of one category, or of a row of them, with one more value for "none"."""
+    """The space of one category or a row of them, with one additional value for "none"."""
     values = int(spec.high) + 2
     if not spec.shape:
         return spaces.Discrete(values)
@@ -47,17 +47,18 @@ class Fields:
 
     Attributes:
         space: The space of one environment's observation, a `Dict`.
-        names: The fields of answers that it holds, in order.
-        none: Of those that are categories, the value that means "none".
-        has_mask: Whether it also holds the action mask.
+        names: The fields of answers that it contains, in order.
+        none: For each category, the value that means "none".
+        has_mask: Whether the observation also contains the action mask.
     """
 
     def __init__(self, specs: Sequence[pb.TensorSpec], num_actions: int = 0) -> None:
-        """For the observations of a session.
+        """Creates the fields for the observations of a session.
 
         Args:
-            specs: The server's specs of them. Fields without entries, such as a queue with a preview of 0, are left out.
-            num_actions: The length of `action_mask`, if the observation holds one; 0: it does not.
+            specs: The server's specs of the observations. Fields without entries, such as a queue with a preview of 0, are
+                omitted.
+            num_actions: Length of `action_mask` in the observation; 0 for an observation without it.
 
         Raises:
             InvalidArgumentError: No field has entries.
@@ -79,22 +80,22 @@ class Fields:
         self.space = spaces.Dict(fields)
 
     def observations(self, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-        """The fields of an answer, a row for each environment. Only those of other types than the server's are copied."""
+        """The fields of an answer, with one row per environment. Copies only those whose types differ from the server's."""
         made = {name: converted(arrays[name], self.none.get(name)) for name in self.names}
         return {name: arrays[name] if get is None else get() for name, get in made.items()}
 
 
 def infos(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The infos of an answer, in types that differences do not wrap in and PyTorch computes with."""
+    """The infos of an answer, in types with differences that do not wrap, and with which PyTorch can compute."""
     made = {name: converted(array) for name, array in arrays.items()}
     return {name: arrays[name] if get is None else get() for name, get in made.items()}
 
 
 def converted(array: npt.NDArray[Any], none: int | None = None) -> Callable[[], npt.NDArray[Any]] | None:
-    """What makes an array of the type that learners expect from the current contents of this one; None if it has that type.
+    """A function that converts an array's current contents to the type that learners expect; None if it has that type.
 
-    Unsigned numbers of more than eight bits, which PyTorch hardly computes with, become int64, bit for bit: seeds of 2**63
-    and more are negative, and `arguments.seed` takes them. Categories become int64 too, with `none` in place of -1.
+    Unsigned numbers of more than eight bits, which PyTorch barely supports, become int64, bit for bit: seeds of 2**63 and
+    more are negative, and `arguments.seed` accepts them. Categories become int64 too, with `none` instead of -1.
     """
     if none is not None:
         values = np.arange(none + 1)
@@ -110,17 +111,17 @@ def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
 
 
 def ended_mask(num_actions: int) -> npt.NDArray[np.int8]:
-    """The mask of an episode that is over: action 0 alone, so that there is a distribution over what it allows."""
+    """The mask of an episode that has ended. It allows only action 0, so that a distribution over allowed actions exists."""
     mask = np.zeros(num_actions, np.int8)
     mask[0] = 1
     return mask
 
 
 def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Mapping[str, Any]:
-    """The options of a reset, checked.
+    """Checks the options of a reset.
 
     Raises:
-        InvalidArgumentError: They are not a dictionary, or there is no option of that name.
+        InvalidArgumentError: The options are not a dictionary, or one of them does not exist.
     """
     if not isinstance(options or {}, Mapping):
         raise arguments.wrong("options", options, "options by name")
@@ -131,9 +132,9 @@ def known_options(options: Mapping[str, Any] | None, known: Iterable[str]) -> Ma
 
 
 def checked_seed(seed: Any, field: str = "seed") -> int | None:
-    """A seed from 0 to 2**64 - 1, or None.
+    """Checks a seed from 0 to 2**64 - 1, or None.
 
     Raises:
-        InvalidArgumentError: It does not fit into 64 bits.
+        InvalidArgumentError: The seed does not fit into 64 bits.
     """
     return arguments.seed(field, seed) if seed is not None else None

@@ -1,4 +1,4 @@
-"""Many games as one `gymnasium.vector.VectorEnv`: one session, one call a step."""
+"""Many games as one `gymnasium.vector.VectorEnv`: one session, one call per step."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tetrion.errors import InvalidArgumentError, TetrionError
 Observations = dict[str, npt.NDArray[np.generic]]
 StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
-# The methods that return a row for each game.
+# The methods that return one row per game.
 GAME_METHODS = ("action_masks", "save_state", "render")
 
 
 class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
-    """N games in one session, whatever a step of them is."""
+    """N games in one session, with any kind of step."""
 
     @keywords.checked
     def __init__(
@@ -59,41 +59,41 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         render_scale: float = 1.0,
         render_palette: str = "usual",
     ) -> None:
-        """Makes a session of `num_envs` environments.
+        """Creates a session of `num_envs` environments.
 
         Args:
-            num_envs: How many games.
-            address: The server's `host:port`, or a `Client`. Left out: the address in the environment variable
-                TETRION_SERVER; without it, the games are played in this process.
+            num_envs: Number of games.
+            address: The server's `host:port`, or a `Client`. Default: the address in the environment variable TETRION_SERVER
+                or, if it is not set, this process.
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields, in order. None given: the server's default.
+            observations: The observation fields, in order. Default: the server's choice.
             features: The name of a feature set or a list of features, for the observation `features`.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
-            infos: The info fields. None given: the server's default, which lacks `landing_row`.
-            invalid_action_policy: What happens when the mask forbids an action: `terminate` ends the episode of that game;
-                `ignore` takes a step with `invalid_action_reward` and leaves that game as it is; `reject` refuses the whole
+            infos: The info fields. Default: the server's choice, which excludes `landing_row`.
+            invalid_action_policy: Consequence of an action that the mask forbids: `terminate` ends the episode of that game;
+                `ignore` takes a step with `invalid_action_reward` and leaves that game unchanged; `reject` refuses the whole
                 step with an `IllegalActionError`.
             invalid_action_reward: The reward of an ignored action, usually negative; only with `ignore`.
-            observe_mask: Whether observations also hold the action masks, as `action_mask`, int8 (num_envs, A).
-            max_episode_steps: Truncates episodes after so many steps; None: never.
-            action_mask: Whether infos hold action masks.
-            copy: Whether each answer has arrays of its own, into which the caller may write. If not, they are read-only
-                views, which in this process change with the step after the next one.
-            token: The bearer token that the server wants.
-            ttl: Seconds that a server keeps the session without a call.
+            observe_mask: Whether observations also contain the action masks, as `action_mask`, int8 (num_envs, A).
+            max_episode_steps: Truncates episodes after this many steps. None: never.
+            action_mask: Whether infos contain action masks.
+            copy: Whether each answer has new arrays, which the caller may change. If False, they are read-only views, which
+                in this process change with the step after the next one.
+            token: The bearer token for the server.
+            ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.
-            render_mode: `human` draws the first game in the terminal at every step, `metadata["render_fps"]` times a
-                second at most; `ansi` gives coloured text and `rgb_array` a picture for each game. See `PlacementEnv`.
+            render_mode: `human` draws the first game in the terminal at every step, at most `metadata["render_fps"]` times
+                per second; `ansi` returns coloured text and `rgb_array` a picture per game. See `PlacementEnv`.
             render_scale: The size of pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
             render_palette: `usual` or `color-blind`.
 
         Raises:
             InvalidRequestError: The server refuses the rules, a name or a number; `violations` says which and why.
-            InvalidArgumentError: There is no such argument, render mode, palette or autoreset mode, `observe_mask` comes
-                without `action_mask`, the rules belong to the other kind of environments, or nothing is left to observe.
-            ServerNotFoundError: There is no address, and this package came without its extension module.
+            InvalidArgumentError: An argument, render mode, palette or autoreset mode does not exist, `observe_mask` is given
+                without `action_mask`, the rules belong to the other kind of environments, or no observation is left.
+            ServerNotFoundError: There is no address, and this package lacks its extension module.
             ServerUnavailableError: No server answers at the address.
-            ServerFullError: The server has no room for so many environments.
+            ServerFullError: The server has no room for this many environments.
         """
         self._render_with(render_mode, render_scale, render_palette)
         if arguments.flag("observe_mask", observe_mask) and not arguments.flag("action_mask", action_mask):
@@ -129,9 +129,9 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         self._copy = arguments.flag("copy", copy)
         self._all = np.ones(num_envs, np.bool_)
         self._all.flags.writeable = False
-        # What `set_attr` has set, a value for each game.
+        # Values that `set_attr` has set, one per game.
         self._attributes: dict[str, tuple[Any, ...]] = {}
-        # The actions that `step_async` and `send` have sent, and the games that they are for; None: for all.
+        # Actions that `step_async` and `send` have sent, and their games; None: all.
         self._sent: deque[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64] | None]] = deque()
         self._keeps_copies = False
         self._observations: Arrays | None = None
@@ -143,26 +143,26 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
-        """Begins episodes: all, or those of `options["reset_mask"]`.
+        """Starts episodes in all games, or in those of `options["reset_mask"]`.
 
         Args:
-            seed: 0 to 2**64 - num_envs, or one for each game, as in `infos["seed"]`; see "Seeds".
-            options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL for each
-                game that is reset, or one for all.
+            seed: 0 to 2**64 - num_envs, or one per game, as in `infos["seed"]`; see "Seeds".
+            options: `"reset_mask"`, bool (num_envs,), and `"piece_sequences"`, a string of the letters IOTZSJL per reset
+                game, or one for all.
 
         Returns:
-            Observations and infos, arrays with a row a game; see "Information" for those that were not reset.
+            Observations and infos, arrays with one row per game; see "Information" for games that were not reset.
 
         Raises:
-            InvalidArgumentError: The mask is not an array of bool or is false everywhere, there is not one seed or one entry
-                of the mask for each game, a seed does not fit into 64 bits, or there is no option of that name.
+            InvalidArgumentError: The mask is not an array of bool or is false everywhere, the number of seeds or mask
+                entries differs from the number of games, a seed does not fit into 64 bits, or an option does not exist.
         """
         self._check_open("reset")
         options = dict(spaces.known_options(options, ["reset_mask", "piece_sequences"]))
         chosen = self._chosen(options.get("reset_mask"))
         sequences = options.get("piece_sequences", ())
         seeds = self._seeds(seed)
-        # Gymnasium takes no negative seeds.
+        # Gymnasium accepts no negative seeds.
         super().reset(seed=seeds[0])
         # The protocol seeds all environments of a call or none of them.
         seeded = chosen[[seeds[env] is not None for env in chosen]]
@@ -177,7 +177,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return self._seen(observed, present)
 
     def _ids(self, envs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
-        """The environments as a request names them: None for all."""
+        """The environments in the form of requests: None for all."""
         return None if envs.size == self.num_envs else envs
 
     def _chosen(self, reset_mask: Any) -> npt.NDArray[np.int64]:
@@ -194,7 +194,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return np.flatnonzero(reset_mask)
 
     def _seeds(self, seed: Any) -> list[int | None]:
-        """A seed for each environment, None for those that begin their next episode."""
+        """One seed per environment; None for environments that start their next episode."""
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)) or getattr(seed, "ndim", 1) == 0:
@@ -206,7 +206,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return [spaces.checked_seed(one, f"seed[{env}]") for env, one in enumerate(seed)]
 
     def _whole(self, parts: list[tuple[npt.NDArray[np.int64], Observed]]) -> tuple[Observed, npt.NDArray[np.bool_]]:
-        """Merges answers for some environments into the state of all; also returns which environments they are."""
+        """Merges answers for some environments into the state of all. Also returns the environments in the answers."""
         present = np.zeros(self.num_envs, np.bool_)
         for envs, _ in parts:
             present[envs] = True
@@ -214,7 +214,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
             return parts[0][1], present
 
         def spread(before: npt.NDArray[Any] | None, rows: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-            """The rows of each answer at their environments; the others as they were, or 0."""
+            """The rows of each answer, at the places of their environments; other rows are unchanged, or 0."""
             whole = np.zeros((self.num_envs, *rows[0].shape[1:]), rows[0].dtype) if before is None else before.copy()
             for (envs, _), some in zip(parts, rows, strict=True):
                 whole[envs] = some
@@ -235,7 +235,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         ), present
 
     def step(self, actions: npt.NDArray[np.integer]) -> StepResult:
-        """Takes one action in each game; see "Autoreset" for those whose episode has ended.
+        """Takes one action per game; see "Autoreset" for games whose episode has ended.
 
         Args:
             actions: Integers (num_envs,), 0 to A - 1.
@@ -246,18 +246,18 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         Raises:
             IllegalActionError: An action is outside the action space, or, with `invalid_action_policy="reject"`, forbidden
                 by its mask. No game has moved.
-            EpisodeEndedError: With `DISABLED`, a game is over.
-            ResetNeededError: No episodes have begun.
+            EpisodeEndedError: With `DISABLED`, an episode has ended.
+            ResetNeededError: No episodes have started.
             gymnasium.error.ClosedEnvironmentError: `close` was called.
-            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
+            ServerUnavailableError: The server is gone, and did not come back within the client's `patience`.
         """
         self._check_open("step")
         return self._taken(actions, self._stream.step(actions))
 
     def step_async(self, actions: npt.NDArray[np.integer]) -> None:
-        """Sends the actions and returns at once; `step_wait` returns what came of them.
+        """Sends the actions and returns at once; `step_wait` returns the result.
 
-        Meanwhile the games go on and the learner computes. No other call is possible before `step_wait`.
+        In the meantime the games are stepped and the learner computes. No other call is possible before `step_wait`.
 
         Args:
             actions: Integers (num_envs,), 0 to A - 1.
@@ -270,7 +270,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         """Waits for the step that `step_async` has sent; see `step`.
 
         Raises:
-            RuntimeError: None was sent.
+            RuntimeError: No step was sent.
         """
         self._check_open("step_wait")
         if not self._sent or self._sent[0][1] is not None:
@@ -278,7 +278,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return self._taken(self._sent[0][0], self._received())
 
     def _received(self) -> Stepped:
-        """The answer to the actions that were sent first, which an interrupted wait leaves where they are."""
+        """The answer to the earliest sent actions. If a wait is interrupted, the actions stay in the queue."""
         try:
             stepped = self._stream.receive_step()
         except TetrionError:
@@ -288,10 +288,10 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return stepped
 
     def send(self, actions: npt.NDArray[np.integer], env_ids: npt.NDArray[np.integer] | Sequence[int]) -> None:
-        """Sends an action for each of some games and returns at once; `recv` returns what came of them.
+        """Sends actions for some games and returns at once; `recv` returns the result.
 
-        While these games go on, the learner chooses actions for others, as with EnvPool. Begin with `reset`, and receive
-        everything before any other call.
+        While these games are stepped, the learner chooses actions for others, as with EnvPool. Start with `reset`, and
+        receive everything before any other call.
 
             observations, infos = envs.reset(seed=1)
             envs.send(first_actions, range(0, 128))
@@ -302,7 +302,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
 
         Args:
             actions: Integers (B,), 0 to A - 1.
-            env_ids: The games, integers (B,), each once.
+            env_ids: The games, integers (B,), without repetition.
         """
         self._check_open("send")
         self._stream.send_step(actions, env_ids)
@@ -312,10 +312,10 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         """Waits for the earliest actions that `send` has sent.
 
         Returns:
-            What `step` returns, with a row for each of these games; `infos["env_id"]`, int64 (B,), names them.
+            The return values of `step`, with one row per sent game; `infos["env_id"]`, int64 (B,), has their ids.
 
         Raises:
-            RuntimeError: None were sent.
+            RuntimeError: No actions were sent.
         """
         self._check_open("recv")
         if not self._sent or self._sent[0][1] is None:
@@ -328,9 +328,9 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return self._result(stepped, np.ones(games.size, np.bool_), {"env_id": games})
 
     def _keep_rows(self, games: npt.NDArray[np.int64], stepped: Stepped) -> None:
-        """Keeps what these games show beside what the others showed last."""
+        """Merges the rows of these games into the last known rows of all games."""
         if not self._keeps_copies and self._observations is not None:
-            # Until now they are views of an answer.
+            # Until now these are views of an answer.
             self._observations = Arrays({name: array.copy() for name, array in self._observations.items()})
             self._mask = self._mask.copy() if self._mask is not None else None
             self._keeps_copies = True
@@ -340,13 +340,13 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
             self._mask[games] = stepped.action_mask
 
     def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
-        """What `step` returns for an answer."""
+        """Converts an answer to the return values of `step`."""
         self._count(stepped, self._mask, actions)
         self._keep(stepped)
         return self._result(stepped, self._all)
 
     def _count(self, stepped: Stepped, mask: npt.NDArray[np.bool_] | None, actions: npt.NDArray[np.integer]) -> None:
-        """Counts the episodes that have ended, by the masks before these actions."""
+        """Counts the episodes that have ended, with the masks before these actions."""
         ended = stepped.terminated
         if self._counts_endings and np.count_nonzero(ended):
             if mask is not None:
@@ -357,14 +357,14 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
                 self._count_endings(known["invalid_action"][rows].astype(np.bool_), stacklevel=5)
 
     def _keep(self, observed: Observed | Stepped) -> None:
-        """Keeps what all games show: for the rows that a partial reset leaves as they are, and for action_masks."""
+        """Keeps the rows of all games, for partial resets and for `action_masks`."""
         self._observations, self._mask = observed.observations, observed.action_mask
         self._keeps_copies = False
 
     def _result(
         self, stepped: Stepped, present: npt.NDArray[np.bool_], known: Mapping[str, npt.NDArray[Any]] | None = None
     ) -> StepResult:
-        """An answer as Gymnasium has it, with infos that are known beside those of the answer."""
+        """An answer in Gymnasium's form, with additional infos that are known already."""
         observations, infos = self._read(stepped, present, known)
         if stepped.final is not None:
             self._add_final(infos, stepped.final, present.size)
@@ -394,7 +394,7 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return observations, infos
 
     def _add_final(self, infos: dict[str, Any], final: Final, num_rows: int) -> None:
-        """Adds the last states of the episodes that ended, in the form of Gymnasium's own vector environments."""
+        """Adds the last states of ended episodes, in the form of Gymnasium's own vector environments."""
         ended = np.zeros(num_rows, np.bool_)
         ended[final.rows] = True
         final_obs = np.full(num_rows, None, dtype=object)
@@ -412,10 +412,10 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         infos.update(final_obs=final_obs, _final_obs=ended, final_info=final_info, _final_info=ended.copy())
 
     def save_state(self) -> list[bytes]:
-        """Takes a snapshot of each game: everything that decides its future, the pieces to come included.
+        """Takes a snapshot of each game: everything that decides its future, including the next pieces.
 
         Raises:
-            ResetNeededError: A game has not begun.
+            ResetNeededError: A game has not started.
         """
         self._check_open("save_state")
         return self._stream.save_state()
@@ -426,17 +426,17 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         """Continues from snapshots.
 
         Args:
-            states: A snapshot for each game, from `save_state` of this environment or another with the same rules, or one
-                for all games. Or `Drawing`s or `Packed` playfields, which begin new episodes.
-            env_ids: Which games; None: all.
-            reseed: Deals other pieces from here on, different ones to each game; None: those of the snapshots.
+            states: One snapshot per game, from `save_state` of this environment or another one with the same rules, or one
+                for all games. Or `Drawing`s or `Packed` playfields, which start new episodes.
+            env_ids: The games to restore. None: all.
+            reseed: Deals other pieces from now on, different ones to each game. None: those of the snapshots.
 
         Returns:
             Observations and infos, as from `reset`.
 
         Raises:
-            VersionMismatchError: The snapshots are of other rules.
-            InvalidRequestError: There are more or fewer than games, or one is not a snapshot.
+            VersionMismatchError: The snapshots belong to other rules.
+            InvalidRequestError: The number of snapshots differs from the number of games, or one is not a snapshot.
         """
         self._check_open("restore_state")
         restored = self._stream.restore_state(states, env_ids, reseed=reseed)  # which checks them
@@ -445,25 +445,25 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return self._seen(observed, present)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions are allowed now, bool (num_envs, A).
+        """The actions that are allowed now, bool (num_envs, A).
 
         Raises:
-            gymnasium.error.ResetNeeded: No episode has begun, or there are no masks.
+            gymnasium.error.ResetNeeded: No episode has started, or the session has no masks.
         """
         if self._mask is None:
             raise gymnasium.error.ResetNeeded("there is no action mask before the first reset, or without action_mask")
         return np.array(self._mask)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Calls a method of every game, or reads an attribute, like the vector environments of Gymnasium.
+        """Calls a method of every game, or reads an attribute, like Gymnasium's vector environments.
 
         Args:
-            name: `action_masks`, `save_state` or `render`; or an attribute, such as `action_space` or one of `set_attr`.
-            *args: The arguments of the method.
-            **kwargs: Its keyword arguments.
+            name: `action_masks`, `save_state` or `render`; or an attribute, such as `action_space` or one set by `set_attr`.
+            *args: Positional arguments of the method.
+            **kwargs: Keyword arguments of the method.
 
         Returns:
-            What each game returns.
+            The return value of each game.
 
         Raises:
             AttributeError: The games have no such method or attribute.
@@ -479,18 +479,19 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         return (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Reads an attribute of every game, see `call`."""
+        """Reads an attribute of every game; see `call`."""
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Sets an attribute of every game. What the games are is fixed.
+        """Sets an attribute of every game, for `call` and `get_attr`. Attributes that define the games are fixed.
 
         Args:
-            name: A name that is new here; `call` and `get_attr` read it.
-            values: A list or a tuple with a value for each game, or one value for all.
+            name: A new name.
+            values: A list or a tuple with one value per game, or one value for all.
 
         Raises:
-            InvalidArgumentError: The attribute belongs to the environment, or there is not one value for each game.
+            InvalidArgumentError: The attribute belongs to the environment, or the number of values differs from the number
+                of games.
         """
         if hasattr(self, name) or name in inspect.signature(ManyEnv.__init__).parameters:
             raise InvalidArgumentError("name", f"is {name!r}, which is fixed; make a new environment with another value")
@@ -503,10 +504,10 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         self._attributes[name] = tuple(values)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The current pictures in the render mode, one a game; nothing for `human`, which has drawn already.
+        """The current pictures in the render mode, one per game; None for `human`, which has drawn already.
 
         Returns:
-            `ansi`: lines of text with colours; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
+            `ansi`: lines of coloured text; `rgb_array`: uint8 (height, width, 3) in pixels, both even.
         """
         self._check_open("render")
         frames = self._frames()

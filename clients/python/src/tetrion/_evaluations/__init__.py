@@ -1,1 +1,1 @@
-"""Whole games that the server plays, and what they come to."""
+"""Whole games that the server plays, and their results."""

@@ -1,4 +1,4 @@
-"""The games, or the estimates, that an evaluation must send: each one that its request asks for, once, and no other."""
+"""The games or estimates that an evaluation must send: each one that its request asks for, exactly once."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ WITHOUT_SUMMARY = "the evaluation ended without a summary"
 
 
 class ExpectedGames(Generic[Part]):
-    """The games of one evaluation, or its estimates, and which of them have arrived.
+    """The games or estimates of one evaluation, and which of them have arrived.
 
     Attributes:
-        num_policies: Rows of weights, and other policies.
-        num_seeds: Seeds or piece sequences.
-        num_episodes: Episodes of each seed.
-        num_games: Games in all.
+        num_policies: Number of policies, including rows of weights.
+        num_seeds: Number of seeds or piece sequences.
+        num_episodes: Number of episodes per seed.
+        num_games: Total number of games.
     """
 
     def __init__(self, request: pb.EvaluatePoliciesRequest, kind: type[Part]) -> None:
@@ -33,17 +33,17 @@ class ExpectedGames(Generic[Part]):
         self.num_policies = sum(shape[0] if len(shape) == 2 else 1 for shape in shapes)
         self.num_seeds = _num_seeds(request.seeding, self.num_policies)
         self.num_episodes = max(request.episodes_per_seed, 1)
-        # The pairs that are played, each as one number, ascending; None for all of them.
+        # The pairs to play, each as one number, ascending; None for all pairs.
         self._pairs: npt.NDArray[np.int64] | None = None
         if request.HasField("pairs"):
             self._pairs = np.sort(self._as_numbers(*to_numpy(request.pairs).T))
         num_pairs = self.num_policies * self.num_seeds if self._pairs is None else len(self._pairs)
         self.num_games = num_pairs * self.num_episodes
-        # Made when the first answer shows that the server plays so many.
+        # Created when the first answer shows that the server plays this many.
         self._arrived: npt.NDArray[np.bool_] | None = None
         self._has_results = request.include_results
         self._has_started = False
-        # How many games the last request asked for, and which had arrived before it; None: it was the first.
+        # Number of games in the last request, and which had arrived before it; None for the first request.
         self._asked = self.num_games
         self._before: npt.NDArray[np.bool_] | None = None
 
@@ -51,10 +51,10 @@ class ExpectedGames(Generic[Part]):
         return policies.astype(np.int64) * self.num_seeds + seeds.astype(np.int64)
 
     def check(self, message: pb.EvaluatePoliciesResponse) -> Part | None:
-        """Compares a message with the request; returns its games, if it has some, that had not arrived before.
+        """Compares a message with the request. Returns its new games, if any.
 
         Raises:
-            InvalidAnswerError: It does not fit the request.
+            InvalidAnswerError: The message does not fit the request.
         """
         event = message.WhichOneof("event")
         if event == "started":
@@ -75,7 +75,7 @@ class ExpectedGames(Generic[Part]):
         return None
 
     def check_started(self, started: pb.EvaluationStarted) -> None:
-        """Compares what a server plays with what was asked for.
+        """Compares the server's description with the request.
 
         Raises:
             InvalidAnswerError: They differ.
@@ -109,7 +109,7 @@ class ExpectedGames(Generic[Part]):
         return self._arrived
 
     def _places(self, games: Part) -> npt.NDArray[np.int64]:
-        """The place of each game among those that were asked for."""
+        """The index of each game among all requested games."""
         fits = (games.policy_indices < self.num_policies) & (games.seed_indices < self.num_seeds)
         fits &= games.episode_indices < self.num_episodes
         pairs = self._as_numbers(games.policy_indices, games.seed_indices)
@@ -129,8 +129,8 @@ class ExpectedGames(Generic[Part]):
             raise invalid_answer(f"{missing} games of the evaluation are missing in its answer")
 
     def resume(self) -> npt.NDArray[np.int32]:
-        """The pairs of policy and seed of which games are missing, int32 [G, 2]: what the next request asks for."""
-        # Of a seed with several episodes, some may have arrived before the loss.
+        """The pairs of policy and seed with missing games, int32 [G, 2], for the next request."""
+        # Some episodes of a seed may have arrived before the loss.
         before = self._before = self._arrivals.copy()
         rows = np.flatnonzero(~before.reshape(-1, self.num_episodes).all(axis=1))
         self._asked = len(rows) * self.num_episodes
@@ -138,7 +138,7 @@ class ExpectedGames(Generic[Part]):
         return np.stack(np.divmod(numbers, self.num_seeds), axis=1).astype(np.int32)
 
     def _check_summary(self, summary: pb.EvaluationSummary) -> None:
-        """Refuses a summary with other policies or other numbers of games."""
+        """Refuses a summary with wrong policies or wrong numbers of games."""
         numbers = np.arange(self.num_policies) if self._pairs is None else self._pairs // self.num_seeds
         policies, counts = np.unique(numbers, return_counts=True)
         counts = counts * (self.num_episodes if self._pairs is not None else self.num_seeds * self.num_episodes)

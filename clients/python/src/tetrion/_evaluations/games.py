@@ -18,7 +18,7 @@ Part = TypeVar("Part", bound="Columns")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Columns:
-    """A row for each policy, seed and episode."""
+    """Columns with one row per policy, seed and episode."""
 
     policy_indices: npt.NDArray[np.int32]
     seed_indices: npt.NDArray[np.int32]
@@ -26,11 +26,11 @@ class Columns:
     seeds: npt.NDArray[np.uint64]
 
     def __len__(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return len(self.seeds)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same values."""
+        """Whether all values are equal."""
         if type(other) is not type(self):
             return NotImplemented
         return all(
@@ -46,15 +46,15 @@ class Games(Columns):
     """Finished games, as parallel columns.
 
     Attributes:
-        policy_indices: int32 [K], rows of the weight matrix first, then the other policies.
+        policy_indices: int32 [K], first the rows of the weight matrix, then the other policies.
         seed_indices: int32 [K].
-        episode_indices: int32 [K], the episode of that seed.
-        seeds: uint64 [K], the seed of the episode: `reset(seeds=...)` with it deals the same pieces.
+        episode_indices: int32 [K], number of the episode of that seed.
+        seeds: uint64 [K], seed of the episode; `reset(seeds=...)` with it deals the same pieces.
         lines: int64 [K], lines cleared.
         pieces: int64 [K], pieces landed.
         steps: int64 [K], steps taken.
-        scores: float64 [K], points as the rules score them.
-        ends: uint8 [K], why each game ended: see `EpisodeEnd`.
+        scores: float64 [K], points under the rules' scoring.
+        ends: uint8 [K], the end of each game; see `EpisodeEnd`.
     """
 
     lines: npt.NDArray[np.int64]
@@ -65,15 +65,15 @@ class Games(Columns):
 
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
-        """Whether a limit cut the game, or the end of its piece sequence; bool [K]."""
+        """Whether a limit or the end of its piece sequence cut the game; bool [K]."""
         return ~np.isin(self.ends, (EpisodeEnd.TOPPED_OUT, EpisodeEnd.INVALID_ACTION))
 
     def __repr__(self) -> str:
-        """How many, in a line."""
+        """The number of games, in a line."""
         return f"<tetrion.Games: {len(self)} games>"
 
     def rows(self, chosen: npt.NDArray[np.generic]) -> Games:
-        """Some of them, by a mask or by indices."""
+        """Selects games by a mask or by indices."""
         return rows_of(self, Games, chosen)
 
 
@@ -82,14 +82,14 @@ class Estimates(Columns):
     """Estimates of how long games last, as parallel columns.
 
     Attributes:
-        policy_indices: int32 [K], rows of the weight matrix first, then the other policies.
+        policy_indices: int32 [K], first the rows of the weight matrix, then the other policies.
         seed_indices: int32 [K].
-        episode_indices: int32 [K], the episode of that seed.
-        seeds: uint64 [K], the seed of the episode.
-        loss_rates: float64 [K], losses for each piece. The mean over estimates is the inverse of the pieces of a game.
+        episode_indices: int32 [K], number of the episode of that seed.
+        seeds: uint64 [K], seed of the episode.
+        loss_rates: float64 [K], losses per piece. The inverse of the mean over estimates is the number of pieces per game.
         lines_per_piece: float64 [K].
         steps_per_piece: float64 [K].
-        score_per_piece: float64 [K], points as the rules score them.
+        score_per_piece: float64 [K], points under the rules' scoring.
         lasts_longer: bool [K], whether games last longer than the estimate.
     """
 
@@ -100,11 +100,11 @@ class Estimates(Columns):
     lasts_longer: npt.NDArray[np.bool_]
 
     def __repr__(self) -> str:
-        """How many, in a line."""
+        """The number of estimates, in a line."""
         return f"<tetrion.Estimates: {len(self)} estimates>"
 
     def rows(self, chosen: npt.NDArray[np.generic]) -> Estimates:
-        """Some of them, by a mask or by indices."""
+        """Selects estimates by a mask or by indices."""
         return rows_of(self, Estimates, chosen)
 
 
@@ -116,12 +116,12 @@ _DTYPES: dict[type[Any], dict[str, np.dtype[Any]]] = {
 
 
 def columns(part: Part, kind: type[Part]) -> dict[str, Any]:
-    """The columns by name, without what a whole evaluation has beside them."""
+    """The columns by name, without the other attributes of a whole evaluation."""
     return {name: getattr(part, name) for name in _DTYPES[kind]}
 
 
 def rows_of(part: Part, kind: type[Part], chosen: npt.NDArray[np.generic]) -> Part:
-    """Some rows, by a mask or by indices."""
+    """Selects rows by a mask or by indices."""
     return kind(**{name: values[chosen] for name, values in columns(part, kind).items()})
 
 
@@ -129,16 +129,16 @@ def part_from(message: pb.EvaluationResults | pb.EvaluationEstimates, kind: type
     """The columns of a message, as views of its bytes.
 
     Raises:
-        InvalidAnswerError: They have different lengths, or other types.
+        InvalidAnswerError: The columns have different lengths or wrong types.
     """
     dtypes = _DTYPES[kind]
-    # The last one has a byte for each row.
+    # The last column has one byte per row.
     length = len(getattr(message, [*dtypes][-1]).data)
     return kind(**{name: column(getattr(message, name), name, dtype, (length,)) for name, dtype in dtypes.items()})
 
 
 def joined(parts: Sequence[Part], kind: type[Part]) -> Part:
-    """All parts, in the order of policy, seed and episode."""
+    """Joins parts, and sorts the rows by policy, seed and episode."""
     dtypes = _DTYPES[kind]
     if not parts:
         return kind(**{name: np.empty(0, dtype) for name, dtype in dtypes.items()})

@@ -1,4 +1,4 @@
-"""The progress of an evaluation: the callback that reports it, and a bar on the terminal."""
+"""The progress of an evaluation: a callback for reports, and a bar on the terminal."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Progress = Callable[[EvaluationProgress], None]
 
 
 def listener(progress: bool, on_progress: Progress | None) -> Progress | None:
-    """What takes the reports of an evaluation: a new bar, the caller's function, or nothing.
+    """The callback for the reports of an evaluation: a new bar, the caller's function, or None.
 
     Raises:
-        InvalidArgumentError: `progress` is not True or False, `on_progress` cannot be called, or both are given.
+        InvalidArgumentError: `progress` is not True or False, `on_progress` is not callable, or both are given.
     """
     if on_progress is not None and not callable(on_progress):
         raise arguments.wrong("on_progress", on_progress, "a function that takes a report")
@@ -30,10 +30,10 @@ def listener(progress: bool, on_progress: Progress | None) -> Progress | None:
 
 
 class Bar:
-    """Shows progress on stderr: with tqdm's bar if it is installed, else with a line every few seconds."""
+    """Shows progress on stderr: with tqdm's bar if it is installed, otherwise with a line every few seconds."""
 
     def __init__(self) -> None:
-        """Nothing is drawn before the first report."""
+        """Draws nothing before the first report."""
         self._bar: Any = None
         self._next = 0.0
 

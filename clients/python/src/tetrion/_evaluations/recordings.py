@@ -1,6 +1,6 @@
-"""The games of an evaluation that are worth a look, as recordings.
+"""Recordings of selected games of an evaluation.
 
-A game is known by its seed. So an evaluation is played first; then the server records the games that turned out to be the
+A seed identifies a game. So an evaluation is played first, and then the server records the games that turned out to be the
 best, the worst or the median ones.
 """
 
@@ -26,7 +26,7 @@ from tetrion._recordings.replayer import CreateSession
 from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import InvalidArgumentError, ServerUnavailableError
 
-# The most games of `all=N`, as in the server program.
+# Most games of `all=N`, as in the `tetrion` program.
 _MAX_GAMES = 1_000
 _WORDS = "best, worst, median or all=N with N from 1 to 1000"
 
@@ -34,10 +34,11 @@ Key = tuple[int, int, int]
 
 
 def words_of(record: Any, options: EvaluationOptions) -> list[str]:
-    """The words of `record`, checked: one, several with commas, or a list of them.
+    """The words of `record`, checked: a single one, several with commas, or a list.
 
     Raises:
-        InvalidArgumentError: One is none of `best`, `worst`, `median` and `all=N`, or the games to choose from are left out.
+        InvalidArgumentError: A word is none of `best`, `worst`, `median` and `all=N`, or the evaluation has no list of
+            games.
     """
     if record is None:
         return []
@@ -58,12 +59,12 @@ def with_recordings(
     evaluation: Evaluation,
     words: Sequence[str],
 ) -> Evaluation:
-    """The evaluation with the recordings that the words ask for.
+    """Adds the recordings that the words ask for to an evaluation.
 
     Args:
-        connection: To the server that records the games.
-        create: Makes a session on a server that can replay them.
-        request: What was evaluated.
+        connection: Connection to the server that records the games.
+        create: Creates a session on a server that can replay them.
+        request: The evaluation's request.
         evaluation: Its games and their summary.
         words: See `words_of`.
 
@@ -97,7 +98,7 @@ def _chosen(evaluation: Evaluation, words: Sequence[str]) -> Iterator[int]:
     """The rows of the games that the words ask for, policy by policy."""
     for policy in np.unique(evaluation.policy_indices):
         rows = np.flatnonzero(evaluation.policy_indices == policy)
-        # Of equals the first.
+        # Of equal games, the first.
         by_lines = rows[np.lexsort([rows, evaluation.pieces[rows], evaluation.lines[rows]])]
         most = by_lines[evaluation.lines[by_lines] == evaluation.lines[by_lines[-1]]]
         one = {"best": most[0], "worst": by_lines[0], "median": by_lines[(len(by_lines) - 1) // 2]}
@@ -121,7 +122,7 @@ def _key(evaluation: Evaluation, row: int) -> Key:
 def _request(
     request: pb.EvaluatePoliciesRequest, evaluation: Evaluation, rows: Sequence[int], limits: pb.Limits
 ) -> pb.EvaluatePoliciesRequest:
-    """The request for the recordings of some games."""
+    """The request for recordings of some games."""
     again = pb.EvaluatePoliciesRequest()
     again.CopyFrom(request)
     again.rules_version = evaluation.started.rules_version
@@ -136,7 +137,7 @@ def _request(
 
 
 def _recorded(connection: Connection, request: pb.EvaluatePoliciesRequest) -> dict[Key, pb.Recording]:
-    """The games of a request. Other episodes of the same seeds come with them."""
+    """The games of a request. Includes other episodes of the same seeds."""
     patience = Patience(connection)
     while True:
         recorded: dict[Key, pb.Recording] = {}
@@ -152,10 +153,10 @@ def _recorded(connection: Connection, request: pb.EvaluatePoliciesRequest) -> di
 
 
 def _recording(create: CreateSession, evaluation: Evaluation, row: int, message: pb.Recording | None) -> Recording:
-    """A game as its recording.
+    """Converts a game to its recording.
 
     Raises:
-        InvalidAnswerError: It is missing, or another game.
+        InvalidAnswerError: The recording is missing, or belongs to another game.
     """
     started, (policy, seed_index, episode) = evaluation.started, _key(evaluation, row)
     if message is None:
@@ -171,7 +172,7 @@ def _recording(create: CreateSession, evaluation: Evaluation, row: int, message:
 
 
 def _name(started: EvaluationStarted, policy: int) -> str:
-    """What a policy is called."""
+    """The name of a policy."""
     entries = [entry for entry in started.policies for _ in range(entry.num_rows)]
     known = entries[policy].policy
     name = "".join(letter for letter in known.label or known.name or f"policy {policy}" if letter.isprintable())

@@ -1,4 +1,4 @@
-"""What an evaluation plays: from the keyword arguments of `Client.evaluate` to the request."""
+"""From the keyword arguments of `Client.evaluate` to the request."""
 
 from __future__ import annotations
 
@@ -31,32 +31,31 @@ if TYPE_CHECKING:
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """What an evaluation plays, and how far: keyword arguments of `Client.evaluate` and of all that evaluates like it.
+    """What to evaluate, and how far: keyword arguments of `Client.evaluate` and similar functions.
 
-    Either `seeds` or `piece_sequences` must be given. Everything else may be left out. `features`, `model`, `search` and
-    `terminal_value` belong to `weights`, and are refused without them: a `Policy` has its own.
+    Either `seeds` or `piece_sequences` is required; everything else is optional. `features`, `model`, `search` and
+    `terminal_value` belong to `weights`, and are refused without them; a `Policy` has its own.
 
     Attributes:
-        weights: Weight vectors [P, F], or one [F], of linear controllers; [P, F + N] with a `model` of N parameters.
-        features: What the first F columns of `weights` mean: the name of a feature set, or a list of features.
-        model: An `Mlp`, with tables or without, or an `NTuple` that is added to the weighted sum; its parameters follow the
-            weights in each row. By default there is none.
-        seeds: [S], common to all policies; [P, S], a row for each; or `DrawnSeeds`.
-        piece_sequences: Explicit pieces in place of seeds, one text a game, common to all policies.
+        weights: Weight vectors [P, F], or one [F], of linear controllers; with a `model` of N parameters, [P, F + N].
+        features: Meaning of the first F columns of `weights`: the name of a feature set, or a list of features.
+        model: An `Mlp`, with or without tables, or an `NTuple`, whose output is added to the weighted sum. Its parameters
+            follow the weights in each row. Default: none.
+        seeds: [S], common to all policies; [P, S], one row per policy; or `DrawnSeeds`.
+        piece_sequences: Explicit pieces instead of seeds, one text per game, common to all policies.
         rules: A preset's name, or fields of the message `Rules` by name; by default `simplified`.
-        rules_version: Refuse unless the server has this one.
-        search: How the policies of the matrix weigh what the next pieces can reach, a `Search`; by default not at all.
-        terminal_value: The value of a placement that ends the game, for the policies of the matrix: `avoid` (the default) or
-            `score`.
-        episodes_per_seed: Episodes of each seed; by default 1.
+        rules_version: Refuse the evaluation unless the server has this version.
+        search: How the policies of the matrix use the next pieces, a `Search`. Default: not at all.
+        terminal_value: Value of a game-ending placement for the policies of the matrix: `avoid` (the default) or `score`.
+        episodes_per_seed: Episodes per seed; by default 1.
         pairs: int32 [G, 2], policy and seed indices to play; by default all.
-        max_pieces: Cuts a game after so many pieces; by default the server's limit.
-        max_steps: Cuts a game after so many steps; by default the server's limit.
+        max_pieces: Cuts a game after this many pieces; by default the server's limit.
+        max_steps: Cuts a game after this many steps; by default the server's limit.
         baseline: Index of the policy that the others are compared with, on common seeds; by default the first.
-        max_parallelism: Threads to use at most; by default all.
+        max_parallelism: Most threads to use; by default all.
         progress_interval: Seconds between progress messages; by default 1.
-        include_results: Whether to ask for the games; False: for the summary alone.
-        max_response_bytes: The largest message to accept; by default 4 MiB, enough for some 10,000 policies.
+        include_results: Whether the answer contains the games; if False, it has only the summary.
+        max_response_bytes: Largest message to accept; by default 4 MiB, enough for some 10,000 policies.
     """
 
     weights: npt.ArrayLike | None
@@ -87,8 +86,8 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
         **options: See `EvaluationOptions`.
 
     Raises:
-        InvalidArgumentError: A value has the wrong type or is out of range; an option would have no
-            effect, such as `features` without `weights`; neither or both of `seeds` and `piece_sequences` are given.
+        InvalidArgumentError: A value has the wrong type or is out of range; an option would have no effect, such as
+            `features` without `weights`; or not exactly one of `seeds` and `piece_sequences` is given.
     """
     pairs, baseline, interval = options.get("pairs"), options.get("baseline"), options.get("progress_interval")
     weights = _weights(options)
@@ -121,10 +120,10 @@ def evaluation_request(policies: PoliciesLike = (), **options: Unpack[Evaluation
 def estimation_request(
     policies: PoliciesLike, trials: int, **options: Unpack[EvaluationOptions]
 ) -> pb.EvaluatePoliciesRequest:
-    """The request for estimates of how long games last, with so many trials at each height of the stack.
+    """The request for estimates of how long games last, with this many trials per height of the stack.
 
     Raises:
-        InvalidArgumentError: As of `evaluation_request`, or there is a baseline.
+        InvalidArgumentError: For the reasons in `evaluation_request`, or if a baseline is given.
     """
     if options.get("baseline") is not None:
         raise InvalidArgumentError("baseline", "is given for estimates, which are not compared")
@@ -133,7 +132,7 @@ def estimation_request(
     return request
 
 
-# How a policy says what belongs to it, if there are no weights for which the evaluation says it.
+# Where a policy has what belongs to the evaluation if weights are given.
 _OF_POLICIES = {
     "search": "a policy has its own, as in Policy('dt-10', search=Search(lookahead=1))",
     "terminal_value": "a policy has its own, as in Policy('dt-10', terminal_value='score')",
@@ -143,7 +142,7 @@ _OF_POLICIES = {
 
 
 def _weights(options: EvaluationOptions) -> list[pb.Policy]:
-    """The policies of the matrix of weights, if there is one, with all that they share."""
+    """The policies of the weight matrix, if any, with their common settings."""
     weights = options.get("weights")
     features = selected_features(options.get("features"))
     terminal_value = checked_terminal_value(options.get("terminal_value"))

@@ -1,4 +1,4 @@
-"""What an evaluation comes to: all games, their summary, and recordings of some; or all estimates and their summary."""
+"""The results of an evaluation: all games, their summary, and recordings of some; or all estimates and their summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationStarted, EvaluationSummary
 from tetrion._recordings.recording import Recording
 
-# Policies whose means a line has room for.
+# Number of policies whose means fit into a line.
 _SHOWN = 5
 
 
@@ -25,9 +25,9 @@ class Evaluation(Games):
 
     Attributes:
         started: What was played, with every default: `num_policies`, `num_seeds`, `num_games`, `rules`, ...
-        summary: `policies`, one for each that played, rows of the weight matrix first; and `paired_differences` to the
-            baseline, game by game on the same pieces. `lines`, `pieces`, `steps` and `score` in them are `Statistics`.
-        recordings: The games that `record` asked for, in the order of policies, and of each in the order of the words.
+        summary: `policies`, one entry per policy, first the rows of the weight matrix; and `paired_differences` to the
+            baseline, game by game on the same pieces. Their `lines`, `pieces`, `steps` and `score` are `Statistics`.
+        recordings: The games that `record` asked for, in the order of the policies and, per policy, of the words.
     """
 
     started: EvaluationStarted
@@ -35,14 +35,14 @@ class Evaluation(Games):
     recordings: tuple[Recording, ...] = ()
 
     def __repr__(self) -> str:
-        """What was played and the mean lines, in a line."""
+        """What was played, and the mean lines, in a line."""
         policies = self.summary.policies
         num_games = sum(policy.num_games for policy in policies)
         return f"<tetrion.Evaluation: {num_games} games of {_means([policy.lines.mean for policy in policies])}>"
 
     @property
     def mean_lines(self) -> npt.NDArray[np.float64]:
-        """Mean lines a game of each policy that played, float64 [P]."""
+        """Mean lines per game of each policy, float64 [P]."""
         return np.array([policy.lines.mean for policy in self.summary.policies])
 
 
@@ -52,8 +52,8 @@ class Estimation(Estimates):
 
     Attributes:
         started: What was estimated, with every default: `num_policies`, `num_seeds`, `rules`, `loss_estimation`, ...
-        summary: `estimates`, one for each policy, rows of the weight matrix first. `lines`, `pieces`, `steps` and `score` in
-            them are `Statistics` of games; `num_lasting_longer` counts the estimates whose games last longer, and unless it
+        summary: `estimates`, one entry per policy, first the rows of the weight matrix. Their `lines`, `pieces`, `steps` and
+            `score` are `Statistics` of games. `num_lasting_longer` counts the estimates whose games last longer; unless it
             is 0, the means are lower bounds.
     """
 
@@ -61,7 +61,7 @@ class Estimation(Estimates):
     summary: EvaluationSummary
 
     def __repr__(self) -> str:
-        """What was estimated and the mean lines, in a line."""
+        """What was estimated, and the mean lines, in a line."""
         policies = self.summary.estimates
         num_estimates = sum(policy.num_estimates for policy in policies)
         return f"<tetrion.Estimation: {num_estimates} estimates of {_means([policy.lines.mean for policy in policies])}>"
@@ -76,7 +76,7 @@ def _means(lines: Sequence[float]) -> str:
 def evaluation(
     games: Games, started: pb.EvaluationStarted, summary: pb.EvaluationSummary | None = None, *, include_results: bool = True
 ) -> Evaluation:
-    """The games of an evaluation with its messages; without a summary, they are summed up."""
+    """Combines games with the messages of their evaluation. Computes the summary if there is none."""
     if summary is None:
         summary = summarize(games, started.baseline if started.HasField("baseline") else None)
     kept = games if include_results else joined([], Games)
@@ -90,7 +90,7 @@ def estimation(
     *,
     include_results: bool = True,
 ) -> Estimation:
-    """The estimates of an evaluation with its messages; without a summary, they are summed up."""
+    """Combines estimates with the messages of their evaluation. Computes the summary if there is none."""
     if summary is None:
         summary = summarize_estimates(estimates)
     kept = estimates if include_results else joined([], Estimates)

@@ -1,4 +1,4 @@
-"""An evaluation while it runs: games as they finish, the progress, and what happens when the server is lost."""
+"""An evaluation in progress: games as they finish, the progress, and the reaction to a lost server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tetrion.errors import ServerUnavailableError, VersionMismatchError
 
 
 class Run(Generic[Part]):
-    """Iterates over the games, or the estimates, of an evaluation as they finish; see `EvaluationRun`."""
+    """Iterates over the games or estimates of an evaluation as they finish; see `EvaluationRun`."""
 
     _kind: type[Part]
 
@@ -44,15 +44,15 @@ class Run(Generic[Part]):
 
     @property
     def num_games(self) -> int | None:
-        """Games in all; None before the first answer."""
+        """Total number of games; None before the first answer."""
         return self._started.num_games if self._started is not None else None
 
     def __iter__(self) -> Iterator[Part]:
-        """The games not yet taken, in portions as they come. Leaving the iteration ends nothing; `close` does."""
+        """Iterates over games not yet taken, in portions as they arrive. Leaving the loop ends nothing; `close` does."""
         return self._chunks
 
     def _finish(self) -> tuple[Part, pb.EvaluationStarted, pb.EvaluationSummary | None]:
-        """Waits for all games; returns them with their description, and with their summary if the server has made it."""
+        """Waits for all games. Returns them with their description and, if the server has made it, their summary."""
         for _ in self._chunks:
             pass
         if self._started is None or self._summary is None:
@@ -82,14 +82,14 @@ class Run(Generic[Part]):
                 request = self._rest()
             else:
                 return
-        # Every game had arrived; only the summary was lost with the server.
+        # All games had arrived; only the summary was lost with the server.
         self._summary = pb.EvaluationSummary()
 
     def _take(self, message: pb.EvaluatePoliciesResponse) -> Part | None:
-        """Takes a message; returns the new games in it.
+        """Takes a message. Returns the new games in it.
 
         Raises:
-            InvalidAnswerError: It does not fit the request.
+            InvalidAnswerError: The message does not fit the request.
         """
         games = self._expected.check(message)
         event = message.WhichOneof("event")
@@ -114,7 +114,7 @@ class Run(Generic[Part]):
 
     def _report(self, progress: pb.EvaluationProgress) -> None:
         if self._resumed and self._started is not None:
-            # The server counts the games of the last request.
+            # The server counts only the games of the last request.
             done = self._started.num_games - progress.num_games
             progress.games_done, progress.num_games = progress.games_done + done, self._started.num_games
         self.progress = record(progress)
@@ -122,7 +122,7 @@ class Run(Generic[Part]):
             self._on_progress(record(progress))
 
     def _rest(self) -> pb.EvaluatePoliciesRequest | None:
-        """The request for what is missing; None if nothing is."""
+        """The request for the missing games; None if none are missing."""
         self._resumed = True
         if self._started is None or not self._request.include_results:
             return self._request
@@ -140,11 +140,11 @@ class EvaluationRun(Run[Games]):
     """Iterates over the games of an evaluation as they finish; `result` waits for all of them.
 
     If the server is lost, the run asks for the missing games when it is back. That changes no game and no result. Games
-    come in any order and in portions of any size.
+    arrive in any order and in portions of any size.
 
     Attributes:
-        progress: The last report of the server; None before the first.
-        games_done: Games received.
+        progress: The server's last report; None before the first.
+        games_done: Number of games received.
     """
 
     _kind = Games
@@ -153,10 +153,10 @@ class EvaluationRun(Run[Games]):
         """Waits for all games and sums them up, including those already taken.
 
         Raises:
-            RuntimeError: It was closed before its end.
+            RuntimeError: The run was closed before its end.
             InvalidRequestError: The server refuses the request; `violations` says which field and why.
-            InvalidAnswerError: Games are missing in the answer, came twice or were not asked for.
-            ServerUnavailableError: The server is gone, and did not come back for as long as the client's `patience`.
+            InvalidAnswerError: Games are missing in the answer, arrived twice, or were not requested.
+            ServerUnavailableError: The server is gone, and did not come back within the client's `patience`.
         """
         return evaluation(*self._finish())
 
@@ -172,7 +172,7 @@ class EstimationRun(Run[Estimates]):
 
 
 def describe(connection: Connection, request: pb.EvaluatePoliciesRequest) -> pb.EvaluationStarted:
-    """What a whole request comes to. A server checks it, and stops when the call ends."""
+    """The server's description of a whole request. The server checks it, and stops when the call ends."""
     patience = Patience(connection)
     while True:
         messages = connection.evaluate(request)

@@ -1,7 +1,7 @@
-"""The summary of an evaluation, computed from its games or its estimates exactly as the server does.
+"""Computes the summary of an evaluation from its games or estimates, exactly like the server.
 
-It is needed if no server's summary covers all games, because several servers played them. Sums run in the order of policy,
-seed and episode, in float64, one number after the other, so the same games give the same bits as on the server.
+This is needed if no server's summary covers all games, because several servers played them. Sums run in the order of policy,
+seed and episode, in float64, one number after another, so equal games give the same bits as on the server.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tetrion._pb import messages as pb
 
 
 def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
-    """Sums games up.
+    """Sums up games.
 
     Args:
-        games: Complete, and in the order of policy, seed and episode.
-        baseline: The policy to compare the others with, game by game on the same pieces; None: no comparison.
+        games: All games, in the order of policy, seed and episode.
+        baseline: Index of the policy to compare the others with, game by game on the same pieces. None: no comparison.
     """
     summary = pb.EvaluationSummary()
     slices = _slices(games)
@@ -35,7 +35,7 @@ def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
         )
     if baseline is None or baseline not in slices:
         return summary
-    # One number for the pieces dealt in a game, ascending within each policy.
+    # One number per dealt piece sequence, ascending within each policy.
     deals = games.seed_indices.astype(np.uint64) << np.uint64(32) | games.episode_indices.astype(np.uint64)
     base = np.arange(slices[baseline].start, slices[baseline].stop)
     for policy, rows in slices.items():
@@ -56,7 +56,7 @@ def summarize(games: Games, baseline: int | None) -> pb.EvaluationSummary:
 
 
 def summarize_estimates(estimates: Estimates) -> pb.EvaluationSummary:
-    """Sums estimates up, complete, and in the order of policy, seed and episode."""
+    """Sums up estimates. They must be complete, and in the order of policy, seed and episode."""
     summary = pb.EvaluationSummary()
     for policy, rows in _slices(estimates).items():
         rates = estimates.loss_rates[rows]
@@ -80,7 +80,7 @@ def _slices(part: Games | Estimates) -> dict[int, slice]:
 
 
 def _sum(values: npt.NDArray[np.float64]) -> float:
-    # np.sum adds up in pairs, which may differ in the last bit. Starting from 0 turns -0.0 into 0.0.
+    # np.sum adds up in pairs, which may change the last bit. Starting from 0 turns -0.0 into 0.0.
     return float(np.add.accumulate(values)[-1]) + 0.0
 
 
@@ -96,7 +96,7 @@ def _statistics(values: npt.NDArray[np.float64]) -> pb.Statistics:
 
 
 def _per_loss(per_piece: npt.NDArray[np.float64], rates: npt.NDArray[np.float64]) -> pb.Statistics:
-    """A number for each game, from its mean for each piece and from losses for each piece."""
+    """Statistics per game, from means per piece and losses per piece."""
     of_rates, values = _statistics(rates), per_piece / rates
     mean = _statistics(per_piece).mean / of_rates.mean
     statistics = pb.Statistics(mean=mean, min=float(values.min()), max=float(values.max()))

@@ -14,11 +14,11 @@ from tetrion._pb import messages as pb
 
 
 class Observed(NamedTuple):
-    """What environments show after `reset` or `restore`. Arrays have a row for each environment of the call.
+    """The state of environments after `reset` or `restore`. Arrays have one row per environment of the call.
 
     Attributes:
         observations: By name, in the order of the session's observation fields.
-        action_mask: bool [B, A]; None if the session has no masks. On the wire it is an eighth of this.
+        action_mask: bool [B, A]; None if the session has no masks. On the wire it takes an eighth of this.
         infos: By name.
     """
 
@@ -28,12 +28,12 @@ class Observed(NamedTuple):
 
 
 class Final(NamedTuple):
-    """The last state of episodes whose rows already show the next one.
+    """The last states of episodes whose rows already show the next one.
 
     Attributes:
-        rows: Their rows in the answer, ascending.
-        observations: As in `Observed`, a row for each of them.
-        infos: As in `Observed`, a row for each of them.
+        rows: Indices of these rows in the answer, ascending.
+        observations: Like in `Observed`, with one row per ended episode.
+        infos: Like in `Observed`, with one row per ended episode.
     """
 
     rows: npt.NDArray[np.int64]
@@ -45,13 +45,13 @@ class Stepped(NamedTuple):
     """The outcome of a step.
 
     Attributes:
-        observations: As in `Observed`.
+        observations: Like in `Observed`.
         rewards: float32 [B].
-        terminated: bool [B], the rules ended the episode.
-        truncated: bool [B], a limit cut the episode.
-        action_mask: As in `Observed`.
-        infos: As in `Observed`.
-        final: Of the episodes that ended, in same-step autoreset; None where none did.
+        terminated: bool [B], whether the rules ended the episode.
+        truncated: bool [B], whether a limit cut the episode.
+        action_mask: Like in `Observed`.
+        infos: Like in `Observed`.
+        final: The episodes that ended, with same-step autoreset; None if none ended.
     """
 
     observations: Arrays
@@ -63,27 +63,27 @@ class Stepped(NamedTuple):
     final: Final | None
 
 
-# Bytes of an answer, at most. The server refuses requests whose answers could be larger.
+# Most bytes of an answer. The server refuses requests whose answers could be larger.
 MAX_BYTES = 64 << 20
-# Columns and rows of a playfield, far more than there are.
+# Most columns or rows of a playfield, far more than any server has.
 _MAX_SIDE = 256
 
 
 class AnswerDecoder:
-    """Decodes the answers of one session, and compares them with what was asked.
+    """Decodes the answers of one session, and compares them with the requests.
 
     Attributes:
-        num_envs: How many environments the session has.
-        num_actions: How many actions.
-        observations: The specs of its observations.
-        infos: The specs of its infos.
+        num_envs: Number of environments of the session.
+        num_actions: Number of actions.
+        observations: Specs of the observations.
+        infos: Specs of the infos.
     """
 
     def __init__(self, session: pb.Session) -> None:
-        """Reads the session's specs, which name the tensors of its answers.
+        """Reads the session's specs, which describe the tensors of its answers.
 
         Raises:
-            InvalidAnswerError: No session can have such specs, or so many environments.
+            InvalidAnswerError: No session can have such specs, or this many environments.
         """
         self.num_envs = session.config.num_envs
         self.observations = Specs(session.observation_specs)
@@ -97,7 +97,7 @@ class AnswerDecoder:
             raise invalid_answer(f"the session has {self.num_envs} environments of {row_bytes} bytes each")
 
     def rows(self, request: Any) -> int:
-        """How many environments a request names."""
+        """Number of environments in a request."""
         return len(request.envs.ids) if request.HasField("envs") else self.num_envs
 
     def observed(self, request: Any, response: pb.ResetResponse | pb.RestoreStateResponse) -> Observed:
@@ -124,7 +124,7 @@ class AnswerDecoder:
         )
 
     def final(self, last: pb.FinalBatch, rows: int) -> Final:
-        """The last states of episodes, in the answer to a step of so many environments."""
+        """The last states of episodes, in the answer to a step of `rows` environments."""
         ended = np.fromiter(last.rows, np.int64, len(last.rows))
         if (ended >= rows).any() or (ended[1:] <= ended[:-1]).any():
             raise invalid_answer(f"the last states are of the rows {last.rows} of {rows}")
@@ -135,7 +135,7 @@ class AnswerDecoder:
         )
 
     def listed(self, what: str, request: Any, items: Sequence[Any]) -> list[Any]:
-        """Snapshots or drawings, one for each environment."""
+        """Snapshots or drawings, one per environment."""
         rows = self.rows(request)
         if len(items) != rows:
             raise invalid_answer(f"{len(items)} {what} of {rows} environments")
@@ -144,7 +144,7 @@ class AnswerDecoder:
     def _action_mask(
         self, response: pb.ResetResponse | pb.RestoreStateResponse | pb.StepResponse, rows: int
     ) -> npt.NDArray[np.bool_] | None:
-        """The action mask of an answer, if it has one."""
+        """The action mask of an answer, if any."""
         if not response.HasField("action_mask"):
             return None
         bits = column(response.action_mask, "action_mask", np.uint8, (rows, -(-self.num_actions // 8)))
@@ -154,10 +154,10 @@ class AnswerDecoder:
 
 
 def check_size(rules: pb.Rules) -> None:
-    """Checks the size of a playfield that a server tells of, for which pictures take memory.
+    """Checks the size of a server's playfield, because pictures of it take memory.
 
     Raises:
-        InvalidAnswerError: It is far larger than any that a server has.
+        InvalidAnswerError: The size is far larger than that of any server.
     """
     if max(rules.width, rules.height, rules.preview) > _MAX_SIDE:
         size = f"{rules.width} columns and {rules.height} rows, and show {rules.preview} pieces"
@@ -165,10 +165,10 @@ def check_size(rules: pb.Rules) -> None:
 
 
 def check_session(config: pb.SessionConfig, session: pb.Session) -> None:
-    """Compares a session with the configuration that was asked for.
+    """Compares a session with the requested configuration.
 
     Raises:
-        InvalidAnswerError: It has more environments, or fewer, or its playfield is larger than any.
+        InvalidAnswerError: The number of environments differs, or the playfield is too large.
     """
     check_size(session.config.rules)
     wanted = config.num_envs or 1

@@ -1,4 +1,4 @@
-"""What actions say: a number in a mixed radix, whose digits the server lists for each session."""
+"""The meaning of actions: numbers in a mixed radix, whose digits the server lists for each session."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ActionDigit(NamedTuple):
 
     Attributes:
         name: `hold`, `orientation`, `column`, `row` or `spin` of a placement, or `key`.
-        size: The number of its values: 0 to `size - 1`.
-        description: What the values mean.
+        size: Number of values: 0 to `size - 1`.
+        description: Meaning of the values.
     """
 
     name: str
@@ -37,10 +37,10 @@ Digits = tuple[ActionDigit, ...]
 
 
 def read(digits: Sequence[pb.ActionDigit]) -> Digits:
-    """The digits of an answer, the most significant first.
+    """The digits of an answer, most significant first.
 
     Raises:
-        InvalidAnswerError: There are none, or they make too many numbers.
+        InvalidAnswerError: There are no digits, or they allow too many numbers.
     """
     found = tuple(ActionDigit(digit.name, digit.size, digit.description) for digit in digits)
     if not found or not 0 < np.prod([digit.size for digit in found], dtype=np.float64) <= _MAX_NUMBERS:
@@ -49,10 +49,10 @@ def read(digits: Sequence[pb.ActionDigit]) -> Digits:
 
 
 def decode(digits: Digits, numbers: npt.ArrayLike, field: str) -> dict[str, npt.NDArray[np.int64]]:
-    """The values of each digit by its name.
+    """The values of each digit, by its name.
 
     Raises:
-        InvalidArgumentError: One of the numbers has no such digits.
+        InvalidArgumentError: A number has no such digits.
     """
     sizes = tuple(digit.size for digit in digits)
     values = np.unravel_index(_numbers(field, numbers, math.prod(sizes)), sizes)
@@ -60,10 +60,10 @@ def decode(digits: Digits, numbers: npt.ArrayLike, field: str) -> dict[str, npt.
 
 
 def encode(digits: Digits, values: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.int32]:
-    """The numbers with these values of digits; the other digits are 0.
+    """The numbers with these digits; other digits are 0.
 
     Raises:
-        InvalidArgumentError: There is no such digit, or a value is not below its size.
+        InvalidArgumentError: A digit does not exist, or a value is not below its size.
     """
     names = [digit.name for digit in digits]
     for name in values:
@@ -79,7 +79,7 @@ def encode(digits: Digits, values: Mapping[str, npt.ArrayLike]) -> npt.NDArray[n
 
 
 def _numbers(field: str, given: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
-    """Whole numbers from 0 to `size - 1`, in an array of any shape."""
+    """Integers from 0 to `size - 1`, in an array of any shape."""
     numbers: npt.NDArray[np.int64] = to_numpy(from_numpy(given, np.int64, field), field)  # type: ignore[assignment]
     wrong = numbers[(numbers < 0) | (numbers >= size)]
     if wrong.size:

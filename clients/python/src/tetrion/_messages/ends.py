@@ -1,4 +1,4 @@
-"""Why episodes ended: numbers in tensors, words in records."""
+"""Ends of episodes: numbers in tensors, words in records."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from tetrion._checks.failures import invalid_answer
 
 
 class EpisodeEnd(enum.IntEnum):
-    """Why an episode ended, as the info `end` and `Games.ends` say it.
+    """The reason why an episode ended, in the info `end` and in `Games.ends`.
 
     Records such as `Recording.end` have the names in lower case, and None for an episode that has not ended.
     """
 
     NOT_ENDED = 1
-    """The episode goes on."""
+    """The episode has not ended."""
     TOPPED_OUT = 2
     """The rules ended the game."""
     INVALID_ACTION = 3
-    """An action that did not exist ended the episode."""
+    """An action that does not exist ended the episode."""
     STEP_LIMIT = 4
-    """A limit of steps cut it."""
+    """A limit on steps cut the episode."""
     PIECE_LIMIT = 5
-    """A limit of pieces cut it, in an evaluation."""
+    """A limit on pieces cut the episode, in an evaluation."""
     OUT_OF_PIECES = 6
-    """The explicit pieces were used up."""
+    """The explicit pieces are used up."""
 
 
 def word(number: int) -> str | None:
-    """The end of an answer in a record.
+    """The end in an answer, as the word in records.
 
     Raises:
         InvalidAnswerError: No end has this number.

@@ -1,8 +1,8 @@
-"""Models that are added to a weighted sum of features: their shapes, and their outputs in NumPy.
+"""Models that add to a weighted sum of features: their shapes, and their outputs in NumPy.
 
-The server computes a model in float32 in a stated order, which `evaluation_service.proto` defines at the messages `Mlp` and
-`NTuple`. `outputs` does the same here, all rows side by side, and gives the same bits. It is for checking, and for agents of
-one's own on lists of placements; whole games are for the server.
+The server computes a model in float32 in a defined order, which `evaluation_service.proto` specifies at the messages `Mlp`
+and `NTuple`. `outputs` does the same here for all rows in parallel, with the same bits. Use it to check results, and for
+your own agents on lists of placements; let the server play whole games.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _LOWEST = np.finfo(np.float32).min
 
 @dataclass(frozen=True)
 class Mlp:
-    """A multilayer perceptron over the features: one number for each placement.
+    """A multilayer perceptron over the features, with one output per placement.
 
-    A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters,
-    layer by layer: a matrix [inputs, units], row by row, then a bias for each unit. With weights of 0 the network is alone.
-    With `tables`, the first hidden layer adds the entry that each tuple looks up to its sums; their parameters are behind
-    the others: a table [entries, hidden[0]] after the other, row by row.
+    A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters, layer
+    by layer: a matrix [inputs, units], row by row, then one bias per unit. With weights of 0, only the network counts. With
+    `tables`, the first hidden layer adds to its sums the entry that each tuple looks up. The tables' parameters follow the
+    others: one table [entries, hidden[0]] after another, row by row.
 
     Attributes:
         hidden: Units of each hidden layer: 1 to 4 layers of 1 to 256 units.
-        activation: What hidden units do with their sum: `relu`, `leaky_relu`, `hard_tanh`, `softsign` or `hard_swish`.
-        tables: Tuples whose tables the first hidden layer reads too.
+        activation: Activation of the hidden units: `relu`, `leaky_relu`, `hard_tanh`, `softsign` or `hard_swish`.
+        tables: Tuples whose tables the first hidden layer also reads.
     """
 
     hidden: Sequence[int]
@@ -46,10 +46,11 @@ class Mlp:
     tables: NTuple | None = None
 
     def __post_init__(self) -> None:
-        """Checks the kind of each value; a number out of range is for the server to refuse.
+        """Checks the type of each value. The server refuses numbers that are out of range.
 
         Raises:
-            InvalidArgumentError: `hidden` is no list of integers, there is no such activation, or `tables` is no `NTuple`.
+            InvalidArgumentError: `hidden` is not a list of integers, the activation does not exist, or `tables` is not an
+                `NTuple`.
         """
         units = arguments.integers("hidden", self.hidden, "the units of each hidden layer, such as [32]", arguments.U32)
         object.__setattr__(self, "hidden", tuple(units))
@@ -58,20 +59,20 @@ class Mlp:
             raise arguments.wrong("tables", self.tables, "an NTuple, or None for a network that reads no tables")
 
     def num_parameters(self, num_features: int) -> int:
-        """N, the number of parameters over this many features."""
+        """The number N of parameters for this many features."""
         layers = [arguments.integer("num_features", num_features), *self.hidden, 1]
         tables = 0 if self.tables is None else self.tables.num_parameters() * self.hidden[0]
         return sum((inputs + 1) * units for inputs, units in pairwise(layers)) + tables
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
-        """What the network adds to the score of each row, float32 [R], equal to the server's to the last bit.
+        """The network's contribution to the score of each row, float32 [R], equal to the server's to the last bit.
 
         Args:
-            placements: Rows with the features that the network was made for; with afterstates, if it reads tables.
+            placements: Rows with the network's features and, if it reads tables, with afterstates.
             parameters: The N parameters, which are rounded to float32.
 
         Raises:
-            InvalidArgumentError: There are no features or no afterstates, or another number of parameters.
+            InvalidArgumentError: Features or afterstates are missing, or the number of parameters is wrong.
         """
         if placements.features is None:
             raise InvalidArgumentError("placements", "have no features, expected those that the network was made for")
@@ -89,7 +90,7 @@ class Mlp:
                 inputs = x.shape[1]
                 matrix, biases = numbers[: inputs * units].reshape(inputs, units), numbers[inputs * units :][:units]
                 numbers = numbers[(inputs + 1) * units :]
-                # `x @ matrix` may add up in another order, or without rounding every product.
+                # `x @ matrix` may add up in another order, or may not round every product.
                 sums = np.repeat(biases[None, :], len(x), axis=0)
                 for column, weights in zip(x.T, matrix, strict=True):
                     sums += column[:, None] * weights
@@ -102,13 +103,13 @@ class Mlp:
 
 @dataclass(frozen=True)
 class TuplePattern:
-    """One tuple of an `NTuple`: a pattern of digits of the afterstate, and the table that it looks up.
+    """A tuple of an `NTuple`: a pattern of digits of the afterstate, and the table that it looks up.
 
     Attributes:
-        kind: What a digit is: `steps`, from a column up to the next one; `heights` of columns; `cells`, 1 where full.
-        positions: Where digits are read, the most significant first: columns, or `row * width + column` for cells.
-        clip: Where steps and heights are cut off, at least 1; absent for cells.
-        shares: The index of an earlier tuple whose table this one looks up too; by default it has its own.
+        kind: Kind of the digits: `steps` to the next column; `heights` of columns; `cells`, 1 if full.
+        positions: Positions of the digits, most significant first: columns, or `row * width + column` for cells.
+        clip: Largest step or height, at least 1; larger ones are clipped. None for cells.
+        shares: Index of an earlier tuple whose table this one shares; by default it has its own.
     """
 
     kind: str
@@ -117,11 +118,11 @@ class TuplePattern:
     shares: int | None = None
 
     def __post_init__(self) -> None:
-        """Checks the kind of each value; a number out of range is for the server to refuse.
+        """Checks the type of each value. The server refuses numbers that are out of range.
 
         Raises:
-            InvalidArgumentError: There is no such kind of tuple, `positions` is no list of integers, or `clip` or `shares`
-                is none.
+            InvalidArgumentError: The kind of tuple does not exist, `positions` is not a list of integers, or `clip` or
+                `shares` is not an integer.
         """
         object.__setattr__(self, "kind", enum_name(pb.TupleKind, self.kind, "kind"))
         positions = arguments.integers("positions", self.positions, "a list such as [0, 1, 2]", arguments.U32)
@@ -132,36 +133,36 @@ class TuplePattern:
 
     @property
     def base(self) -> int:
-        """How many values a digit has."""
+        """Number of values of a digit."""
         return {"steps": 2 * self.clip + 1, "heights": self.clip + 1, "cells": 2}[self.kind]
 
     @property
     def num_entries(self) -> int:
-        """How many entries a table of this tuple has."""
+        """Number of entries of a table for this tuple."""
         return int(self.base ** len(self.positions))
 
 
 @dataclass(frozen=True)
 class NTuple:
-    """An n-tuple network: the sum of one entry of each tuple's table, looked up by the afterstate.
+    """An n-tuple network: the sum of one entry per tuple, which the afterstate looks up in the tuple's table.
 
     A weight vector for it has F signed weights of the features, as for a linear controller, and then its N parameters: the
-    tables, one after the other, in the order of the tuples that have their own. An `Mlp` that reads the tables has rows of
-    numbers for entries.
+    tables, one after another, in the order of the tuples that have their own. For an `Mlp` that reads the tables, an entry
+    is a row of numbers.
 
     Attributes:
         tuples: The tuples, 1 to 256.
-        width: Columns of the playfield, which `outputs` and `entries` must know.
+        width: Columns of the playfield, which `outputs` and `entries` need.
     """
 
     tuples: Sequence[TuplePattern]
     width: int = 10
 
     def __post_init__(self) -> None:
-        """Checks the kind of each value.
+        """Checks the type of each value.
 
         Raises:
-            InvalidArgumentError: `tuples` is no list of `TuplePattern`s.
+            InvalidArgumentError: `tuples` is not a list of `TuplePattern`s.
         """
         listed = arguments.items("tuples", self.tuples, "a list of TuplePatterns")
         for place, pattern in enumerate(listed):
@@ -171,18 +172,18 @@ class NTuple:
         object.__setattr__(self, "width", arguments.integer("width", self.width))
 
     def num_parameters(self, num_features: int = 0) -> int:
-        """N, the entries of all tables, where these are numbers; the features do not matter."""
+        """The number N of entries of all tables, if these are numbers. The features do not matter."""
         return sum(pattern.num_entries for pattern in self.tuples if pattern.shares is None)
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> Floats:
-        """What the tables add to the score of each row, float32 [R], equal to the server's to the last bit.
+        """The tables' contribution to the score of each row, float32 [R], equal to the server's to the last bit.
 
         Args:
             placements: Rows with afterstates.
             parameters: The N parameters, which are rounded to float32.
 
         Raises:
-            InvalidArgumentError: There are no afterstates, or another number of parameters.
+            InvalidArgumentError: Afterstates are missing, or the number of parameters is wrong.
         """
         entries = self.entries(placements)
         numbers = _parameters(parameters, self.num_parameters())
@@ -193,13 +194,13 @@ class NTuple:
         return _bounded(sums)
 
     def entries(self, placements: Placements) -> list[npt.NDArray[np.int64]]:
-        """What each tuple looks up, for each row: the indices among the entries of all tables, one after the other.
+        """The entries that each tuple looks up, per row: indices among the entries of all tables, one table after another.
 
         Args:
             placements: Rows with afterstates.
 
         Raises:
-            InvalidArgumentError: There are no afterstates.
+            InvalidArgumentError: Afterstates are missing.
         """
         if placements.afterstates is None:
             raise InvalidArgumentError("placements", "have no afterstates, expected some")

@@ -20,14 +20,14 @@ KEYS = tuple(value.name.removeprefix("KEY_").lower() for value in pb.Key.DESCRIP
 
 
 class Model(Protocol):
-    """A model that is added to a weighted sum of features: a `Mlp` or an `NTuple`."""
+    """A model that adds to a weighted sum of features: an `Mlp` or an `NTuple`."""
 
     def num_parameters(self, num_features: int) -> int:
-        """How many parameters it has over so many features."""
+        """Number of parameters for this many features."""
         ...
 
     def outputs(self, placements: Placements, parameters: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """What it adds to the score of each row."""
+        """The model's contribution to the score of each row."""
         ...
 
 
@@ -36,31 +36,33 @@ class Placements:
     """R placements of B positions; the arrays are read-only views of the answer.
 
     Attributes:
-        row_offsets: int32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1, none if its game
-            is over.
+        row_offsets: int32 [B + 1]; the rows of position i are row_offsets[i] to row_offsets[i + 1] - 1. A position whose
+            game is over has none.
         actions: int32 [R], for `step`.
-        placements: int32 [R], the number of the placement; equal to `actions` if a step is a placement.
-        rewards: float32 [R], the reward of playing it.
-        lines: uint8 [R], the lines it clears.
-        terminated: bool [R], whether it ends the game.
-        features: float32 [R, F], if asked for.
-        afterstates: uint16 or uint32 [R, height], if asked for: the playfield after it, bit c of a row is column c.
-        position_features: float32 [B, F], if asked for: features of the current playfields.
-        feature_names: The F columns.
-        sequence_number: The sequence number of the session that the rows belong to; 0 for positions.
-        spins: uint8 [R], what it counts as: 0 no spin, 1 mini, 2 full; None where the rules tell no spins apart.
-        holds: bool [R], whether the current piece is held and the other one placed; None where none can be held.
-        attacks: uint8 [R], the lines it sends; None where the rules count neither these nor other points for clears.
-        anchors: int8 [R, 2], if asked for: row and column in which the anchor of the piece comes to rest.
-        cells: int8 [R, C, 2], if asked for: row and column of the cells in which the piece comes to rest, by row, then by
-            column. Rows from `height` on lie above the playfield. C is 4; with another `piece_set` the size of its largest
-            piece, with -1 for the cells that a piece lacks.
-        preclear_boards: uint16 or uint32 [R, height], if asked for: the playfield with the piece at rest, full rows still
-            there. Cells above the playfield do not show.
-        key_offsets: int32 [R + 1], if asked for; the keys of row j are keys[key_offsets[j]] to
+        placements: int32 [R], number of the placement; equal to `actions` if a step is a placement.
+        rewards: float32 [R], reward for the placement.
+        lines: uint8 [R], lines that the placement clears.
+        terminated: bool [R], whether the placement ends the game.
+        features: float32 [R, F], if requested.
+        afterstates: uint16 or uint32 [R, height], if requested: the playfield after the placement, bit c of a row is column
+            c.
+        position_features: float32 [B, F], if requested: features of the current playfields.
+        feature_names: Names of the F columns.
+        sequence_number: Sequence number of the session that the rows belong to; 0 for positions.
+        spins: uint8 [R], label of the placement: 0 no spin, 1 mini, 2 full; None if the rules do not distinguish spins.
+        holds: bool [R], whether the current piece is held and the other one placed; None if the rules have no hold.
+        attacks: uint8 [R], lines that the placement sends; None if the rules count neither these nor other points for
+            clears.
+        anchors: int8 [R, 2], if requested: row and column of the piece's anchor at rest.
+        cells: int8 [R, C, 2], if requested: row and column of the piece's cells at rest, ordered by row, then by column.
+            Rows from `height` on are above the playfield. C is 4 or, for another `piece_set`, the size of its largest piece,
+            with -1 for cells that a piece lacks.
+        preclear_boards: uint16 or uint32 [R, height], if requested: the playfield with the piece at rest and full rows.
+            Excludes cells above the playfield.
+        key_offsets: int32 [R + 1], if requested; the keys of row j are keys[key_offsets[j]] to
             keys[key_offsets[j + 1] - 1].
-        keys: uint8 [K], if asked for: places in `KEYS`.
-        placement_digits: The digits of `placements`, for `decode_placements`.
+        keys: uint8 [K], if requested: indices in `KEYS`.
+        placement_digits: Digits of `placements`, for `decode_placements`.
     """
 
     row_offsets: npt.NDArray[np.int32]
@@ -86,14 +88,14 @@ class Placements:
 
     @classmethod
     def _from_message(cls, message: pb.EnumeratePlacementsResponse, num_positions: int) -> Placements:
-        """Views of the message's bytes.
+        """Creates views of a message's bytes.
 
         Args:
             message: The answer.
-            num_positions: How many positions were asked for.
+            num_positions: Number of requested positions.
 
         Raises:
-            InvalidAnswerError: It is of more positions or of fewer, or its columns have different lengths.
+            InvalidAnswerError: The number of positions differs, or the columns have different lengths.
         """
 
         def optional(name: str) -> npt.NDArray[np.generic] | None:
@@ -126,7 +128,7 @@ class Placements:
         return found
 
     def __repr__(self) -> str:
-        """How many, of what, in a line."""
+        """The numbers of placements and positions, in a line."""
         names = [name for name in _OPTIONAL if getattr(self, name) is not None]
         held = f" with {', '.join(names)}" if names else ""
         return f"<tetrion.Placements: {len(self.actions)} of {len(self.row_offsets) - 1} positions{held}>"
@@ -148,20 +150,20 @@ class Placements:
                 raise invalid_answer(f"features have the shape {features.shape}, expected {names}")
 
     def decode_placements(self) -> dict[str, npt.NDArray[np.int64]]:
-        """What the placements say: `orientation`, `column` and the other digits by name, int64 [R]."""
+        """The meaning of the placements: `orientation`, `column` and the other digits by name, int64 [R]."""
         return decode(self.placement_digits, self.placements, "placements")
 
     def key_names(self, row: int) -> tuple[str, ...]:
-        """The names of the keys that take the piece of a row to its placement, in the order in which they are pressed.
+        """The names of the keys that take the piece of a row to its placement, in order.
 
-        There is no shorter list. The last key is `hard_drop`, the first one `hold` if the other piece is placed. Empty if it
-        would have more than `server_info().limits.messages.max_keys`, as in a maze.
+        There is no shorter list. The last key is `hard_drop`; the first one is `hold` if the other piece is placed. The list
+        is empty if it would be longer than `server_info().limits.messages.max_keys`, as in a maze.
 
         Args:
             row: From 0 to R - 1.
 
         Raises:
-            InvalidArgumentError: No keys were asked for, or there is no such row.
+            InvalidArgumentError: Keys were not requested, or the row does not exist.
         """
         if self.keys is None or self.key_offsets is None:
             raise InvalidArgumentError("keys", "were not asked for: enumerate_placements(..., keys=True)")
@@ -171,20 +173,20 @@ class Placements:
     def scores(
         self, weights: npt.ArrayLike, model: Model | None = None, *, terminal_value: str = "avoid"
     ) -> npt.NDArray[np.float64]:
-        """The score of each row for one weight vector, equal to the server's to the last bit; `best_rows` chooses by it.
+        """The score of each row for one weight vector, equal to the server's to the last bit. `best_rows` chooses by it.
 
-        Columns are added one by one in float64. `features @ weights` may differ in the last bit, and so choose another
+        Columns are added one by one in float64. `features @ weights` may differ in the last bit, and could choose another
         placement if two are nearly equal.
 
         Args:
-            weights: One signed weight for each feature, then the N parameters of the model.
-            model: A `Mlp` or an `NTuple` that is added to the weighted sum. With tables, it needs afterstates.
-            terminal_value: The value of a placement that ends the game: `avoid`, minus infinity, or `score`, as for any
-                other.
+            weights: One signed weight per feature, then the N parameters of the model.
+            model: An `Mlp` or an `NTuple` that adds to the weighted sum. With tables, it needs afterstates.
+            terminal_value: Value of a game-ending placement: `avoid`, minus infinity, or `score`, as for any other
+                placement.
 
         Raises:
-            InvalidArgumentError: There are no features or no afterstates, there is not one weight for each feature and each
-                parameter, or a weight is not a number.
+            InvalidArgumentError: Features or afterstates are missing, the number of weights differs from that of features
+                and parameters, or a weight is not a number.
         """
         numbers = arguments.weights("weights", weights)
         avoids = arguments.choice("terminal_value", terminal_value, ("avoid", "score")) == "avoid"
@@ -205,13 +207,13 @@ class Placements:
         return scores if model is None else scores + model.outputs(self, numbers[num_features:]).astype(np.float64)
 
     def best_rows(self, scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
-        """For each position the row with the largest score, the first of equals; -1 if it has no rows.
+        """For each position, the row with the largest score, the first of equals; -1 if it has no rows.
 
         Args:
-            scores: A number for each row.
+            scores: One number per row.
 
         Raises:
-            InvalidArgumentError: There is not one number for each row, or one is NaN.
+            InvalidArgumentError: The number of scores differs from the number of rows, or a score is NaN.
         """
         scores = np.asarray(scores)
         if scores.shape != self.actions.shape:
@@ -223,7 +225,7 @@ class Placements:
         starts = self.row_offsets.astype(np.int64)
         counts = np.diff(starts)
         best = np.full(len(counts), -1, np.int64)
-        # reduceat returns a wrong number for empty segments, so they are left out.
+        # reduceat returns a wrong number for empty segments, so they are excluded.
         some = np.flatnonzero(counts)
         if some.size:
             largest = np.maximum.reduceat(scores, starts[some])
@@ -234,7 +236,7 @@ class Placements:
         return best
 
 
-# Columns that are there if they were asked for.
+# Columns that are present only on request.
 _OPTIONAL = ("features", "position_features", "afterstates", "anchors", "cells", "preclear_boards", "keys")
 
 _COLUMNS = (

@@ -1,7 +1,7 @@
-"""How an agent plays: `Policy` and `Search`, and the only place that turns them into messages and back.
+"""`Policy` and `Search`, which describe how an agent plays, and the only code that converts them to messages and back.
 
-A policy holds what its caller has said and nothing else; the server fills in the rest. A setting without effect is refused,
-so that no result is published of a policy that did not play.
+A policy contains only what its caller has set; the server fills in the rest. A setting without effect is refused, so that a
+published result is never of another policy than the one that played.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ from tetrion.errors import InvalidArgumentError
 
 Model: TypeAlias = "Mlp | NTuple"
 
-# The policies that take playouts, by `as_coded` of their message.
+# The policies with playouts, by `as_coded` of their message.
 _MONTE_CARLO = ("monte_carlo", "monte_carlo_coded")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """How a policy weighs what the pieces after the current one can reach.
+    """How a policy uses the pieces after the current one.
 
-    `Search()` weighs the next piece, a hidden one by the exact mean over the seven. The server fills in what is left out and
-    refuses numbers out of range.
+    `Search()` considers the next piece: a hidden one by the exact mean over the seven. The server fills in missing values
+    and refuses numbers that are out of range.
 
-    `lookahead` is another, older way, and excludes all other fields: it adds up the scores of the playfields along the way,
-    which counts some features several times. `Search(lookahead=0)` makes a controller greedy that has a search of its own.
+    `lookahead` is another, older method, and excludes all other fields: it adds up the scores of the intermediate
+    playfields, which counts some features several times. `Search(lookahead=0)` makes a controller greedy that normally
+    searches.
 
     Attributes:
-        pieces: How many of the next pieces are taken into account, 1 or 2; the first of two must be shown. Default 1.
-        placements: How many placements are looked at for each piece that another one follows, 1 to 128. Default 8.
-        lost_piece: The value of a piece that cannot be placed, in multiples of the largest weight, -1e6 to 0. Default -100.
-        discount: The factor of what follows, 0 to 1. Default 1.
-        terms: Which terms of a placement count that another piece follows: `landing` (the default), `all` or `none`.
-        caution: By how many standard deviations a hidden piece counts less than its mean, 0 to 10. Default 0.
-        lookahead: How many of the shown pieces the scores are added up over; 0: none.
+        pieces: Number of next pieces to consider, 1 or 2; the first of two must be shown. Default 1.
+        placements: Number of placements to consider for each piece but the last, 1 to 128. Default 8.
+        lost_piece: Value of a piece that cannot be placed, as a multiple of the largest weight, -1e6 to 0. Default -100.
+        discount: Discount per piece, 0 to 1. Default 1.
+        terms: Terms of a placement that count if another piece follows: `landing` (the default), `all` or `none`.
+        caution: Number of standard deviations to subtract from the mean over a hidden piece, 0 to 10. Default 0.
+        lookahead: Number of shown pieces over which scores are added up; 0: none.
     """
 
     pieces: int | None = None
@@ -63,10 +64,10 @@ class Search:
     lookahead: int | None = None
 
     def __post_init__(self) -> None:
-        """Checks the kind of each value.
+        """Checks the type of each value.
 
         Raises:
-            InvalidArgumentError: A value has the wrong type, or `lookahead` comes with another field.
+            InvalidArgumentError: A value has the wrong type, or `lookahead` is combined with another field.
         """
         for name in ("pieces", "placements"):
             self._check(name, lambda field, value: arguments.integer(field, value, 1))
@@ -95,20 +96,20 @@ class Policy:
         Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal_value="score")
         Policy("monte_carlo", playouts=10)
 
-    `Client.catalog().policies` lists those with names and the settings that each takes, and `Client.get_policy(name)`
-    returns one with its weights.
+    `Client.catalog().policies` lists the names and the settings that each policy takes; `Client.get_policy(name)` returns a
+    policy with its weights.
 
     Attributes:
-        name: A policy of the server.
-        search: How it weighs what the next pieces can reach. None: as the named policy does; weights are greedy.
-        terminal_value: The value of a placement that ends the game: `avoid`, minus infinity; or `score`, as for any other.
+        name: Name of a policy of the server.
+        search: How the policy uses the next pieces. None: like the named policy; weights are greedy.
+        terminal_value: Value of a game-ending placement: `avoid`, minus infinity; or `score`, as for any other placement.
             None: the named policy's own; weights avoid it.
-        playouts: Random games for each placement, of `monte_carlo` and `monte_carlo_coded`.
-        weights: Instead of a name: one signed weight for each feature, then the parameters of the model. Empty in
+        playouts: Random games per placement, for `monte_carlo` and `monte_carlo_coded`.
+        weights: Instead of a name: one signed weight per feature, then the parameters of the model. Empty in
             `EvaluationStarted`, which does not repeat them.
-        features: What the weights are for: the name of a feature set, or a list of features.
-        model: A `Mlp` or an `NTuple` that is added to the weighted sum.
-        label: What the policy is called in results and recordings, for people.
+        features: Features of the weights: the name of a feature set, or a list of features.
+        model: An `Mlp` or an `NTuple` that adds to the weighted sum.
+        label: Name of the policy in results and recordings, for people.
     """
 
     name: str = ""
@@ -122,10 +123,10 @@ class Policy:
     label: str = ""
 
     def __post_init__(self) -> None:
-        """Checks the kind of each value, and that none is without effect.
+        """Checks the type of each value, and that no setting is without effect.
 
         Raises:
-            InvalidArgumentError: A value has the wrong type, or does not go with the others.
+            InvalidArgumentError: A value has the wrong type, or does not fit the others.
         """
 
         def put(name: str, value: Any) -> None:
@@ -164,35 +165,35 @@ PoliciesLike: TypeAlias = "str | Policy | Sequence[str | Policy]"
 
 
 def checked_terminal_value(terminal_value: Any) -> str | None:
-    """`avoid` or `score`, or None."""
+    """Checks for `avoid`, `score` or None."""
     return None if terminal_value is None else enum_name(pb.TerminalValue, terminal_value, "terminal_value")
 
 
 def check_model(model: Any) -> None:
-    """Refuses what is no model.
+    """Refuses anything but models and None.
 
     Raises:
-        InvalidArgumentError: It is neither a model nor None.
+        InvalidArgumentError: The value is neither a model nor None.
     """
     if model is not None and not isinstance(model, (Mlp, NTuple)):
         raise arguments.wrong("model", model, "an Mlp or an NTuple, such as Mlp([32])")
 
 
 def check_search(search: Any) -> None:
-    """Refuses what is no search.
+    """Refuses anything but searches and None.
 
     Raises:
-        InvalidArgumentError: It is neither a `Search` nor None.
+        InvalidArgumentError: The value is neither a `Search` nor None.
     """
     if search is not None and not isinstance(search, Search):
         raise arguments.wrong("search", search, "a tetrion.Search, such as Search() or Search(lookahead=1)")
 
 
 def checked_policies(policies: Any) -> list[Policy]:
-    """One policy or several, each perhaps by its name alone.
+    """One policy or several, some of them possibly by name.
 
     Raises:
-        InvalidArgumentError: One is neither a name nor a `Policy`.
+        InvalidArgumentError: A policy is neither a name nor a `Policy`.
     """
     if isinstance(policies, (str, Policy)):
         policies = [policies]
@@ -225,7 +226,7 @@ def policy_message(policy: Policy) -> pb.Policy:
 def weights_message(
     weights: npt.ArrayLike, features: FeaturesLike, model: Model | None, search: Search | None, terminal_value: str | None
 ) -> pb.Policy:
-    """The message of policies that differ in their weights only, a row for each."""
+    """The message of policies that differ only in their weights, one row per policy."""
     rows = np.atleast_2d(arguments.weights("weights", weights))
     return pb.Policy(
         weights=_weights(rows, features, model),
@@ -265,7 +266,7 @@ def search_message(search: Search | None) -> pb.Search | None:
 
 
 def model_fields(model: Model | None) -> dict[str, Any]:
-    """The fields of a message that hold the model of its policy."""
+    """The message fields that hold a policy's model."""
     if model is None:
         return {}
     tables = model.tables if isinstance(model, Mlp) else model
@@ -292,8 +293,8 @@ def policy_from(message: pb.Policy, width: int) -> Policy:
     """The policy of a message in which the server has filled in every default.
 
     Args:
-        message: The message. Without numbers, as in `EvaluationStarted`, its weights become an empty tuple.
-        width: The width of the playfield that its model is for.
+        message: The message. If it lacks numbers, as in `EvaluationStarted`, its weights become an empty tuple.
+        width: Width of the playfield for the model.
     """
     shared: dict[str, Any] = {
         "search": search_from(message.search) if message.HasField("search") else None,
@@ -310,7 +311,7 @@ def policy_from(message: pb.Policy, width: int) -> Policy:
 
 
 def model_from(message: Any, width: int) -> Model | None:
-    """The model of a message that may have one."""
+    """The model of a message, if any."""
     tables = None
     if message.HasField("n_tuple"):
         patterns = [

@@ -1,4 +1,4 @@
-"""Messages as frozen dataclasses and rules as dictionaries, field by field as their descriptors list them."""
+"""Messages as frozen dataclasses and rules as dictionaries, with the fields that their descriptors list."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tetrion._pb.records import FIELDS, RECORDS
 
 
 def record(message: Message, width: int = 0) -> Any:
-    """The dataclass of a message: None for what is absent, names for values of enums, seconds for durations.
+    """The dataclass of a message, with None for absent fields, names for enum values, and seconds for durations.
 
     Args:
         message: The message.
-        width: The width of the playfield that models in the message are for; 0: that of its rules, if it has some.
+        width: Width of the playfield for models in the message; 0: that of the message's rules, if any.
     """
     kind = RECORDS[message.DESCRIPTOR.full_name]
     rules = getattr(message, "rules", None)
@@ -35,7 +35,7 @@ def record(message: Message, width: int = 0) -> Any:
 
 
 def rules_fields(message: pb.Rules) -> RulesFields:
-    """Rules as the argument `rules` takes them; fields that are absent are left out."""
+    """Rules in the form of the argument `rules`, without absent fields."""
     return cast(RulesFields, _present(message))
 
 
@@ -55,7 +55,7 @@ def _present(message: Message) -> dict[str, Any]:
 
 
 def _value(message: Message, field: FieldDescriptor, width: int) -> Any:
-    """The value of a field as a dataclass holds it."""
+    """The value of a field in the form of a dataclass."""
     value: Any = getattr(message, field.name)
     if hasattr(value, "extend"):
         return tuple(_single(one, field, width) for one in value)

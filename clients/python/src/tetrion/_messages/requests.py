@@ -1,4 +1,4 @@
-"""From what callers write to messages: rules, features, positions and names of enum values."""
+"""From callers' arguments to messages: rules, features, positions and names of enum values."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class Drawing(NamedTuple):
     """A playfield as a drawing.
 
     Attributes:
-        rows: The rows from the top down; `.` and blank are empty cells, all else is full. Missing rows at the top are empty.
+        rows: The rows from the top down; `.` and blank are empty cells, everything else is full. Missing rows at the top are
+            empty.
         piece: The current piece, one of IOTZSJL.
         queue: The next pieces; the server deals the missing ones.
-        held: The piece that is held, where the rules let one be held.
+        held: The held piece, if the rules have hold.
     """
 
     rows: Sequence[str]
@@ -48,8 +49,8 @@ class Packed(NamedTuple):
     Attributes:
         boards: Integers [B, height]; row 0 is the lowest, bit c is column c. `board_bits` and `afterstates` have this form.
         pieces: Integers [B], the current pieces as numbers 0 to 6 in IOTZSJL.
-        queues: Integers [B, preview], the next pieces, -1 for one that the server deals.
-        held: Integers [B], the pieces that are held, -1 for none, where the rules let one be held.
+        queues: Integers [B, preview], the next pieces; the server deals those that are -1.
+        held: Integers [B], the held pieces, or -1 for none, if the rules have hold.
     """
 
     boards: npt.ArrayLike
@@ -62,20 +63,20 @@ PositionsLike: TypeAlias = "Packed | Drawing | bytes | Sequence[bytes] | Sequenc
 
 
 class PlacementsOptions(TypedDict, total=False):
-    """What a list of placements holds: keyword arguments of `Client.enumerate_placements` and of that of sessions.
+    """Contents of a list of placements: keyword arguments of `enumerate_placements` of clients and sessions.
 
     Attributes:
-        features: The name of a feature set or a list of features. Left out: those of the session, if it has any; for
-            positions none.
+        features: The name of a feature set or a list of features. Default: the session's features, if any; for positions
+            none.
         afterstates: Whether to return the playfields after the placements.
-        position_features: Whether to return the features of the playfields as they stand.
-        anchors: Whether to return the cells in which the anchors of the pieces come to rest.
-        cells: Whether to return the cells in which the pieces come to rest.
+        position_features: Whether to return the features of the current playfields.
+        anchors: Whether to return the cells of the pieces' anchors at rest.
+        cells: Whether to return the pieces' cells at rest.
         preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
-        keys: Whether to return the fewest keys that take the piece to each placement, `Placements.key_names`. They are
-            found where pieces turn and are kicked on their way down, as under `guideline`.
-        actions: Integers [B], one for each position: lists nothing but the placement of this action, such as the one that
-            was chosen and whose keys are wanted. Left out: all placements.
+        keys: Whether to return the fewest keys that take the piece to each placement, for `Placements.key_names`. They exist
+            under rules with kicks and moves on the way down, such as `guideline`.
+        actions: Integers [B], one per position: list only the placement of this action, such as the chosen one whose keys
+            are wanted. Default: all placements.
     """
 
     features: FeaturesLike
@@ -89,7 +90,7 @@ class PlacementsOptions(TypedDict, total=False):
 
 
 def placements_request(**options: Unpack[PlacementsOptions]) -> pb.EnumeratePlacementsRequest:
-    """The request for placements, without the positions that they are of.
+    """The request for placements, without the positions.
 
     Raises:
         InvalidArgumentError: A value has the wrong type.
@@ -108,18 +109,18 @@ def placements_request(**options: Unpack[PlacementsOptions]) -> pb.EnumeratePlac
 
 
 class EnumType(Protocol):
-    """The part of a generated enum that finds a value by its name."""
+    """The method of generated enums that finds a value by its name."""
 
     @property
     def DESCRIPTOR(self) -> Any:  # noqa: N802
-        """The enum's description."""
+        """Descriptor of the enum."""
 
 
 def enum_value(enum: EnumType, name: str, field: str = "") -> Any:
     """The value of a generated enum by its short name: `bag7`, `BAG7` and `Bag-7` are RANDOMIZER_BAG7.
 
     Raises:
-        InvalidArgumentError: There is no such value. The error calls the enum `field` and lists its values.
+        InvalidArgumentError: The value does not exist. The error calls the enum `field` and lists its values.
     """
     return _enum_value(enum.DESCRIPTOR, name, field)
 
@@ -130,7 +131,7 @@ def enum_name(enum: EnumType, name: str, field: str) -> str:
 
 
 def short_name(value: Any) -> str:
-    """The name of a value of an enum without its prefix, from its descriptor."""
+    """The name of an enum value without its prefix, from its descriptor."""
     prefix = value.type.values[0].name.removesuffix("UNSPECIFIED")
     return str(value.name).removeprefix(prefix).lower()
 
@@ -144,17 +145,17 @@ def _enum_value(enum: Any, name: Any, field: str) -> int:
 
 
 def autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    """Gymnasium's autoreset mode from its name, however it is spelled: `same_step`, `SameStep` or `SAME_STEP`.
+    """Gymnasium's autoreset mode from its name, in any spelling: `same_step`, `SameStep` or `SAME_STEP`.
 
     Raises:
-        InvalidArgumentError: There is no such mode.
+        InvalidArgumentError: The mode does not exist.
     """
     modes = {mode.name.lower(): mode for mode in AutoresetMode}
     return mode if isinstance(mode, AutoresetMode) else modes[arguments.choice("autoreset_mode", mode, modes)]
 
 
 def rules_message(rules: RulesLike) -> pb.Rules | None:
-    """Rules from a preset's name, or from fields of the message by name; the preset decides the others.
+    """Rules from a preset's name, or from fields of the message by name; the preset decides the other fields.
 
     `RulesFields` describes each field; `Client.catalog().rules_presets` lists the fields of every preset. Values of
     enums are names without their prefix, such as `bag7`.
@@ -162,8 +163,8 @@ def rules_message(rules: RulesLike) -> pb.Rules | None:
     Example: `{"preset": "simplified", "width": 6, "randomizer": "bag7", "scoring": {"piece": 1.0}}`.
 
     Raises:
-        InvalidArgumentError: There is no such field, or no such value. A number out of range is for the server to refuse,
-            with an `InvalidRequestError`.
+        InvalidArgumentError: The field or the value does not exist. The server refuses numbers that are out of range, with
+            an `InvalidRequestError`.
     """
     if rules is None:
         return None
@@ -177,7 +178,7 @@ def rules_message(rules: RulesLike) -> pb.Rules | None:
 
 
 def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
-    """Sets fields of a message by name; None leaves one as it is."""
+    """Sets fields of a message by name. None leaves a field unchanged."""
     known = message.DESCRIPTOR.fields_by_name
     for name, value in fields.items():
         if name not in known:
@@ -189,7 +190,7 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
             if not isinstance(value, Mapping):
                 raise arguments.wrong(field, value, "fields by name")
             _fill(current, value, field)
-            # Present, even if it is empty.
+            # Marks the field as present, even if it is empty.
             current.SetInParent()
         elif hasattr(current, "extend"):
             listed = arguments.items(field, value, "a list")
@@ -199,7 +200,7 @@ def _fill(message: Message, fields: Mapping[str, Any], path: str) -> None:
 
 
 def _scalar(kind: Any, value: Any, field: str) -> Any:
-    """A value, checked for a field of this type."""
+    """Checks a value for a field of this type."""
     if kind.enum_type is not None:
         is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
         return value if is_number else _enum_value(kind.enum_type, value, field)
@@ -214,10 +215,10 @@ def _scalar(kind: Any, value: Any, field: str) -> Any:
 
 
 def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
-    """The name of a feature set, or the names of features; None for no features.
+    """The name of a feature set, or names of features; None for no features.
 
     Raises:
-        InvalidArgumentError: It is neither of these, nor None.
+        InvalidArgumentError: The value is none of these.
     """
     if features is None:
         return None
@@ -229,9 +230,9 @@ def selected_features(features: FeaturesLike) -> str | tuple[str, ...] | None:
 
 
 def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
-    """A selection of features from the name of a set, or from the names of features.
+    """A selection of features from the name of a set or the names of features.
 
-    `Client.catalog()` lists both, as `feature_sets` and `features`; the server refuses others.
+    `Client.catalog()` lists them as `feature_sets` and `features`; the server refuses others.
     """
     selected = selected_features(features)
     if selected is None:
@@ -242,24 +243,24 @@ def features_message(features: FeaturesLike) -> pb.FeatureSelection | None:
 
 
 def features_from(message: pb.FeatureSelection) -> str | tuple[str, ...]:
-    """What a selection of features names."""
+    """The name of a set, or the names of features, in a selection of features."""
     return tuple(message.names.names) if message.HasField("names") else message.feature_set
 
 
 def positions_message(positions: PositionsLike, rules: RulesLike = None, width: int = 0) -> pb.Positions:
-    """Positions from snapshots, drawings or packed playfields, one or several.
+    """Positions from one or several snapshots, drawings or packed playfields.
 
     Args:
         positions: The positions.
-        rules: Their rules; None: not sent.
-        width: The width of the playfield if the caller knows it; 0: that of `rules`.
+        rules: Rules of the positions. None: not sent.
+        width: Width of the playfield, if the caller knows it; 0: that of `rules`.
 
     Raises:
-        InvalidArgumentError: They are none of these, or a mixture.
+        InvalidArgumentError: The positions are none of these, or a mixture.
     """
     message = pb.Positions(rules=rules_message(rules))
     if isinstance(positions, Packed):
-        # The server wants 32 bits for a row of more than 16 columns, and 16 for all others.
+        # The server expects 32 bits for rows of more than 16 columns, and 16 bits for others.
         is_wide = (width or message.rules.width) > 16
         message.packed.boards.CopyFrom(from_numpy(positions.boards, np.uint32 if is_wide else np.uint16, "boards"))
         message.packed.pieces.CopyFrom(from_numpy(positions.pieces, np.uint8, "pieces"))
@@ -291,6 +292,6 @@ def positions_message(positions: PositionsLike, rules: RulesLike = None, width: 
 
 
 def num_positions(positions: pb.Positions) -> int:
-    """How many positions there are."""
+    """Number of positions."""
     packed = positions.packed.pieces.shape
     return packed[0] if packed else len(positions.snapshots.states) + len(positions.drawings.drawings)

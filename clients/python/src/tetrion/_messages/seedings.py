@@ -1,4 +1,4 @@
-"""Where pieces come from: seeds or explicit pieces, from what callers write to the message `Seeding`."""
+"""The source of pieces: from callers' seeds or explicit pieces to the message `Seeding`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tetrion.errors import InvalidArgumentError
 
 @dataclass(frozen=True)
 class DrawnSeeds:
-    """Seeds drawn from one number, common to all policies of an evaluation. They are not the numbers from `seed` on.
+    """Seeds drawn from one number, common to all policies of an evaluation. They are not consecutive numbers.
 
     Attributes:
-        seed: Any number from 0 to 2**64 - 1.
-        count: How many, 1 to 1,048,576; in a session one for each environment.
+        seed: A number from 0 to 2**64 - 1.
+        count: Number of seeds, 1 to 1,048,576; in a session one per environment.
     """
 
     seed: int
@@ -35,16 +35,16 @@ SeedsLike: TypeAlias = "Sequence[int] | DrawnSeeds | None"
 def session_seeding(
     seeds: SeedsLike, piece_sequences: Sequence[str], seed: int | None = None, field: str = "seeds"
 ) -> pb.Seeding | None:
-    """Where the pieces of a session come from; None: the caller does not say.
+    """The source of a session's pieces; None if the caller does not specify it.
 
     Args:
-        seeds: One for each environment; none given: the caller does not say.
-        piece_sequences: Explicit pieces, a string for each environment or one for all.
+        seeds: One seed per environment; empty if the caller does not specify them.
+        piece_sequences: Explicit pieces, one string per environment or one for all.
         seed: One number for all environments.
-        field: What errors call `seeds`.
+        field: Name of `seeds` in errors.
 
     Raises:
-        InvalidArgumentError: A value has the wrong type or is out of range, or more than one is given.
+        InvalidArgumentError: A value has the wrong type or is out of range, or several of the arguments are given.
     """
     pieces = arguments.pieces("piece_sequences", piece_sequences)
     given: dict[str, pb.Seeding] = {}
@@ -63,10 +63,10 @@ def session_seeding(
 
 
 def evaluation_seeding(seeds: Seeds, piece_sequences: Sequence[str]) -> pb.Seeding:
-    """Where the pieces of an evaluation come from.
+    """The source of an evaluation's pieces.
 
     Raises:
-        InvalidArgumentError: A value has the wrong type or is out of range, or not just one is given.
+        InvalidArgumentError: A value has the wrong type or is out of range, or not exactly one of the arguments is given.
     """
     pieces = arguments.pieces("piece_sequences", piece_sequences)
     if (seeds is None) == (not pieces):
@@ -88,7 +88,7 @@ def _drawn(field: str, seeds: DrawnSeeds) -> pb.DrawnSeeds:
 
 
 def _unsigned(seeds: npt.ArrayLike) -> npt.ArrayLike:
-    """Seeds whose negative numbers, as in `infos["seed"]`, became those of the same bits."""
+    """Converts negative seeds, as in `infos["seed"]`, to unsigned ones with the same bits."""
     try:
         given = np.asarray(seeds)
     except ValueError:

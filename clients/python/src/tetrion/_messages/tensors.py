@@ -37,7 +37,7 @@ def to_numpy(tensor: pb.Tensor, name: str = "tensor") -> npt.NDArray[np.generic]
     """The tensor as a read-only view of the message's bytes, without a copy.
 
     Raises:
-        InvalidAnswerError: It has an unknown type, or its bytes are not of its shape. The error calls it `name`.
+        InvalidAnswerError: The type is unknown, or the bytes do not match the shape. The error calls the tensor `name`.
     """
     try:
         return np.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tuple(tensor.shape))
@@ -47,10 +47,10 @@ def to_numpy(tensor: pb.Tensor, name: str = "tensor") -> npt.NDArray[np.generic]
 
 
 def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The tensor of an answer, of the type and the shape that its request asks for.
+    """The tensor of an answer, with the type and shape that the request asks for.
 
     Raises:
-        InvalidAnswerError: It has another type or another shape.
+        InvalidAnswerError: The tensor has another type or another shape.
     """
     array = to_numpy(tensor, name)
     if array.dtype != dtype or array.shape != shape:
@@ -59,10 +59,10 @@ def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int,
 
 
 def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "array") -> pb.Tensor:
-    """The array as a tensor, of type `dtype` if one is given; errors call it `name`.
+    """The array as a tensor, of type `dtype` if given. Errors call it `name`.
 
     Raises:
-        InvalidArgumentError: The array has another type, and a value would change by the conversion.
+        InvalidArgumentError: The array has another type, and the conversion would change a value.
     """
     try:
         given = np.asarray(array)
@@ -75,10 +75,10 @@ def from_numpy(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: s
     else:
         data = given
         try:
-            # NaN fits no integer, which the comparison below finds; numpy need not warn.
+            # The comparison below finds NaN, which fits no integer, so numpy need not warn.
             with np.errstate(invalid="ignore") if given.dtype.kind == "f" else contextlib.nullcontext():
                 data = given.astype(little)
-            # Booleans are not numbers: a mask in place of actions or of environments is a mistake.
+            # Booleans are not numbers: a mask instead of actions or environments is a mistake.
             fits = given.dtype != np.bool_ and np.array_equal(data, given)
         except (TypeError, ValueError, OverflowError):  # Strings, or integers of more than 64 bits.
             fits = False
@@ -107,9 +107,9 @@ class Specs:
 
     Attributes:
         places: For each name, the index of its tensor in an answer, in order.
-        dtypes: The type of each.
-        shapes: The shape of a row of each.
-        row_bytes: The bytes of a row of all of them.
+        dtypes: Type of each tensor.
+        shapes: Shape of a row of each tensor.
+        row_bytes: Bytes of a row of all tensors.
     """
 
     __slots__ = ("dtypes", "places", "row_bytes", "shapes")
@@ -118,7 +118,7 @@ class Specs:
         """Reads the specs.
 
         Raises:
-            InvalidAnswerError: A type is unknown, bounds are not among its numbers, or a name comes twice.
+            InvalidAnswerError: A type is unknown, a bound does not fit its type, or a name occurs twice.
         """
         self.places = {spec.name: place for place, spec in enumerate(specs)}
         self.dtypes: list[np.dtype[Any]] = []
@@ -138,13 +138,13 @@ class Arrays(Mapping[str, npt.NDArray[np.generic]]):
     """The tensors of an answer by the names of their specs, as read-only arrays.
 
     Attributes:
-        reader: What the reader of these arrays has prepared for them, if anything; see `readers`.
+        reader: Data that the reader of these arrays has prepared, if any; see `readers`.
     """
 
     __slots__ = ("_arrays", "reader")
 
     def __init__(self, arrays: dict[str, npt.NDArray[np.generic]]) -> None:
-        """Holds the arrays."""
+        """Stores the arrays."""
         self._arrays = arrays
         self.reader: Any = None
 
@@ -153,15 +153,15 @@ class Arrays(Mapping[str, npt.NDArray[np.generic]]):
         return self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names in order."""
+        """Iterates over the names in order."""
         return iter(self._arrays)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of arrays."""
         return len(self._arrays)
 
     def __repr__(self) -> str:
-        """All of them, as a dict."""
+        """All arrays, as a dict."""
         return repr(dict(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -170,7 +170,7 @@ class Arrays(Mapping[str, npt.NDArray[np.generic]]):
 
 
 class LazyArrays(Arrays):
-    """Arrays each of which is made when it is first read.
+    """Arrays that are created when they are first read.
 
     The answer to a step has a dozen tensors, and most callers read three of them.
     """
@@ -178,19 +178,19 @@ class LazyArrays(Arrays):
     __slots__ = ("_specs",)
 
     def __init__(self, specs: Specs) -> None:
-        """Names the tensors of an answer."""
+        """Stores the names of an answer's tensors."""
         super().__init__({})
         self._specs = specs
 
     def _array(self, place: int, name: str) -> npt.NDArray[np.generic]:
-        """Makes the array of this place and name."""
+        """Creates the array with this index and name."""
         raise NotImplementedError
 
     def __getitem__(self, name: str) -> npt.NDArray[np.generic]:
         """The tensor of this name as a read-only array.
 
         Raises:
-            InvalidAnswerError: The server sent one of another type or another shape.
+            InvalidAnswerError: The server sent a tensor of another type or another shape.
         """
         array = self._arrays.get(name)
         if array is None:
@@ -201,11 +201,11 @@ class LazyArrays(Arrays):
         return array
 
     def __iter__(self) -> Iterator[str]:
-        """The names in order."""
+        """Iterates over the names in order."""
         return iter(self._specs.places)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of arrays."""
         return len(self._specs.places)
 
 
@@ -215,15 +215,15 @@ class Tensors(LazyArrays):
     __slots__ = ("_rows", "_tensors")
 
     def __init__(self, specs: Specs, tensors: Sequence[pb.Tensor], rows: int) -> None:
-        """Names the tensors of an answer.
+        """Stores the names of an answer's tensors.
 
         Args:
             specs: The specs of the session.
-            tensors: One for each spec.
-            rows: How many rows each of them has.
+            tensors: One per spec.
+            rows: Number of rows of each tensor.
 
         Raises:
-            InvalidAnswerError: There is not one tensor for each spec.
+            InvalidAnswerError: The numbers of tensors and specs differ.
         """
         if len(specs.places) != len(tensors):
             raise invalid_answer(f"{len(tensors)} tensors for the {len(specs.places)} fields of the session")

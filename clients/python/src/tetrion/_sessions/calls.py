@@ -1,4 +1,4 @@
-"""The calls of a session: the methods that `Session` and `StepStream` share, from their arguments to their requests."""
+"""The calls of a session: methods that `Session` and `StepStream` share, from their arguments to their requests."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ EnvIds = Sequence[int] | npt.NDArray[np.integer] | None
 
 
 class Calls(ABC):
-    """The calls of a session. The arrays that they return are read-only views of the answer, without copies.
+    """The calls of a session. They return arrays that are read-only views of the answer, without copies.
 
-    Where the session is in this process, steps and resets of all environments go without messages.
+    If the session is in this process, steps and resets of all environments use no messages.
     """
 
     def __init__(self, link: Link) -> None:
-        """Prepares for the answers of the session that `link` leads to."""
+        """Prepares for the answers of the link's session."""
         self._link = link
         self._answers = AnswerDecoder(link.message)
 
@@ -47,22 +47,22 @@ class Calls(ABC):
 
     @abstractmethod
     def _call(self, kind: str, request: Any) -> Any:
-        """Sends a request, which `StepStreamRequest` calls `kind`, and waits for its answer."""
+        """Sends a request, which is called `kind` in `StepStreamRequest`, and waits for its answer."""
 
     def _direct(self) -> Direct | None:
-        """Direct access to the session, unless listeners want to hear messages."""
+        """Direct access to the session, unless listeners need the messages."""
         link = self._link
         return None if link.listeners else link.direct
 
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
-        """Begins new episodes.
+        """Starts new episodes.
 
         Args:
-            env_ids: Which environments; all if left out, none if empty.
-            seeds: One for each of them, 64 bits with or without a sign, or `DrawnSeeds`; each begins episode 0 of its seed.
-                Left out: each begins its next episode.
-            piece_sequences: Instead of seeds, the pieces to deal: a string of the letters IOTZSJL for each environment, or
-                one for all.
+            env_ids: Environments to reset. Default: all; an empty list means none.
+            seeds: One 64-bit seed per environment, with or without a sign, or `DrawnSeeds`; each starts episode 0 of its
+                seed. Default: each environment starts its next episode.
+            piece_sequences: Instead of seeds, explicit pieces: a string of the letters IOTZSJL per environment, or one for
+                all.
         """
         if (direct := self._direct()) is not None and env_ids is None and not len(piece_sequences):
             observed = direct.reset(seeds)
@@ -72,11 +72,11 @@ class Calls(ABC):
         return self._answers.observed(request, self._call("reset", request))
 
     def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:
-        """Takes one action in each environment.
+        """Takes one action per environment.
 
         Args:
             actions: Integers [B].
-            env_ids: Which environments, in the order of the actions; all if left out, none if empty.
+            env_ids: Environments to step, in the order of the actions. Default: all; an empty list means none.
         """
         if env_ids is None and (direct := self._direct()) is not None:
             stepped = direct.step(actions)
@@ -87,7 +87,7 @@ class Calls(ABC):
         return self._answers.stepped(request, self._call("step", request))
 
     def _step_one(self, action: int) -> Stepped:
-        """Takes one action of 32 bits in the only environment."""
+        """Takes one 32-bit action in the only environment."""
         if (direct := self._direct()) is not None:
             stepped = direct.step_one(action)
             if stepped is not None:
@@ -95,7 +95,7 @@ class Calls(ABC):
         return self.step(np.array([action]))
 
     def _save_unsaved(self) -> None:
-        """Takes the snapshots that listeners want before the next action."""
+        """Takes the snapshots that listeners need before the next action."""
         for listener in self._link.listeners:
             if listener.unsaved:
                 due = sorted(listener.unsaved)
@@ -106,7 +106,7 @@ class Calls(ABC):
         return pb.StepRequest(actions=tensor, envs=ids(env_ids))
 
     def save_state(self, env_ids: EnvIds = None) -> list[bytes]:
-        """Takes a snapshot of each environment: everything that decides its future, as bytes to keep anywhere."""
+        """Takes a snapshot of each environment: everything that decides its future, as bytes that can be stored anywhere."""
         request = pb.SaveStateRequest(envs=ids(env_ids))
         states: list[bytes] = self._answers.listed("snapshots", request, self._call("save_state", request).states)
         for listener in self._link.listeners:
@@ -117,9 +117,9 @@ class Calls(ABC):
         """Puts environments into given positions.
 
         Args:
-            positions: One for each environment, or one for all: snapshots, drawings or packed playfields.
-            env_ids: Which environments; all if left out, none if empty.
-            reseed: Deals other pieces from here on, drawn from this seed. Left out: those of the snapshot.
+            positions: One per environment, or one for all: snapshots, drawings or packed playfields.
+            env_ids: Environments to change. Default: all; an empty list means none.
+            reseed: Deals other pieces from now on, drawn from this seed. Default: those of the snapshot.
         """
         if reseed is not None:
             reseed = arguments.integer("reseed", reseed, 0, arguments.U64)
@@ -132,8 +132,8 @@ class Calls(ABC):
 
         Args:
             env_id: The environment to copy.
-            env_ids: Which environments become copies; all if left out, none if empty.
-            reseed: Deals other pieces from here on, different ones to each copy. Left out: the same pieces to all.
+            env_ids: Environments that become copies. Default: all; an empty list means none.
+            reseed: Deals other pieces from now on, different ones to each copy. Default: the same pieces to all.
         """
         return self.restore_state(self.save_state([env_id]), env_ids, reseed=reseed)
 
@@ -142,8 +142,8 @@ class Calls(ABC):
         """Lists every placement of the current pieces and its outcome.
 
         Args:
-            env_ids: Which environments; all if left out, none if empty.
-            **options: `features`, `afterstates`, `cells`, `keys` and more, see `PlacementsOptions`.
+            env_ids: Environments to list. Default: all; an empty list means none.
+            **options: `features`, `afterstates`, `cells`, `keys` and more; see `PlacementsOptions`.
         """
         request = self._placements_request(env_ids, options)
         return self._placements(request, self._call("enumerate_placements", request))
@@ -159,7 +159,7 @@ class Calls(ABC):
 
 
 def ids(env_ids: EnvIds) -> pb.EnvIds | None:
-    """Environments as requests name them; None for all."""
+    """Environments in the form of requests; None for all."""
     if env_ids is None:
         return None
     if isinstance(env_ids, np.ndarray) and env_ids.dtype == np.bool_:

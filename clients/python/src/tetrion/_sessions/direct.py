@@ -1,10 +1,10 @@
 """Steps and resets of a session in this process, without messages.
 
-What is unusual is not done here: actions that are no plain array of integers, seeds that are not one for each environment,
-and whatever is refused. The call then goes the long way, which does it or says what is wrong.
+This file handles no unusual case: actions that are not a plain array of integers, seeds that are not one per environment,
+and refused calls. The call is then made with messages, which performs it or explains the mistake.
 
 The answer to a step is a block of bytes with every tensor at its place; see `_native.Session`. Arrays are views of it.
-Either each answer gets a block of its own, or two blocks take turns, and their arrays are made once.
+Either each answer gets a new block, or two blocks alternate, and their arrays are created once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tetrion._pb import messages as pb
 
 
 class _Block:
-    """A block, and the arrays in it."""
+    """A block and its arrays."""
 
     __slots__ = ("bytes", "observed", "stepped")
 
@@ -34,7 +34,7 @@ class _Block:
 
 
 class _Views(LazyArrays):
-    """Arrays of a block by name. Each is made when it is first read."""
+    """Arrays of a block by name, created when they are first read."""
 
     __slots__ = ("_fields", "_record")
 
@@ -48,7 +48,7 @@ class _Views(LazyArrays):
 
 
 class Direct:
-    """Steps and resets of all environments of one session.
+    """Steps and resets of all environments of a session.
 
     Attributes:
         native: The session, a `_native.Session`, which counts the calls.
@@ -59,8 +59,8 @@ class Direct:
 
         Args:
             native: The session, a `_native.Session`.
-            message: What describes it.
-            copy: Whether each answer has arrays of its own. If not, the step after the next one overwrites them.
+            message: Description of the session.
+            copy: Whether each answer has new arrays. If False, the step after the next one overwrites them.
         """
         self.native = native
         self._answers = answers = AnswerDecoder(message)
@@ -71,7 +71,7 @@ class Direct:
         self._has_mask = len(places) > len(kinds)
         if self._has_mask:
             kinds.append((np.bool_, (answers.num_actions,)))
-        # numpy finds the arrays of a block faster as the fields of a record than by their places.
+        # numpy finds the arrays of a block faster as fields of a record than by their offsets.
         names = [str(place) for place in range(len(kinds))]
         self._record = np.dtype(
             {"names": names, "formats": [(dtype, (rows, *shape)) for dtype, shape in kinds], "offsets": places}
@@ -81,7 +81,7 @@ class Direct:
         self._blocks = None if copy else (self._new_block(), self._new_block())
 
     def _new_block(self) -> _Block:
-        """A new block."""
+        """Creates a block."""
         answers, block = self._answers, self.native.block()
         record: npt.NDArray[np.void] = np.ndarray((), self._record, block)
         observations: Arrays = _Views(answers.observations, record, self._observations)
@@ -95,17 +95,17 @@ class Direct:
         return self._new_block() if self._blocks is None else self._blocks[0]
 
     def _filled(self) -> None:
-        """The other block is for the answer after this one."""
+        """Makes the answer after this one use the other block."""
         if self._blocks is not None:
             self._blocks = self._blocks[::-1]
 
     def step(self, actions: Any) -> Stepped | None:
-        """Takes one action in each environment; None if it was not done."""
+        """Takes one action per environment; None if the step was not performed."""
         block = self._next()
         return self._stepped(block, self.native.step(block.bytes, actions))
 
     def step_one(self, action: int) -> Stepped | None:
-        """Takes one action of 32 bits in the only environment; None if it was not done."""
+        """Takes one 32-bit action in the only environment; None if the step was not performed."""
         block = self._next()
         return self._stepped(block, self.native.step_one(block.bytes, action))
 
@@ -119,7 +119,7 @@ class Direct:
         return block.stepped._replace(final=last)
 
     def reset(self, seeds: SeedsLike) -> Observed | None:
-        """Begins an episode in each environment; None if it was not done."""
+        """Starts an episode in each environment; None if the reset was not performed."""
         listed = None
         if seeds is not None:
             if isinstance(seeds, DrawnSeeds):

@@ -1,8 +1,8 @@
-"""The journal of a session: what it takes to make the session again after its server was lost.
+"""The journal of a session: everything needed to recreate the session after its server was lost.
 
-A session lives in the memory of one server. Should that server be killed and started again, the client makes the session
-again: it restores the last snapshots and repeats the calls since, which by the promise of the protocol gives the same bytes.
-Snapshots are taken every few hundred calls, so that neither the journal nor its repetition grows long.
+A session lives in the memory of one server. If that server is killed and started again, the client recreates the session: it
+restores the last snapshots and repeats the later calls. By the promise of the protocol, this gives the same bytes. Snapshots
+are taken every few hundred calls, so that both the journal and its repetition stay short.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class Entry(NamedTuple):
     """A call that changed the session.
 
     Attributes:
-        number: The sequence number of the session after it.
-        kind: Its name in `StepStreamRequest`.
-        request: What was sent.
+        number: Sequence number of the session after the call.
+        kind: Name of the call in `StepStreamRequest`.
+        request: The request.
     """
 
     number: int
@@ -29,42 +29,42 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """How a session was made, its last snapshots, and every call that changed it since.
+    """The creation of a session, its last snapshots, and every later call that changed it.
 
     Attributes:
-        every: After how many calls that change the session snapshots are due.
+        every: Number of mutating calls between two snapshots.
         states: A snapshot of each environment; empty before the first.
-        number: The sequence number that the snapshots belong to; 0 for a session as it was made.
-        entries: The calls since, in order.
+        number: Sequence number of the snapshots; 0 for a session in its initial state.
+        entries: The later calls, in order.
     """
 
     def __init__(self, creation: pb.CreateSessionRequest, session: pb.Session, every: int) -> None:
-        """The journal of a session that was just made.
+        """Starts the journal of a new session.
 
         Args:
-            creation: The request that made it.
+            creation: The request that created the session.
             session: The answer.
-            every: After how many calls that change the session snapshots are due.
+            every: Number of mutating calls between two snapshots.
         """
         self._creation = creation
         if not creation.config.HasField("seeding"):
-            # The server drew a seed; the session must be made again with the same one.
+            # The server drew a seed; a recreated session must have the same one.
             creation.config.seeding.CopyFrom(session.config.seeding)
         self.every = every
         self._waiting = False
-        # Environments whose first episode has not begun have no snapshot.
+        # Environments that have not started their first episode have no snapshot.
         self._not_begun = set(range(session.config.num_envs))
         self.states: Sequence[bytes] = ()
         self.number = 0
         self.entries: list[Entry] = []
 
     def creation(self) -> pb.CreateSessionRequest:
-        """A request that makes the session once more."""
+        """A request that creates the session again."""
         self._creation.request_id = str(uuid.uuid4())
         return self._creation
 
     def add(self, entry: Entry) -> None:
-        """Records a call that was answered."""
+        """Records an answered call."""
         if entry.number <= self.number:
             return  # Snapshots taken after it include it.
         self.entries.append(entry)
@@ -73,19 +73,19 @@ class Journal:
             self._not_begun.difference_update(begun)
 
     def due(self) -> bool:
-        """Whether snapshots are due; true once, until they are kept."""
+        """Whether snapshots are due; true only once, until they are stored."""
         if self._waiting or self._not_begun or len(self.entries) < self.every:
             return False
         self._waiting = True
         return True
 
     def keep(self, states: Sequence[bytes], number: int) -> None:
-        """Keeps new snapshots and forgets the calls before them."""
+        """Stores new snapshots and forgets earlier calls."""
         self._waiting = False
         self.states, self.number = states, number
         self.entries = [entry for entry in self.entries if entry.number > number]
 
     def give_up(self) -> None:
-        """Gives up on snapshots that were due; they are due again after as many calls more."""
+        """Gives up on due snapshots; they are due again after the same number of calls."""
         self._waiting = False
         self.every += len(self.entries)

@@ -1,9 +1,9 @@
-"""The link to one session: its name, the number of its last call, and the way to make it again.
+"""The link to one session: its name, the number of its last call, and the way to recreate it.
 
-A `Session` and its `StepStream`s share one link. Calls that change the session are numbered, and the server keeps its last
-numbered answer. So a call whose answer was lost on the way is simply sent again: the server answers it a second time, but
-does not do it a second time. A session that was lost with its server is made again from its journal, under another name and
-with other numbers on the server; the link translates, so its callers notice only a pause.
+A `Session` and its `StepStream`s share one link. Mutating calls are numbered, and the server keeps its last numbered answer.
+So a call whose answer was lost is simply sent again: the server repeats the answer without performing the call twice. A
+session that was lost with its server is recreated from its journal, with another name and other numbers on the server. The
+link translates them, so its callers notice only a pause.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tetrion.errors import ServerUnavailableError, SessionNotFoundError, Tetrion
 if TYPE_CHECKING:
     from tetrion._sessions.direct import Direct
 
-# The calls of a session: how `StepStreamRequest` names them, and how the service does.
+# The calls of a session: their names in `StepStreamRequest`, and in the service.
 METHODS = {
     "reset": "Reset",
     "step": "Step",
@@ -28,48 +28,48 @@ METHODS = {
     "restore_state": "RestoreState",
     "enumerate_placements": "EnumeratePlacements",
 }
-# Those that change the session, and so are numbered.
+# Mutating calls, which are numbered.
 NUMBERED = frozenset({"reset", "step", "restore_state"})
 
 
 class Listener(Protocol):
-    """A listener to the calls that change a session.
+    """A listener to the mutating calls of a session.
 
     Attributes:
-        unsaved: Environments whose snapshots it wants before their next action.
+        unsaved: Environments whose snapshots the listener needs before their next action.
     """
 
     unsaved: set[int]
 
     def heard(self, kind: str, request: Any, response: Any) -> None:
-        """Listens to a call that changed the session, and its answer."""
+        """Receives a mutating call and its answer."""
 
     def keep(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
-        """Takes the snapshots that it wanted."""
+        """Receives the snapshots that it needs."""
 
     def saved(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
-        """Hears of snapshots that were taken."""
+        """Receives snapshots that were taken."""
 
 
 class Link:
-    """The link to one session. For one thread.
+    """The link to one session, for one thread.
 
     Attributes:
         connection: The connection to the server.
-        message: The session as the server describes it.
-        listeners: Each hears of every numbered call once it is answered, in order.
-        snapshot_every: After how many calls snapshots are to be taken, where the session can be lost; 0: never.
-        direct: Direct access to the session, without messages, if it is in this process.
+        message: The server's description of the session.
+        listeners: Listeners, which receive every numbered call once it is answered, in order.
+        snapshot_every: Number of calls between snapshots if the session can be lost; 0: none.
+        direct: Direct access to the session without messages, if it is in this process.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None, *, copy: bool = True) -> None:
-        """Links to a session that exists.
+        """Links to an existing session.
 
         Args:
-            connection: The connection to its server.
-            message: The session as the server describes it.
-            journal: What it can be made again from. A session in this process is not lost, and needs none.
-            copy: Whether each answer has arrays of its own; see `Client.create_session`.
+            connection: The connection to the session's server.
+            message: The server's description of the session.
+            journal: The journal for recreating the session. A session in this process cannot be lost, and needs none.
+            copy: Whether each answer has new arrays; see `Client.create_session`.
         """
         self.connection = connection
         self.message = message
@@ -77,7 +77,7 @@ class Link:
         self.listeners: list[Listener] = []
         self._journal = journal
         self.snapshot_every = journal.every if journal is not None else 0
-        # The server's numbers are smaller than ours by this, once it has seen the session made again.
+        # Difference between our numbers and the server's smaller ones, after the session was recreated.
         self._offset = 0
         self.direct: Direct | None = None
         if (native := connection.session(message.name, self)) is not None:
@@ -89,12 +89,12 @@ class Link:
 
     @property
     def name(self) -> str:
-        """The session's name on the server now."""
+        """The session's current name on the server."""
         return self.message.name
 
     @property
     def sequence_number(self) -> int:
-        """The number of the last numbered call. Those sent ahead count."""
+        """The number of the last numbered call, including calls sent ahead."""
         return self._number if self.direct is None else self.direct.native.number
 
     @sequence_number.setter
@@ -105,21 +105,21 @@ class Link:
             self.direct.native.number = number
 
     def release(self) -> None:
-        """Gives the direct access up."""
+        """Gives up the direct access."""
         self._number, self.direct = self.sequence_number, None
 
     @property
     def metadata(self) -> Sequence[tuple[str, str]]:
-        """What all calls of the session send."""
+        """Metadata of all calls of the session."""
         return (("x-session", self.name),)
 
     @property
     def has_journal(self) -> bool:
-        """Whether the session can be made again."""
+        """Whether the session can be recreated."""
         return self._journal is not None
 
     def call(self, kind: str, request: Any) -> Any:
-        """Makes a call of its own, and takes snapshots when they are due."""
+        """Makes a single call, and takes snapshots when they are due."""
         if kind not in NUMBERED:
             return self.ask(METHODS[kind], request)
         response = self.ask(METHODS[kind], request, self.sequence_number + 1)
@@ -129,7 +129,7 @@ class Link:
         return response
 
     def ask(self, method: str, request: Any, number: int = 0) -> Any:
-        """Repeats a call until the server answers; `number` if it is numbered."""
+        """Repeats a call until the server answers; `number` is given for a numbered call."""
         patience = Patience(self.connection)
         while True:
             self.address(request, number)
@@ -147,7 +147,7 @@ class Link:
                 return response
 
     def address(self, request: Any, number: int = 0) -> None:
-        """Writes the session's name and the call's number, as the server knows them now, into a request."""
+        """Writes the session's current name and the call's current number on the server into a request."""
         if number:
             request.sequence_number = number - self._offset
         if isinstance(request, pb.EnumeratePlacementsRequest):
@@ -158,10 +158,10 @@ class Link:
             request.session = self.name
 
     def renumber(self, response: Any, number: int = 0) -> None:
-        """Turns the server's sequence number in an answer into ours.
+        """Translates the server's sequence number in an answer to ours.
 
         Raises:
-            InvalidAnswerError: It is the answer to another call than the one of this number.
+            InvalidAnswerError: The answer belongs to another call than the one with this number.
         """
         if number:
             if response.sequence_number != number - self._offset:
@@ -171,7 +171,7 @@ class Link:
             response.sequence_number += self._offset
 
     def record(self, entry: Entry, response: Any) -> bool:
-        """Records a numbered call that was answered. Returns whether snapshots are due, once until they are kept."""
+        """Records an answered numbered call. Returns whether snapshots are due: true only once, until they are stored."""
         for listener in self.listeners:
             listener.heard(entry.kind, entry.request, response)
         if self._journal is None:
@@ -180,7 +180,7 @@ class Link:
         return self._journal.due()
 
     def keep_snapshots(self, answer: pb.SaveStateResponse | TetrionError) -> None:
-        """Keeps the snapshots that were due; after an error they are due again later."""
+        """Stores the due snapshots; after an error they are due again later."""
         if self._journal is None:
             return
         if isinstance(answer, TetrionError):
@@ -189,10 +189,10 @@ class Link:
             self._journal.keep(answer.states, answer.sequence_number)
 
     def make_again(self, patience: Patience) -> None:
-        """Makes the session once more, at the state after the last call that was answered. It must have a journal.
+        """Recreates the session in the state after the last answered call. It must have a journal.
 
         Raises:
-            VersionMismatchError: The server that is there now plays by another version of the rules.
+            VersionMismatchError: The current server has another version of the rules.
         """
         journal = self._journal
         assert journal is not None
@@ -223,10 +223,10 @@ class Link:
                 return
 
     def _check_same(self, message: pb.Session) -> None:
-        """Compares a session with the one that it should be.
+        """Compares a recreated session with the original.
 
         Raises:
-            InvalidAnswerError: It has other environments, or shows something else of them.
+            InvalidAnswerError: The environments or their fields differ.
         """
         ours = self.message
         if (message.config.num_envs, message.observation_specs, message.info_specs, message.action_spec) != (
@@ -238,22 +238,22 @@ class Link:
             raise invalid_answer(f"the session {message.name} has other environments than {ours.name} had")
 
     def refresh(self) -> None:
-        """Reads the session from the server, which renews its lease, and adopts its sequence number."""
+        """Reads the session from the server, which renews its lease, and adopts the server's sequence number."""
         message = self.ask("GetSession", pb.GetSessionRequest()).session
         self._check_same(message)
         self.message = message
         if self.sequence_number != self.message.sequence_number + self._offset:
-            # Another client has changed it: our own calls do not lead to where it is now.
+            # Another client has changed the session: our calls alone do not lead to its current state.
             self._journal, self._offset = None, 0
             self.sequence_number = self.message.sequence_number
 
     def delete(self, name: str) -> None:
-        """Deletes a session of this name on the server, if there is one."""
+        """Deletes the session with this name on the server, if it exists."""
         request = pb.DeleteSessionRequest(name=name, allow_missing=True)
         self.connection.call("DeleteSession", request, (("x-session", name),))
 
     def close(self) -> None:
-        """Deletes the session for good: it is not made again."""
+        """Deletes the session permanently: it is not recreated."""
         self.release()
         self._journal = None
         self.delete(self.name)

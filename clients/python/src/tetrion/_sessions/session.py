@@ -30,15 +30,15 @@ from tetrion.errors import ServerUnavailableError
 
 
 class Session(Calls):
-    """N environments on the server. Made by `Client.create_session`; one user at a time.
+    """N environments on the server, created by `Client.create_session`. It allows one user at a time.
 
-    If its server is killed and started again, the client makes the session again in the same state; see `link`.
+    If its server is killed and started again, the client recreates the session in the same state; see `link`.
     """
 
     def __init__(
         self, connection: Connection, message: pb.Session, *, journal: Journal | None = None, copy: bool = True
     ) -> None:
-        """Wraps a session that exists. Internal: `Client.create_session` makes sessions."""
+        """Wraps an existing session. Internal: `Client.create_session` creates sessions."""
         super().__init__(Link(connection, message, journal, copy=copy))
         self._copy = copy
         self._digits = digits.read(message.action_digits)
@@ -56,7 +56,7 @@ class Session(Calls):
         copy: bool = True,
         patient: bool = True,
     ) -> Session:
-        """Makes a session on the server; `patient` waits for a server that went away."""
+        """Creates a session on the server. With `patient`, waits for a lost server."""
         request.request_id = str(uuid.uuid4())
         request.config.min_revision = connection.min_revision
         call = connection.call_patiently if patient else connection.call
@@ -66,111 +66,111 @@ class Session(Calls):
         return cls(connection, message, journal=journal, copy=copy)
 
     def __repr__(self) -> str:
-        """Its name, its size and where it is, in a line."""
+        """Name, size and address, in a line."""
         return f"<tetrion.Session {self.name}: {self.num_envs} environments on {self._connection.place}>"
 
     @property
     def _connection(self) -> Connection:
-        """The connection to its server."""
+        """The connection to the session's server."""
         return self._link.connection
 
     @property
     def _message(self) -> pb.Session:
-        """The session as the server describes it: the configuration with every default, the specs."""
+        """The server's description of the session: the configuration with every default, and the specs."""
         return self._link.message
 
     @property
     def address(self) -> str | None:
-        """Where its server listens; None: it is in this process."""
+        """Address of the session's server; None if it is in this process."""
         return self._connection.address
 
     @property
     def name(self) -> str:
-        """Its name on the server. Every client that knows it may use the session. It changes if the server is lost."""
+        """The session's name on the server. It grants access to the session, and changes if the server is lost."""
         return self._link.name
 
     @property
     def sequence_number(self) -> int:
-        """The number of its last call that changed it. Calls that a stream sends ahead count."""
+        """The number of the last mutating call, including calls that a stream sends ahead."""
         return self._link.sequence_number
 
     @property
     def num_envs(self) -> int:
-        """How many environments it has."""
+        """Number of environments."""
         return self._message.config.num_envs
 
     @property
     def config(self) -> SessionConfig:
-        """Its configuration with every default, but without `env_seeds` and `piece_sequences`."""
+        """The configuration with every default, but without `env_seeds` and `piece_sequences`."""
         config: SessionConfig = record(self._message.config)
         return config
 
     @property
     def rules(self) -> RulesFields:
-        """Its rules, every field filled in."""
+        """The rules, with every field filled in."""
         return rules_fields(self._message.config.rules)
 
     @property
     def rules_version(self) -> str:
-        """The version of the rules that its server plays by."""
+        """The server's version of the rules."""
         return self._message.rules_version
 
     @property
     def ttl(self) -> float:
-        """Seconds that the server keeps it without a call."""
+        """Seconds without a call after which the server removes the session."""
         return self._message.ttl.ToTimedelta().total_seconds()
 
     @property
     def num_actions(self) -> int:
-        """How many actions there are, A."""
+        """Number of actions, A."""
         return int(self._message.action_spec.high) + 1
 
     @property
     def action_digits(self) -> tuple[ActionDigit, ...]:
-        """The digits of an action, the most significant first."""
+        """The digits of an action, most significant first."""
         return self._digits
 
     def decode_actions(self, actions: npt.ArrayLike) -> dict[str, npt.NDArray[np.int64]]:
-        """What actions say: the values of each digit by its name, in arrays of the shape of `actions`.
+        """The meaning of actions: the values of each digit by its name, in arrays of the shape of `actions`.
 
             session.decode_actions(23)  # {"orientation": array(2), "column": array(3)}
 
         Raises:
-            InvalidArgumentError: One is no action of the session.
+            InvalidArgumentError: A number is not an action of the session.
         """
         return digits.decode(self._digits, actions, "actions")
 
     def encode_actions(self, **values: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        """The actions with these digits, in an array of their common shape. A digit that is left out is 0.
+        """The actions with these digits, in an array of their common shape. Missing digits are 0.
 
             session.encode_actions(orientation=2, column=3)  # array(23, dtype=int32)
 
         Raises:
-            InvalidArgumentError: There is no digit of that name, or a value is not below its size.
+            InvalidArgumentError: The digit does not exist, or a value is not below its size.
         """
         return digits.encode(self._digits, values)
 
     @property
     def snapshot_every(self) -> int:
-        """After how many calls snapshots are taken, from which it continues if the server is lost; 0: none are taken.
+        """Number of calls between snapshots, from which the session continues if the server is lost; 0: none.
 
-        None are in this process, where a session is not lost.
+        A session in this process cannot be lost, and takes none.
         """
         return self._link.snapshot_every
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The columns of its features; none without a selection."""
+        """Names of the columns of the session's features; empty without features."""
         return tuple(self._message.feature_columns.names)
 
     def _call(self, kind: str, request: Any) -> Any:
         return self._link.call(kind, request)
 
     def clone(self, num_envs: int | None = None) -> Session:
-        """Makes a second session of the same configuration.
+        """Creates a second session with the same configuration.
 
         Args:
-            num_envs: How many environments it has, none of which has begun an episode. Left out: as many as this one, each
+            num_envs: Number of environments, none of which has started an episode. Default: as many as in this session, each
                 in the state of its original.
         """
         if num_envs is None:
@@ -185,15 +185,15 @@ class Session(Calls):
         return Session._create(self._connection, request, self.snapshot_every, copy=self._copy)
 
     def stream(self) -> StepStream:
-        """Opens a stream: the same calls with less work for each."""
+        """Opens a stream: the same calls with less overhead."""
         return StepStream(self._link)
 
     def _listen(self, listener: Listener) -> None:
-        """Notifies a listener of every call that changes the session from now on, whichever stream it goes through."""
+        """Notifies a listener from now on of every mutating call, on any stream."""
         self._link.listeners.append(listener)
 
     def _unlisten(self, listener: Listener) -> None:
-        """Stops notifying it."""
+        """Stops notifying a listener."""
         with contextlib.suppress(ValueError):
             self._link.listeners.remove(listener)
 
@@ -201,15 +201,15 @@ class Session(Calls):
         """Draws environments as text.
 
         Args:
-            env_ids: Which environments; all if left out, none if empty.
-            style: `ascii`, `lab`, `leiden` or `ansi`, see `RenderFormat` in the proto files.
+            env_ids: Environments to draw. Default: all; an empty list means none.
+            style: `ascii`, `lab`, `leiden` or `ansi`; see `RenderFormat` in the proto files.
         """
         request = pb.RenderRequest(envs=ids(env_ids), format=enum_value(pb.RenderFormat, style, "style"))
         frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
         return frames
 
     def refresh(self) -> Session:
-        """Reads the session from the server, which also renews its lease, and adopts its sequence number.
+        """Reads the session from the server, which renews its lease, and adopts the server's sequence number.
 
         Returns:
             The session itself.
@@ -218,9 +218,9 @@ class Session(Calls):
         return self
 
     def close(self) -> None:
-        """Ends the session on the server. If the session, its server or its client is gone already, that is fine.
+        """Ends the session on the server. Works even if the session, its server or its client is already gone.
 
-        Does nothing in a forked child, whose parent still uses it.
+        Does nothing in a forked child, because its parent still uses the session.
         """
         if not self._connection.usable:
             return
@@ -237,7 +237,7 @@ class Session(Calls):
 
 
 class HasSession(Protocol):
-    """An environment of this package, or one that has it as `unwrapped`."""
+    """An environment of this package, or a wrapper with such an `unwrapped`."""
 
     @property
     def unwrapped(self) -> Any:
@@ -248,13 +248,13 @@ Source: TypeAlias = "Session | HasSession"
 
 
 def session_of(field: str, source: Any) -> Session:
-    """The session itself, or that of an environment.
+    """A session, or the session of an environment.
 
     Raises:
-        InvalidArgumentError: The source is neither a session nor an environment of one.
+        InvalidArgumentError: The source is neither a session nor an environment with one.
     """
     unwrapped = getattr(source, "unwrapped", source)
-    # `TetrisVecEnv` of Stable-Baselines3 has a vector environment.
+    # `TetrisVecEnv` for Stable-Baselines3 contains a vector environment.
     unwrapped = getattr(unwrapped, "envs", unwrapped)
     session = getattr(unwrapped, "session", unwrapped)
     if not isinstance(session, Session):

@@ -1,4 +1,4 @@
-"""A session over one long call: less work for each message, and requests can be sent ahead."""
+"""A session over one long call: less overhead per message, and requests can be sent ahead."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Sent:
-    """A request of a stream that has no answer yet; `number` if it is numbered, `own` if no caller waits for the answer."""
+    """An unanswered request of a stream. `number` is given if it is numbered, `own` if no caller waits for the answer."""
 
     kind: str
     request: Any
@@ -40,13 +40,13 @@ class _Sent:
 
 
 class StepStream(Calls):
-    """The calls of a session over one long call. For one thread.
+    """The calls of a session over one long call, for one thread.
 
-    Besides calls that wait for their answer, requests can be sent ahead: `send_step` for one half of the environments, then
-    for the other half, while you choose actions for the first; or a step and then `send_placements` for the placements that
-    it leads to, in one round trip. `receive_step` and `receive_placements` return the answers in order. If the connection
-    breaks, the stream opens again, and requests without an answer are carried out once. So is a call that Ctrl-C
-    interrupted: the next call follows it.
+    In addition to calls that wait for their answers, requests can be sent ahead: `send_step` for one half of the
+    environments and then for the other half, while you choose actions for the first. Or a step and then `send_placements`
+    for the placements after it, in one round trip. `receive_step` and `receive_placements` return the answers in order. If
+    the connection breaks, the stream opens again, and each request without an answer is performed once. The same holds for a
+    call that Ctrl-C interrupted: the next call follows it.
     """
 
     def __init__(self, link: Link) -> None:
@@ -56,16 +56,16 @@ class StepStream(Calls):
         # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
         self._interrupted = False
         self._unanswered: deque[_Sent] = deque()
-        # The call itself, which the first message opens.
+        # The gRPC call, which the first message opens.
         self._exchange: Exchange | None = None
 
     @property
     def in_flight(self) -> int:
-        """How many requests sent ahead wait to be received."""
+        """Number of requests sent ahead whose answers have not been received."""
         return sum(not sent.own for sent in self._unanswered)
 
     def _direct(self) -> Direct | None:
-        """Not while answers are on their way, to which the next one follows."""
+        """Not available while answers are pending, because the next answer must follow them."""
         link = self._link
         return None if link.listeners or self._closed or self._unanswered or self._interrupted else link.direct
 
@@ -82,7 +82,7 @@ class StepStream(Calls):
         sent = _Sent(kind, request, self._link.sequence_number + 1 if kind in NUMBERED else 0, own)
         self._unanswered.append(sent)
         if sent.number:
-            # Count what was sent, so that the next request sent ahead gets the next number.
+            # Count sent requests, so that the next request sent ahead gets the next number.
             self._link.sequence_number = sent.number
         self._transmit(sent)
 
@@ -92,7 +92,7 @@ class StepStream(Calls):
         self._opened().send(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
     def _receive(self, kind: str) -> tuple[Any, Any]:
-        """The earliest request without an answer, which is of this kind, and its answer."""
+        """The earliest request without an answer, which must be of this kind, and its answer."""
         self._mend()
         waiting = next((sent.kind for sent in self._unanswered if not sent.own), None)
         if waiting != kind:
@@ -119,10 +119,10 @@ class StepStream(Calls):
             self._link.keep_snapshots(response)
         elif isinstance(response, TetrionError):
             if sent.number and not isinstance(response, SequenceMismatchError):
-                # The call was not carried out, so the next one gets its number; the server refuses those sent after it.
+                # The call was not performed, so the next one gets its number. The server refuses calls sent after it.
                 self._link.sequence_number = sent.number - 1
         elif sent.number and self._link.record(Entry(sent.number, sent.kind, sent.request), response):
-            # Snapshots are due. Asked for now and read before the next answer: no caller waits for them.
+            # Snapshots are due. They are requested now and read before the next answer; no caller waits for them.
             self._send("save_state", pb.SaveStateRequest(), own=True)
 
     def _answer(self) -> tuple[_Sent, Any]:
@@ -149,12 +149,12 @@ class StepStream(Calls):
             return sent, answer
 
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
-        """Opens the stream again after a loss, and sends requests without an answer once more."""
+        """Opens the stream again after a loss, and repeats requests without an answer."""
         patience.wait(error)
         self._send_again(patience, lost=isinstance(error, SessionNotFoundError))
 
     def _mend(self) -> None:
-        """After an interrupted call: opens the stream again, and reads the answers that no caller waits for any more."""
+        """After an interrupted call: opens the stream again, and reads the answers for which no caller waits any more."""
         if not self._interrupted:
             return
         numbers = [sent.number for sent in self._unanswered]
@@ -169,9 +169,9 @@ class StepStream(Calls):
             raise
 
     def _send_again(self, patience: Patience, *, lost: bool) -> None:
-        """Opens the stream again and sends requests without an answer once more; `lost` if the session is."""
-        # The server keeps only its last answer. If it may have carried out several calls whose answers we lack, or a call
-        # after a question, the session must be made again from its snapshots.
+        """Opens the stream again, and repeats requests without an answer. `lost` tells whether the session is lost."""
+        # The server keeps only its last answer. If it may have performed several calls whose answers are missing, or a call
+        # after a # question, the session must be recreated from its snapshots.
         unsure = len(self._unanswered) > 1 and any(sent.number for sent in self._unanswered)
         if self._link.has_journal and (unsure or lost):
             old = self._link.name
@@ -201,43 +201,43 @@ class StepStream(Calls):
         except TetrionError:
             raise
         except BaseException:
-            # Ctrl-C, most likely. No caller waits for the answer any more; the next call reads it first.
+            # Most likely Ctrl-C. No caller waits for the answer any more; the next call reads it first.
             self._interrupted = True
             for sent in self._unanswered:
                 sent.own = True
             raise
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
-        """Sends a step without waiting; `receive_step` returns the answer."""
+        """Sends a step without waiting; `receive_step` returns its answer."""
         if not self.in_flight:
             self._save_unsaved()
         self._send("step", self._step_request(actions, env_ids))
 
     def receive_step(self) -> Stepped:
-        """Waits for the answer to the earliest request sent ahead, a step."""
+        """Waits for the answer to the earliest request sent ahead, which must be a step."""
         return self._answers.stepped(*self._receive("step"))
 
     @keywords.checked
     def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:
-        """Asks for placements as `enumerate_placements` does, without waiting; `receive_placements` returns the answer.
+        """Requests placements like `enumerate_placements`, without waiting; `receive_placements` returns the answer.
 
-        After a step that was sent ahead, it asks for the placements that the step leads to.
+        After a step sent ahead, it requests the placements in the states after that step.
         """
         self._send("enumerate_placements", self._placements_request(env_ids, options))
 
     def receive_placements(self) -> Placements:
-        """Waits for the answer to the earliest request sent ahead, which asked for placements."""
+        """Waits for the answer to the earliest request sent ahead, which must be for placements."""
         return self._placements(*self._receive("enumerate_placements"))
 
     def close(self) -> None:
-        """Ends the stream; the session lives on. Does nothing in a forked child, whose parent still uses it."""
+        """Ends the stream, but not the session. Does nothing in a forked child, because its parent still uses the stream."""
         if self._closed or self._link.connection.forked:
             return
         self._closed = True
         if self._exchange is None:
             return
         self._exchange.end()
-        # Reading the unread answers ends the stream in an orderly way; a lost connection ends it as well.
+        # Reading the unread answers ends the stream in an orderly way; losing the connection ends it too.
         with contextlib.suppress(TetrionError):
             for _ in self._exchange:
                 pass

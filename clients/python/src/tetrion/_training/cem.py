@@ -1,10 +1,10 @@
-"""The cross-entropy method by ask and tell: the search of `tetrion train`, to the last bit.
+"""The cross-entropy method with ask and tell: the search of `tetrion train`, to the last bit.
 
 A `CemOptimizer` proposes weight vectors and takes their scores. It knows nothing of games or servers, so its caller may
 score the candidates anywhere; `tetrion.cem` does so with a `Client` or on a cluster.
 
-The path of a search is a function of its configuration, the number of weights, the seed and the scores. With equal scores
-it is the path of the server program's own search, so each can continue a run that the other began.
+The path of a search is a function of its configuration, the number of weights, the seed and the scores. With equal scores it
+equals the path of the `tetrion` program's search, so each can continue a run of the other.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Noise:
     """Noise added to the variance of every weight in generation t = 0, 1, 2 ...
 
     Attributes:
-        kind: `none`; `constant`: variance; `linear`: variance * max(1 - t / generations, 0); `hyperbolic`:
-            variance / (t + 1).
-        variance: The variance at t = 0.
+        kind: `none`; `constant`: variance; `linear`: variance * max(1 - t / generations, 0); `hyperbolic`: variance / (t +
+            1).
+        variance: Variance at t = 0.
         generations: For `linear`: the first t without noise.
     """
 
@@ -72,18 +72,18 @@ class Noise:
 
 @dataclass(frozen=True)
 class CemConfig:
-    """The parameters of a search; by default those of Thiery and Scherrer's programs.
+    """The parameters of a search. The defaults are those of Thiery and Scherrer's programs.
 
     Attributes:
-        population: Weight vectors a generation, at least 2.
-        elite_fraction: Share of them that forms the next distribution, rounded down, but at least one vector.
-        initial_mean: Mean of every weight at the start.
-        start: The mean of each weight at the start, in place of that; scaled to length 1 under `unit_norm`.
-        initial_std: Standard deviation of every weight at the start.
-        noise: Added to the variance of every weight.
-        covariance: `diagonal` draws weights one by one, `full` together.
+        population: Weight vectors per generation, at least 2.
+        elite_fraction: Share of the population that forms the elite, rounded down, but at least one vector.
+        initial_mean: Initial mean of every weight.
+        start: Initial mean of each weight, instead of `initial_mean`; scaled to length 1 under `unit_norm`.
+        initial_std: Initial standard deviation of every weight.
+        noise: Noise added to the variance of every weight.
+        covariance: `diagonal` draws weights independently, `full` together.
         unit_norm: Whether to scale every vector to length 1.
-        second_look: Share of the population that is scored twice, the second scores in place of the first; 0 for none.
+        second_look: Share of the population that is scored twice, with the second scores replacing the first; 0 for none.
     """
 
     population: int = 100
@@ -120,14 +120,14 @@ class CemConfig:
 
     @classmethod
     def preset(cls, name: str, num_generations: int) -> CemConfig:
-        """Settings by name; only `lab` depends on the number of generations.
+        """The settings of a preset. Only `lab` depends on the number of generations.
 
         Args:
             name: `szita-lorincz` (2006), `thiery-scherrer` (2009), `lab` (the course notebook) or `tetrion`.
-            num_generations: How long the search will be.
+            num_generations: Number of generations of the search.
 
         Raises:
-            InvalidArgumentError: There is no such preset.
+            InvalidArgumentError: The preset does not exist.
         """
         linear = Noise("linear", 4.0, 0.6 * max(arguments.integer("num_generations", num_generations), 1))
         configs = (
@@ -140,12 +140,12 @@ class CemConfig:
 
     @property
     def num_elites(self) -> int:
-        """Vectors that form the next distribution."""
+        """Number of vectors in the elite."""
         return max(int(self.population * self.elite_fraction), 1)
 
     @property
     def num_second_looks(self) -> int:
-        """Vectors that are scored twice."""
+        """Number of vectors that are scored twice."""
         return max(int(self.population * self.second_look), 1) if self.second_look else 0
 
 
@@ -153,7 +153,7 @@ class CemOptimizer(Optimizer):
     """A cross-entropy search in progress."""
 
     def __init__(self, config: CemConfig, num_weights: int, seed: int) -> None:
-        """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1."""
+        """Starts a search for a vector of `num_weights` weights; all draws follow from `seed`, 0 to 2**64 - 1."""
         super().__init__(num_weights, seed)
         num_weights = int(num_weights)
         self.config = config
@@ -172,7 +172,7 @@ class CemOptimizer(Optimizer):
         self._first_scores: Vector | None = None
 
     def ask(self) -> Round:
-        """The candidates to score next; the same ones until `tell` takes their scores."""
+        """The candidates to score next; repeated calls return the same ones until `tell` takes their scores."""
         slots = np.arange(self.config.population)
         if self._first_scores is not None:
             slots = ranking(self._first_scores)[: self.config.num_second_looks]
@@ -182,10 +182,10 @@ class CemOptimizer(Optimizer):
         """Takes the scores of the last `ask`, in its order.
 
         Returns:
-            The generation if that completed it; None if it goes on with a second look.
+            The generation if it is complete; None if it continues with a second look.
 
         Raises:
-            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgumentError: The scores are not one number per candidate. Nothing has changed then.
         """
         candidates = self.ask().candidates
         checked = check_scores(scores, len(candidates))
@@ -209,16 +209,16 @@ class CemOptimizer(Optimizer):
 
     @property
     def mean(self) -> Vector:
-        """The centre of the distribution: the result so far."""
+        """The centre of the distribution, which is the current result."""
         return np.array(self._mean)
 
     @property
     def incumbent(self) -> Vector | None:
-        """The result so far, `mean`; None before the first generation is complete."""
+        """The current result, `mean`; None before the first generation is complete."""
         return self.mean if self._generation else None
 
     def state(self) -> dict[str, Any]:
-        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything except the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
         return {
             "seed": self._seed,
             "generation": self._generation,
@@ -230,7 +230,7 @@ class CemOptimizer(Optimizer):
 
     @classmethod
     def resume(cls, config: CemConfig, state: Mapping[str, Any]) -> CemOptimizer:
-        """Restores the search that `state` was taken from.
+        """Restores a search from its `state`.
 
         Raises:
             InvalidArgumentError: The state belongs to another configuration or another kind of search.
@@ -256,12 +256,12 @@ class CemOptimizer(Optimizer):
         return search
 
     def _population(self) -> npt.NDArray[np.float64]:
-        """Draws the vectors of the generation. They are not kept: drawing is cheap, and the state stays small."""
+        """Draws the vectors of the generation. They are not stored, because drawing is cheap and the state stays small."""
         num_vectors, num_weights = self.config.population, self._mean.size
         noise = self.config.noise.at(self._generation)
 
         def draw(num_normals: int) -> npt.NDArray[np.float64]:
-            """`num_normals` standard normals for each vector."""
+            """`num_normals` standard normals per vector."""
             return normals(self._seed, self._generation, num_vectors * num_normals).reshape(num_vectors, num_normals)
 
         population = np.tile(self._mean, (num_vectors, 1))
@@ -280,6 +280,6 @@ class CemOptimizer(Optimizer):
 
 
 def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The rows, each scaled to length 1; a row of zeros stays as it is."""
+    """Scales each row to length 1. A row of zeros stays unchanged."""
     norms = np.sqrt(total((vectors * vectors).T))
     return vectors / np.where(norms > 0.0, norms, 1.0)[:, None]

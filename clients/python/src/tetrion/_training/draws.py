@@ -1,8 +1,8 @@
-"""Random numbers for searches: those of `tetrion train`, to the last bit.
+"""Random numbers for searches, equal to those of `tetrion train` to the last bit.
 
-ChaCha with eight rounds (Bernstein 2008), keyed by the seed and a domain of its own, with a stream for every generation;
-normals by Marsaglia's polar method; the logarithm operation by operation as in fdlibm, because `numpy.log` has several
-implementations. All machines round sums, products, quotients and square roots alike, so numpy's own will do.
+ChaCha with eight rounds (Bernstein 2008), keyed by the seed and a separate domain, with one stream per generation. Normals
+use Marsaglia's polar method. The logarithm follows fdlibm operation by operation, because `numpy.log` has several
+implementations. All machines round sums, products, quotients and square roots alike, so numpy's own can be used.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _DIAGONALS = ((0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))
 
 _MASK = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
-# The stream of `word` that gives whole games their seeds.
+# The stream of `word` from which whole games get their seeds.
 GAME = 3
 
 
 def word(seed: int, tag: int, n: int) -> int:
-    """The n-th 64-bit word of the stream `tag` of a seed: the seed function that the proto files describe."""
+    """The n-th 64-bit word of the stream `tag` of a seed: the seed function that the proto files define."""
 
     def mix(z: int) -> int:
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
@@ -40,20 +40,20 @@ class Draws:
     """The draws of a stream one by one, for a search that does not know in advance how many of each kind it needs."""
 
     def __init__(self, seed: int, stream: int) -> None:
-        """Begins at the start of the stream."""
+        """Starts at the beginning of the stream."""
         self._words = _stream(seed, stream)
         self._spare: float | None = None
 
     def uniform(self) -> float:
-        """In [0, 1), a multiple of 2**-53."""
+        """A number in [0, 1), a multiple of 2**-53."""
         return (next(self._words) >> 11) * 2.0**-53
 
     def below(self, n: int) -> int:
-        """In 0 to n - 1: the upper word of a product."""
+        """A number in 0 to n - 1, from the upper word of a product."""
         return (next(self._words) * n) >> 64
 
     def normal(self) -> float:
-        """Mean 0, standard deviation 1. They are made two at a time."""
+        """A normal with mean 0 and standard deviation 1. They are generated in pairs."""
         if self._spare is not None:
             spare, self._spare = self._spare, None
             return spare
@@ -67,7 +67,7 @@ class Draws:
 
 
 def _stream(seed: int, stream: int) -> Iterator[int]:
-    """The words of a stream, without end."""
+    """The endless words of a stream."""
     for block in itertools.count(0, 64):
         yield from _chacha8(seed, stream, block, 64).tolist()
 
@@ -119,12 +119,12 @@ def _chacha8(seed: int, stream: int, first_block: int, num_blocks: int) -> npt.N
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _EVEN = (3.999999999940941908e-01, 2.222219843214978396e-01, 1.531383769920937332e-01)
 _ODD = (6.666666666666735130e-01, 2.857142874366239149e-01, 1.818357216161805012e-01, 1.479819860511658591e-01)
-# Mantissas from here on, about sqrt(2) / 2, are kept; smaller ones are doubled.
+# Mantissas from this one on, about sqrt(2) / 2, are kept; smaller ones are doubled.
 _ROOT_HALF = float(np.uint64(0x3FE6A09E00000000).view(np.float64))
 
 
 def _log(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The natural logarithm of positive numbers, each step in the order in which fdlibm takes it."""
+    """The natural logarithm of positive numbers, with each operation in fdlibm's order."""
     mantissa, exponent = np.frexp(x)
     small = mantissa < _ROOT_HALF
     f = np.where(small, 2.0 * mantissa, mantissa) - 1.0

@@ -1,11 +1,11 @@
 """A genetic algorithm for real numbers: the search of `tetrion train genetic`, to the last bit.
 
-Tournament selection, blend crossover, Gaussian mutation, elitism. Survivors are scored again in every generation, on new
+Tournament selection, blend crossover, Gaussian mutation, elitism. Survivors are scored again in every generation on new
 games, so that a lucky score does not last.
 
-Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order: for every pair of children, the two
-tournaments, the coin for a crossover, one blend a weight; then for every weight of the first child and of the second, the
-coin for a mutation and its size.
+Generation g + 1 is bred from generation g with the draws of stream g + 1, in this order. Each pair of children takes two
+tournaments, the coin for a crossover, and one blend per weight. Then every weight of the first child and of the second takes
+the coin for a mutation and its size.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class GeneticConfig:
     """The parameters of a search.
 
     Attributes:
-        individuals: Weight vectors a generation, at least 2.
+        individuals: Weight vectors per generation, at least 2.
         initial_range: The first individuals are uniform in [-initial_range, initial_range), per weight; above 0.
-        tournament: Individuals drawn, with replacement, for a tournament; the best of them becomes a parent.
+        tournament: Individuals drawn, with replacement, for a tournament, whose winner becomes a parent.
         crossover_probability: Probability that two parents are crossed rather than copied.
-        blend_alpha: How far a child may lie beyond its parents; 0 keeps it between them (BLX-alpha).
-        mutation_probability: Probability that a weight of a child is changed.
-        mutation_std: Standard deviation of that change.
-        keep: Best individuals that survive unchanged; less than `individuals`.
+        blend_alpha: How far a child may lie outside the range of its parents; 0 keeps it between them (BLX-alpha).
+        mutation_probability: Probability that a weight of a child mutates.
+        mutation_std: Standard deviation of a mutation.
+        keep: Number of best individuals that survive unchanged; less than `individuals`.
     """
 
     individuals: int = 50
@@ -79,7 +79,7 @@ class GeneticConfig:
 
     @property
     def num_elites(self) -> int:
-        """Individuals whose mean score is reported as that of the elite."""
+        """Number of individuals whose mean score is reported as the elite's."""
         return max(self.keep, 1)
 
 
@@ -87,7 +87,7 @@ class GeneticOptimizer(Optimizer):
     """A genetic algorithm in progress."""
 
     def __init__(self, config: GeneticConfig, num_weights: int, seed: int) -> None:
-        """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1."""
+        """Starts a search for a vector of `num_weights` weights; all draws follow from `seed`, 0 to 2**64 - 1."""
         super().__init__(num_weights, seed)
         num_weights = int(num_weights)
         self.config = config
@@ -97,14 +97,14 @@ class GeneticOptimizer(Optimizer):
         self._incumbent: Vector | None = None
 
     def ask(self) -> Round:
-        """The candidates to score next; the same ones until `tell` takes their scores."""
+        """The candidates to score next; repeated calls return the same ones until `tell` takes their scores."""
         return Round(self._generation, False, self._individuals.copy(), np.arange(len(self._individuals)))
 
     def tell(self, scores: npt.ArrayLike) -> Generation:
         """Takes the scores of the last `ask`, in its order, which completes a generation.
 
         Raises:
-            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgumentError: The scores are not one number per candidate. Nothing has changed then.
         """
         checked = check_scores(scores, len(self._individuals))
         order = ranking(checked)
@@ -119,11 +119,11 @@ class GeneticOptimizer(Optimizer):
 
     @property
     def incumbent(self) -> Vector | None:
-        """The result so far: the best individual of the last generation; None before the first is complete."""
+        """The current result: the best individual of the last generation; None before the first is complete."""
         return None if self._incumbent is None else self._incumbent.copy()
 
     def state(self) -> dict[str, Any]:
-        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything except the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
         return {
             "seed": self._seed,
             "generation": self._generation,
@@ -134,7 +134,7 @@ class GeneticOptimizer(Optimizer):
 
     @classmethod
     def resume(cls, config: GeneticConfig, state: Mapping[str, Any]) -> GeneticOptimizer:
-        """Restores the search that `state` was taken from.
+        """Restores a search from its `state`.
 
         Raises:
             InvalidArgumentError: The state belongs to another configuration or another kind of search.
@@ -157,11 +157,11 @@ class GeneticOptimizer(Optimizer):
         return search
 
     def _breed(self, order: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """The next generation; `order` lists the individuals of this one, best first."""
+        """The next generation; `order` lists the current individuals, best first."""
         config, draws = self.config, Draws(self._seed, self._generation + 1)
         next_ones: list[list[float]] = [self._individuals[place].tolist() for place in order[: config.keep]]
         while len(next_ones) < config.individuals:
-            # Contenders are ranks, so the lowest wins.
+            # Contenders are ranks, so the lowest rank wins.
             winners = [min(draws.below(config.individuals) for _ in range(config.tournament)) for _ in range(2)]
             first, second = (self._individuals[order[winner]].tolist() for winner in winners)
             if draws.uniform() < config.crossover_probability:

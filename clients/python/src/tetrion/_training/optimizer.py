@@ -1,7 +1,7 @@
-"""What optimizers have in common: they propose weight vectors and take their scores.
+"""The base of optimizers, which propose weight vectors and take their scores.
 
 `CemOptimizer` is the cross-entropy method, `GeneticOptimizer` a genetic algorithm. The path of a search is a function of its
-configuration, the number of weights, the seed and the scores: that of the server program's own search, to the last bit.
+configuration, the number of weights, the seed and the scores, and equals the `tetrion` program's to the last bit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MAX_MAGNITUDE = 1e100
 
 
 class Round(NamedTuple):
-    """Candidates to be scored.
+    """Candidates to score.
 
     Attributes:
-        generation: Counted from 0, the same for both looks.
-        second_look: Whether these are the best of a generation once more, to be scored on other games and more of them.
+        generation: Number of the generation, from 0; equal for both looks.
+        second_look: Whether these are the best of a generation again, to be scored on more and other games.
         candidates: Weight vectors, float64 [K, F].
-        slots: int64 [K], the place of each in its generation.
+        slots: int64 [K], position of each candidate in its generation.
     """
 
     generation: int
@@ -43,13 +43,13 @@ class Generation(NamedTuple):
     """The outcome of a completed generation.
 
     Attributes:
-        generation: Counted from 0.
+        generation: Number of the generation, from 0.
         best_score: Largest score, of the second look if there was one.
         mean_score: Mean score of the whole generation at the first look.
-        std_score: Standard deviation, divided by n, of the same scores.
+        std_score: Standard deviation of these scores, divided by n.
         best: The first candidate with the largest score.
-        mean: The mean of the elite of a cross-entropy search, of all individuals of a genetic algorithm.
-        std: The standard deviation around it, divided by n.
+        mean: Mean of the elite of a cross-entropy search, or of all individuals of a genetic algorithm.
+        std: Standard deviation around the mean, divided by n.
     """
 
     generation: int
@@ -62,12 +62,12 @@ class Generation(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best-scored candidate so far.
+    """The candidate with the best score so far.
 
     Attributes:
-        score: Its score.
-        generation: The generation it belongs to.
-        weights: The candidate.
+        score: Score of the candidate.
+        generation: Generation of the candidate.
+        weights: The candidate's weights.
     """
 
     score: float
@@ -76,25 +76,25 @@ class Best(NamedTuple):
 
     @staticmethod
     def kept(best: Best | None, score: float, generation: int, weights: Vector) -> Best:
-        """The better of two; of equals the later one."""
+        """The better of two; of equals, the later one."""
         return Best(score, generation, weights) if best is None or score >= best.score else best
 
     @staticmethod
     def state(best: Best | None) -> dict[str, Any] | None:
-        """For JSON."""
+        """The state for JSON."""
         return None if best is None else {**best._asdict(), "weights": best.weights.tolist()}
 
     @staticmethod
     def resumed(state: Mapping[str, Any] | None) -> Best | None:
-        """Restores it from `state`."""
+        """Restores a candidate from its `state`."""
         return None if state is None else Best(state["score"], state["generation"], np.array(state["weights"], np.float64))
 
 
 class Optimizer(ABC):
-    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins."""
+    """A search in progress. Larger scores are better; of equal ones, the first candidate wins."""
 
     def __init__(self, num_weights: int, seed: int) -> None:
-        """Begins a search.
+        """Starts a search.
 
         Raises:
             InvalidArgumentError: There are no weights, or the seed is out of range.
@@ -106,45 +106,45 @@ class Optimizer(ABC):
 
     @property
     def generation(self) -> int:
-        """Generations completed."""
+        """Number of completed generations."""
         return self._generation
 
     @property
     @abstractmethod
     def incumbent(self) -> Vector | None:
-        """The result so far; None before the first generation is complete."""
+        """The current result; None before the first generation is complete."""
 
     @property
     def best(self) -> tuple[float, Vector] | None:
-        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
+        """The candidate with the best score so far, and its score. Scores are noisy, so it is as lucky as it is good."""
         return None if self._best is None else (self._best.score, self._best.weights.copy())
 
     @abstractmethod
     def ask(self) -> Round:
-        """The candidates to score next; the same ones until `tell` takes their scores."""
+        """The candidates to score next; repeated calls return the same ones until `tell` takes their scores."""
 
     @abstractmethod
     def tell(self, scores: npt.ArrayLike) -> Generation | None:
         """Takes the scores of the last `ask`, in its order.
 
         Returns:
-            The generation if that completed it; None if it goes on with a second look.
+            The generation if it is complete; None if it continues with a second look.
 
         Raises:
-            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
+            InvalidArgumentError: The scores are not one number per candidate. Nothing has changed then.
         """
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything except the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
 
 
 @contextlib.contextmanager
 def reading_state() -> Iterator[None]:
-    """Refuses what is no state of a search, however it differs from one.
+    """Refuses anything that is not a search's state.
 
     Raises:
-        InvalidArgumentError: An entry is missing, or holds something else.
+        InvalidArgumentError: An entry is missing or invalid.
     """
     try:
         yield
@@ -156,10 +156,10 @@ def reading_state() -> Iterator[None]:
 
 
 def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
-    """Scores as float64, one for each candidate.
+    """Scores as float64, one per candidate.
 
     Raises:
-        InvalidArgumentError: There are more or fewer, or one is not a number between -1e100 and 1e100.
+        InvalidArgumentError: The number of scores is wrong, or one is not a number between -1e100 and 1e100.
     """
     try:
         checked = np.asarray(scores, np.float64)
@@ -175,12 +175,12 @@ def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
 
 
 def ranking(scores: Vector) -> npt.NDArray[np.int64]:
-    """Indices in the order of their scores, best first; equal scores keep their order."""
+    """Indices in the order of the scores, best first; equal scores keep their order."""
     return np.argsort(-scores, kind="stable")
 
 
 def total(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The sum of the rows, added one after the other; `numpy.sum` would group them."""
+    """The sum of the rows, added one after another; `numpy.sum` would group them."""
     added: npt.NDArray[np.float64] = np.zeros(rows.shape[1:])
     for row in rows:
         added = added + row

@@ -1,8 +1,8 @@
-"""The search for a good linear controller, as `tetrion train` does it, wherever its games are played.
+"""The search for a good linear controller, like `tetrion train`, with games played on any servers.
 
-A score means little on the games by which a candidate was chosen. So each use has seeds of its own: the first look at a
-generation, the second look, the check of the result so far. All of them follow from the seed of the run, and games depend
-only on their seeds. So a run is the same on one server and on a hundred, and the same as the server program's own.
+A score says little about games that were used to choose the candidate. So each purpose has separate seeds: the first look at
+a generation, the second look, and the check of the current result. All seeds follow from the seed of the run, and games
+depend only on their seeds. So a run is the same on one server, on a hundred, and in the `tetrion` program.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from tetrion.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# A second look takes four times as many games.
+# A second look plays four times as many games.
 _SECOND_LOOK = 4
-# Each generation has four numbers to draw the seeds of its games from; the fourth is not used.
+# Each generation has four numbers from which to draw the seeds of its games; the fourth is unused.
 _NUMBERS, _CHECK = 4, 2
 
 
 class Evaluator(Protocol):
-    """The player of the games: a `Client`, or a pool of servers."""
+    """A player of games: a `Client`, or a pool of servers."""
 
     def evaluate(
         self,
@@ -62,17 +62,17 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TrainedGeneration:
-    """A generation, and a check of the result so far.
+    """A generation, and a check of the current result.
 
     Attributes:
-        generation: The generation as the optimizer reports it.
+        generation: The optimizer's report on the generation.
         elite_score: Mean score of the elite.
-        check: The result so far on games of its own: `check.lines.mean` with its interval `check.lines.ci95_low` to
-            `check.lines.ci95_high`.
-        games: Games played, those of the check included.
-        pieces: Pieces landed in them.
-        weights: The result so far, float64 [F].
-        score_by: The score of a game, `lines` or `points`.
+        check: Score of the current result, in games for this check only: `check.lines.mean` with its interval
+            `check.lines.ci95_low` to `check.lines.ci95_high`.
+        games: Games played, including the check.
+        pieces: Pieces landed in these games.
+        weights: The current result, float64 [F].
+        score_by: Unit of the scores, `lines` or `points`.
     """
 
     generation: Generation
@@ -84,7 +84,7 @@ class TrainedGeneration:
     score_by: str = "lines"
 
     def to_json(self) -> dict[str, Any]:
-        """The same as a line of `generations.jsonl`, which `tetrion train` writes."""
+        """The generation as a line of `generations.jsonl`, which `tetrion train` writes."""
         score = self.check.score if self.score_by == "points" else self.check.lines
         generation = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
@@ -109,12 +109,12 @@ class TrainedGeneration:
 
 
 class Training:
-    """A search for weights: iterate over its generations, or `run` all of them. Made by `cem` and `genetic`.
+    """A search for weights, created by `cem` and `genetic`: iterate over its generations, or `run` all of them.
 
-    Nothing is played before the first generation is asked for.
+    Nothing is played before the first generation is requested.
 
     Attributes:
-        generations: How many generations there are in all.
+        generations: Total number of generations.
     """
 
     def __init__(
@@ -156,25 +156,25 @@ class Training:
         self._on_progress = on_progress
 
     def __repr__(self) -> str:
-        """How far it is, in a line."""
+        """The progress, in a line."""
         return f"<tetrion.Training: {self.generation} of {self.generations} generations>"
 
     @property
     def generation(self) -> int:
-        """Generations completed."""
+        """Number of completed generations."""
         return self._optimizer.generation
 
     @property
     def weights(self) -> npt.NDArray[np.float64] | None:
-        """The result so far, float64 [F]; None before the first generation is complete."""
+        """The current result, float64 [F]; None before the first generation is complete."""
         return self._optimizer.incumbent
 
     def state(self) -> dict[str, Any]:
-        """Everything about the search, for JSON: the argument `state` of a later search, which goes on from here."""
+        """The complete state of the search, for JSON: the argument `state` of a later search that continues it."""
         return self._optimizer.state()
 
     def run(self) -> npt.NDArray[np.float64]:
-        """Plays all generations that are left, and returns the weights."""
+        """Plays all remaining generations, and returns the weights."""
         for _ in self:
             pass
         weights = self.weights
@@ -182,14 +182,14 @@ class Training:
         return weights
 
     def __iter__(self) -> Iterator[TrainedGeneration]:
-        """The generations that are left."""
+        """Iterates over the remaining generations."""
         return self
 
     def __next__(self) -> TrainedGeneration:
         """Plays a generation.
 
         Raises:
-            StopIteration: All are complete.
+            StopIteration: All generations are complete.
         """
         optimizer = self._optimizer
         if optimizer.generation >= self.generations:
@@ -254,7 +254,7 @@ def cem(
     state: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
 ) -> Training:
-    """A cross-entropy search for the weights of a linear controller, that of `tetrion train` to the last bit.
+    """A cross-entropy search for the weights of a linear controller, equal to that of `tetrion train` to the last bit.
 
     Example:
         training = tetrion.cem(client, generations=10)
@@ -265,29 +265,29 @@ def cem(
     Args:
         evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
         config: The parameters of the search: a `CemConfig`, or the name of a preset for `CemConfig.preset`.
-        features: The name of a feature set, see `Client.catalog().feature_sets`, or a list of features, one for each
-            weight: families written out, as `height_difference[0]`.
+        features: The name of a feature set (see `Client.catalog().feature_sets`), or a list of features, one per weight,
+            with families written out, such as `height_difference[0]`.
         rules: A preset's name, or fields of the rules by name. None: `simplified` on 10 x 10.
-        search: How candidates weigh what the next pieces can reach. None: not at all.
-        start: The weights that the search begins around, in place of those in `config`.
-        population: Candidates per generation, in place of those in `config`.
-        generations: How many there are in all.
-        games: Games of each candidate, and four times as many in a second look.
-        game_seeds: `common`: all candidates of a generation get the same pieces; `per_slot`: each gets pieces of its own,
-            as in the notebook.
-        check_games: Games after each generation that check the result so far, at least 2.
-        max_pieces: Cuts a game after so many pieces; None: the server's limit.
-        max_steps: Cuts a game after so many steps, which are keys where the rules have keys; None: the server's limit. The
-            notebook's search, which `tetrion train --settings lab` is, has 1000.
-        terminal_value: The value of a placement that ends the game: `avoid` (the default), or `score`, as in the notebook.
-        score_by: What games are scored by: `lines`, or `points` under the rules' scoring.
-        seed: What weights and games are drawn from.
-        state: `state()` of a search with the same arguments, to go on with it.
-        on_progress: Called now and then while games are played.
+        search: How candidates use the next pieces. None: not at all.
+        start: Initial mean of each weight, instead of the one in `config`.
+        population: Candidates per generation, instead of the number in `config`.
+        generations: Total number of generations.
+        games: Games per candidate; a second look plays four times as many.
+        game_seeds: `common`: all candidates of a generation play the same pieces; `per_slot`: each plays separate pieces, as
+            in the notebook.
+        check_games: Games after each generation that score the current result, at least 2.
+        max_pieces: Cuts a game after this many pieces. None: the server's limit.
+        max_steps: Cuts a game after this many steps, which are keys if the rules have keys. None: the server's limit. The
+            notebook's search, `tetrion train --settings lab`, has 1000.
+        terminal_value: Value of a game-ending placement: `avoid` (the default), or `score`, as in the notebook.
+        score_by: Unit of the scores: `lines`, or `points` under the rules' scoring.
+        seed: Seed of all draws, for weights and games.
+        state: `state()` of a search with the same arguments, to continue it.
+        on_progress: Called from time to time while games are played.
 
     Raises:
-        InvalidArgumentError: There is no such preset, feature set or kind of `game_seeds` or `score_by`, a number is out of
-            range, or `state` is of another search.
+        InvalidArgumentError: The preset, the feature set, or the kind of `game_seeds` or `score_by` does not exist, a number
+            is out of range, or `state` belongs to another search.
     """
     _check_evaluator(evaluator)
     if isinstance(config, str):
@@ -347,29 +347,29 @@ def genetic(
     state: Mapping[str, Any] | None = None,
     on_progress: Progress | None = None,
 ) -> Training:
-    """A genetic algorithm for the weights of a linear controller, that of the server program to the last bit.
+    """A genetic algorithm for the weights of a linear controller, equal to that of `tetrion train` to the last bit.
 
-    The defaults are those of the report that it comes from: a full game for each individual, a point a piece and ten a line.
-    All other arguments, and the exceptions, are those of `cem`.
+    The defaults are those of the report that it comes from: a full game per individual, one point per piece and ten per
+    line. All other arguments, and the exceptions, are those of `cem`.
 
     Args:
         evaluator: The player of the games: a `Client`, `Servers`, or a `tetrion.ray.Pool`.
         config: The parameters of the search.
         features: The name of a feature set, or a list of features.
         rules: A preset's name, or fields of the rules by name.
-        search: How individuals weigh what the next pieces can reach. None: not at all.
-        population: Individuals per generation, in place of those in `config`.
-        generations: How many there are in all.
-        games: Games of each individual.
-        game_seeds: `common` or `per_slot`, see `cem`.
-        check_games: Games after each generation that check the result so far, at least 2.
-        max_pieces: Cuts a game after so many pieces; None: the server's limit.
-        max_steps: Cuts a game after so many steps; None: the server's limit.
-        terminal_value: The value of a placement that ends the game: `avoid` or `score`.
-        score_by: What games are scored by: `lines`, or `points` under the rules' scoring.
-        seed: What weights and games are drawn from.
-        state: `state()` of a search with the same arguments, to go on with it.
-        on_progress: Called now and then while games are played.
+        search: How individuals use the next pieces. None: not at all.
+        population: Individuals per generation, instead of the number in `config`.
+        generations: Total number of generations.
+        games: Games per individual.
+        game_seeds: `common` or `per_slot`; see `cem`.
+        check_games: Games after each generation that score the current result, at least 2.
+        max_pieces: Cuts a game after this many pieces. None: the server's limit.
+        max_steps: Cuts a game after this many steps. None: the server's limit.
+        terminal_value: Value of a game-ending placement: `avoid` or `score`.
+        score_by: Unit of the scores: `lines`, or `points` under the rules' scoring.
+        seed: Seed of all draws, for weights and games.
+        state: `state()` of a search with the same arguments, to continue it.
+        on_progress: Called from time to time while games are played.
     """
     _check_evaluator(evaluator)
     config = GeneticConfig() if config is None else config
@@ -414,7 +414,7 @@ def _either(name: str, value: Any, one: str, other: str) -> str:
 
 
 def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: RulesLike) -> int:
-    """How many features there are in the list, or in the set under these rules."""
+    """Number of features in the list, or in the set under these rules."""
     selected = selected_features(features)
     if not isinstance(selected, str):
         return len(selected or ())
@@ -422,7 +422,7 @@ def _num_weights(evaluator: Evaluator, features: str | Sequence[str], rules: Rul
     width = playfield.width
     if not width:
         name = playfield.preset or "simplified"
-        # Rules that the server does not know are for the server to refuse.
+        # The server refuses rules that it does not know.
         presets = evaluator.catalog().rules_presets
         width = next((preset.rules.get("width", 0) for preset in presets if preset.name == name), 0)
     for known in evaluator.catalog(width or None).feature_sets:

@@ -1,4 +1,4 @@
-"""What a session looks like at one moment, as the call `WatchSession` shows it: scenes of its games, and their pixels."""
+"""A session at one moment, as the call `WatchSession` shows it: scenes of its games, and their pixels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class WatchedEpisode:
     """The outcome of an episode that was watched.
 
     Attributes:
-        episode: Which episode of the environment's seed, counted from 0.
+        episode: Number of the episode under the environment's seed, from 0.
         lines: Lines cleared.
         pieces: Pieces landed.
         steps: Steps taken.
         episode_return: The sum of its rewards.
-        end: Why it ended, a name of `EpisodeEnd` in lower case, such as `topped_out`.
+        end: The end of the episode, a name of `EpisodeEnd` in lower case, such as `topped_out`.
     """
 
     episode: int
@@ -40,13 +40,13 @@ class WatchedEnv:
     """An environment of a session at one moment.
 
     Attributes:
-        env_id: Which of the session.
+        env_id: Number of the environment in the session.
         has_begun: Whether the environment has been reset.
-        end: Why the episode has ended, until the next one begins: a name of `EpisodeEnd` in lower case, such as
-            `topped_out`. None while it goes on.
-        episode: Which episode of the environment's seed, counted from 0.
+        end: The end of the episode, until the next one starts: a name of `EpisodeEnd` in lower case, such as `topped_out`.
+            None while it runs.
+        episode: Number of the episode under the environment's seed, from 0.
         seed: The episode seed; 0 for explicit pieces.
-        scene: The game. Its steps are those of the episode, its score is the sum of the rewards, and it does not say how an
+        scene: The game. Its steps are those of the episode, and its score is the sum of the rewards. It does not show how an
             episode ended.
         last_episode: The last episode that ended while the environment was watched; None before.
     """
@@ -61,7 +61,7 @@ class WatchedEnv:
 
     @property
     def caption(self) -> str:
-        """Which environment and which of its episodes."""
+        """The number of the environment, and of its episode."""
         if not self.has_begun:
             return f"env {self.env_id}: not started"
         over = {None: "", "topped_out": " over", "invalid_action": " over"}.get(self.end, " cut")
@@ -70,12 +70,12 @@ class WatchedEnv:
 
 @dataclass(frozen=True, repr=False)
 class WatchedFrame:
-    """What a session looks like at one moment. As the value of a notebook's cell it shows its picture.
+    """A session at one moment. As the value of a notebook cell, it shows its picture.
 
     Attributes:
-        sequence_number: The calls that have changed the session so far, as the server counts them.
-        elapsed: Seconds since the watch began.
-        envs: The environments that are watched, in the order of `Watching.env_ids`.
+        sequence_number: Number of mutating calls on the session so far, as the server counts them.
+        elapsed: Seconds since the start of the watch.
+        envs: The watched environments, in the order of `Watching.env_ids`.
     """
 
     sequence_number: int
@@ -88,7 +88,7 @@ class WatchedFrame:
         """Reads a frame of a session with these rules.
 
         Raises:
-            InvalidAnswerError: It is of other rules.
+            InvalidAnswerError: The frame belongs to other rules.
         """
         try:
             envs = tuple(_env(env, rules) for env in message.envs)
@@ -97,10 +97,10 @@ class WatchedFrame:
         return cls(message.sequence_number, message.elapsed.ToTimedelta().total_seconds(), envs, painter)
 
     def picture(self, *, columns: int = 4) -> npt.NDArray[np.uint8]:
-        """All environments side by side, each with its id and its episode below it.
+        """All environments in a grid, each with its id and its episode below it.
 
         Args:
-            columns: How many in a row at most.
+            columns: Most environments per row.
 
         Returns:
             uint8 [pixels, pixels, 3], the same size for all frames of a watch.
@@ -108,17 +108,17 @@ class WatchedFrame:
         return pictures.side_by_side([self._painter.paint(env.scene, env.caption) for env in self.envs], columns)
 
     def _repr_png_(self) -> bytes:
-        """How notebooks show it."""
+        """The picture for notebooks."""
         return pictures.png(self.picture())
 
     def __repr__(self) -> str:
-        """Which call it follows, in a line."""
+        """The call that it follows, in a line."""
         return f"<tetrion.WatchedFrame of {len(self.envs)} environments after call {self.sequence_number}>"
 
 
 def painter(rules: pb.Rules, scale: float, palette: str) -> pictures.Painter:
-    """What paints the environments of a session with these rules."""
-    # Pieces that fall are in the playfield; others wait beside it.
+    """A painter for the environments of a session with these rules."""
+    # Falling pieces are drawn in the playfield, other pieces next to it.
     waits = rules.action_model == pb.ACTION_MODEL_PLACEMENT
     return pictures.Painter(pictures.Layout.of(rules, scale, has_current=waits, has_caption=True), palette)
 
@@ -141,9 +141,9 @@ def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
 def _scene(env: pb.WatchedEnv, rules: pb.Rules) -> Scene:
     cells = np.full((rules.height, rules.width), EMPTY, np.int8)
     if env.colors:
-        # There 0 is an empty cell, and tetrominoes count from 1.
+        # In the message, 0 is an empty cell, and tetrominoes count from 1.
         cells[:] = np.frombuffer(env.colors, np.int8).reshape(cells.shape) - 1
-    # Where a piece is placed, its cells are only those in which it would appear.
+    # If a step is a placement, the piece's cells are only where it would appear.
     falls = rules.action_model == pb.ACTION_MODEL_KEYPRESS
     return Scene(
         cells=cells,

@@ -1,7 +1,7 @@
 """Watching a session while its learner steps it, in this process, in another one or on another machine.
 
-It only looks: it changes nothing, does not renew the session's lease, and the learner's calls never wait for it. A thread
-reads the frames as they come and keeps the newest one, so a slow caller misses frames and sees no old ones.
+Watching changes nothing and does not renew the session's lease, and the learner's calls never wait for it. A thread reads
+frames as they arrive and keeps the newest one, so a slow caller misses frames but never sees old ones.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from tetrion.errors import ServerUnavailableError, SessionNotFoundError, Tetrion
 
 
 class Watching:
-    """The frames of a session, each the newest state. Made by `Client.watch`.
+    """The frames of a session, created by `Client.watch`. Each shows the newest state.
 
         for frame in client.watch("sessions/3f2a...", render_fps=5):
             print(frame.envs[0].scene.lines, frame.picture().shape)
 
-    The first frame comes at once; then one comes whenever the session has changed, and one every ten seconds if it has not.
-    The iteration ends when the session does. If the server is lost, it waits for it as all calls of a client do.
+    The first frame arrives at once. After that, one arrives whenever the session has changed, and one every ten seconds if
+    it has not. The iteration ends when the session does. If the server is lost, the iteration waits for it like all calls of
+    a client.
 
-    A watch ends with `close`, at the end of its `with` block, or when nothing refers to it any more.
+    A watch ends with `close`, at the end of its `with` block, or when no reference to it is left.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Watching:
         scale: float = 1.0,
         palette: str = "usual",
     ) -> None:
-        """Begins to watch; see `Client.watch`."""
+        """Starts watching; see `Client.watch`."""
         scale, palette = pictures.checked_scale("render_scale", scale), pictures.checked_palette("render_palette", palette)
         request = pb.WatchSessionRequest(envs=ids(env_ids), max_frames_per_second=arguments.limit("render_fps", fps))
         self._reader = _Reader(connection, session, request)
@@ -63,7 +64,7 @@ class Watching:
 
     @property
     def rules(self) -> RulesFields:
-        """Its rules, every field filled in."""
+        """The rules, with every field filled in."""
         return rules_fields(self._rules)
 
     @property
@@ -72,34 +73,34 @@ class Watching:
 
     @property
     def num_envs(self) -> int:
-        """How many environments it has."""
+        """Number of environments of the session."""
         return self._reader.started.session.config.num_envs
 
     @property
     def env_ids(self) -> tuple[int, ...]:
-        """Those that are watched, in the order of `WatchedFrame.envs`."""
+        """The watched environments, in the order of `WatchedFrame.envs`."""
         return tuple(self._reader.started.env_ids)
 
     @property
     def render_fps(self) -> int:
-        """Frames per second, at most."""
+        """Most frames per second."""
         return self._reader.started.max_frames_per_second
 
     @property
     def end(self) -> TetrionError | None:
-        """Why no more frames come, such as `SessionNotFoundError`; None while they come, and after `close`."""
+        """The reason why no more frames arrive, such as `SessionNotFoundError`; None while they do, and after `close`."""
         return self._reader.end
 
     def __iter__(self) -> Watching:
-        """The frames from now on."""
+        """Iterates over the frames from now on."""
         return self
 
     def __next__(self) -> WatchedFrame:
         """Waits for a frame that was not returned before.
 
         Raises:
-            StopIteration: The session has ended, or the watch.
-            TetrionError: The watch failed, or the server stayed away.
+            StopIteration: The session or the watch has ended.
+            TetrionError: The watch failed, or the server did not come back.
         """
         frame = self.next()
         if frame is None:
@@ -107,7 +108,7 @@ class Watching:
         return frame
 
     def next(self, timeout: float | None = None) -> WatchedFrame | None:
-        """As iterating does, but for so many seconds at most; None if no frame has come by then, or no more will come."""
+        """Like iterating, but for at most `timeout` seconds; None if no frame arrives in time, or no more will arrive."""
         if timeout is not None:
             timeout = arguments.number("timeout", timeout, 0, "seconds, 0 or more")
         message = self._reader.take(timeout)
@@ -118,17 +119,18 @@ class Watching:
         return WatchedFrame._from_message(message, self._rules, self._painter)
 
     def show(self, seconds: float | None = None, *, wait: bool = True) -> None:
-        """Shows the frames in a notebook's cell, each in place of the one before.
+        """Shows the frames in a notebook cell, each replacing the previous one.
 
-        The button that interrupts the cell ends it.
+        The notebook's button to interrupt a cell ends it.
 
         Args:
-            seconds: For so long; None: until the session ends.
-            wait: Whether to return only then. If not, the cell goes on to show frames while others run, until `close`.
+            seconds: Duration. None: until the session ends.
+            wait: Whether to return only at the end. If False, the cell goes on showing frames while others run, until
+                `close`.
 
         Raises:
-            RuntimeError: This is no notebook.
-            TetrionError: The watch failed, or the server stayed away.
+            RuntimeError: There is no notebook.
+            TetrionError: The watch failed, or the server did not come back.
         """
         display = _notebook_display()
         deadline = None if seconds is None else time.monotonic() + arguments.number("seconds", seconds, 0, "0 or more")
@@ -136,7 +138,7 @@ class Watching:
             first = self.next(seconds)
             if first is None:
                 return
-            # In this thread, so that it belongs to the cell that is running.
+            # In this thread, so that the display belongs to the running cell.
             cell = display(first, display_id=True)
             if wait:
                 return self._update(cell, deadline)
@@ -155,7 +157,7 @@ class Watching:
             self._update(cell, deadline)
 
     def close(self) -> None:
-        """Ends the watch; the session goes on."""
+        """Ends the watch, but not the session."""
         self._reader.stop()
 
     def __enter__(self) -> Watching:
@@ -171,8 +173,8 @@ class _Reader:
     """Reads the frames of a session in a thread, and keeps the newest one.
 
     Attributes:
-        started: What is watched.
-        end: Why no more frames come.
+        started: Description of the watch.
+        end: The reason why no more frames arrive.
     """
 
     def __init__(self, connection: Connection, session: str | Session, request: pb.WatchSessionRequest) -> None:
@@ -194,10 +196,10 @@ class _Reader:
         threading.Thread(target=self._read, name="tetrion-watch", daemon=True).start()
 
     def take(self, timeout: float | None) -> pb.WatchFrame | None:
-        """Waits for a frame that was not taken before; None if the time is up, or nothing more comes.
+        """Waits for a frame that was not taken before; None if the time is up or no more frames arrive.
 
         Raises:
-            TetrionError: The watch failed, and not because the session ended.
+            TetrionError: The watch failed for another reason than the end of the session.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._newest is not None or self._is_over, timeout)
@@ -211,7 +213,7 @@ class _Reader:
         return self._stopped or self.end is not None
 
     def stop(self) -> None:
-        """Reads no more; what waits for a frame gets none."""
+        """Stops reading. Callers that wait for a frame get none."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -222,7 +224,7 @@ class _Reader:
         return self._session if isinstance(self._session, str) else self._session.name
 
     def _open(self) -> pb.WatchStarted:
-        """Makes the call; returns its first message."""
+        """Makes the call. Returns its first message."""
         self._request.session = self._name
         self._call = self._connection.watch(self._request)
         try:
@@ -237,7 +239,7 @@ class _Reader:
         return first.started
 
     def _read(self) -> None:
-        """Takes frames as they come, until the watch is over."""
+        """Takes frames as they arrive, until the watch is over."""
         while not self._is_over:
             try:
                 for message in self._call:
@@ -252,14 +254,14 @@ class _Reader:
             except TetrionError as problem:
                 self._give_up(problem)
             except ValueError:
-                # So gRPC says that the client was closed.
+                # gRPC reports in this way that the client was closed.
                 self.stop()
-        # It may have been stopped while another call was made.
+        # The watch may have been stopped while another call was made.
         self._call.cancel()
 
     def _give_up(self, error: TetrionError) -> None:
         with self._changed:
-            # A call that was cancelled here, because the watch was stopped or the client closed.
+            # The call was cancelled here, because the watch was stopped or the client closed.
             if error.code == "CANCELLED":
                 self._stopped = True
             else:
@@ -267,10 +269,10 @@ class _Reader:
             self._changed.notify_all()
 
     def _find(self, error: TetrionError) -> None:
-        """Watches the session again after the server was lost, under its new name if it was made again.
+        """Watches the session again after the server was lost, under its new name if it was recreated.
 
         Raises:
-            TetrionError: It cannot be watched any more.
+            TetrionError: The session cannot be watched any more.
         """
         patience, was_lost = Patience(self._connection), False
         while True:
@@ -289,14 +291,14 @@ class _Reader:
             return
 
     def _may_return(self, error: TetrionError, *, was_lost: bool) -> bool:
-        """Whether the session is there under another name, or its owner will make it again."""
+        """Whether the session exists under another name, or its owner will recreate it."""
         if not isinstance(error, SessionNotFoundError) or isinstance(self._session, str):
             return False
         return self._session.name != self._request.session or (was_lost and self._session.snapshot_every > 0)
 
 
 def _shape(started: pb.WatchStarted) -> tuple[Any, ...]:
-    """What stays the same when a session is made again."""
+    """The properties that a recreated session keeps."""
     return started.session.config.rules, started.session.config.num_envs, started.env_ids
 
 
@@ -305,10 +307,10 @@ def _broken_off() -> ServerUnavailableError:
 
 
 def _notebook_display() -> Any:
-    """IPython's `display`, where there is a notebook.
+    """IPython's `display` in a notebook.
 
     Raises:
-        RuntimeError: There is none.
+        RuntimeError: There is no notebook.
     """
     try:
         from IPython import get_ipython
