@@ -13,9 +13,10 @@
 //! A playout deals the pieces that the rules show, then all seven with equal probability, whatever the randomizer,
 //! because a player cannot see the rest of a bag. Each of its pieces takes one word of the agent's random numbers. For
 //! a shown piece, the word w chooses among its m placements: number (w * m) >> 64, in ascending action order. For
-//! another piece, the word first chooses the piece: number (w * 7) >> 64 of I O T Z S J L. The rest of that product, (w
-//! * 7) mod 2^64, then chooses among the placements like w above. Playouts run one after another, and placements in
-//! ascending action order. No playout holds a piece, and no garbage rises in a playout, because garbage is random.
+//! another piece, the word first chooses the piece: number (w * 7) >> 64 of I O T Z S J L. The rest of that product,
+//! which is (w * 7) mod 2^64, then chooses among the placements like w above. Playouts run one after another, and
+//! placements in ascending action order. No playout holds a piece, and no garbage rises in a playout, because garbage
+//! is random.
 
 pub use super::worth::Tally;
 use super::worth::Worth;
