@@ -15,7 +15,7 @@ pub struct SeenPlayfields {
 }
 
 impl SeenPlayfields {
-    /// Adds a playfield. Replaces another one if its height already has [`KEPT`] of them.
+    /// Adds a playfield. Replaces another one if enough of its height are stored.
     pub fn keep(&mut self, rows: &[u32], draw: u64) {
         let height = rows.iter().rposition(|row| *row != 0).map_or(0, |row| row + 1);
         if self.of_height.len() <= height {
