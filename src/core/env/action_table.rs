@@ -1,37 +1,38 @@
-//! What each action does to each piece, looked up instead of worked out.
+//! The effect of each action on each piece, looked up in tables instead of computed.
 //!
-//! Where every placement exists, the placements of a piece depend on the piece and the width alone, so a mask is a row of a
-//! table that is made once. Elsewhere the mask depends on the playfield too. Every key can be pressed, whatever it does.
+//! If every placement exists, the placements of a piece depend only on the piece and the width, so a mask is a row of a
+//! table that is created once. Otherwise the mask depends on the playfield too. Every key can be pressed, whatever its
+//! effect.
 //!
-//! Placements that name their spots are too many for a table, and each of them takes a look at the playfield anyway; so they
-//! are asked for one by one ([`Hand`]), and so is a piece that is placed while the current one is held.
+//! Placements that name their spots are too many for a table, and each of them needs a look at the playfield anyway. So
+//! they are checked one by one ([`Hand`]), and so are placements that hold the current piece.
 
 use crate::engine::{
     ActionModel, Column, Hand, Piece, Placement, PlayfieldOf, Rules, Shape, every_placement_exists,
 };
 
-/// A shape over the column of its leftmost cell.
+/// A shape, and the column of its leftmost cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     pub shape: &'static Shape,
     pub column: u8,
 }
 
-/// What every action does to all pieces under one set of rules.
+/// The effect of every action on all pieces under one set of rules.
 #[derive(Debug)]
 pub(super) struct ActionTable {
     rules: Rules,
     num_actions: usize,
     has_drops: bool,
-    /// Numbers of placements of one piece, or of keys.
+    /// Number of placements per piece, or of keys.
     num_of_a_piece: usize,
-    /// By piece, then by action; empty where an action is a key, or a placement with a spot.
+    /// By piece, then by action; empty if actions are keys or placements with spots.
     drops: Vec<Option<Drop>>,
-    /// By piece, then by action: 1 where there is a drop, and for every key; empty where placements have spots.
+    /// By piece, then by action: 1 for every drop and every key; empty if placements have spots.
     masks: Vec<u8>,
-    /// For environments that wait for a reset: 1 for action 0.
+    /// The mask of environments that wait for a reset: 1 for action 0.
     waiting_mask: Vec<u8>,
-    /// For environments before their first reset: zeros.
+    /// The mask of environments before their first reset: zeros.
     not_started_mask: Vec<u8>,
 }
 
@@ -74,12 +75,12 @@ impl ActionTable {
         }
     }
 
-    /// Bytes of the table of these rules' placements.
+    /// Bytes of the table under these rules.
     pub fn bytes(rules: &Rules) -> usize {
         rules.pieces.len() * rules.num_placements() as usize * (size_of::<Option<Drop>>() + 1)
     }
 
-    /// Whether an action is a placement that [`ActionTable::drop`] knows.
+    /// Whether actions are placements that [`ActionTable::drop`] knows.
     #[inline]
     pub fn has_drops(&self) -> bool {
         self.has_drops
@@ -89,15 +90,15 @@ impl ActionTable {
         self.num_actions
     }
 
-    /// What a placement below [`ActionTable::num_actions`] does, or `None` when the piece has no such placement on any
-    /// playfield; under rules that [have drops](ActionTable::has_drops).
+    /// The effect of a placement below [`ActionTable::num_actions`]; `None` if the piece has no such placement on any
+    /// playfield. Only under rules that [have drops](ActionTable::has_drops).
     #[inline]
     pub fn drop(&self, piece: Piece, action: usize) -> Option<Drop> {
         debug_assert!(action < self.num_actions);
         self.drops[piece.index() * self.num_of_a_piece + action]
     }
 
-    /// What a placement does, or `None` when it does not exist on this playfield.
+    /// The effect of a placement; `None` if it does not exist on this playfield.
     #[inline]
     pub fn drop_on<C: Column, const N: usize>(
         &self,

@@ -1,7 +1,7 @@
-//! The state of N environments, one array a quantity, and how episodes begin in it.
+//! The state of N environments, with one array per quantity, and the start of episodes.
 //!
-//! Nothing here can refuse: [`EnvBatch`](super::EnvBatch) has checked. An environment of the compact size takes at most 256
-//! bytes, the playfield before its last landing included.
+//! Nothing here can fail, because [`EnvBatch`](super::EnvBatch) has checked the calls. An environment of the compact
+//! size takes at most 256 bytes, including the playfield before its last landing.
 
 use crate::engine::{
     ActionModel, Chain, Column, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Piece, Placement,
@@ -13,19 +13,19 @@ use super::refusals::NotReset;
 use super::rows::EnvRows;
 use super::seeding::Seeding;
 
-/// How far an episode is.
+/// Phase of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodePhase {
-    /// No episode has begun.
+    /// No episode has started.
     NotStarted,
-    /// The episode goes on.
+    /// The episode is running.
     Running,
-    /// The episode has ended, and the next one has not begun.
+    /// The episode has ended, and the next one has not started.
     Ended(EpisodeEnd),
 }
 
 impl EpisodePhase {
-    /// Why the episode has ended, if it has.
+    /// The end of the episode, if it has ended.
     #[inline]
     pub fn end(self) -> Option<EpisodeEnd> {
         match self {
@@ -35,19 +35,19 @@ impl EpisodePhase {
     }
 }
 
-/// Which episode of which seed.
+/// An episode's seed, and its number under that seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpisodeIndex {
-    /// The seed of the environment; it means nothing where an explicit sequence is dealt.
+    /// Seed of the environment; meaningless for explicit sequences.
     pub env_seed: u64,
-    /// Counted from 0.
+    /// Number of the episode, from 0.
     pub index: u64,
 }
 
-/// Where the counters of an episode stop. No game gets there; a snapshot written by hand may begin there.
+/// Bound at which the counters of an episode stop. No game reaches it, but a snapshot written by hand may start there.
 pub(super) const MAX_COUNT: u64 = 1 << 53;
 
-/// The totals of an episode so far, each counter at most `MAX_COUNT`.
+/// Totals of an episode so far. Each counter is at most `MAX_COUNT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpisodeStatistics {
     /// Lines cleared.
@@ -62,28 +62,28 @@ pub struct EpisodeStatistics {
 
 /// The actions of an episode that did not exist.
 ///
-/// A column of its own: only what such an action does, the beginning of an episode and a copy touch it.
+/// A separate column, because only such an action, the start of an episode and a copy access it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct InvalidActions {
-    /// How many.
+    /// Number of such actions.
     pub count: u64,
-    /// The episode's steps up to the last one; 0 where there was none.
+    /// Number of the episode's steps up to the last such action; 0 if there was none.
     pub last_step: u64,
 }
 
-/// Where a piece came to rest.
+/// A piece at rest, and how it got there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rest {
-    /// The piece was placed, by an action less that of holding a piece: 32 columns of 41 rows and three labels are the most. The
-    /// piece has such a placement.
+    /// A placement put the piece there, without the part of the action that holds a piece: at most 32 columns of 41
+    /// rows and three labels. The piece has such a placement.
     Placed { piece: Piece, action: u16 },
-    /// The piece fell by keys, and could not fall any further from here.
+    /// The piece fell, moved by keys, and could not fall further from here.
     Fallen(FallingPiece),
-    /// Keys steered it there.
+    /// Keys steered the piece there.
     Steered { piece: Piece, resting: Resting },
 }
 
-/// The landing that led to the playfield of an environment: what its features are computed from.
+/// The landing that led to an environment's playfield, from which its features are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LastLanding<C: Column, const N: usize> {
     pub before: PlayfieldOf<C, N>,
@@ -91,7 +91,7 @@ pub(super) struct LastLanding<C: Column, const N: usize> {
 }
 
 impl<C: Column, const N: usize> LastLanding<C, N> {
-    /// The piece.
+    /// The piece that landed.
     pub fn piece(&self) -> Piece {
         match self.rest {
             Rest::Placed { piece, .. } => piece,
@@ -100,7 +100,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         }
     }
 
-    /// The spin that its placement counts as.
+    /// The spin label of the landing.
     pub fn spin(&self, rules: &Rules) -> Spin {
         match self.rest {
             Rest::Placed { action, .. } => Placement::from_action(action.into(), rules).spin(),
@@ -109,7 +109,7 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         }
     }
 
-    /// What came to rest, and the row and the column of its lower left corner.
+    /// The shape at rest, and the row and the column of its lower left corner.
     pub fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {
             Rest::Placed { piece, action } => {
@@ -125,33 +125,33 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         }
     }
 
-    /// This landing on a playfield of another type.
+    /// Converts the landing to a playfield of another type.
     pub fn resized<D: Column, const M: usize>(&self) -> LastLanding<D, M> {
         LastLanding { before: self.before.resized(), rest: self.rest }
     }
 }
 
-/// Bytes of a piece that keys move, by either game of them.
+/// Bytes of a piece that keys move, for either kind of game with keys.
 const MOVING_BYTES: usize = {
     let (falling, steered) = (size_of::<Option<FallingPiece>>(), size_of::<Option<SteeredPiece>>());
     if falling > steered { falling } else { steered }
 };
 
-/// Environments in columns; all of the same length.
+/// Environments in columns of equal length.
 #[derive(Debug, Default)]
 pub(super) struct Envs<C: Column, const N: usize> {
     pub playfields: Vec<PlayfieldOf<C, N>>,
     pub last_landings: Vec<Option<LastLanding<C, N>>>,
     pub visible: Vec<Visible>,
-    /// The current pieces on their way down; empty where a step is a placement, or keys steer them.
+    /// The falling pieces; empty if a step is a placement, or keys steer the pieces.
     pub falling: Vec<Option<FallingPiece>>,
-    /// The current pieces where keys steer them; else empty.
+    /// The steered pieces; empty unless keys steer the pieces.
     pub steered: Vec<Option<SteeredPiece>>,
-    /// The pieces held; empty where none can be.
+    /// The held pieces; empty without hold.
     pub held: Vec<Option<Piece>>,
-    /// The clears just made and the lines sent in the episode; empty where the rules do not ask for them.
+    /// The preceding clears, and the lines sent in the episode; empty if the rules do not need them.
     pub chains: Vec<(Chain, u64)>,
-    /// The garbage; empty where the rules have none.
+    /// The garbage; empty if the rules have none.
     pub incoming: Vec<Incoming>,
     pub dealers: Vec<Dealer>,
     pub phases: Vec<EpisodePhase>,
@@ -160,14 +160,14 @@ pub(super) struct Envs<C: Column, const N: usize> {
     pub invalid_actions: Vec<InvalidActions>,
 }
 
-/// Environments of either size of playfield.
+/// Environments with either size of playfield.
 #[derive(Debug)]
 pub(super) enum AnyEnvs {
     Compact(Envs<u32, 16>),
     General(Envs<u64, 32>),
 }
 
-/// Runs the same code on either size.
+/// Runs the same code for either size.
 macro_rules! each_size {
     ($any:expr, $envs:ident => $body:expr) => {
         match $any {
@@ -184,9 +184,9 @@ impl Default for AnyEnvs {
     }
 }
 
-/// One of the two sizes, so that code compiled for both can ask for its own.
+/// One of the two sizes, for code that is compiled for both.
 pub(super) trait OneSize: Sized {
-    /// The environments, if they are of this size; else none of this size take their place.
+    /// The environments at this size. Replaces them by an empty set if they have the other size.
     fn of(any: &mut AnyEnvs) -> &mut Self;
 }
 
@@ -209,7 +209,7 @@ one_size!(Compact, Envs<u32, 16>);
 one_size!(General, Envs<u64, 32>);
 
 impl<C: Column, const N: usize> Envs<C, N> {
-    /// Bytes of one environment in all columns but that of garbage.
+    /// Bytes of one environment in all columns except garbage.
     pub const ENV_BYTES: usize = size_of::<PlayfieldOf<C, N>>()
         + size_of::<Option<LastLanding<C, N>>>()
         + size_of::<Visible>()
@@ -262,7 +262,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         envs
     }
 
-    /// Takes all environments away; the memory stays.
+    /// Removes all environments but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.playfields.clear();
         self.last_landings.clear();
@@ -279,7 +279,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.invalid_actions.clear();
     }
 
-    /// Appends a copy of an environment of another batch.
+    /// Appends a copy of an environment from another batch.
     pub fn push_copy(&mut self, other: &Envs<C, N>, i: usize) {
         self.playfields.push(other.playfields[i]);
         self.last_landings.push(other.last_landings[i]);
@@ -296,49 +296,49 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.invalid_actions.push(other.invalid_actions[i]);
     }
 
-    /// Whether the last step of an environment's episode had an action that did not exist.
+    /// Whether the action of the last step in an environment's episode did not exist.
     pub fn was_invalid(&self, i: usize) -> bool {
         let InvalidActions { count, last_step } = self.invalid_actions[i];
         count > 0 && last_step == self.statistics[i].steps
     }
 
-    /// The current piece of an environment on its way down.
+    /// The falling piece of an environment, if pieces fall.
     #[inline]
     pub fn falling(&self, i: usize) -> Option<FallingPiece> {
         self.falling.get(i).copied().flatten()
     }
 
-    /// The current piece of an environment where keys steer it.
+    /// The steered piece of an environment, if keys steer pieces.
     #[inline]
     pub fn steered(&self, i: usize) -> Option<SteeredPiece> {
         self.steered.get(i).copied().flatten()
     }
 
-    /// The piece that is held in an environment.
+    /// The held piece of an environment, if any.
     #[inline]
     pub fn held(&self, i: usize) -> Option<Piece> {
         self.held.get(i).copied().flatten()
     }
 
-    /// The clears just made in an environment, and the lines sent in its episode.
+    /// The preceding clears of an environment, and the lines sent in its episode.
     #[inline]
     pub fn chain(&self, i: usize) -> (Chain, u64) {
         self.chains.get(i).copied().unwrap_or_default()
     }
 
-    /// The garbage of an environment: none where the rules have none.
+    /// The garbage of an environment; empty if the rules have none.
     #[inline]
     pub fn incoming(&self, i: usize) -> Incoming {
         self.incoming.get(i).copied().unwrap_or_default()
     }
 
-    /// The pieces that can be placed in an environment; none where there is no piece.
+    /// The pieces that can be placed in an environment; `None` if there is no current piece.
     #[inline]
     pub fn hand(&self, rules: &Rules, i: usize) -> Option<Hand> {
         self.visible[i].hand(rules, self.held(i))
     }
 
-    /// The next piece of an environment.
+    /// The next piece of an environment, if any.
     pub fn next(&self, i: usize) -> Option<Piece> {
         self.visible[i].next()
     }
@@ -380,7 +380,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Begins the episode after the current one, or the first one.
+    /// Starts the episode after the current one, or the first one.
     pub fn begin_next(&mut self, config: &EnvConfig, i: usize) {
         let EpisodeIndex { env_seed, index } = self.episodes[i];
         let index = if self.phases[i] == EpisodePhase::NotStarted { index } else { index.wrapping_add(1) };
@@ -410,7 +410,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.appear_steered(config, i);
     }
 
-    /// Puts the current piece, if there is one, where pieces begin to fall, if they do.
+    /// Moves the current piece, if any, to its spawn position in games where pieces fall.
     #[inline]
     pub fn appear(&mut self, config: &EnvConfig, i: usize) {
         let Rules { width, height, .. } = config.rules;
@@ -419,7 +419,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Lets the current piece appear, in games where keys steer pieces.
+    /// Moves the current piece, if any, to its spawn position in games where keys steer pieces.
     pub fn appear_steered(&mut self, config: &EnvConfig, i: usize) {
         if let Some(steered) = self.steered.get_mut(i) {
             let spawn = |piece| SteeredPiece::spawn(&config.rules, &self.playfields[i], piece);

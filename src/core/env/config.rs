@@ -1,41 +1,41 @@
-//! What all environments of a batch have in common, and its choices.
+//! The configuration that all environments of a batch share, and its choices.
 
 use crate::engine::{EpisodeEnd, Rules};
 use crate::features::FeatureSet;
 
-/// What happens to an environment whose episode has ended. The names and meanings are Gymnasium's.
+/// Handling of environments whose episode has ended. Names and meanings are Gymnasium's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AutoresetMode {
-    /// The next step ignores the row's action, unchecked, and begins a new episode: its first observation, reward 0, both
-    /// flags false.
+    /// The next step ignores the row's action, unchecked, and starts a new episode. It returns the first observation,
+    /// reward 0 and both flags false.
     #[default]
     NextStep,
-    /// The step that ends an episode begins the next one as well. Observations, mask and infos are the new episode's, reward
-    /// and flags the old one's, and [`StepOutcome::finals`](super::StepOutcome::finals) has the old one's last state. Only after a restore can a row
-    /// still have ended; it then behaves as in `NextStep`.
+    /// The step that ends an episode also starts the next one. Observations, mask and infos belong to the new episode,
+    /// reward and flags to the old one, and [`StepOutcome::finals`](super::StepOutcome::finals) holds the old episode's
+    /// last state. A row can still have ended only after a restore; it then behaves like under `NextStep`.
     SameStep,
-    /// Nothing: the caller resets. Stepping the row before that is refused.
+    /// The caller resets. Stepping the row before that is refused.
     Disabled,
 }
 
-/// What becomes of an action that is in range but not in the mask. Every policy refuses an action that is out of range.
+/// Handling of an action that is in range but not in the mask. Every policy refuses an action that is out of range.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum InvalidActionPolicy {
-    /// The whole call is refused.
+    /// Refuses the whole call.
     #[default]
     Reject,
-    /// The row's episode is terminated: the playfield and the pieces stay, the step counts and no piece does, and the reward
-    /// is that of the end of a game.
+    /// Terminates the row's episode: the playfield and the pieces stay, the step counts but no piece does, and the
+    /// reward is that of the end of a game.
     Terminate,
-    /// The row's episode goes on: the playfield and the pieces stay, the step counts and no piece does.
+    /// Continues the row's episode: the playfield and the pieces stay, and the step counts but no piece does.
     Ignore {
-        /// The points of such a step.
+        /// Reward for such a step.
         reward: f64,
     },
 }
 
 impl InvalidActionPolicy {
-    /// The points of an invalid action that was not refused, and the end of the episode if the action ends it.
+    /// The reward for an invalid action that is not refused, and the end of the episode if the action ends it.
     pub fn consequence(self, rules: &Rules) -> (f64, Option<EpisodeEnd>) {
         match self {
             InvalidActionPolicy::Ignore { reward } => (reward, None),
@@ -46,20 +46,20 @@ impl InvalidActionPolicy {
     }
 }
 
-/// What all environments of a batch have in common.
+/// The configuration that all environments of a batch share.
 #[derive(Clone, Debug)]
 pub struct EnvConfig {
     /// The rules of the game.
     pub rules: Rules,
-    /// How many environments, at least 1.
+    /// Number of environments, at least 1.
     pub num_envs: u32,
-    /// What happens after the end of an episode.
+    /// Handling of ended episodes.
     pub autoreset_mode: AutoresetMode,
-    /// What becomes of actions outside the mask.
+    /// Handling of actions outside the mask.
     pub invalid_action_policy: InvalidActionPolicy,
-    /// Episodes are truncated after this many steps; 0 for no limit.
+    /// Steps after which episodes are truncated; 0 for no limit.
     pub max_episode_steps: u64,
-    /// What [`Field::Features`](super::Field::Features) shows, spelled out for the width of the rules.
+    /// The features for [`Field::Features`](super::Field::Features), resolved for the width of the rules.
     pub features: Option<FeatureSet>,
 }
 

@@ -1,18 +1,19 @@
-//! What can be seen of environments: one table of fields, with their types, shapes and bounds under given rules.
+//! The fields in which environments can be observed, in one table, with their types, shapes and bounds under given
+//! rules.
 //!
-//! A row of [`FIELDS`] is all that makes a field, except for its bytes, which [`observe`](super::observe) writes. This module
+//! A row of [`FIELDS`] defines a field, except for its bytes, which [`observe`](super::observe) writes. This module
 //! knows no environment.
 
 use crate::engine::{ActionModel, Rules};
 
 use super::{EnvConfig, InvalidActionPolicy};
 
-/// Numbers of [`Field::PieceState`].
+/// Number of entries of [`Field::PieceState`].
 pub(super) const PIECE_STATE: usize = 8;
 
-/// The type of the numbers of a field.
+/// Type of a field's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // their names say it
+#[allow(missing_docs)] // the names explain themselves
 pub enum DataType {
     /// One byte, 0 or 1.
     Bool,
@@ -27,87 +28,87 @@ pub enum DataType {
     Float64,
 }
 
-/// Who looks at a field.
+/// Purpose of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The agent sees it.
+    /// The agent observes the field.
     Observation,
-    /// The field says which actions exist.
+    /// The field tells which actions exist.
     Mask,
-    /// The field tells the caller about the episode so far.
+    /// The field informs the caller about the episode so far.
     Info,
 }
 
-/// A condition on the rules.
+/// A condition that rules must meet.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     /// Whether rules meet the condition.
     pub are_met: fn(&Rules) -> bool,
-    /// The end of a sentence that begins with a field and refuses it.
+    /// End of an error message that starts with the field's name.
     pub refusal: &'static str,
 }
 
-/// A field, whatever the rules are.
+/// A field, independent of the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInfo {
-    /// The field.
+    /// The field that the row defines.
     pub field: Field,
     /// Name on the wire.
     pub name: &'static str,
-    /// Meaning and unit, in a sentence.
+    /// Meaning and unit, in one sentence.
     pub description: &'static str,
-    /// The type of its numbers; [`DataType::Uint32`] for [`Field::BoardBits`] of more than 16 columns.
+    /// Type of the numbers; [`DataType::Uint32`] for [`Field::BoardBits`] of more than 16 columns.
     pub dtype: DataType,
-    /// Dimensions for one environment. Empty: a single number.
+    /// Dimensions for one environment; empty for a single number.
     pub dims: &'static [Dim],
-    /// What its numbers are.
+    /// Kind of the numbers.
     pub kind: Kind,
-    /// Number of the field in protocols that number fields, such as dm_env_rpc. No other field ever gets the number.
+    /// Number of the field in protocols that number fields, such as dm_env_rpc. It is never given to another field.
     pub number: u64,
-    /// Who looks at it.
+    /// Purpose of the field.
     pub role: Role,
-    /// What rules must have for the field to exist; `None` if it exists under all rules.
+    /// Condition for the field to exist; `None` if it exists under all rules.
     pub needs: Option<Needs>,
-    /// Whether callers get the field if they list none and the rules have it.
+    /// Whether callers who list no fields get this one, if the rules have it.
     pub is_default: fn(&EnvConfig) -> bool,
-    /// The smallest and the largest number that can occur, where there is a bound.
+    /// Smallest and largest possible number, if bounded.
     bounds: fn(&EnvConfig) -> Bounds,
 }
 
 type Bounds = (Option<f64>, Option<f64>);
 
-/// What the numbers of a field are.
+/// Kind of a field's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Amounts, positions or measurements.
     Number,
-    /// Names written as numbers; -1 for none.
+    /// Names as numbers; -1 for none.
     Category,
-    /// 0 or 1: no or yes.
+    /// 0 or 1, for no or yes.
     Flag,
 }
 
-/// A dimension of a field, whose size may depend on the rules.
+/// A dimension of a field. Its size may depend on the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dim {
     /// Rows of the playfield.
     Height,
     /// Columns of the playfield.
     Width,
-    /// Next pieces shown.
+    /// Shown next pieces.
     Preview,
     /// Selected features.
     Features,
-    /// Pieces until garbage that is sent now has risen.
+    /// Number of pieces until newly sent garbage has risen.
     Garbage,
     /// Actions.
     Actions,
-    /// As many as the text says, under all rules.
+    /// A fixed size, with a text that explains it.
     Fixed(&'static str, u32),
 }
 
 impl Dim {
-    /// The name, which is a field of the rules where the size is one.
+    /// Name of the dimension; if its size is a field of the rules, the name of that field.
     pub fn name(self) -> &'static str {
         match self {
             Dim::Height => "height",
@@ -134,10 +135,10 @@ impl Dim {
     }
 }
 
-/// Makes [`FIELDS`] and, from the names in its rows, [`Field`].
+/// Defines [`FIELDS`] and, from the names in its rows, [`Field`].
 macro_rules! fields {
     ($(FieldInfo { field: Field::$field:ident, name: $name:literal, description: $description:literal, $($rest:tt)* },)*) => {
-        /// What a caller can see of an environment.
+        /// A field in which an environment can be observed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Field {
             $(#[doc = $description] $field,)*
@@ -170,7 +171,7 @@ fields![
     FieldInfo {
         field: Field::BoardBits,
         name: "board_bits",
-        description: "one integer a row, the lowest first; bit c is column c",
+        description: "one integer per row, the lowest first; bit c is column c",
         dtype: DataType::Uint16,
         dims: &[Dim::Height],
         kind: Kind::Number,
@@ -183,7 +184,7 @@ fields![
     FieldInfo {
         field: Field::Current,
         name: "current",
-        description: "the current piece as its number in I O T Z S J L, or in another set of pieces, or -1 where there is none",
+        description: "number of the current piece in I O T Z S J L, or in another set of pieces; -1 for none",
         dtype: DataType::Int8,
         dims: &[],
         kind: Kind::Category,
@@ -196,7 +197,7 @@ fields![
     FieldInfo {
         field: Field::Queue,
         name: "queue",
-        description: "the next pieces as their numbers in I O T Z S J L, or in another set of pieces, -1 past the end of a sequence",
+        description: "numbers of the next pieces in I O T Z S J L, or in another set of pieces; -1 past the end of a sequence",
         dtype: DataType::Int8,
         dims: &[Dim::Preview],
         kind: Kind::Category,
@@ -209,7 +210,7 @@ fields![
     FieldInfo {
         field: Field::Held,
         name: "held",
-        description: "where a piece can be held only: the held piece as its number in I O T Z S J L, or in another set of pieces, -1 while none is",
+        description: "with hold only: number of the held piece in I O T Z S J L, or in another set of pieces; -1 for none",
         dtype: DataType::Int8,
         dims: &[],
         kind: Kind::Category,
@@ -272,8 +273,8 @@ fields![
         needs: Some(KEYS),
         is_default: |_| false,
         bounds: |config| {
-            // An upright piece whose anchor is its lowest cell reaches three rows above the top one.
-            // In modern Tetris kicks may have lifted it.
+            // An upright piece whose anchor is its lowest cell reaches three rows above the top row. In modern Tetris,
+            // kicks may have lifted it.
             let above = if config.rules.steers() { 6 } else { 2 };
             within(-1, (config.rules.height + above).max(config.rules.width - 1).into())
         },
@@ -404,7 +405,7 @@ fields![
     FieldInfo {
         field: Field::InvalidAction,
         name: "invalid_action",
-        description: "the last step's action did not exist, and the invalid-action policy ended the episode or ignored it",
+        description: "whether the last step's action did not exist, and the invalid-action policy ended the episode or ignored it",
         dtype: DataType::Bool,
         dims: &[],
         kind: Kind::Flag,
@@ -457,7 +458,7 @@ fields![
     FieldInfo {
         field: Field::Combo,
         name: "combo",
-        description: "with clear_points or attack_table only: how many of the last pieces cleared lines, one after the other",
+        description: "with clear_points or attack_table only: number of consecutive pieces, up to the last one, that cleared lines",
         dtype: DataType::Int32,
         dims: &[],
         kind: Kind::Number,
@@ -483,7 +484,7 @@ fields![
     FieldInfo {
         field: Field::Spin,
         name: "spin",
-        description: "where spins are told apart only: what the last landing counted as, 0 no spin, 1 mini, 2 full",
+        description: "with spins only: label of the last landing, 0 no spin, 1 mini, 2 full",
         dtype: DataType::Uint8,
         dims: &[],
         kind: Kind::Category,
@@ -510,28 +511,28 @@ fields![
 
 const KEYS: Needs = Needs {
     are_met: |rules| rules.action_model == ActionModel::Keypress,
-    refusal: "is of key presses, but a step of these rules is a placement",
+    refusal: "needs key presses, but a step of these rules is a placement",
 };
 const STEERED: Needs = Needs {
     are_met: Rules::steers,
-    refusal: "is of key presses under reach moves, but these rules have none",
+    refusal: "needs key presses under reach moves, but these rules have none",
 };
 const HOLD: Needs =
-    Needs { are_met: |rules| rules.hold, refusal: "is of rules with hold, but these have none" };
+    Needs { are_met: |rules| rules.hold, refusal: "needs rules with hold, but these have none" };
 const GARBAGE: Needs = Needs {
     are_met: |rules| rules.garbage.is_some(),
-    refusal: "is of rules with garbage, but these have none",
+    refusal: "needs rules with garbage, but these have none",
 };
 const SPINS: Needs = Needs {
     are_met: |rules| rules.spin_labels() > 1,
-    refusal: "is of rules that tell spins apart, but these do not",
+    refusal: "needs rules that distinguish spins, but these do not",
 };
 const CHAINS: Needs = Needs {
     are_met: Rules::keeps_chain,
-    refusal: "is of rules with clear_points or attack_table, but these have neither",
+    refusal: "needs rules with clear_points or attack_table, but these have neither",
 };
 
-/// Whether a step can take an action that does not exist.
+/// Whether a step can have an action that does not exist.
 fn can_be_invalid(config: &EnvConfig) -> bool {
     (config.rules.action_model == ActionModel::Placement || config.rules.steers())
         && config.invalid_action_policy != InvalidActionPolicy::Reject
@@ -549,7 +550,7 @@ fn flag(_: &EnvConfig) -> Bounds {
     within(0, 1)
 }
 
-/// A piece as its number, -1 for none.
+/// Bounds of a piece's number, where -1 means none.
 fn piece(config: &EnvConfig) -> Bounds {
     within(-1, config.rules.pieces.len() as i64 - 1)
 }
@@ -558,22 +559,22 @@ fn count(_: &EnvConfig) -> Bounds {
     (Some(0.0), None)
 }
 
-/// A field under given rules, for one environment; a batch puts a dimension before the shape.
+/// A field under given rules, for one environment. A batch adds a dimension before the shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldSpec {
     /// Name on the wire.
     pub name: &'static str,
-    /// The type of its numbers.
+    /// Type of the numbers.
     pub dtype: DataType,
-    /// Empty for a single number.
+    /// Shape for one environment; empty for a single number.
     pub shape: Vec<u32>,
-    /// What its numbers are.
+    /// Kind of the numbers.
     pub kind: Kind,
-    /// The smallest number that can occur, where there is a bound.
+    /// Smallest possible number, if bounded.
     pub low: Option<f64>,
-    /// The largest number that can occur, where there is a bound.
+    /// Largest possible number, if bounded.
     pub high: Option<f64>,
-    /// Meaning and unit, in a sentence.
+    /// Meaning and unit, in one sentence.
     pub description: &'static str,
 }
 
@@ -583,12 +584,12 @@ impl Field {
         FIELDS.iter().filter(move |info| info.role == role).map(|info| info.field)
     }
 
-    /// The fields of a role that callers get if they list none.
+    /// The fields with a role that callers get if they list none.
     pub fn defaults(role: Role, config: &EnvConfig) -> impl Iterator<Item = Field> {
         Field::with_role(role).filter(|field| field.is_of(&config.rules) && (field.info().is_default)(config))
     }
 
-    /// Whether rules have the field.
+    /// Whether the rules have the field.
     pub fn is_of(self, rules: &Rules) -> bool {
         self.info().needs.is_none_or(|needs| (needs.are_met)(rules))
     }

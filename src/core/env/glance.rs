@@ -1,31 +1,32 @@
-//! Single environments as viewers see them: what landed last, which episode it is, how far it is.
+//! Single environments as viewers see them: the last landing, the number of the episode, and its phase.
 //!
-//! No agent sees any of this. Nothing is stored for it: it follows from what a step needs itself, so that an environment that
-//! nobody looks at costs nothing.
+//! No agent sees any of this. Nothing is stored for it: everything is derived from state that steps need anyway, so
+//! that an environment without viewers costs nothing.
 
 use crate::engine::{Column, EpisodeEnd, Piece, PieceCells, land_at};
 
 use super::columns::{LastLanding, each_size};
 use super::{AnyEnvs, EnvBatch, EnvConfig, EpisodeIndex, EpisodePhase, EpisodeStatistics, FinalBatch};
 
-/// A piece that has come to rest.
+/// A piece at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LandedPiece {
-    /// Which.
+    /// The piece that landed.
     pub piece: Piece,
-    /// Row and column of its cells before rows went, by row, then by column. Rows may lie above the playfield.
+    /// Row and column of its cells before rows cleared, ordered by row, then by column. Rows may be above the
+    /// playfield.
     pub cells: PieceCells,
-    /// The rows that went, as they were numbered before; bit r is row r.
+    /// The rows that cleared, by their numbers before clearing; bit r is row r.
     pub cleared_rows: u64,
 }
 
 impl EnvBatch {
-    /// The last landing of an environment's episode, if there was one.
+    /// The last landing in an environment's episode, if any.
     pub fn last_landing(&self, env_id: u32) -> Option<LandedPiece> {
         each_size!(&self.envs, envs => envs.last_landings[env_id as usize].as_ref().map(|last| last.landed_piece(&self.config)))
     }
 
-    /// Which episode of its seed an environment plays; the first one before it has begun.
+    /// The episode that an environment plays; before it has started, the first one.
     pub fn episode(&self, env_id: u32) -> EpisodeIndex {
         each_size!(&self.envs, envs => envs.episodes[env_id as usize])
     }
@@ -35,14 +36,14 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.episode_seed(env_id as usize))
     }
 
-    /// How far an environment's episode is.
+    /// Phase of an environment's episode.
     pub fn phase(&self, env_id: u32) -> EpisodePhase {
         each_size!(&self.envs, envs => envs.phases[env_id as usize])
     }
 }
 
 impl FinalBatch {
-    /// Totals and end of the episode that ended in a row of the call, if one did.
+    /// Totals and end of the episode that ended in this row of the call, if any.
     pub fn ended(&self, row: u32) -> Option<(EpisodeStatistics, EpisodeEnd)> {
         let i = self.rows.binary_search(&row).ok()?;
         each_size!(&self.envs, envs => Some((envs.statistics[i], envs.phases[i].end()?)))

@@ -1,44 +1,48 @@
 //! Environments: N of them as columns of arrays, stepped by one call.
 //!
-//! One environment is a batch of one; there is no other stepping code. This module knows the engine and the features; it
-//! knows no thread, no clock and no network.
+//! One environment is a batch of one; there is no other code for steps. This module uses the engine and the features;
+//! it knows no thread, no clock and no network.
 //!
 //! # Description
-//! A game of Tetris under [`Rules`], played again and again. The k-th episode of an environment deals pieces that are a
+//! A game of Tetris under [`Rules`], played again and again. The pieces in the k-th episode of an environment are a
 //! pure function of the environment's seed, k and the randomizer, whatever happens in other environments.
 //!
 //! # Action Space
-//! One `i32` an environment. Where a step is a placement: `orientation * width + column`, below `4 * width`; the column is
-//! that of the piece's leftmost cell, and the mask says which of them exist for the current piece. Where pieces move on their
-//! way down, or can be held, [`Placement::action`](crate::engine::Placement::action) has the numbers. Where a step is a key:
-//! its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time. Where keys
-//! [steer](crate::engine::steered) pieces there are 10, and the mask says which of them can be pressed.
+//! One `i32` per environment.
+//!
+//! If a step is a placement, the action is `orientation * width + column`, below `4 * width`. The column is that of the
+//! piece's leftmost cell, and the mask tells which placements exist for the current piece. Under rules where pieces
+//! move on their way down, or can be held, [`Placement::action`](crate::engine::Placement::action) defines the numbers.
+//!
+//! If a step is a key, the action is its number, below 6; every [`Key`](crate::engine::Key) can be pressed at any time.
+//! Where keys [steer](crate::engine::steered) pieces there are 10, and the mask tells which of them can be pressed.
 //!
 //! # Observation Space
-//! The fields with [`Role::Observation`], each an array with one row an environment. [`EnvBatch::spec`] gives type, shape
-//! and bounds.
+//! The fields with [`Role::Observation`], each an array with one row per environment. [`EnvBatch::spec`] returns type,
+//! shape and bounds.
 //!
 //! # Starting State
-//! An empty playfield. Making a batch starts no episode: [`EnvBatch::reset`] does, or a restored position.
+//! An empty playfield. Creating a batch starts no episode: [`EnvBatch::reset`] or a restored position does.
 //!
 //! # Rewards
-//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and reported in `f32`; for an action that does not
-//! exist and is ignored, those of [`InvalidActionPolicy::Ignore`].
+//! The points of [`Scoring`](crate::engine::Scoring), added up in `f64` and reported in `f32`. An ignored action that
+//! does not exist gives the reward of [`InvalidActionPolicy::Ignore`].
 //!
 //! # Episode End
-//! *Termination*: the rules end the game, or an action that does not exist does under [`InvalidActionPolicy::Terminate`].
-//! *Truncation*: an explicit piece sequence is used up, or `max_episode_steps` is reached. Of several reasons the first in this
-//! order counts: an [`EpisodeEnd`](crate::engine::EpisodeEnd). [`AutoresetMode`] says what follows.
+//! *Termination*: the rules end the game, or an action that does not exist ends it under
+//! [`InvalidActionPolicy::Terminate`]. *Truncation*: an explicit piece sequence is used up, or `max_episode_steps` is
+//! reached. If several reasons apply, the first in this order counts, as an [`EpisodeEnd`](crate::engine::EpisodeEnd).
+//! [`AutoresetMode`] decides what follows.
 //!
 //! # Information
-//! The fields with [`Role::Info`], about the episode so far: lines, pieces, steps, return, seed, actions that did not exist,
-//! the row of the last landing.
+//! The fields with [`Role::Info`], about the episode so far: lines, pieces, steps, return, seed, actions that did not
+//! exist, and the row of the last landing.
 //!
 //! # Arguments
 //! [`EnvConfig`] and [`Seeding`].
 //!
 //! # Refusals
-//! A call is checked in full before anything moves. A refused call has changed nothing, in any environment.
+//! A call is checked completely before anything changes. A refused call has changed nothing, in any environment.
 
 mod action_table;
 mod columns;
@@ -75,27 +79,27 @@ use columns::{AnyEnvs, Envs, each_size};
 use refusals::{one_each, one_each_or_one};
 use rows::EnvRows;
 
-/// What a restore puts into environments: one for each row, or one for all.
+/// The contents of a restore: one entry per row, or one for all.
 #[derive(Clone, Copy, Debug)]
 pub enum Restored<'a> {
-    /// States: each environment goes on exactly as the saved one did.
+    /// States: each environment continues exactly like the saved one.
     States(&'a [EnvState]),
-    /// Positions: each environment begins the episode that a reset would begin, from there.
+    /// Positions: each environment starts the episode that a reset would start, from this position.
     Positions(&'a [StartPosition]),
 }
 
-/// What a step returned, one entry a row of the call.
+/// The results of a step, with one entry per row of the call.
 ///
 /// One outcome can be reused for many steps: see [`EnvBatch::step_into`].
 #[derive(Debug, Default)]
 pub struct StepOutcome {
-    /// Points of this step.
+    /// Reward for this step.
     pub rewards: Vec<f32>,
     /// Whether the rules ended the episode in this step.
     pub terminated: Vec<bool>,
     /// Whether a limit cut the episode in this step; never together with `terminated`.
     pub truncated: Vec<bool>,
-    /// The last states of the episodes that ended in this step, in [`AutoresetMode::SameStep`]; else empty.
+    /// Last states of the episodes that ended in this step, in [`AutoresetMode::SameStep`]; otherwise empty.
     pub finals: FinalBatch,
 }
 
@@ -113,7 +117,7 @@ impl FinalBatch {
     }
 }
 
-/// N environments.
+/// A batch of N environments.
 #[derive(Debug)]
 pub struct EnvBatch {
     config: EnvConfig,
@@ -122,10 +126,10 @@ pub struct EnvBatch {
 }
 
 impl EnvBatch {
-    /// Makes environments. No episode begins.
+    /// Creates environments. No episode starts.
     ///
     /// # Errors
-    /// [`CreateError`] for rules that cannot be played, no environments, or seeds that do not fit their number.
+    /// [`CreateError`] for rules that cannot be played, no environments, or a wrong number of seeds.
     pub fn new(config: EnvConfig, seeding: &Seeding) -> Result<EnvBatch, CreateError> {
         config.rules.check()?;
         if let InvalidActionPolicy::Ignore { reward } = config.invalid_action_policy {
@@ -150,19 +154,19 @@ impl EnvBatch {
         Ok(EnvBatch { table: ActionTable::new(&config.rules), config, envs })
     }
 
-    /// What the environments have in common.
+    /// The configuration that the environments share.
     pub fn config(&self) -> &EnvConfig {
         &self.config
     }
 
-    /// Begins episodes, whether or not the ones before have ended; clears a pending autoreset. With a seeding, they are
-    /// episodes 0 of it, and later ones are counted from there; without, each environment's next one, the first time its
-    /// first one.
+    /// Starts episodes, whether or not the previous ones have ended, and clears a pending autoreset. With a seeding,
+    /// they are its episodes 0, from which later ones are counted. Without one, each environment starts its next
+    /// episode; the first time, its first.
     ///
-    /// `None` for the environments means all of them in order, here and in every other call.
+    /// In this and every other call, `None` for the environments means all of them in order.
     ///
     /// # Errors
-    /// [`ResetError`] for a list of environments, seeds or sequences that does not fit.
+    /// [`ResetError`] for an invalid list of environments, or a wrong number of seeds or sequences.
     pub fn reset(&mut self, env_ids: Option<&[u32]>, seeding: Option<&Seeding>) -> Result<(), ResetError> {
         let rows = self.rows(env_ids)?;
         if let Some(seeding) = seeding {
@@ -172,21 +176,21 @@ impl EnvBatch {
         Ok(())
     }
 
-    /// Does one action in each row's environment.
+    /// Performs one action in each row's environment.
     ///
     /// # Errors
-    /// [`StepError`]; nothing has moved then.
+    /// [`StepError`]. Then nothing has changed.
     pub fn step(&mut self, actions: &[i32], env_ids: Option<&[u32]>) -> Result<StepOutcome, StepError> {
         let mut outcome = StepOutcome::default();
         self.step_into(actions, env_ids, &mut outcome)?;
         Ok(outcome)
     }
 
-    /// Steps environments like [`EnvBatch::step`], into an existing outcome, whose contents are replaced. After steps of as
-    /// many rows it takes no new memory.
+    /// Steps environments like [`EnvBatch::step`], and replaces the contents of an existing outcome. Repeated steps of
+    /// equally many rows allocate no memory.
     ///
     /// # Errors
-    /// The errors of [`EnvBatch::step`]; the outcome is unchanged then.
+    /// The errors of [`EnvBatch::step`]. Then the outcome is unchanged.
     pub fn step_into(
         &mut self,
         actions: &[i32],
@@ -208,50 +212,51 @@ impl EnvBatch {
         field.spec(&self.config)
     }
 
-    /// Appends a field of the rows' environments: little-endian, row-major, one row an environment.
+    /// Appends a field of the rows' environments: little-endian, row-major, with one row per environment.
     ///
-    /// This is the only place where observations, infos and masks are made, after a reset, a step and a restore alike.
-    /// An environment in which no episode has begun shows an empty playfield, no piece, zeros, and a mask of zeros.
+    /// Only this function creates observations, infos and masks, after a reset, a step and a restore alike. An
+    /// environment that has not started an episode shows an empty playfield, no piece, zeros, and a mask of zeros.
     ///
     /// # Panics
-    /// When a listed environment does not exist: see [`EnvBatch::check`].
+    /// If a listed environment does not exist; see [`EnvBatch::check`].
     pub fn observe(&self, field: Field, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
         let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
         each_size!(&self.envs, envs => envs.observe(&self.config, &self.table, field, rows, out));
     }
 
-    /// Appends the masks of the rows' environments as bits, `num_actions / 8` bytes each, rounded up: bit `a % 8` of byte
-    /// `a / 8` is action a.
+    /// Appends the masks of the rows' environments as bits, `num_actions / 8` bytes each, rounded up: bit `a % 8` of
+    /// byte `a / 8` is action a.
     ///
     /// # Panics
-    /// When a listed environment does not exist: see [`EnvBatch::check`].
+    /// If a listed environment does not exist; see [`EnvBatch::check`].
     pub fn observe_mask_bits(&self, env_ids: Option<&[u32]>, out: &mut Vec<u8>) {
         let rows = EnvRows { env_ids, num_envs: self.config.num_envs };
         each_size!(&self.envs, envs => envs.observe_mask_bits(&self.config, &self.table, rows, out));
     }
 
-    /// Appends a field of last states, as [`EnvBatch::observe`] would have before the next episode began.
+    /// Appends a field of last states, as [`EnvBatch::observe`] would have done before the next episodes started.
     pub fn observe_finals(&self, field: Field, finals: &FinalBatch, out: &mut Vec<u8>) {
         let rows = EnvRows { env_ids: None, num_envs: finals.rows.len() as u32 };
         each_size!(&finals.envs, envs => envs.observe(&self.config, &self.table, field, rows, out));
     }
 
-    /// The whole state of an environment.
+    /// The complete state of an environment.
     ///
     /// # Panics
-    /// When it does not exist, or no episode has begun in it: see [`EnvBatch::check`].
+    /// If the environment does not exist or has not started an episode; see [`EnvBatch::check`].
     pub fn state(&self, env_id: u32) -> EnvState {
         each_size!(&self.envs, envs => envs.state(&self.config.rules, env_id as usize))
     }
 
-    /// Puts environments into given states or positions, whether or not their episodes have begun or ended.
+    /// Puts environments into given states or positions, whether or not their episodes have started or ended.
     ///
-    /// With `reseed` r, the environment of row j goes on with the seed `word(r, Reseed, j)`, which takes the place of its
-    /// episode's and of its own: what is visible and the open bag stay, what is dealt later and the episodes after this one
-    /// come from the new seed, with their numbers as they are. An explicit sequence has no seed and stays.
+    /// With `reseed` r, the environment of row j continues with the seed `word(r, Reseed, j)`, which replaces the seeds
+    /// of its episode and of the environment. The visible pieces and the open bag stay. Later pieces and later episodes
+    /// come from the new seed, with unchanged episode numbers. An explicit sequence has no seed and stays.
     ///
     /// # Errors
-    /// [`RestoreError`] for lists that do not fit, states of other rules, and positions that are impossible under these.
+    /// [`RestoreError`] for lists of wrong lengths, states of other rules, and positions that are impossible under
+    /// these rules.
     pub fn restore(
         &mut self,
         env_ids: Option<&[u32]>,
@@ -278,7 +283,7 @@ impl EnvBatch {
         Ok(())
     }
 
-    /// Checks that a list of environments is valid and that an episode has begun in each of them.
+    /// Checks that a list of environments is valid and that each of them has started an episode.
     ///
     /// # Errors
     /// [`ReadError`] if not.
@@ -288,7 +293,7 @@ impl EnvBatch {
         Ok(())
     }
 
-    /// Checks that a list of environments is valid, whether or not an episode has begun in them.
+    /// Checks that a list of environments is valid, whether or not they have started an episode.
     ///
     /// # Errors
     /// [`EnvIdError`] if not.
@@ -301,14 +306,15 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.playfields[env_id as usize].resized())
     }
 
-    /// The current piece of an environment and the ones after it, as many as there are and are shown.
+    /// The current piece of an environment and the shown pieces after it, as many as there are.
     pub fn pieces(&self, env_id: u32) -> Vec<Piece> {
         each_size!(&self.envs, envs => envs.visible[env_id as usize].pieces().collect())
     }
 
-    /// The current piece of an environment on its way down, where a step is a key and there is a piece.
+    /// The current piece of an environment where keys have moved it; `None` if a step is a placement or there is no
+    /// piece.
     ///
-    /// After an episode that the rules ended, the next piece is seen where it would have begun, even if it overlaps the
+    /// After an episode that the rules ended, the next piece is shown at its spawn position, even if it overlaps the
     /// playfield there.
     pub fn falling(&self, env_id: u32) -> Option<MovingPiece> {
         let i = env_id as usize;
@@ -317,22 +323,22 @@ impl EnvBatch {
         })
     }
 
-    /// The piece that is held in an environment.
+    /// The held piece of an environment, if any.
     pub fn held(&self, env_id: u32) -> Option<Piece> {
         each_size!(&self.envs, envs => envs.held(env_id as usize))
     }
 
-    /// The clears just made in an environment, where the rules ask for them.
+    /// The preceding clears of an environment, if the rules need them.
     pub fn chain(&self, env_id: u32) -> Chain {
         each_size!(&self.envs, envs => envs.chain(env_id as usize)).0
     }
 
-    /// The garbage that waits in an environment, where the rules have it.
+    /// The waiting garbage of an environment, if the rules have garbage.
     pub fn incoming(&self, env_id: u32) -> Incoming {
         each_size!(&self.envs, envs => envs.incoming(env_id as usize))
     }
 
-    /// The pieces that can be placed in an environment; none once its episode has ended.
+    /// The pieces that can be placed in an environment; `None` once its episode has ended.
     pub fn hand(&self, env_id: u32) -> Option<Hand> {
         let hand = each_size!(&self.envs, envs => envs.hand(&self.config.rules, env_id as usize));
         hand.filter(|_| !self.has_ended(env_id)).map(|hand| hand.with(self.falling(env_id)))
@@ -343,17 +349,17 @@ impl EnvBatch {
         each_size!(&self.envs, envs => envs.phases[env_id as usize].end().is_some())
     }
 
-    /// The totals of an environment's current episode.
+    /// Totals of an environment's current episode.
     pub fn statistics(&self, env_id: u32) -> EpisodeStatistics {
         each_size!(&self.envs, envs => envs.statistics[env_id as usize])
     }
 
-    /// Bytes that the environments take, sequences of pieces not counted.
+    /// Bytes of the environments, without their piece sequences.
     pub fn memory_bytes(&self) -> usize {
         each_size!(&self.envs, envs => envs.memory_bytes())
     }
 
-    /// Bytes that one of these environments takes, its sequence of pieces not counted.
+    /// Bytes of one environment under these rules, without its piece sequence.
     pub fn env_bytes(rules: &Rules) -> usize {
         let incoming = if rules.garbage.is_some() { size_of::<Incoming>() } else { 0 };
         let in_columns = if CompactPlayfield::fits(rules.width, rules.height) {
@@ -364,8 +370,7 @@ impl EnvBatch {
         in_columns + incoming + Dealer::bytes_beside(&rules.pieces)
     }
 
-    /// Bytes of the table of what each action does to each piece, where there are other pieces than the tetrominoes: with many of
-    /// them it is large.
+    /// Bytes of the table of actions and pieces, for pieces other than tetrominoes: with many of them it is large.
     pub fn table_bytes(rules: &Rules) -> usize {
         if rules.pieces.is_tetrominoes() { 0 } else { ActionTable::bytes(rules) }
     }

@@ -1,6 +1,6 @@
-//! Fields of environments as bytes: one function writes them all.
+//! Writes all fields of environments as bytes, in one function.
 //!
-//! Fields are written as they go over the wire, little-endian and row-major, so they are never copied again.
+//! Fields are written in the form of the wire, little-endian and row-major, so they are never copied again.
 
 use crate::engine::{Column, EpisodeEnd, Piece, PieceCells, Spin, land_at};
 use crate::features::{FeatureSet, Seen};
@@ -117,13 +117,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
     fn write_u64(&self, rows: EnvRows<'_>, out: &mut Vec<u8>, value: impl Fn(usize) -> u64) {
         let start = out.len();
         out.resize(start + rows.len() * 8, 0);
-        // An array at a time; one iterator over all bytes would take them one by one.
+        // An array at a time; a single iterator over all bytes would take them one by one.
         for (i, place) in rows.envs().zip(out[start..].as_chunks_mut().0) {
             *place = value(i).to_le_bytes();
         }
     }
 
-    /// 0 for an explicit sequence, and before the first episode.
+    /// Seed of an environment's episode; 0 for an explicit sequence, and before the first episode.
     pub(super) fn episode_seed(&self, i: usize) -> u64 {
         match self.phases[i] {
             EpisodePhase::NotStarted => 0,
@@ -131,7 +131,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Every feature is exact in an f32.
+    /// Writes features, each of which is exact in an f32.
     fn write_features(&self, config: &EnvConfig, set: &FeatureSet, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let mut values = vec![0.0; set.len()];
         for i in rows.envs() {
@@ -149,13 +149,13 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// One byte a cell.
+    /// Writes playfields with one byte per cell.
     fn write_boards(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
         let start = out.len();
         let len = rows.len() * width * height;
-        // A row is written as N bytes at once: the excess at its end lies in the next row's place, and the next row
-        // overwrites it. Only the excess of the very last row stays, and is cut off.
+        // A row is written as N bytes at once. The excess at its end lies in the place of the next row, which
+        // overwrites it. Only the excess of the very last row remains, and is cut off.
         out.resize(start + len + N, 0);
         let mut at = start;
         for i in rows.envs() {
@@ -178,7 +178,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.falling(i).map(|piece| piece.cells()).or(self.steered(i).map(|piece| piece.cells()))
     }
 
-    /// One byte a cell.
+    /// Writes falling pieces with one byte per cell.
     fn write_falling(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let (width, height) = (usize::from(config.rules.width), usize::from(config.rules.height));
         let start = out.len();
@@ -193,12 +193,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Two bytes a row, for up to 16 columns; eight rows at once.
+    /// Writes rows of up to 16 columns with two bytes each, eight rows at once.
     fn write_row_bits(&self, config: &EnvConfig, rows: EnvRows<'_>, out: &mut Vec<u8>) {
         let height = usize::from(config.rules.height);
         let start = out.len();
         let len = rows.len() * height * 2;
-        // As for boards, what comes after it overwrites the excess.
+        // As for playfields, the following bytes overwrite the excess.
         out.resize(start + len + 16, 0);
         for (row, i) in rows.envs().enumerate() {
             let columns = self.playfields[i].words();
@@ -216,9 +216,9 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 }
 
-/// Appends bytes of 0 and 1 as bits, eight bytes to a byte, the first in the lowest bit.
+/// Packs bytes of 0 and 1 into bits, eight per byte, the first in the lowest bit.
 fn append_bits(flags: &[u8], out: &mut Vec<u8>) {
-    // The product moves bit 0 of byte n to bit n of the highest byte; no two of its terms meet.
+    // The product moves bit 0 of byte n to bit n of the highest byte; no two of its terms overlap.
     let packed = |eight: [u8; 8]| (u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
     let (eights, rest) = flags.as_chunks::<8>();
     out.extend(eights.iter().map(|eight| packed(*eight)));
@@ -229,12 +229,12 @@ fn append_bits(flags: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A piece as its number, -1 for none.
+/// Number of a piece; -1 for none.
 fn number(piece: Option<Piece>) -> u8 {
     piece.map_or(-1i8, |piece| piece.number() as i8) as u8
 }
 
-/// Eight bytes of eight bits mirrored at their diagonal: bit i of byte j becomes bit j of byte i.
+/// Transposes eight bytes of eight bits: bit i of byte j becomes bit j of byte i.
 ///
 /// Swaps ever larger blocks across the diagonal (Warren, *Hacker's Delight*, section 7-3).
 fn transposed(bytes: [u8; 8]) -> [u8; 8] {

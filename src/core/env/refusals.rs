@@ -1,97 +1,97 @@
-//! Why a call is refused. A refused call changes nothing.
+//! The reasons why calls are refused. A refused call changes nothing.
 
 use crate::engine::RulesError;
 
-/// Why a list of ids does not name environments.
+/// The reason why a list of ids does not name environments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvIdError {
-    /// No such environment.
+    /// The environment does not exist.
     #[error("there is no environment {env_id}, expected a number below {num_envs}")]
     Unknown {
-        /// Where in the list.
+        /// Index in the list.
         row: u32,
-        /// The id there.
+        /// Id at this index.
         env_id: u32,
-        /// How many environments there are.
+        /// Number of environments.
         num_envs: u32,
     },
-    /// An environment that is listed twice.
+    /// The list repeats an environment.
     #[error("environment {env_id} is listed twice")]
     Repeated {
-        /// Where in the list the second one is.
+        /// Index of the second occurrence.
         row: u32,
-        /// The environment.
+        /// Number of the environment.
         env_id: u32,
     },
 }
 
-/// A list that should have had one entry for each row, or one for all where `or_one` says so.
+/// A list of the wrong length: it should have one entry per row, or one for all if `or_one` allows that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{got} {what} for {rows} environments")]
 pub struct WrongLength {
-    /// Entries of what.
+    /// Name of the entries.
     pub what: &'static str,
-    /// Entries given.
+    /// Number of given entries.
     pub got: usize,
-    /// Environments of the call.
+    /// Number of environments in the call.
     pub rows: usize,
 }
 
-/// Checks that a list has one entry for each row.
+/// Checks that a list has one entry per row.
 pub(super) fn one_each(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
     if got == rows { Ok(()) } else { Err(WrongLength { what, got, rows }) }
 }
 
-/// Checks that a list has one entry for each row, or one for all.
+/// Checks that a list has one entry per row, or one for all.
 pub(super) fn one_each_or_one(what: &'static str, got: usize, rows: usize) -> Result<(), WrongLength> {
     if got == rows || got == 1 { Ok(()) } else { Err(WrongLength { what, got, rows }) }
 }
 
-/// Why a batch could not be made.
+/// The reason why a batch cannot be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CreateError {
-    /// Rules that cannot be played.
+    /// The rules cannot be played.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// A batch of nothing.
+    /// The number of environments is 0.
     #[error("num_envs is 0, expected at least 1")]
     NoEnvironments,
-    /// Features spelled out for another width.
+    /// The features are resolved for another width.
     #[error("the features are for width {set}, the playfield has {rules}")]
     FeatureWidth {
-        /// The width of the set.
+        /// Width of the feature set.
         set: u8,
-        /// The width of the playfield.
+        /// Width of the playfield.
         rules: u8,
     },
-    /// Seeds or sequences that do not fit.
+    /// The number of seeds or sequences is wrong, or a sequence is empty.
     #[error(transparent)]
     Seeding(#[from] SeedingError),
 }
 
-/// Why pieces cannot come from a [`Seeding`](super::Seeding).
+/// The reason why a [`Seeding`](super::Seeding) cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeedingError {
-    /// A number of seeds or sequences that does not fit.
+    /// The number of seeds or sequences is wrong.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
-    /// A sequence that deals no piece at all.
+    /// A sequence is empty.
     #[error("piece sequence {0} is empty")]
     EmptySequence(usize),
 }
 
-/// Why a reset was refused.
+/// The reason why a reset is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResetError {
-    /// A list of environments that names one that does not exist, or one twice.
+    /// The list names an environment that does not exist, or repeats one.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
-    /// Seeds or sequences that do not fit.
+    /// The number of seeds or sequences is wrong, or a sequence is empty.
     #[error(transparent)]
     Seeding(#[from] SeedingError),
 }
 
-/// Which environments, of which there is at least one.
+/// A non-empty list of environments, as text.
 fn in_words(env_ids: &[u32]) -> String {
     match env_ids {
         [env_id] => format!("environment {env_id}"),
@@ -99,124 +99,125 @@ fn in_words(env_ids: &[u32]) -> String {
     }
 }
 
-/// Environments in which no episode has begun.
+/// Some environments have not started an episode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no episode has begun in {}", in_words(env_ids))]
 pub struct NotReset {
-    /// Which; never empty.
+    /// Numbers of the environments; never empty.
     pub env_ids: Vec<u32>,
 }
 
-/// Why environments could not be read.
+/// The reason why environments cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// A list of environments that names one that does not exist, or one twice.
+    /// The list names an environment that does not exist, or repeats one.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
-    /// There is no state to read yet.
+    /// Some environments have no state yet.
     #[error(transparent)]
     NotReset(#[from] NotReset),
 }
 
-/// An action that was refused.
+/// A refused action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedAction {
     /// Index in the list of actions.
     pub row: u32,
-    /// The action.
+    /// Value of the action.
     pub action: i32,
 }
 
-/// Why actions were refused.
+/// The reason why actions are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
-    /// Environments whose episode has ended, when autoreset is disabled.
+    /// Some episodes have ended, and autoreset is disabled.
     #[error("the episode has ended in {}", in_words(env_ids))]
     EpisodeEnded {
-        /// Which; never empty.
+        /// Numbers of the environments; never empty.
         env_ids: Vec<u32>,
     },
-    /// Actions that do not exist under these rules.
+    /// Some actions do not exist under these rules.
     #[error("actions[{}] is {}, expected a number from 0 to {}", actions[0].row, actions[0].action, num_actions - 1)]
     OutOfRange {
-        /// Which; never empty.
+        /// The refused actions; never empty.
         actions: Vec<RefusedAction>,
-        /// The size of the action space.
+        /// Size of the action space.
         num_actions: u32,
     },
-    /// Placements that the current piece does not have, and keys that cannot be pressed now.
+    /// The current piece lacks some placements, or some keys cannot be pressed now.
     #[error("actions[{}] is {}, which is not in the action mask", actions[0].row, actions[0].action)]
     Illegal {
-        /// Which; never empty.
+        /// The refused actions; never empty.
         actions: Vec<RefusedAction>,
     },
 }
 
-/// Why a step was refused. Of several reasons the first in this order is given, with every row that it holds for.
+/// The reason why a step is refused. If several apply, the first in this order counts, with every row that it applies
+/// to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {
-    /// A list of environments that names one that does not exist, or one twice.
+    /// The list names an environment that does not exist, or repeats one.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
-    /// A number of actions that does not fit.
+    /// The number of actions is wrong.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
-    /// Environments that must be reset first.
+    /// Some environments must be reset first.
     #[error(transparent)]
     NotReset(#[from] NotReset),
-    /// Actions that cannot be done; in the order of the reasons.
+    /// Some actions are refused.
     #[error(transparent)]
     Action(#[from] ActionError),
 }
 
-/// Why a position cannot be played from.
+/// The reason why a position cannot be played from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
-    /// A playfield of another size.
+    /// The playfield has another size.
     #[error("the playfield is {} x {}, expected {} x {}", got.0, got.1, expected.0, expected.1)]
     Size {
-        /// Width and height of the playfield.
+        /// Width and height of the given playfield.
         got: (u8, u8),
-        /// The width and height of the rules.
+        /// Width and height under the rules.
         expected: (u8, u8),
     },
-    /// The rules have ended the game already.
+    /// The game is already over under the rules.
     #[error("the game is over on this playfield")]
     GameOver,
-    /// More next pieces than are shown.
+    /// There are more next pieces than the rules show.
     #[error("the queue has {got} pieces, expected at most {preview}")]
     Queue {
-        /// Pieces given.
+        /// Number of given pieces.
         got: usize,
-        /// Pieces shown.
+        /// Number of shown pieces.
         preview: u8,
     },
-    /// A held piece where none can be.
+    /// A piece is held, but the rules have no hold.
     #[error("a piece is held, but the rules have no hold")]
     Held,
 }
 
-/// Why a restore was refused.
+/// The reason why a restore is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
-    /// A list of environments that names one that does not exist, or one twice.
+    /// The list names an environment that does not exist, or repeats one.
     #[error(transparent)]
     EnvIds(#[from] EnvIdError),
-    /// A number of states or positions that does not fit.
+    /// The number of states or positions is wrong.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
-    /// A state saved under other rules.
+    /// A state was saved under other rules.
     #[error("state {row} has other rules")]
     OtherRules {
-        /// Where in the list.
+        /// Index in the list.
         row: usize,
     },
-    /// A position that cannot be played from.
+    /// A position cannot be played from.
     #[error("position {row}: {error}")]
     Position {
-        /// Where in the list.
+        /// Index in the list.
         row: usize,
-        /// What is wrong with it.
+        /// The mistake in the position.
         error: PositionError,
     },
 }

@@ -1,8 +1,8 @@
-//! The rows of a call: which environment each of them is about.
+//! The rows of a call, and the environment of each.
 
 use super::refusals::EnvIdError;
 
-/// The environments of a call, in its order.
+/// The environments of a call, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EnvRows<'a> {
     pub env_ids: Option<&'a [u32]>,
@@ -10,7 +10,7 @@ pub(super) struct EnvRows<'a> {
 }
 
 impl<'a> EnvRows<'a> {
-    /// The environments of this list, or all of them. Each must exist, and none may be listed twice.
+    /// The environments in this list, or all of them. Each must exist, without repetition.
     #[inline]
     pub fn of(env_ids: Option<&'a [u32]>, num_envs: u32) -> Result<EnvRows<'a>, EnvIdError> {
         if let Some(env_ids) = env_ids {
@@ -34,12 +34,12 @@ impl<'a> EnvRows<'a> {
     }
 }
 
-/// The entry for a row, from a list with one entry for each row or one for all.
+/// The entry for a row, from a list with one entry per row or one for all.
 pub(super) fn one_for<T>(list: &[T], row: usize) -> &T {
     if list.len() == 1 { &list[0] } else { &list[row] }
 }
 
-/// Checks that each of these environments exists, and none is listed twice.
+/// Checks that each of these environments exists, without repetition.
 fn check_env_ids(env_ids: &[u32], num_envs: u32) -> Result<(), EnvIdError> {
     let mut seen = vec![0u64; num_envs.div_ceil(64) as usize];
     for (&env_id, row) in env_ids.iter().zip(0..) {

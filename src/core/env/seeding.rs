@@ -1,4 +1,4 @@
-//! Where pieces come from: when a batch is made, and when a reset begins episodes.
+//! The source of pieces when a batch is created, and when a reset starts episodes.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use super::rows::one_for;
 use crate::engine::rng::{Tag, word};
 use crate::engine::{Dealer, Piece};
 
-/// Where the pieces of the environments of a call come from; making a batch is a call with all of them.
+/// The source of pieces for the environments of a call. Creating a batch is a call with all environments.
 #[derive(Clone, Debug)]
 pub enum Seeding {
-    /// Environment i of the batch has the seed `word(session seed, Environment, i)`.
+    /// A session seed: environment i of the batch has the seed `word(session seed, Environment, i)`.
     Seed(u64),
-    /// One seed for each environment of the call.
+    /// One seed per environment of the call.
     Seeds(Vec<u64>),
-    /// Explicit pieces, dealt from the start in every episode: one sequence for each environment of the call or one for
+    /// Explicit pieces, dealt from the start in every episode: one sequence per environment of the call, or one for
     /// all.
     PieceSequences(Vec<Arc<[Piece]>>),
 }
 
 impl Seeding {
-    /// Refuses seeds or sequences that do not fit this many environments.
+    /// Refuses a wrong number of seeds or sequences for this many environments.
     pub(super) fn check(&self, rows: usize) -> Result<(), SeedingError> {
         match self {
             Seeding::Seed(_) => {}
@@ -36,7 +36,7 @@ impl Seeding {
         Ok(())
     }
 
-    /// The dealer of environment `env` in row `row` of a call, and its seed, 0 for explicit pieces.
+    /// The dealer of environment `env` in row `row` of a call, and its seed; 0 for explicit pieces.
     pub(super) fn dealer(&self, config: &EnvConfig, row: usize, env: usize) -> (Dealer, u64) {
         let seed = match self {
             Seeding::Seed(seed) => word(*seed, Tag::Environment, env as u64),

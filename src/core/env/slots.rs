@@ -1,4 +1,4 @@
-//! A whole batch taken apart and put together again: environments in which no episode has begun included.
+//! Splits a whole batch into environments and reassembles it, including environments that have not started an episode.
 
 use std::sync::Arc;
 
@@ -8,36 +8,36 @@ use crate::engine::randomizer::DealerSource;
 use super::columns::{AnyEnvs, EpisodePhase, each_size};
 use super::{CreateError, EnvBatch, EnvConfig, EnvState, RestoreError, Restored, Seeding};
 
-/// An environment of a batch, whether or not an episode has begun in it.
+/// An environment of a batch, whether or not it has started an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvSlot {
-    /// An episode has begun, and may have ended.
+    /// An episode has started, and may have ended.
     Begun(Box<EnvState>),
-    /// No episode has begun; the environment has this seed.
+    /// No episode has started; the environment has this seed.
     Seeded(u64),
-    /// No episode has begun; the environment deals this explicit sequence.
+    /// No episode has started; the environment deals this explicit sequence.
     Sequenced(Arc<[Piece]>),
 }
 
-/// Why environments do not make a batch.
+/// The reason why environments do not form a batch.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SlotsError {
-    /// The configuration, or their number.
+    /// The configuration or the number of environments is invalid.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// A state of other rules.
+    /// A state belongs to other rules.
     #[error(transparent)]
     Restore(#[from] RestoreError),
-    /// A batch begins with seeds or with explicit sequences, never with both.
+    /// Some environments have seeds, others explicit sequences. A batch cannot start with both.
     #[error("some environments have seeds before their first episode, others explicit sequences")]
     Mixed,
 }
 
 impl EnvBatch {
-    /// An environment as it is.
+    /// The current state of an environment.
     ///
     /// # Panics
-    /// When it does not exist.
+    /// If the environment does not exist.
     pub fn slot(&self, env_id: u32) -> EnvSlot {
         let i = env_id as usize;
         each_size!(&self.envs, envs => match (envs.phases[i], envs.dealers[i].state(&self.config.rules.pieces).source) {
@@ -47,10 +47,10 @@ impl EnvBatch {
         })
     }
 
-    /// The batch with these environments: it goes on as the one that they were taken from would have.
+    /// Creates a batch from these environments. It continues like the batch that they come from.
     ///
     /// # Errors
-    /// [`SlotsError`] if there is no such batch.
+    /// [`SlotsError`] if the environments do not form a batch.
     pub fn from_slots(config: EnvConfig, slots: Vec<EnvSlot>) -> Result<EnvBatch, SlotsError> {
         let mut batch = EnvBatch::new(config, &seeding(&slots)?)?;
         let (mut env_ids, mut states) = (Vec::new(), Vec::new());
@@ -67,7 +67,8 @@ impl EnvBatch {
     }
 }
 
-/// What the environments in which no episode has begun will deal; the states of the others hold theirs.
+/// The seeding of environments that have not started an episode. The states of the others contain their source of
+/// pieces.
 fn seeding(slots: &[EnvSlot]) -> Result<Seeding, SlotsError> {
     let sequence = |slot: &EnvSlot| match slot {
         EnvSlot::Sequenced(pieces) => Some(pieces.clone()),

@@ -1,4 +1,4 @@
-//! Snapshots: the state of an environment as bytes that a caller keeps and may give back, here or to another server.
+//! Snapshots: the state of an environment as bytes, which a caller stores and may restore here or on another server.
 //!
 //! All numbers are little-endian.
 //!
@@ -6,39 +6,40 @@
 //! magic          4 bytes, "TTRN"
 //! format         u16, 1
 //! rules version  u8 length, then that many bytes
-//! rules          u8 how many fields differ from the preset simplified; for each, in the order of the table of fields: u8 index in
-//!                that table, then the value: u8 for a whole number, a flag (0 or 1) or a choice (its number in messages), f64 for a
-//!                number, 4 x f64 for numbers, u16 length and the text for a set of pieces
-//! end            u8, 0 while the episode goes on; else why it ended: 2 topped out, 3 an action that did not exist, 4 a limit of
-//!                steps, 5 a limit of pieces, 6 out of pieces
+//! rules          u8 number of fields that differ from the preset simplified; for each, in the order of the table of
+//!                fields: u8 index in that table, then the value: u8 for a whole number, a flag (0 or 1) or a choice
+//!                (its number in messages), f64 for a number, 4 x f64 for numbers, u16 length and the text for a set of
+//!                pieces
+//! end            u8, 0 while the episode runs, else the reason of its end: 2 topped out, 3 an action that did not
+//!                exist, 4 a limit on steps, 5 a limit on pieces, 6 out of pieces
 //! landed         u8, 1 if a piece has landed
-//! playfield      u64 per column: before the last landing if a piece has landed, else the present one
-//! landing        if a piece has landed: u8 piece, then how it landed. By placement: u16 action, less that of holding a piece. By
-//!                keys: u8 quarter turns to the right, u8 column and u8 row of the anchor; under reach moves u8 orientation, column of
-//!                the leftmost and row of the lowest cell, and spin
-//! risen          with garbage, if a piece has landed: u8 how many rows of garbage rose after it, and for each of them, the highest
-//!                first, u8 the column of its hole
+//! playfield      u64 per column: before the last landing if a piece has landed, else the current one
+//! landing        if a piece has landed: u8 piece, then its way. By placement: u16 action, without the part that holds
+//!                a piece. By keys: u8 quarter turns to the right, u8 column and u8 row of the anchor; under reach
+//!                moves u8 orientation, column of the leftmost and row of the lowest cell, and spin
+//! risen          with garbage, if a piece has landed: u8 number of rows of garbage that rose after it, and for each of
+//!                them, from the highest down, u8 the column of its hole
 //! visible        u8 per piece, preview + 1 of them, 255 past the end of a sequence
-//! held           where a piece can be held: u8, 255 for none
-//! chain          where the rules ask for it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
-//! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and row of
-//!                its anchor; under reach moves also u8 how it came there (0 moved, 1 turned, 2 turned by a kick that makes a T-spin
-//!                full), whether the piece before it was held for it (0 or 1), steps in the air, steps on the ground, lock
-//!                resets, lifts, lowest row
-//! garbage        with garbage: u8 lines that wait, delay_pieces + 1 of them; u64 rows that have risen in the episode, at most 2^53; u8
-//!                column of the hole of the last one, 0 where none has risen
+//! held           with hold: u8, 255 for none
+//! chain          if the rules need it: u16 clears, u8 back to back (0 or 1), u64 lines sent, at most 2^53
+//! falling        with key presses, if there is a current piece, its pose: u8 quarter turns to the right, column and
+//!                row of its anchor; under reach moves also u8 how it came there (0 moved, 1 turned, 2 turned by a kick
+//!                that makes a T-spin full), whether it entered by a hold (0 or 1), steps in the air, steps on the
+//!                ground, lock resets, lifts, lowest row
+//! garbage        with garbage: u8 waiting lines, delay_pieces + 1 of them; u64 rows that have risen in the episode, at
+//!                most 2^53; u8 column of the hole of the last one, 0 if none has risen
 //! episode        u64 environment seed, u64 number of the episode
 //! statistics     u64 lines, pieces, steps, each at most 2^53; f64 return
-//! invalid        u64 how many actions of the episode did not exist, u64 the steps up to the last one, 0 where none
-//! dealer         u64 pieces dealt, then u8 where they come from. 0, a seed: u64 seed, the open bag, u8 per piece of the set (under
-//!                randomizer nes the piece dealt last, then the others), and for tetrominoes 7 x u16 how much less often each came
-//!                than the most frequent one. 1, a sequence: u32 length, u8 per piece. 2, a sequence kept beside the snapshots
-//!                ([`SharedSequences`]): its number, a u32
+//! invalid        u64 number of the episode's actions that did not exist, u64 steps up to the last of them, 0 if none
+//! dealer         u64 pieces dealt, then u8 their source. 0, a seed: u64 seed, the open bag, u8 per piece of the set
+//!                (under randomizer nes the piece dealt last, then the others), and for tetrominoes 7 x u16, by how
+//!                much each came less often than the most frequent one. 1, a sequence: u32 length, u8 per piece. 2, a
+//!                sequence stored separately ([`SharedSequences`]): its number, a u32
 //! checksum       u64, XXH3 of everything before it
 //! ```
 //!
-//! Snapshots are outside input. The checksum finds accidents, but anyone can write a snapshot by hand; so the reader checks
-//! everything as if there were no checksum, and what passes can be played without harm, whatever its origin.
+//! Snapshots are outside input. The checksum detects accidents, but anyone can write a snapshot by hand. So the reader
+//! checks everything as if there were no checksum, and a state that passes is safe to play, whatever its origin.
 
 mod dealt;
 mod in_play;

@@ -1,4 +1,4 @@
-//! One environment by itself: taken out of a batch, put into another, or started from a position of the caller's.
+//! A single environment: extracted from a batch, inserted into another, or started from a given position.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use super::{EnvConfig, PositionError, Restored};
 
 /// Everything that decides the future of an environment, and its statistics.
 ///
-/// The state leaves out what belongs to the batch: the autoreset mode, the invalid-action policy, the limit of steps, the features.
-/// So it can be put into any batch of the same rules. [`EnvState::to_bytes`] makes a snapshot of it.
+/// The state excludes the configuration of the batch: the autoreset mode, the invalid-action policy, the limit on
+/// steps, and the features. So it fits into any batch with the same rules. [`EnvState::to_bytes`] makes a snapshot of
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvState {
     pub(super) rules: Rules,
@@ -35,42 +36,42 @@ pub struct EnvState {
 }
 
 impl EnvState {
-    /// The rules it was played under.
+    /// Rules of the game.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The playfield.
+    /// Cells of the playfield.
     pub fn playfield(&self) -> &Playfield {
         &self.playfield
     }
 
-    /// The current piece and the ones after it, as many as there are and are shown.
+    /// The current piece and the shown pieces after it, as many as there are.
     pub fn pieces(&self) -> Vec<Piece> {
         self.visible.pieces().collect()
     }
 
-    /// The current piece on its way down, where a step is a key and there is a piece.
+    /// The current piece where keys have moved it; `None` if a step is a placement or there is no piece.
     pub fn falling(&self) -> Option<MovingPiece> {
         self.falling.map(MovingPiece::Falling).or(self.steered.map(MovingPiece::Steered))
     }
 
-    /// The piece that is held.
+    /// The held piece, if any.
     pub fn held(&self) -> Option<Piece> {
         self.held
     }
 
-    /// The clears just made, where the rules ask for them.
+    /// The preceding clears, if the rules need them.
     pub fn chain(&self) -> Chain {
         self.chain.0
     }
 
-    /// The garbage that waits, where the rules have it.
+    /// The waiting garbage, if the rules have garbage.
     pub fn incoming(&self) -> Incoming {
         self.incoming
     }
 
-    /// The pieces that can be placed; none once the episode has ended.
+    /// The pieces that can be placed; `None` once the episode has ended.
     pub fn hand(&self) -> Option<Hand> {
         let hand = self.visible.hand(&self.rules, self.held).filter(|_| !self.has_ended());
         hand.map(|hand| hand.with(self.falling()))
@@ -81,44 +82,44 @@ impl EnvState {
         self.end.is_some()
     }
 
-    /// The length of the explicit sequence that it deals; 0 where it deals from a seed.
+    /// Length of the explicit sequence; 0 if pieces come from a seed.
     pub fn sequence_len(&self) -> usize {
         self.sequence().map_or(0, |pieces| pieces.len())
     }
 
-    /// The explicit sequence that it deals, if it deals one.
+    /// The explicit sequence, if any.
     pub fn sequence(&self) -> Option<&Arc<[Piece]>> {
         self.dealer.written()
     }
 
-    /// Takes another copy of its sequence in place of its own, so that one serves many environments.
+    /// Replaces the explicit sequence by an equal copy, so that one copy serves many environments.
     ///
     /// # Panics
-    /// If it is another sequence, or there is none.
+    /// If the sequences differ, or the state has none.
     pub fn share_sequence(&mut self, copy: Arc<[Piece]>) {
         self.dealer.share(copy);
     }
 }
 
-/// A playfield and pieces, to start an episode from. Where a step is a key, the current piece begins to fall where pieces
-/// appear.
+/// A playfield and pieces from which to start an episode. If a step is a key, the current piece starts at its spawn
+/// position.
 ///
-/// Rows that are full already stay until the next landing, which clears them too.
+/// Rows that are already full stay until the next landing, which clears them too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartPosition {
-    /// The playfield, of the size of the rules.
+    /// Playfield of the size of the rules.
     pub playfield: Playfield,
     /// The current piece.
     pub piece: Piece,
-    /// The next pieces, at most as many as are shown. They and the current one take the place of the first ones dealt; the
-    /// dealer adds those that are missing.
+    /// Next pieces, at most as many as the rules show. They and the current one replace the first pieces of the dealer,
+    /// which adds the missing ones.
     pub queue: Vec<Piece>,
-    /// The piece that is held; none except where the rules let one be held.
+    /// Held piece; `None` unless the rules have hold.
     pub held: Option<Piece>,
 }
 
 impl StartPosition {
-    /// Whether the game is over before the piece, or because it cannot come into play.
+    /// Whether the game is already over, or is over because the piece cannot enter.
     pub fn is_over(&self, rules: &Rules) -> bool {
         self.playfield.is_topped_out(rules.top_out) || is_blocked(rules, &self.playfield, self.piece)
     }
@@ -128,11 +129,11 @@ impl StartPosition {
         std::iter::once(self.piece).chain(self.queue.iter().copied())
     }
 
-    /// Checks that it can be played from.
+    /// Checks that an episode can start from this position.
     ///
     /// # Errors
-    /// [`PositionError`] for a playfield of another size, or on which the game is over before the piece or because of it, or
-    /// for more next pieces than are shown.
+    /// [`PositionError`] for a playfield of another size, a game that is over, more next pieces than the rules show, or
+    /// a held piece under rules without hold.
     pub fn check(&self, rules: &Rules) -> Result<(), PositionError> {
         let got = (self.playfield.width(), self.playfield.height());
         let expected = (rules.width, rules.height);

@@ -1,7 +1,7 @@
-//! Steps of environments in which keys steer pieces, as in modern Tetris; and what is seen of such a piece.
+//! Steps of environments in which keys steer pieces, as in modern Tetris, and the state of such a piece.
 //!
-//! The engine moves a piece ([`SteeredPiece`]); this file has what becomes of it: it is held, or lands, and the next one
-//! appears. Nothing here is for the loops of other environments.
+//! The engine moves a piece ([`SteeredPiece`]). This file handles the consequences: the piece is held, or it lands and
+//! the next one appears. None of this is for the loops of other environments.
 
 use crate::engine::steered::MAX_LIFTS;
 use crate::engine::{Column, EpisodeEnd, Key, Resting, SteeredPiece, Tetromino, Timing, lock};
@@ -12,7 +12,7 @@ use super::{EnvConfig, InvalidActionPolicy};
 
 impl<C: Column, const N: usize> Envs<C, N> {
     /// Whether a key can be pressed in a running environment.
-    #[inline(never)] // it is not for the loop of straight drops
+    #[inline(never)] // keep it out of the hot loop of straight drops
     pub fn has_key(&self, config: &EnvConfig, i: usize, key: Key) -> bool {
         let has_key = |piece: SteeredPiece| {
             piece.has_key(&config.rules, &self.playfields[i], key, self.held(i), self.next(i))
@@ -25,10 +25,10 @@ impl<C: Column, const N: usize> Envs<C, N> {
         out.extend(config.rules.keys().iter().map(|&key| u8::from(self.has_key(config, i, key))));
     }
 
-    /// One key in one running environment.
+    /// Performs one key in a running environment.
     pub fn steer(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
         let rules = &config.rules;
-        // Under that policy the step has been checked.
+        // Under this policy, the step has been checked already.
         let is_checked = config.invalid_action_policy == InvalidActionPolicy::Reject;
         if !is_checked && !self.has_key(config, i, key) {
             return self.count_invalid(config, i);
@@ -52,7 +52,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         counted
     }
 
-    /// Holds the current piece: the one that was held takes its place, or the next one, and then all behind it move up.
+    /// Holds the current piece. The held piece replaces it or, without one, the next piece does and all later ones move
+    /// up.
     fn hold(&mut self, config: &EnvConfig, i: usize, piece: SteeredPiece) {
         let swapped = piece.swapped(&config.rules, &self.playfields[i], self.held(i), self.next(i));
         let swapped = swapped.expect("a key that can be pressed");
@@ -61,7 +62,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.steered[i] = Some(swapped);
     }
 
-    /// The numbers of [`Field::PieceState`](super::Field::PieceState); zeros where there is no piece.
+    /// The numbers of [`Field::PieceState`](super::Field::PieceState); zeros without a piece.
     pub fn piece_state(&self, config: &EnvConfig, i: usize) -> [u8; PIECE_STATE] {
         let (Some(piece), Some(timing)) = (self.steered(i), config.rules.timing) else {
             return [0; PIECE_STATE];

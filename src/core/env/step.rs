@@ -1,8 +1,8 @@
-//! Steps: what an action does to an environment, and what many of them do to a batch.
+//! Steps: the effect of an action on an environment, and of many actions on a batch.
 //!
-//! A step checks all rows first; then it does every row by itself. What an action is differs by [`ActionModel`], which is
-//! looked up once a call: each model has a loop of its own, and so have placements that name their spots, or that may hold the
-//! current piece, and keys that steer it ([`steer`](super::steer)).
+//! A step first checks all rows, then performs each row alone. The meaning of an action depends on [`ActionModel`],
+//! which is read once per call. Each model has its own loop, and so have placements that name their spots or may hold
+//! the current piece, and keys that steer it ([`steer`](super::steer)).
 
 use crate::engine::{
     ActionModel, Chain, Column, Counted, EpisodeEnd, Key, Landed, Piece, Placement, Rules, Spin,
@@ -17,7 +17,7 @@ use super::{
     StepOutcome,
 };
 
-/// Why an action cannot be done. Of several reasons the first is given.
+/// The reason why an action is refused. If several apply, the first one counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BadAction {
     NotReset,
@@ -27,7 +27,7 @@ enum BadAction {
 }
 
 impl<C: Column, const N: usize> Envs<C, N> {
-    /// Checks that every action can be done.
+    /// Checks that every action can be performed.
     pub fn check_step(
         &self,
         config: &EnvConfig,
@@ -43,7 +43,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Why one action cannot be done, if it cannot.
+    /// The reason why an action is refused, if it is.
     #[inline]
     fn bad_action(
         &self,
@@ -57,12 +57,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
             EpisodePhase::Ended(_) => {
                 (config.autoreset_mode == AutoresetMode::Disabled).then_some(BadAction::EpisodeEnded)
             }
-            // A negative action is out of range as well: its bits are those of a large number.
+            // A negative action is out of range too: as an unsigned number it is huge.
             EpisodePhase::Running if action as u32 as usize >= table.num_actions() => {
                 Some(BadAction::OutOfRange)
             }
             EpisodePhase::Running => {
-                // Where a piece only falls, every key can be pressed at any time.
+                // If keys only move pieces that fall, every key can be pressed at any time.
                 let is_asked = config.invalid_action_policy == InvalidActionPolicy::Reject
                     && (config.rules.action_model == ActionModel::Placement || config.rules.steers());
                 let exists = || {
@@ -81,7 +81,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// The refusal of actions not all of which can be done.
+    /// The error for actions of which at least one is refused.
     #[cold]
     fn refusal(
         &self,
@@ -108,7 +108,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Does an action in each row's environment; all of them have been checked.
+    /// Performs an action in each row's environment. All actions have been checked.
     pub fn step(
         &mut self,
         config: &EnvConfig,
@@ -139,7 +139,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// Does an action in each row's environment by `act`, which returns the points and the end of the episode, if it ends.
+    /// Performs each row's action with `act`, which returns the reward and, if the episode ends, its end.
     #[inline]
     fn step_each(
         &mut self,
@@ -179,7 +179,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         }
     }
 
-    /// One placement in one running environment.
+    /// Performs a placement in a running environment.
     #[inline]
     fn place(
         &mut self,
@@ -191,7 +191,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         let piece = self.visible[i].current().expect("a running episode has a piece");
         let playfield = &mut self.playfields[i];
         let drop = match config.invalid_action_policy {
-            // The step has been checked.
+            // The step has been checked already.
             InvalidActionPolicy::Reject => table.drop(piece, action),
             InvalidActionPolicy::Terminate | InvalidActionPolicy::Ignore { .. } => {
                 table.drop_on(playfield, piece, action)
@@ -204,8 +204,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.count_landing(config, i, landed, Spin::None)
     }
 
-    /// The placement of an action and the piece that it places, if that piece can be placed and has such a placement.
-    #[inline(never)] // it is not for the loop of straight drops
+    /// The placement of an action and its piece, if the piece can be placed and has such a placement.
+    #[inline(never)] // keep it out of the hot loop of straight drops
     fn chosen(&self, config: &EnvConfig, i: usize, action: i32) -> Option<(Piece, Placement)> {
         let placement = Placement::from_action(action as u32, &config.rules);
         let hand = self.hand(&config.rules, i)?;
@@ -213,11 +213,12 @@ impl<C: Column, const N: usize> Envs<C, N> {
         Some((piece, placement))
     }
 
-    /// One placement in one running environment, of the current piece or of the one that it is held for.
+    /// Performs a placement of the hand in a running environment: of the current piece, or of the other one while
+    /// holding it.
     fn place_of_hand(&mut self, config: &EnvConfig, i: usize, action: i32) -> (f64, Option<EpisodeEnd>) {
         let rules = &config.rules;
         let chosen = match config.invalid_action_policy {
-            // The step has been checked, which took a search for the placements.
+            // The step has been checked already, with a search for the placements.
             InvalidActionPolicy::Reject => {
                 let placement = Placement::from_action(action as u32, rules);
                 let hand = self.hand(rules, i);
@@ -251,7 +252,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         counted
     }
 
-    /// One key in one running environment.
+    /// Performs a key in a running environment.
     #[inline]
     fn press(&mut self, config: &EnvConfig, i: usize, key: Key) -> (f64, Option<EpisodeEnd>) {
         let playfield = &mut self.playfields[i];
@@ -267,7 +268,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
         self.count_landing(config, i, landed, Spin::None)
     }
 
-    /// Counts a piece that has landed, and deals the next one.
+    /// Counts a landed piece, and deals the next one.
     #[inline]
     pub(super) fn count_landing(
         &mut self,
@@ -305,8 +306,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         statistics.pieces = (statistics.pieces + 1).min(MAX_COUNT);
     }
 
-    /// The points for a landing, and the same with what garbage and the next piece make of it.
-    #[cold] // it is not for the loop of straight drops
+    /// The reward for a landing, and the landing with the effects of garbage and the next piece.
+    #[cold] // keep it out of the hot loop of straight drops
     fn counted_with_garbage(
         &mut self,
         rules: &Rules,
@@ -324,7 +325,8 @@ impl<C: Column, const N: usize> Envs<C, N> {
         (points, landed)
     }
 
-    /// Counts a step, whose action may have lost the game; returns the end of the episode if it is the last one.
+    /// Counts a step, which may have ended the game. Returns the reward, and the end of the episode if this step is the
+    /// last.
     #[inline]
     pub(super) fn count_step(
         &mut self,
@@ -350,7 +352,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
     }
 }
 
-/// Replaces the contents by as many zeros.
+/// Replaces the contents by `rows` zeros.
 fn refill<T: Copy + Default>(column: &mut Vec<T>, rows: usize) {
     column.clear();
     column.resize(rows, T::default());

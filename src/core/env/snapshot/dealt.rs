@@ -1,4 +1,4 @@
-//! Where the pieces of a state come from: a seed and its open bag, or a sequence.
+//! The source of a state's pieces: a seed and its open bag, or a sequence.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Reader<'_> {
         if length == 0 || dealt > length.into() {
             return Err(Corrupt("more was dealt than there is"));
         }
-        // Checks that the bytes are there before it takes memory for them.
+        // Checks that the bytes exist before it allocates memory for them.
         let mut rest = Reader { bytes: self.take(length as usize)?, shared: self.shared };
         let pieces: Result<Arc<[Piece]>, _> = (0..length).map(|_| rest.piece(rules)).collect();
         Ok(DealerSource::Sequence(pieces?))

@@ -1,4 +1,4 @@
-//! The pieces of a state: those that are seen, the held one, and the current one on its way down.
+//! The pieces of a state: the visible ones, the held one, and the current one on its way down.
 
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::steered::{MAX_HEIGHT_ABOVE, MAX_LIFTS};
@@ -30,7 +30,7 @@ impl Reader<'_> {
         Ok(Visible(pieces))
     }
 
-    /// The current piece on its way down: on it, or where it has just appeared.
+    /// The falling piece, on its way down or where it has just appeared.
     pub(super) fn falling(
         &mut self,
         rules: &Rules,
@@ -47,7 +47,7 @@ impl Reader<'_> {
         let falling = self.pose(piece)?;
         let has_appeared = falling == FallingPiece::spawn(piece, rules.width, rules.height);
         let falls = falling.is_free(playfield) && !falling.rests_on(playfield);
-        // Whether one that has just appeared may overlap the playfield is a question of whether the game goes on.
+        // Whether the piece may overlap the playfield where it has just appeared depends on whether the game continues.
         if falls || has_appeared && (ended || falling.is_free(playfield)) {
             Ok(Some(falling))
         } else {
@@ -55,7 +55,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The current piece where keys steer it: on its way, or where it has just appeared.
+    /// The steered piece, on its way down or where it has just appeared.
     pub(super) fn steered(
         &mut self,
         rules: &Rules,

@@ -1,4 +1,4 @@
-//! The playfield of a state, and what led to it: the last landing, the garbage that rose after it, the garbage that waits.
+//! The playfield of a state and its origin: the last landing, the garbage that rose after it, and the waiting garbage.
 
 use crate::engine::steered::can_rest;
 use crate::engine::{
@@ -10,8 +10,9 @@ use crate::env::columns::{LastLanding, Rest};
 use super::reader::{Reader, SnapshotError, SnapshotError::Corrupt};
 
 impl Reader<'_> {
-    /// The present playfield, the landing that led to it, and what rose then: how many rows, and the column of the last hole.
-    #[allow(clippy::type_complexity)] // said once
+    /// The current playfield, the landing that led to it, and the garbage that rose then: its number of rows, and the
+    /// column of the last hole.
+    #[allow(clippy::type_complexity)] // the type occurs only once
     pub(super) fn playfields(
         &mut self,
         rules: &Rules,
@@ -33,7 +34,7 @@ impl Reader<'_> {
                 if rules.names_spots() {
                     Hand::only(piece).can_place(rules, &playfield, placement).ok_or(nowhere)?;
                 } else {
-                    // A walk may have been blocked by rows that have gone since.
+                    // Rows that are gone now may have blocked the path.
                     placement.shape(rules, piece).ok_or(nowhere)?;
                 }
                 let landed = place(rules, &mut afterstate, piece, placement);
@@ -73,7 +74,7 @@ impl Reader<'_> {
         Ok(Playfield::from_columns(rules.width, rules.height, &columns))
     }
 
-    /// Lets the rows rise that rose after a landing, into the playfield that it led to.
+    /// Adds the rows that rose after a landing to the playfield that it led to.
     fn risen(
         &mut self,
         rules: &Rules,

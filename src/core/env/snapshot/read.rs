@@ -1,7 +1,7 @@
-//! Bytes as states. The layout stands at the head of [`super`].
+//! Converts bytes to states. The head of [`super`] describes the layout.
 //!
-//! Every field is checked by itself, and then against those before it: a piece must be able to lie, fall or be dealt where
-//! the bytes say it does. What belongs to a landing, to the pieces in play and to the dealer is read in files of its own.
+//! Each field is checked alone, and then against earlier fields: a piece must be able to lie, fall or be dealt where
+//! the bytes say. Separate files read the landing, the pieces in play and the dealer.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,16 +14,16 @@ use super::sequences::SharedSequences;
 use super::{FORMAT, MAGIC};
 
 impl EnvState {
-    /// The state of a snapshot.
+    /// Reads a state from a snapshot.
     ///
     /// # Errors
-    /// [`SnapshotError`] for anything but a snapshot that this program, or another of the same rules version, could have
-    /// made. What passes can be played without harm.
+    /// [`SnapshotError`] for anything but a snapshot that this program, or another one with the same rules version,
+    /// could have made. A state without errors is safe to play.
     pub fn from_bytes(bytes: &[u8]) -> Result<EnvState, SnapshotError> {
         EnvState::decode(bytes, &SharedSequences::default())
     }
 
-    /// The state of a snapshot whose explicit sequence is one of `shared`.
+    /// Reads a state from a snapshot whose explicit sequence is one of `shared`.
     ///
     /// # Errors
     /// The errors of [`EnvState::from_bytes`].
@@ -103,7 +103,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Why the episode has ended, if it has.
+    /// The end of the episode, if it has ended.
     fn end(&mut self) -> Result<Option<EpisodeEnd>, SnapshotError> {
         match self.byte()? {
             0 => Ok(None),

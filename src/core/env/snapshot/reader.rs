@@ -1,4 +1,4 @@
-//! The bytes of a snapshot, one number after another, and the reason why they are no state.
+//! The bytes of a snapshot, read one number after another, and the reasons why they are refused.
 
 use crate::engine::{FallingPiece, Piece, RULES_VERSION, Rules, Tetromino};
 use crate::env::columns::MAX_COUNT;
@@ -6,26 +6,26 @@ use crate::env::columns::MAX_COUNT;
 use super::FORMAT;
 use super::sequences::SharedSequences;
 
-/// Why bytes are not a state.
+/// The reason why bytes are not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
-    /// Not a snapshot, or one that was damaged or made up.
+    /// The bytes are no snapshot, or one that was damaged or forged.
     #[error("the snapshot is damaged: {0}")]
     Corrupt(&'static str),
-    /// A layout of bytes that this program does not know.
+    /// The program does not know this layout of bytes.
     #[error("the snapshot has format {0}, expected {FORMAT}")]
     UnknownFormat(u16),
-    /// Taken where equal actions could give another game.
+    /// The snapshot comes from another version of the rules, where equal actions could lead to another game.
     #[error("the snapshot has rules version {found:?}, expected {RULES_VERSION:?}")]
     OtherRulesVersion {
-        /// The version it names.
+        /// The version in the snapshot.
         found: String,
     },
 }
 
 use SnapshotError::Corrupt;
 
-/// What is left to read.
+/// The remaining bytes.
 pub(super) struct Reader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) shared: &'a SharedSequences,

@@ -1,4 +1,4 @@
-//! Rules as bytes and back: the fields that differ from the default rules.
+//! Conversion of rules to bytes and back: the fields that differ from the default rules.
 
 use crate::engine::{FieldKind, FieldValue, PieceSet, RULES_FIELDS, Rules, RulesField};
 
@@ -20,7 +20,7 @@ pub(super) fn write(rules: &Rules, out: &mut Vec<u8>) {
 
 fn write_value(field: &RulesField, value: FieldValue, out: &mut Vec<u8>) {
     match value {
-        FieldValue::Count(count) => out.push(count as u8), // the greatest value of every field fits
+        FieldValue::Count(count) => out.push(count as u8), // the largest value of every field fits
         FieldValue::Number(number) => out.extend(number.to_le_bytes()),
         FieldValue::Numbers(numbers) => out.extend(numbers.into_iter().flat_map(f64::to_le_bytes)),
         FieldValue::Flag(flag) => out.push(flag.into()),
@@ -71,7 +71,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A set of pieces, in the one way in which it is written.
+    /// Reads a set of pieces, which must be written in its canonical form.
     fn pieces(&mut self) -> Result<PieceSet, SnapshotError> {
         let length = self.u16()?.into();
         let text = std::str::from_utf8(self.take(length)?).ok();

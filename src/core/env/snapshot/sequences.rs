@@ -1,29 +1,30 @@
-//! Explicit sequences kept beside the snapshots that deal them.
+//! Explicit sequences that are stored separately from the snapshots that deal them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::Piece;
 
-/// Explicit sequences that many snapshots have in common, each of them kept once.
+/// Explicit sequences that many snapshots share, each stored once.
 ///
-/// A snapshot by itself holds its sequence. A batch of 65,536 environments that share one of 100,000 pieces would become 6.5
-/// GB that way.
+/// A snapshot alone contains its sequence. Without sharing, a batch of 65,536 environments with a common sequence of
+/// 100,000 pieces would take 6.5 GB.
 #[derive(Debug, Default)]
 pub struct SharedSequences {
     sequences: Vec<Arc<[Piece]>>,
-    /// By address, the same for environments that share a sequence. It is looked up and never followed.
+    /// Numbers by address, which environments with a shared sequence have in common. Addresses are looked up, never
+    /// dereferenced.
     numbers: HashMap<usize, u32>,
 }
 
 impl SharedSequences {
-    /// Sequences that were kept.
+    /// Restores stored sequences.
     pub fn new(sequences: Vec<Arc<[Piece]>>) -> SharedSequences {
         let numbers = sequences.iter().zip(0..).map(|(sequence, number)| (address(sequence), number));
         SharedSequences { numbers: numbers.collect(), sequences }
     }
 
-    /// The number of a sequence, which it keeps from now on.
+    /// The number of a sequence. Stores the sequence if it is new.
     pub fn number(&mut self, sequence: &Arc<[Piece]>) -> u32 {
         *self.numbers.entry(address(sequence)).or_insert_with(|| {
             self.sequences.push(sequence.clone());
@@ -36,7 +37,7 @@ impl SharedSequences {
         self.sequences.get(number as usize)
     }
 
-    /// All of them, by their numbers.
+    /// All sequences, in the order of their numbers.
     pub fn as_slice(&self) -> &[Arc<[Piece]>] {
         &self.sequences
     }

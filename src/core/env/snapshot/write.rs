@@ -1,4 +1,4 @@
-//! States as bytes. The layout stands at the head of [`super`].
+//! Converts states to bytes. The head of [`super`] describes the layout.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,12 +13,12 @@ use super::sequences::SharedSequences;
 use super::{FORMAT, MAGIC, NO_PIECE, rules};
 
 impl EnvState {
-    /// The snapshot of this state.
+    /// Writes this state as a snapshot.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.encode(None)
     }
 
-    /// The snapshot of this state, its explicit sequence kept in `shared`.
+    /// Writes this state as a snapshot, with its explicit sequence stored in `shared`.
     pub fn to_bytes_sharing(&self, shared: &mut SharedSequences) -> Vec<u8> {
         self.encode(Some(shared))
     }
@@ -92,7 +92,8 @@ impl EnvState {
 }
 
 impl EnvState {
-    /// The holes of the rows that rose after the last landing, the highest first. They are the lowest of the playfield.
+    /// Columns of the holes in the rows that rose after the last landing, highest row first. These rows are the lowest
+    /// of the playfield.
     fn risen_holes(&self) -> Vec<u8> {
         let columns = self.playfield.width();
         let hole = |row| (0..columns).find(|&column| !self.playfield.is_full(row, column));
