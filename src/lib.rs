@@ -23,7 +23,7 @@
 
 #[doc(inline)]
 pub use tetrion_core::{
-    agents, engine, env, exercises, features, names, optimizers, optimum, picture, placements, pool,
+    agents, engine, env, exercises, features, formula, names, optimizers, optimum, picture, placements, pool,
     recording, render, rollout, secret, summary, tbp,
 };
 

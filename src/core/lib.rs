@@ -22,6 +22,7 @@
 //! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
 //! | [`placements`] | every placement of many positions | sessions, requests |
 //! | [`mod@env`] | environments: episodes, seeds, rewards, observations | threads, the clock, the network |
+//! | [`formula`] | a score for a placement, written as text | agents, games, requests |
 //! | [`features`] | what an agent sees of a landing; the fast kernels | weights, agents |
 //! | [`engine`] | the rules of the game | features, rewards over time, threads, the network |
 //! | [`secret`] | texts that nothing shows | what they open |
@@ -34,6 +35,7 @@ pub mod secret;
 
 pub mod engine;
 pub mod features;
+pub mod formula;
 
 pub mod env;
 pub mod placements;

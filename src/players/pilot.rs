@@ -63,6 +63,7 @@ impl Pilot {
                         held: course.held(),
                         odds: course.odds(),
                         lines: course.outcome().lines,
+                        pieces: course.outcome().pieces,
                     };
                     *work = work.saturating_sub(cost);
                     if let Some(decision) = self.agent.think(self.kernel, &sight, thought, &mut self.rng) {

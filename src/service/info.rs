@@ -102,6 +102,11 @@ impl ServerFacts {
                 models: Some(model_limits()),
                 messages: Some(message_limits(calls, self.evaluations)),
                 watches: Some(watch_limits(store, caller)),
+                formulas: Some(pb::FormulaLimits {
+                    max_formula_bytes: limits::MAX_FORMULA_BYTES,
+                    max_formula_depth: limits::MAX_FORMULA_DEPTH,
+                    max_formula_cost: limits::MAX_FORMULA_COST,
+                }),
             }),
             kernel: self.kernel.name().to_owned(),
             num_threads: self.num_threads,

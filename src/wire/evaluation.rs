@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use prost::{Message, length_delimiter_len};
 
+use crate::agents::Agent;
 use crate::engine::{EpisodeEnd, Game, RULES_VERSION, Rules};
 use crate::features::kernel::Kernel;
 use crate::recording::{Outcome, Pieces, Recording, Setup};
@@ -130,7 +131,7 @@ pub fn decode(
     let max_response_bytes = response_bytes(request.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let loss_trials = match &request.loss_estimation {
         Some(estimation) => {
-            check_estimation(estimation, request.include_recordings, &rules, &deal)
+            check_estimation(estimation, request.include_recordings, &rules, &deal, &policies.all)
                 .in_field("loss_estimation")?;
             estimation.trials
         }
@@ -203,6 +204,7 @@ fn check_estimation(
     include_recordings: bool,
     rules: &Rules,
     deal: &Deal,
+    policies: &[Agent],
 ) -> Result<(), DecodeError> {
     if !(MIN_LOSS_TRIALS..=MAX_LOSS_TRIALS).contains(&trials) {
         let problem = format!("is {trials}, expected {MIN_LOSS_TRIALS} to {MAX_LOSS_TRIALS}");
@@ -221,6 +223,9 @@ fn check_estimation(
     }
     if !rules.end_games() {
         return excluded("top_out sink, under which no game is lost; expected another top_out");
+    }
+    if policies.iter().any(Agent::knows_counts) {
+        return excluded("a formula that names lines or pieces, expected none: trials begin within games");
     }
     Ok(())
 }

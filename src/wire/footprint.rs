@@ -14,8 +14,8 @@ use crate::summary::{PairedDifference, PolicySummary};
 
 use super::evaluation::summary_bytes;
 use super::limits::{
-    MAX_FEATURES, MAX_GAMES, MAX_LOSS_TRIALS, MAX_POLICIES, MAX_RECORDED_BYTES, MAX_RECORDED_GAMES,
-    MAX_REQUEST_SEQUENCE_PIECES, MAX_UNREAD_GAMES,
+    MAX_FEATURES, MAX_FORMULA_COST, MAX_GAMES, MAX_LOSS_TRIALS, MAX_POLICIES, MAX_RECORDED_BYTES,
+    MAX_RECORDED_GAMES, MAX_REQUEST_SEQUENCE_PIECES, MAX_UNREAD_GAMES,
 };
 use super::pb;
 use super::pb::feature_selection;
@@ -40,6 +40,10 @@ const OWN_FEATURE: u64 = 112;
 
 /// Bytes of a parameter of a model: the parameter itself, and its original while the policies are built.
 const PARAMETER: u64 = 4 + 8;
+
+/// Bytes of a value of a formula: a feature, a number, a fact or an operation, in lists of at most twice their length.
+/// The sum of a family has the most values per byte of text, fewer than 16.
+const FORMULA_VALUE: u64 = 64;
 
 /// Bytes of a tuple of a policy, and of one of its positions: the pattern and its echo.
 const TUPLE: u64 = 256;
@@ -92,6 +96,10 @@ fn entry_bytes(policy: &pb::Policy) -> u64 {
         Some(PolicyKind::Name(name)) => {
             let features = Controller::named(name).map_or(0, |controller| controller.weights.len() as u64);
             features * (FEATURE + OWN_FEATURE) + 2 * name.len() as u64
+        }
+        Some(PolicyKind::Formula(formula)) => {
+            let values = (16 * formula.text.len() as u64).min(MAX_FORMULA_COST.into());
+            values * FORMULA_VALUE
         }
         Some(PolicyKind::Weights(weights)) => {
             let values = weights.weights.as_ref().map_or(0, num_values);

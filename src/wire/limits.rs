@@ -121,9 +121,18 @@ pub const MAX_MODEL_PARAMETERS: u32 = 1 << 20;
 /// Parameters of all models of one evaluation, which holds them until its end: 16 MiB.
 pub const MAX_REQUEST_PARAMETERS: u32 = 1 << 22;
 
-/// Most work of one choice with a model, measured by [`Agent::cost`](crate::agents::Agent::cost) in pieces of a linear
-/// controller. This is about a twentieth of a second; between choices the server checks whether the caller is still
-/// there. The largest network on the widest playfield with one hidden piece uses two thirds of it.
+/// Bytes of a formula: a page of text.
+pub const MAX_FORMULA_BYTES: u32 = crate::formula::MAX_BYTES as u32;
+
+/// Levels of parentheses, calls, conditions and signs of a formula within each other.
+pub const MAX_FORMULA_DEPTH: u32 = crate::formula::MAX_DEPTH;
+
+/// Cost of a formula for one placement, in additions.
+pub const MAX_FORMULA_COST: u32 = crate::formula::MAX_COST;
+
+/// Most work of one choice with a model or a formula, measured by [`Agent::cost`](crate::agents::Agent::cost) in pieces
+/// of a linear controller. This is about a twentieth of a second; between choices the server checks whether the caller
+/// is still there. The largest network on the widest playfield with one hidden piece uses two thirds of it.
 pub const MAX_MODEL_WORK: u64 = 1 << 17;
 
 /// Finished games of an evaluation that may wait for the caller, 1 MiB; with more, no new games start.

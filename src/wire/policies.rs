@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::agents::{
-    AGENTS, Agent, AgentRow, CONTROLLERS, Controller, LinearAgent, ModelShape, WeightError, expected_weights,
+    AGENTS, Agent, AgentRow, CONTROLLERS, Controller, FormulaAgent, LinearAgent, ModelShape, WeightError,
+    expected_weights,
 };
 pub use crate::agents::{MonteCarlo, Play, PlayChoice, TerminalValue};
 use crate::engine::Rules;
 use crate::features::FeatureSet;
+use crate::formula::{self, Formula};
 use crate::names;
 
 use super::error::{DecodeError, Fault, InField};
@@ -36,6 +38,8 @@ pub enum PolicyKind {
     Weights(WeightRows),
     /// Random games for each placement.
     MonteCarlo(MonteCarlo),
+    /// A score as text.
+    Formula(String),
 }
 
 /// Rows of weights for the same features, each with the parameters of its model.
@@ -59,7 +63,7 @@ impl Policy {
     pub fn num_rows(&self) -> usize {
         match &self.kind {
             PolicyKind::Weights(weights) => weights.rows.len(),
-            PolicyKind::Named(_) | PolicyKind::MonteCarlo(_) => 1,
+            PolicyKind::Named(_) | PolicyKind::MonteCarlo(_) | PolicyKind::Formula(_) => 1,
         }
     }
 
@@ -75,6 +79,7 @@ impl Policy {
         match self.kind {
             PolicyKind::Named(name) => Ok(vec![named_agent(&name, self.play, rules)?]),
             PolicyKind::MonteCarlo(agent) => Ok(vec![monte_carlo_agent(agent, self.play)?]),
+            PolicyKind::Formula(text) => Ok(vec![formula_agent(&text, self.play, rules)?]),
             PolicyKind::Weights(WeightRows { features, rows, model }) => {
                 let builder = || {
                     let set = features.resolve(rules).in_field("features")?;
@@ -88,7 +93,7 @@ impl Policy {
                     let agent = builder.build(weights);
                     let agent =
                         agent.map_err(|error| DecodeError::field("weights.weights", error.to_string()))?;
-                    check_work(&agent, rules).map(|()| agent)
+                    check_work(&agent, rules, "weights").map(|()| agent)
                 };
                 rows.into_iter().map(build).collect()
             }
@@ -101,6 +106,7 @@ impl Policy {
             PolicyKind::Named(name) => Message::Name(name.clone()),
             PolicyKind::Weights(weights) => Message::Weights(weights.encode()),
             PolicyKind::MonteCarlo(agent) => Message::MonteCarlo(encode_monte_carlo(*agent)),
+            PolicyKind::Formula(text) => Message::Formula(pb::Formula { text: text.clone() }),
         };
         let terminal_value =
             self.play.terminal_value.map_or(pb::TerminalValue::Unspecified, encode_terminal_value);
@@ -177,6 +183,22 @@ fn monte_carlo_agent(agent: MonteCarlo, play: PlayChoice) -> Result<Agent, Decod
     Ok(Agent::MonteCarlo(agent))
 }
 
+fn formula_agent(text: &str, play: PlayChoice, rules: &Rules) -> Result<Agent, DecodeError> {
+    if text.is_empty() {
+        return Err(DecodeError::missing("formula.text"));
+    }
+    let wrong = |problem: String| DecodeError::field("formula.text", problem);
+    let Play { terminal_value, search } = play.or(Play::default());
+    let agent = match formula::compile(text, rules).map_err(|error| wrong(error.to_string()))? {
+        Formula::Weights(set, weights) => {
+            let agent = LinearAgent::new(set, weights, terminal_value);
+            Agent::searching(agent.map_err(|error| wrong(error.to_string()))?, search)
+        }
+        Formula::Program(program) => Agent::searching(FormulaAgent::new(program, terminal_value), search),
+    };
+    check_work(&agent, rules, "formula").map(|()| agent)
+}
+
 /// Refuses settings that apply only to policies that score placements.
 fn refuse_play(name: &str, play: PlayChoice) -> Result<(), DecodeError> {
     let field = match play {
@@ -184,8 +206,9 @@ fn refuse_play(name: &str, play: PlayChoice) -> Result<(), DecodeError> {
         PlayChoice { terminal_value: Some(_), .. } => "terminal_value",
         PlayChoice { search: None, terminal_value: None } => return Ok(()),
     };
-    let problem =
-        format!("is given for {name}, which scores no placements; expected a controller or weights");
+    let problem = format!(
+        "is given for {name}, which scores no placements; expected a controller, weights or a formula"
+    );
     Err(DecodeError::field(field, problem))
 }
 
@@ -207,7 +230,7 @@ impl Builder {
     fn build(&self, weights: Vec<f64>) -> Result<Agent, WeightError> {
         let Builder { set, model, play } = self;
         let agent = LinearAgent::with_model(set.clone(), model.clone(), weights, play.terminal_value)?;
-        Ok(Agent::linear(agent, play.search))
+        Ok(Agent::searching(agent, play.search))
     }
 
     fn num_parameters(&self) -> usize {
@@ -245,7 +268,7 @@ impl Policies {
         let first = self.all.len();
         let kind = match &message.kind {
             None => {
-                let problem = "has no kind, expected name, weights or monte_carlo";
+                let problem = "has no kind, expected name, weights, monte_carlo or formula";
                 return Err(DecodeError::field("", problem));
             }
             Some(Message::Name(name)) => {
@@ -257,25 +280,27 @@ impl Policies {
                 self.push(monte_carlo_agent(agent, play)?)?;
                 Message::MonteCarlo(encode_monte_carlo(agent))
             }
+            Some(Message::Formula(message)) => {
+                self.push(formula_agent(&message.text, play, rules)?)?;
+                Message::Formula(pb::Formula::default())
+            }
             Some(Message::Weights(message)) => {
                 let builder = self.add_weights(message, play, rules).in_field("weights")?;
                 let (mlp, n_tuple) = builder.model.as_deref().map_or((None, None), models::encode);
                 let features = Some(features::encode(&builder.set));
+                // All rows take the same.
+                check_work(&self.all[first], rules, "weights")?;
                 Message::Weights(pb::Weights { features, weights: None, mlp, n_tuple })
             }
         };
-        // All rows need the same work.
-        check_work(&self.all[first], rules)?;
         let agent = &self.all[first];
         let policy = pb::Policy {
             label: message.label.clone(),
             kind: Some(kind),
             search: agent.search().map(search::encode),
             terminal_value: agent
-                .controller()
-                .map_or(pb::TerminalValue::Unspecified, |linear| {
-                    encode_terminal_value(linear.terminal_value())
-                })
+                .terminal_value()
+                .map_or(pb::TerminalValue::Unspecified, encode_terminal_value)
                 .into(),
         };
         let num_rows = (self.all.len() - first) as u32;
@@ -347,17 +372,19 @@ impl Policies {
     }
 }
 
-/// Refuses a model that is too large for the number of evaluations per choice.
-fn check_work(agent: &Agent, rules: &Rules) -> Result<(), DecodeError> {
+/// Refuses a model or a formula that is too large for the number of evaluations per choice.
+fn check_work(agent: &Agent, rules: &Rules, field: &str) -> Result<(), DecodeError> {
     let work = agent.cost(rules);
-    if work <= MAX_MODEL_WORK || agent.controller().and_then(LinearAgent::model).is_none() {
+    let is_plain = agent.controller().is_some_and(|agent| agent.model().is_none());
+    if work <= MAX_MODEL_WORK || is_plain {
         return Ok(());
     }
+    let smaller = if field == "formula" { "shorter formula" } else { "smaller model" };
     let problem = format!(
         "takes the time of {work} pieces to score one placement, expected at most {MAX_MODEL_WORK}: look at fewer \
-         placements or pieces, or take a smaller model"
+         placements or pieces, or take a {smaller}"
     );
-    Err(DecodeError::field("weights", problem))
+    Err(DecodeError::field(field, problem))
 }
 
 /// Refuses a wrong number of columns for weights with a model, and explains the expected number.

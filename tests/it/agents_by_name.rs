@@ -167,6 +167,7 @@ async fn echoes_have_every_default_and_no_weights() {
                 Controller::named(name).is_ok()
             }
             Kind::MonteCarlo(_) => false,
+            Kind::Formula(_) => panic!("no formula was given"),
             Kind::Weights(weights) => {
                 let Some(Kind::Weights(given)) = &asked.kind else { panic!("weights were given") };
                 let version = "1".to_owned();

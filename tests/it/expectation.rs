@@ -189,6 +189,7 @@ fn a_choice_is_what_the_definition_says() {
                         held: None,
                         odds: Odds::EVEN,
                         lines: 0,
+                        pieces: 0,
                     };
                     let odds: Vec<_> = twin::TETROMINOES.chars().map(|piece| (piece, 1.0)).collect();
                     let expected = plain.choose(&cells, piece, shown, &odds);
@@ -211,7 +212,16 @@ fn one_by_one(rules: &Rules, agent: &Agent, seed: u64, pieces: u64) -> Game<u64,
         let mut ahead = dealer.clone();
         let next: Vec<_> = (0..rules.preview).filter_map(|_| ahead.deal()).collect();
         let (playfield, odds) = (&game.playfield, ahead.odds());
-        let sight = Sight { rules, playfield, piece, next: &next, held: None, odds, lines: game.lines };
+        let sight = Sight {
+            rules,
+            playfield,
+            piece,
+            next: &next,
+            held: None,
+            odds,
+            lines: game.lines,
+            pieces: game.pieces,
+        };
         let placement = choose(agent, Kernel::Portable, &sight);
         game.place(rules, piece, placement);
         if game.end.is_some() {

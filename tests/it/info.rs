@@ -105,6 +105,11 @@ async fn it_reports_what_it_was_started_with() {
                 max_call_work: seconds(90),
                 max_unread_time: seconds(3),
             }),
+            formulas: Some(pb::FormulaLimits {
+                max_formula_bytes: 4096,
+                max_formula_depth: 64,
+                max_formula_cost: 256,
+            }),
             watches: Some(pb::WatchLimits {
                 max_watches: 256,
                 max_watches_per_caller: 64,

@@ -19,6 +19,9 @@ mod keypress_games;
 /// Drawings and the numbers counted on them, every feature against its twin, sets by name.
 mod features;
 
+/// Formulas against a walker of trees, and what is refused of them.
+mod formulas;
+
 /// The named controllers play the games that other programs recorded of them.
 mod controllers;
 

@@ -28,7 +28,7 @@ fn rules(dice: &mut Dice) -> Rules {
 }
 
 /// A stack of any height and density, full rows, overhangs and slots included; mostly a low one.
-fn playfield(rules: &Rules, dice: &mut Dice) -> Playfield {
+pub fn playfield(rules: &Rules, dice: &mut Dice) -> Playfield {
     let free = if dice.below(4) == 0 { 2 } else { 6 };
     let rows = dice.below(usize::from(rules.height) - free);
     let width = usize::from(rules.width);
@@ -116,6 +116,7 @@ fn scores_and_choices_have_the_bits_of_the_plain_ones() {
             held: hand.other,
             odds: Odds::EVEN,
             lines: 0,
+            pieces: 0,
         };
         for kernel in kernels() {
             let what = format!("{}: {hand:?} under {rules:?} on\n{playfield}", kernel.name());

@@ -95,15 +95,15 @@ fn games_are_those_of_evaluations() {
     let rules = Rules::simplified(10, 6);
     let linear = |name: &str| Controller::named(name).unwrap().agent(10).unwrap();
     check("bcts", &small, Agent::Linear(linear("bcts")), rules);
-    let expectation = Agent::linear(linear("lab-uniform"), Search::Expectation(Expectation::default()));
+    let expectation = Agent::searching(linear("lab-uniform"), Search::Expectation(Expectation::default()));
     check("lab-uniform", &[&small[..], &["--expectation"]].concat(), expectation, rules);
     // How a controller chooses by itself can be changed, and as many pieces are shown as it looks at.
     let own = Controller::named("tetrion-10x10-expectation").unwrap();
     let weights = || own.agent(10).unwrap();
-    check(own.name, &small, Agent::linear(weights(), own.play.search), rules);
+    check(own.name, &small, Agent::searching(weights(), own.play.search), rules);
     check(own.name, &[&small[..], &["--lookahead", "0"]].concat(), Agent::Linear(weights()), rules);
     let shown = Rules { preview: 1, ..rules };
-    let ahead = Agent::linear(linear("lab-uniform"), Search::Lookahead { pieces: 1 });
+    let ahead = Agent::searching(linear("lab-uniform"), Search::Lookahead { pieces: 1 });
     check("lab-uniform", &[&small[..], &["--lookahead", "1"]].concat(), ahead, shown);
     check("random", &small, Agent::Random, rules);
     let monte_carlo = Agent::MonteCarlo(tetrion::agents::MonteCarlo::new(50));
@@ -311,7 +311,7 @@ fn a_run_plays_what_it_has_found_by_its_own_rules() {
     fn check(test: &str, flags: &[&str], end: &str) {
         let folder = train(test, flags);
         let weights = Weights::read(&folder.join(WEIGHTS)).unwrap();
-        let agent = Agent::linear(agent_of(&weights, 8), weights.search);
+        let agent = Agent::searching(agent_of(&weights, 8), weights.search);
         let mut watch = watch(&[folder.to_str().unwrap(), "--height", "6"]);
         press(&mut watch, &[KeyCode::Char('n'), KeyCode::Char('e')]);
         (0..2_000).for_each(|_| second(&mut watch));

@@ -1,33 +1,34 @@
-//! A linear controller with expectimax: it considers what the next pieces can reach, with the exact mean over hidden
-//! ones.
+//! A controller or a formula with expectimax: it considers what the next pieces can reach, with the exact mean over
+//! hidden ones.
 //!
 //! [`Expectation`] defines the settings, and the [kernels](crate::features::kernel) play it fast. This file evaluates
 //! one placement after another, for any features and any rules.
 
 use super::worth::{LookaheadValue, Worth};
-use super::{LinearAgent, Sight, Thought};
+use super::{Sight, Thought, ValueFunction};
 use crate::engine::{Landing, MAX_PIECES, Odds, Piece, PieceSet, Placement, Rules, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Expectation, Kernel, Terms};
 
-/// A linear controller with its expectation settings.
+/// A controller or a formula with its expectation settings.
 #[derive(Clone, Debug)]
 pub struct ExpectationAgent {
-    linear: LinearAgent,
+    values: ValueFunction,
     expectation: Expectation,
     lost: f64,
 }
 
 impl ExpectationAgent {
-    /// Combines a controller with an expectation whose settings are in range.
-    pub fn new(linear: LinearAgent, expectation: Expectation) -> ExpectationAgent {
-        let lost = expectation.lost_piece * linear.largest_weight();
-        ExpectationAgent { linear, expectation, lost }
+    /// Combines a controller or a formula with an expectation whose settings are in range.
+    pub fn new(values: impl Into<ValueFunction>, expectation: Expectation) -> ExpectationAgent {
+        let values = values.into();
+        let lost = expectation.lost_piece * values.largest_weight();
+        ExpectationAgent { values, expectation, lost }
     }
 
-    /// The controller.
-    pub fn linear(&self) -> &LinearAgent {
-        &self.linear
+    /// The function that scores placements.
+    pub fn values(&self) -> &ValueFunction {
+        &self.values
     }
 
     /// The expectation settings.
@@ -71,7 +72,7 @@ impl ExpectationAgent {
 
     /// The placements to consider, in ascending action order.
     fn candidates(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
-        let scores = self.linear.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
+        let scores = self.values.scores_of_hand(kernel, sight);
         let mut scored: Vec<_> = scores.into_iter().enumerate().collect();
         // Sorting is stable, so equals keep their order.
         scored.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
@@ -85,8 +86,8 @@ impl ExpectationAgent {
         let (shape, landing) = land(sight.rules, sight.playfield, sight.piece, placement);
         let seen = Seen { piece: sight.piece, spin: placement.spin(), shape, landing: &landing };
         let terms = match self.expectation.terms {
-            Terms::Landing => self.linear.landing_score(&seen),
-            Terms::All => self.linear.score(&seen),
+            Terms::Landing => self.values.landing_score(sight, &seen),
+            Terms::All => self.values.score(sight, &seen),
             Terms::None => 0.0,
         };
         terms + self.expectation.discount * self.next(kernel, sight, &landing, pieces)
@@ -101,8 +102,8 @@ impl ExpectationAgent {
                 return self.lost;
             }
             let next = sight.next.get(1..).unwrap_or(&[]);
-            let after = Sight { playfield, piece, next, ..*sight };
-            self.or_lost(self.linear.choose_of_hand(kernel, &after).score)
+            let after = sight.after(landing, piece, next);
+            self.or_lost(self.values.choose_of_hand(kernel, &after).score)
         };
         match *sight.next {
             [] => {
@@ -113,7 +114,7 @@ impl ExpectationAgent {
                 score(piece)
             }
             [piece, ref next @ ..] => {
-                let after = Sight { playfield, piece, next, ..*sight };
+                let after = sight.after(landing, piece, next);
                 let values = self.candidates(kernel, &after).into_iter();
                 let values = values
                     .map(|placement| self.value(kernel, &after.placing(placement), placement, pieces - 1));

@@ -10,7 +10,7 @@ use super::Sight;
 use super::flat_stacking::FlatScorer;
 use super::model::{Model, ModelShape};
 use crate::engine::{
-    Column, Drops, Hand, Piece, Placement, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
+    Column, Drops, Hand, Piece, Playfield, PlayfieldOf, Rules, Shape, comes_to_rest, drops,
     every_choice_always_exists, every_placement_exists, is_locked_out, land, lock, placements,
 };
 use crate::features::kernel::{
@@ -246,14 +246,6 @@ impl LinearAgent {
         scores[best]
     }
 
-    /// All placements of the hand, best first, equals in ascending action order. Without those that end the game, if
-    /// the controller avoids that.
-    pub fn ranked(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<Placement> {
-        let mut scores = self.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand());
-        scores.sort_by(|one, other| other.score.total_cmp(&one.score));
-        scores.into_iter().map(|choice| choice.placement).collect()
-    }
-
     /// The score of a landing, even one that ends the game.
     pub fn score(&self, seen: &Seen<'_>) -> f64 {
         let mut features = vec![0.0; self.set.len()];
@@ -387,7 +379,7 @@ impl LinearAgent {
 ///
 /// # Panics
 /// If the piece has no placement.
-fn none_to_choose(rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
+pub(super) fn none_to_choose(rules: &Rules, playfield: &Playfield, piece: Piece) -> ScoredPlacement {
     let placement = placements(rules, playfield, piece).nth(0).expect("a piece that can be played");
     ScoredPlacement { placement, score: f64::NEG_INFINITY }
 }

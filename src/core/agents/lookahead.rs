@@ -1,4 +1,4 @@
-//! A linear controller that also looks at the next pieces, as far as the rules show them.
+//! A controller or a formula that also looks at the next pieces, as far as the rules show them.
 //!
 //! The value of a placement is its score plus the largest value that the next piece can reach from its afterstate; for
 //! the last piece it is the score alone. So later lines count as much as earlier ones. Of equals, the first placement
@@ -9,27 +9,27 @@
 //! With hold, the placements of every piece include those of the other piece, as far as it is known by then.
 
 pub use super::worth::LookaheadValue;
-use super::{LinearAgent, Sight};
+use super::{Sight, ValueFunction};
 use crate::engine::{Landing, Placement, is_blocked, land};
 use crate::features::Seen;
 use crate::features::kernel::{Kernel, TerminalValue};
 
-/// A linear controller with its depth of lookahead.
+/// A controller or a formula with its depth of lookahead.
 #[derive(Clone, Debug)]
 pub struct LookaheadAgent {
-    linear: LinearAgent,
+    values: ValueFunction,
     pieces: u32,
 }
 
 impl LookaheadAgent {
-    /// Creates a controller that looks at up to `pieces` shown pieces.
-    pub fn new(linear: LinearAgent, pieces: u32) -> LookaheadAgent {
-        LookaheadAgent { linear, pieces }
+    /// Creates an agent that looks at up to `pieces` shown pieces.
+    pub fn new(values: impl Into<ValueFunction>, pieces: u32) -> LookaheadAgent {
+        LookaheadAgent { values: values.into(), pieces }
     }
 
-    /// The controller.
-    pub fn linear(&self) -> &LinearAgent {
-        &self.linear
+    /// The function that scores placements.
+    pub fn values(&self) -> &ValueFunction {
+        &self.values
     }
 
     /// Number of next pieces considered.
@@ -51,15 +51,16 @@ impl LookaheadAgent {
     /// The score of a placement of the current piece, and its value with the next pieces.
     fn look(&self, kernel: Kernel, sight: &Sight<'_>, placement: Placement) -> (f64, f64) {
         let Sight { rules, playfield, piece, next, .. } = *sight;
-        if let ([next], Some(scorer)) = (next, self.linear.scorer_under(rules)) {
+        if let ([next], Some(scorer)) = (next, self.values.scorer_under(rules)) {
             let (score, next) = scorer.choose_after(kernel, rules, playfield, (piece, placement), *next);
             return (score, score + next.map_or(f64::NEG_INFINITY, |choice| choice.score));
         }
         let (shape, landing) = land(rules, playfield, piece, placement);
-        if landing.terminal && self.linear.terminal_value() == TerminalValue::Avoid {
+        if landing.terminal && self.values.terminal_value() == TerminalValue::Avoid {
             return (f64::NEG_INFINITY, f64::NEG_INFINITY);
         }
-        let score = self.linear.score(&Seen { piece, spin: placement.spin(), shape, landing: &landing });
+        let score =
+            self.values.score(sight, &Seen { piece, spin: placement.spin(), shape, landing: &landing });
         (score, score + self.best(kernel, sight, &landing))
     }
 
@@ -70,9 +71,9 @@ impl LookaheadAgent {
         if is_blocked(sight.rules, playfield, piece) {
             return f64::NEG_INFINITY;
         }
-        let after = Sight { playfield, piece, next, ..*sight };
+        let after = sight.after(landing, piece, next);
         if next.is_empty() {
-            return self.linear.choose_of_hand(kernel, &after).score;
+            return self.values.choose_of_hand(kernel, &after).score;
         }
         let value = |placement| self.look(kernel, &after.placing(placement), placement).1;
         after.placements().into_iter().map(value).fold(f64::NEG_INFINITY, f64::max)

@@ -3,8 +3,9 @@
 //! An agent sees the rules, the playfield, the current piece and the shown next ones ([`Sight`]). It draws from its
 //! [`AgentRng`] if it is random, and decides ([`Decision`]) on a placement or on pressing keys. It knows nothing of
 //! episodes, seeds or the network; of features it knows only names and numbers. A linear controller is a list of
-//! features with one weight each, and optionally a [`Model`] that adds to their sum. [`controllers`] is the table of
-//! named controllers, and [`AGENTS`] the table of other agents.
+//! features with one weight each, and optionally a [`Model`] that adds to their sum. A [`FormulaAgent`] plays a formula
+//! that is no such sum. Both are [value functions](ValueFunction), with which searches look ahead. [`controllers`] is
+//! the table of named controllers, and [`AGENTS`] the table of other agents.
 //!
 //! The surprising decision: an agent need not choose in one call. An agent that evaluates placements one after another
 //! evaluates one per call, and the caller keeps the intermediate state, a [`Thought`]. So a game in which a single
@@ -14,6 +15,7 @@ mod agent_rng;
 pub mod controllers;
 mod expectation;
 mod flat_stacking;
+mod formula;
 pub mod linear;
 pub mod lookahead;
 mod mlp;
@@ -25,12 +27,14 @@ mod random;
 mod sight;
 mod table;
 mod thought;
+mod value_function;
 mod worth;
 
 pub use crate::features::kernel::{Expectation, Kernel, TerminalValue, Terms};
 pub use agent_rng::AgentRng;
 pub use controllers::{CONTROLLERS, Controller, ControllerError, Figure, Measured};
 pub use expectation::ExpectationAgent;
+pub use formula::{DropScorer, FormulaAgent};
 pub use linear::{LinearAgent, MAX_WEIGHT, WeightError, expected_weights};
 pub use lookahead::LookaheadAgent;
 pub use mlp::{Activation, Mlp};
@@ -41,3 +45,4 @@ pub use play::{Play, PlayChoice, Search};
 pub use sight::Sight;
 pub use table::{AGENTS, Agent, AgentRow, Decision, KeyAgent};
 pub use thought::Thought;
+pub use value_function::ValueFunction;

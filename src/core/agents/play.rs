@@ -1,4 +1,4 @@
-//! The way a linear controller plays: the value of a game-ending placement, and the depth of its search.
+//! The way a controller or a formula plays: the value of a game-ending placement, and the depth of its search.
 //!
 //! Requests, flags, weight files and run settings all use these types.
 

@@ -1,6 +1,6 @@
 //! An agent's view of a game.
 
-use crate::engine::{Hand, Odds, Piece, Placement, Playfield, Rules};
+use crate::engine::{Hand, Landing, Odds, Piece, Placement, Playfield, Rules};
 
 /// An agent's view of a game.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub struct Sight<'a> {
     pub odds: Odds,
     /// Lines cleared so far in the game.
     pub lines: u64,
+    /// Pieces placed so far in the game.
+    pub pieces: u64,
 }
 
 impl<'a> Sight<'a> {
@@ -40,6 +42,12 @@ impl<'a> Sight<'a> {
     /// If the placement holds a piece that cannot be held.
     pub fn placing(&self, placement: Placement) -> Sight<'a> {
         if placement.hold { self.holding().expect("a piece that can be held") } else { *self }
+    }
+
+    /// The view of the next piece, after the current one has landed.
+    pub fn after(&self, landing: &'a Landing<u64, 32>, piece: Piece, next: &'a [Piece]) -> Sight<'a> {
+        let (lines, pieces) = (self.lines + u64::from(landing.lines), self.pieces + 1);
+        Sight { playfield: &landing.afterstate, piece, next, lines, pieces, ..*self }
     }
 
     /// Every placement, in ascending action order.

@@ -3,19 +3,22 @@
 
 use super::worth::Worth;
 use super::{
-    AgentRng, ExpectationAgent, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Search, Sight, Thought,
-    random,
+    AgentRng, ExpectationAgent, FormulaAgent, Kernel, LinearAgent, LookaheadAgent, MonteCarlo, Search, Sight,
+    Thought, ValueFunction, random,
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
+use crate::features::kernel::{ScoredPlacement, TerminalValue};
 
 /// Any agent that can play an episode.
 #[derive(Clone, Debug)]
 pub enum Agent {
     /// A weight vector over a feature set.
     Linear(LinearAgent),
-    /// A weight vector with lookahead over shown pieces.
+    /// A formula that is no weighted sum.
+    Formula(FormulaAgent),
+    /// Weights or a formula with lookahead over shown pieces.
     Lookahead(LookaheadAgent),
-    /// A weight vector with an expectation over the next pieces.
+    /// Weights or a formula with an expectation over the next pieces.
     Expectation(ExpectationAgent),
     /// Plays every placement to the end at random.
     MonteCarlo(MonteCarlo),
@@ -114,23 +117,28 @@ const FAST: u64 = 4;
 const PLAIN: u64 = 32;
 /// Rough number of a model's multiplications in the time of one piece of a kernel.
 const MODEL_WORK: u64 = 2048;
+/// Rough cost of a formula in the time of one piece of a kernel.
+const FORMULA_WORK: u64 = 512;
 /// Rough number of pieces of random playouts in the time of one piece of a kernel.
 const PLAYOUT_PIECES: u64 = 8;
 
 impl Agent {
-    /// Creates a linear controller with this search.
-    pub fn linear(agent: LinearAgent, search: Search) -> Agent {
-        match search {
-            Search::Greedy => Agent::Linear(agent),
-            Search::Lookahead { pieces } => Agent::Lookahead(LookaheadAgent::new(agent, pieces)),
-            Search::Expectation(expectation) => Agent::Expectation(ExpectationAgent::new(agent, expectation)),
+    /// Creates an agent that scores placements and has this search.
+    pub fn searching(values: impl Into<ValueFunction>, search: Search) -> Agent {
+        match (search, values.into()) {
+            (Search::Greedy, ValueFunction::Weights(agent)) => Agent::Linear(agent),
+            (Search::Greedy, ValueFunction::Formula(agent)) => Agent::Formula(agent),
+            (Search::Lookahead { pieces }, values) => Agent::Lookahead(LookaheadAgent::new(values, pieces)),
+            (Search::Expectation(expectation), values) => {
+                Agent::Expectation(ExpectationAgent::new(values, expectation))
+            }
         }
     }
 
-    /// The search of a linear controller; `None` for other agents.
+    /// The search of an agent that scores placements; `None` for other agents.
     pub fn search(&self) -> Option<Search> {
         match self {
-            Agent::Linear(_) => Some(Search::Greedy),
+            Agent::Linear(_) | Agent::Formula(_) => Some(Search::Greedy),
             Agent::Lookahead(agent) => Some(Search::Lookahead { pieces: agent.pieces() }),
             Agent::Expectation(agent) => Some(Search::Expectation(*agent.expectation())),
             Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
@@ -154,6 +162,7 @@ impl Agent {
     ) -> Option<Decision> {
         let placement = match self {
             Agent::Linear(agent) => agent.choose_of_hand(kernel, sight).placement,
+            Agent::Formula(agent) => agent.choose_of_hand(kernel, sight).placement,
             Agent::Lookahead(agent) => {
                 thought.weigh(sight, |placement| Worth::Score(agent.value(kernel, sight, placement)))?
             }
@@ -200,19 +209,36 @@ impl Agent {
         let decision = self.think_to_the_end(kernel, sight, &mut thought, rng);
         let Decision::Place(chosen) = decision else { return Vec::new() };
         let ranked = match self {
-            Agent::Linear(agent) => agent.ranked(kernel, sight),
+            Agent::Linear(agent) => {
+                ranked(agent.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand()))
+            }
+            Agent::Formula(agent) => ranked(agent.scores_of_hand(kernel, sight)),
             _ => thought.ranked(),
         };
         let others = ranked.into_iter().filter(|placement| *placement != chosen);
         std::iter::once(chosen).chain(others).collect()
     }
 
-    /// The controller that scores the agent's placements, if any.
+    /// The weights that score the agent's placements, if any.
     pub fn controller(&self) -> Option<&LinearAgent> {
         match self {
             Agent::Linear(agent) => Some(agent),
-            Agent::Lookahead(agent) => Some(agent.linear()),
-            Agent::Expectation(agent) => Some(agent.linear()),
+            Agent::Lookahead(agent) => agent.values().weights(),
+            Agent::Expectation(agent) => agent.values().weights(),
+            Agent::Formula(_) => None,
+            Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
+                None
+            }
+        }
+    }
+
+    /// Score of a placement that ends the game, for an agent that scores placements.
+    pub fn terminal_value(&self) -> Option<TerminalValue> {
+        match self {
+            Agent::Linear(agent) => Some(agent.terminal_value()),
+            Agent::Formula(agent) => Some(agent.terminal_value()),
+            Agent::Lookahead(agent) => Some(agent.values().terminal_value()),
+            Agent::Expectation(agent) => Some(agent.values().terminal_value()),
             Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
                 None
             }
@@ -224,6 +250,16 @@ impl Agent {
         matches!(self, Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Keys(_))
     }
 
+    /// Whether the agent's choices depend on how many lines or pieces the game has had.
+    pub fn knows_counts(&self) -> bool {
+        match self {
+            Agent::Formula(agent) => agent.program().knows_counts(),
+            Agent::Lookahead(agent) => agent.values().knows_counts(),
+            Agent::Expectation(agent) => agent.values().knows_counts(),
+            _ => false,
+        }
+    }
+
     /// Whether the agent can play under these rules. An agent that presses keys needs rules with keys.
     pub fn plays(&self, rules: &Rules) -> bool {
         !matches!(self, Agent::Keys(_)) || rules.action_model == ActionModel::Keypress
@@ -233,25 +269,40 @@ impl Agent {
     pub fn cost(&self, rules: &Rules) -> u64 {
         let of_a_piece = if rules.names_spots() { 5 } else { 3 } * u64::from(rules.width);
         let placements = of_a_piece * (1 + u64::from(rules.hold));
-        let cost_of = |agent: &LinearAgent| {
+        let measuring = |is_fast: bool| if is_fast && !rules.names_spots() { FAST } else { PLAIN };
+        let cost_of_weights = |agent: &LinearAgent| {
             let model = agent.model().map_or(0, |model| placements * model.work() / MODEL_WORK);
-            model + if agent.is_fast() && !rules.names_spots() { FAST } else { PLAIN }
+            model + measuring(agent.is_fast())
+        };
+        let cost_of_formula = |agent: &FormulaAgent| {
+            placements * u64::from(agent.program().cost()) / FORMULA_WORK + measuring(agent.is_fast())
+        };
+        let cost_of = |values: &ValueFunction| match values {
+            ValueFunction::Weights(agent) => cost_of_weights(agent),
+            ValueFunction::Formula(agent) => cost_of_formula(agent),
         };
         match self {
-            Agent::Linear(agent) => cost_of(agent),
+            Agent::Linear(agent) => cost_of_weights(agent),
+            Agent::Formula(agent) => cost_of_formula(agent),
             Agent::Lookahead(agent) => {
                 // All but the last of the next pieces are tried at every placement.
                 let branches = agent.pieces().saturating_sub(1);
-                cost_of(agent.linear()) * placements.saturating_pow(branches)
+                cost_of(agent.values()) * placements.saturating_pow(branches)
             }
             Agent::Expectation(agent) => {
-                // A call evaluates one of the first piece's placements.
-                cost_of(agent.linear()) * agent.work_of_a_piece(rules) / agent.placements_looked_at(rules)
+                // A call weighs one of the first piece's placements.
+                cost_of(agent.values()) * agent.work_of_a_piece(rules) / agent.placements_looked_at(rules)
             }
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
             Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,
         }
     }
+}
+
+/// Sorts placements, best first, and keeps the order of equals.
+fn ranked(mut scores: Vec<ScoredPlacement>) -> Vec<Placement> {
+    scores.sort_by(|one, other| other.score.total_cmp(&one.score));
+    scores.into_iter().map(|choice| choice.placement).collect()
 }
 
 impl KeyAgent {

@@ -70,8 +70,16 @@ impl ModernListing {
         for _ in 0..num_positions {
             let shown = [next];
             let odds = rules.dealer(1).odds();
-            let sight =
-                Sight { rules: &rules, playfield: &playfield, piece, next: &shown, held, odds, lines: 0 };
+            let sight = Sight {
+                rules: &rules,
+                playfield: &playfield,
+                piece,
+                next: &shown,
+                held,
+                odds,
+                lines: 0,
+                pieces: 0,
+            };
             let hand = sight.hand();
             let placement = agent.choose_of_hand(Kernel::best(), &sight).placement;
             positions.push(Position { playfield, hand: Some(hand), chain: Chain::default(), falling: None });

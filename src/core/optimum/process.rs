@@ -187,7 +187,16 @@ impl Process {
         process.explore(MAX_AFTERSTATES, watch, |playfield, piece, chosen| {
             let playfield: Playfield = playfield.resized();
             let odds = Odds::EVEN;
-            let sight = Sight { rules, playfield: &playfield, piece, next: &[], held: None, odds, lines: 0 };
+            let sight = Sight {
+                rules,
+                playfield: &playfield,
+                piece,
+                next: &[],
+                held: None,
+                odds,
+                lines: 0,
+                pieces: 0,
+            };
             match agent.decide(kernel, &sight, &mut rng) {
                 Decision::Place(placement) => chosen.push(placement),
                 Decision::Press(_) => unreachable!("agents that press keys draw them"),

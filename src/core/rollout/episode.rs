@@ -1,22 +1,21 @@
 //! One episode: pieces are dealt, an agent chooses, and they land, until the rules end the game.
 //!
-//! There are two ways to play. In placement games a linear controller plays whole slices inside one kernel; evaluations
-//! spend their time there. Every other agent plays in small [`Turn`] steps: it scores a placement or presses a key, so
-//! the episode can stop anywhere.
+//! There are two ways to play. In placement games a controller or a formula plays whole slices inside one kernel;
+//! evaluations spend their time there. Every other agent plays in small [`Turn`] steps: it scores a placement or
+//! presses a key, so the episode can stop anywhere.
 //!
 //! In keypress games an agent that chooses placements does so when a piece appears, and then presses the keys towards
 //! its choice. The piece may land somewhere else.
 
 use super::record::{Actions, GameRecord};
-use crate::agents::{Agent, AgentRng, Decision, ExpectationAgent, Kernel, Sight, Thought};
+use super::slice_players::{Fast, Placer, Player, ahead};
+use crate::agents::{Agent, AgentRng, Decision, Kernel, Sight, Thought};
 use crate::engine::rules::MAX_PREVIEW;
 use crate::engine::{
-    ActionModel, Column, Dealer, FallingPiece, Game, Incoming, Key, Landed, Piece, Placement, PlayfieldOf,
-    Rules, SteeredPiece, TopOut,
+    ActionModel, Column, Dealer, FallingPiece, Game, Incoming, Key, Landed, Piece, Rules, SteeredPiece,
+    TopOut,
 };
-use crate::features::kernel::{
-    Ahead, Chooser, Foresight, LaneBounds, LaneWork, Lanes, Scorer, dispatch, rows_for,
-};
+use crate::features::kernel::{Ahead, LaneBounds, LaneWork, Lanes, dispatch, rows_for};
 
 /// Work between two checks of the stop flag, in pieces of a linear controller on a kernel: one or a few milliseconds.
 pub const SLICE: u64 = 4096;
@@ -157,6 +156,10 @@ impl Episode {
             Some(Fast::Linear(scorer)) => {
                 return self.play_slice(rules, scorer, kernel, bounds, left.min(work));
             }
+            Some(Fast::Formula(scorer)) => {
+                let pieces = (work / agent.cost(rules)).max(1);
+                return self.play_slice(rules, scorer, kernel, bounds, left.min(pieces));
+            }
             Some(Fast::Foreseeing(player)) => {
                 let pieces = (work / player.agent.work_of_a_piece(rules)).max(1);
                 return self.play_slice(rules, player, kernel, bounds, left.min(pieces));
@@ -218,8 +221,9 @@ impl Episode {
     fn think(&mut self, rules: &Rules, agent: &Agent, kernel: Kernel, piece: Piece, mut thought: Thought) {
         let mut shown = [piece; MAX_PREVIEW as usize];
         let Ahead { shown: next, odds } = ahead(&self.dealer, rules, &mut shown);
-        let Game { playfield, lines, .. } = &self.game;
-        let sight = Sight { rules, playfield, piece, next, held: self.held, odds, lines: *lines };
+        let Game { playfield, lines, pieces, .. } = &self.game;
+        let (lines, pieces) = (*lines, *pieces);
+        let sight = Sight { rules, playfield, piece, next, held: self.held, odds, lines, pieces };
         let Some(decision) = agent.think(kernel, &sight, &mut thought, &mut self.rng) else {
             self.turn = Some(Turn::Choosing(piece, thought));
             return;
@@ -324,121 +328,6 @@ impl Episode {
 /// Approximate work to find the way to a placement, in pieces of a kernel's own loop.
 const WAY: u64 = 64;
 
-/// The known future: the pieces of the preview, written to `room` (fewer at the end of an explicit sequence), and the
-/// odds of the piece after them.
-#[inline]
-fn ahead<'a>(dealer: &Dealer, rules: &Rules, room: &'a mut [Piece; MAX_PREVIEW as usize]) -> Ahead<'a> {
-    if rules.preview == 0 {
-        return Ahead { shown: &[], odds: dealer.odds() };
-    }
-    let mut dealer = dealer.clone();
-    let mut shown = 0;
-    while shown < usize::from(rules.preview)
-        && let Some(piece) = dealer.deal()
-    {
-        room[shown] = piece;
-        shown += 1;
-    }
-    Ahead { shown: &room[..shown], odds: dealer.odds() }
-}
-
-/// A controller that plays whole slices in a kernel.
-enum Fast<'a> {
-    Linear(&'a Scorer),
-    Foreseeing(Foreseeing<'a>),
-}
-
-impl Fast<'_> {
-    /// The fast path for an agent, if the kernels support the agent and the rules. Slices support no garbage.
-    fn of<'a>(agent: &'a Agent, rules: &Rules) -> Option<Fast<'a>> {
-        match agent {
-            _ if rules.action_model != ActionModel::Placement || rules.garbage.is_some() => None,
-            Agent::Linear(agent) => agent.scorer_under(rules).map(Fast::Linear),
-            Agent::Expectation(agent) => {
-                let foreseeing = |scorer| Fast::Foreseeing(Foreseeing { agent, scorer });
-                agent.linear().scorer_under(rules).map(foreseeing)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// A controller that plays slices on playfields of any size.
-trait Player: Copy {
-    /// The number of extra rows that the controller's lookahead needs.
-    fn rows_ahead(self) -> u32;
-    /// Prepares the controller for these rules and one size.
-    fn on<L: Lanes>(self, rules: &Rules, size: LaneBounds<L>) -> impl Placer<L>;
-}
-
-/// A controller prepared for one size. Implementations of `place` must be `#[inline(always)]`, as for a [`LaneWork`].
-trait Placer<L: Lanes> {
-    /// Places the piece that was dealt last.
-    fn place<const N: usize>(
-        &self,
-        rules: &Rules,
-        playfield: &PlayfieldOf<L::Word, N>,
-        piece: Piece,
-        dealer: &Dealer,
-    ) -> Placement;
-}
-
-impl Player for &Scorer {
-    fn rows_ahead(self) -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    fn on<L: Lanes>(self, _: &Rules, size: LaneBounds<L>) -> impl Placer<L> {
-        Scorer::on(self, size)
-    }
-}
-
-impl<L: Lanes> Placer<L> for Chooser<'_, L> {
-    #[inline(always)]
-    fn place<const N: usize>(
-        &self,
-        rules: &Rules,
-        playfield: &PlayfieldOf<L::Word, N>,
-        piece: Piece,
-        _: &Dealer,
-    ) -> Placement {
-        Chooser::place(self, playfield, rules.shapes(piece), rules.top_out)
-    }
-}
-
-/// A controller that averages over future pieces.
-#[derive(Clone, Copy)]
-struct Foreseeing<'a> {
-    agent: &'a ExpectationAgent,
-    scorer: &'a Scorer,
-}
-
-impl Player for Foreseeing<'_> {
-    fn rows_ahead(self) -> u32 {
-        4 * u32::from(self.agent.expectation().pieces)
-    }
-
-    #[inline(always)]
-    fn on<L: Lanes>(self, rules: &Rules, size: LaneBounds<L>) -> impl Placer<L> {
-        Foresight::new(self.scorer.on(size), rules, self.agent.expectation(), self.agent.lost())
-    }
-}
-
-impl<L: Lanes> Placer<L> for Foresight<'_, L> {
-    #[inline(always)]
-    fn place<const N: usize>(
-        &self,
-        rules: &Rules,
-        playfield: &PlayfieldOf<L::Word, N>,
-        piece: Piece,
-        dealer: &Dealer,
-    ) -> Placement {
-        let mut room = [piece; MAX_PREVIEW as usize];
-        Foresight::place(self, rules, playfield, piece, &ahead(dealer, rules, &mut room))
-    }
-}
-
 /// A slice of play with a controller on one kernel, while the stack keeps about the same height. Evaluations spend
 /// their time in this loop.
 ///
@@ -470,7 +359,7 @@ impl<P: Player> LaneWork for Slice<'_, P> {
         let lowest = lowest_stack(rules, rows, player.rows_ahead()).max(bounds.lowest_stack);
         while game.pieces < end {
             let Some(piece) = game.deal(&lowered, &mut episode.dealer) else { break };
-            let placement = placer.place(&lowered, &game.playfield, piece, &episode.dealer);
+            let placement = placer.place(&lowered, &game, piece, &episode.dealer);
             let (landed, _) = game.place(&lowered, piece, placement);
             episode.note(placement.action(rules), Some(landed));
             let stack = game.playfield.occupied_rows().top();

@@ -12,6 +12,7 @@
 
 mod episode;
 mod record;
+mod slice_players;
 mod splitting;
 
 pub use episode::{Bounds, Episode, SLICE};

@@ -436,7 +436,7 @@ fn levels(seen: &[u32]) -> (u32, u32) {
 /// Approximate work of an agent per piece, in pieces of a linear controller.
 fn work_of_a_piece(agent: &Agent, rules: &Rules) -> u64 {
     let placements = match agent {
-        Agent::Linear(_) => 1,
+        Agent::Linear(_) | Agent::Formula(_) => 1,
         Agent::Expectation(agent) => agent.placements_looked_at(rules),
         // Other agents score placements one by one: about as many as a piece has in all orientations.
         _ => 3 * u64::from(rules.width),

@@ -169,7 +169,7 @@ fn moves(
     rng: &mut AgentRng,
 ) -> Result<Suggestion, String> {
     let BotSetup { agent, rules, max_moves, .. } = setup;
-    let Position { held, queue, playfield, lines, .. } = position;
+    let Position { held, queue, playfield, lines, pieces, .. } = position;
     let Some(&piece) = queue.front() else {
         return Err("suggest: the queue is empty, expected start or new_piece with a piece before".to_owned());
     };
@@ -178,7 +178,8 @@ fn moves(
     }
     let next: Vec<Tetromino> = queue.iter().copied().skip(1).take(rules.preview.into()).collect();
     let odds = position.odds_after(1 + next.len());
-    let sight = Sight { rules, playfield, piece, next: &next, held: *held, odds, lines: *lines };
+    let (lines, pieces) = (*lines, *pieces);
+    let sight = Sight { rules, playfield, piece, next: &next, held: *held, odds, lines, pieces };
     let placements = agent.preferences(kernel, &sight, rng);
     let hand = sight.hand();
     // That an equal piece is held first has no words in the protocol.

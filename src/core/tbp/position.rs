@@ -19,6 +19,8 @@ pub(super) struct Position {
     pub playfield: Playfield,
     /// Lines cleared since the initial position.
     pub lines: u64,
+    /// Pieces placed since the initial position.
+    pub pieces: u64,
     dealing: Dealing,
 }
 
@@ -63,6 +65,7 @@ impl Position {
             queue: VecDeque::new(),
             playfield: Playfield::from_rows(rules.width, rules.height, rows),
             lines: 0,
+            pieces: 0,
             dealing,
         };
         queue.into_iter().try_for_each(|Letter(piece)| position.append(piece))?;
@@ -111,6 +114,7 @@ impl Position {
         if !self.playfield.is_free(shape, row, column) {
             return Err(format!("the cells of {played} are taken, expected free ones"));
         }
+        self.pieces += 1;
         self.lines += u64::from(lock(rules, &mut self.playfield, shape, row, column).lines);
         Ok(())
     }

@@ -197,7 +197,7 @@ pub async fn solve(args: &ReproduceArgs, client: &Client) -> anyhow::Result<Opti
             Player::Optimum => of_size.optimum,
             Player::Random => of_size.random,
             Player::Controller(controller, search) => {
-                let agent = Agent::linear(controller.agent(row.size.width)?, search);
+                let agent = Agent::searching(controller.agent(row.size.width)?, search);
                 let solve = move |pool: &Pool, progress: &mut WorkProgress| {
                     let watch = |found| show_found(progress, found);
                     let process = Process::of_agent(&row.rules(), &agent, Kernel::best(), watch)?;

@@ -90,6 +90,7 @@ fn flat_stacking_chooses_by_the_reports_sum() {
                     held: None,
                     odds: Odds::EVEN,
                     lines: 0,
+                    pieces: 0,
                 };
                 let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
                 assert_eq!(chosen, plain_smart(&rules, &cells, piece), "{piece} on\n{playfield}");

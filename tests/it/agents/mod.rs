@@ -166,6 +166,7 @@ fn looks_ahead_find_what_their_definition_says() {
                             held: None,
                             odds: Odds::EVEN,
                             lines: 0,
+                            pieces: 0,
                         };
                         let chosen = choose(&agent, Kernel::best(), &sight, &mut AgentRng::new(0));
 

@@ -139,6 +139,7 @@ fn all_kernels_count_the_same_playouts_under_all_rules() {
                 held: None,
                 odds: Odds::EVEN,
                 lines: 0,
+                pieces: 0,
             };
             let agent = MonteCarlo::new(20);
             let tally = |kernel| {

@@ -599,7 +599,7 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
         let case = Case::new(&FEATURES, model, scale, 1);
         let expectation = Expectation { placements: 4, ..Expectation::default() };
         for search in [Search::Greedy, Search::Expectation(expectation)] {
-            let agent = Agent::linear(case.agent(10, TerminalValue::Avoid), search);
+            let agent = Agent::searching(case.agent(10, TerminalValue::Avoid), search);
             let mut whole = begin();
             whole.play(&rules, &agent, Kernel::Portable, bounds(40));
             for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
@@ -614,7 +614,7 @@ fn slices_are_played_alike_and_are_short_for_large_models() {
     }
     // The largest network multiplies as often for a piece as the kernels do for thousands of pieces.
     let largest = Case::new(&FEATURES, mlp(&[MAX_HIDDEN_UNITS as usize; 4], "relu"), 0.01, 1);
-    let agent = Agent::linear(largest.agent(10, TerminalValue::Avoid), Search::Greedy);
+    let agent = Agent::searching(largest.agent(10, TerminalValue::Avoid), Search::Greedy);
     let mut episode = begin();
     episode.advance(&rules, &agent, Kernel::best(), bounds(u64::MAX), SLICE);
     assert!(episode.game.pieces < 10, "{} pieces in a slice", episode.game.pieces);

@@ -343,6 +343,6 @@ fn a_controller_chooses_the_best_of_all_placements() {
                 Placement::from_action(all.actions[best] as u32, &rules),
             );
         }
-        assert!(Agent::linear(agent, Search::Greedy).plays(&rules));
+        assert!(Agent::searching(agent, Search::Greedy).plays(&rules));
     }
 }

@@ -154,7 +154,7 @@ async fn evaluations_play_every_set() {
             Rules { pieces: PieceSet::parse(set).unwrap(), ..Rules::simplified(width as u8, height as u8) };
         let features = FeatureSet::named("bcts8", rules.width).unwrap();
         let agent = LinearAgent::new(features, weights.to_vec(), TerminalValue::Avoid).unwrap();
-        let agent = Agent::linear(agent, Search::Greedy);
+        let agent = Agent::searching(agent, Search::Greedy);
         for (result, seed) in answer.results.iter().zip([1, 2, 3]) {
             let mut episode = Episode::new(&rules, rules.dealer(seed), tetrion::agents::AgentRng::new(seed));
             let bounds = tetrion::rollout::Bounds::of_game(200, u64::MAX);

@@ -62,7 +62,11 @@ fn our_bot_plays_the_games_that_it_plays_alone() {
     let linear = |name: &str| Controller::named(name).unwrap().agent(10).unwrap();
     check(&["dt-10"], guideline(), Agent::Linear(linear("dt-10")));
     let low = Rules { height: 24, rows_above: 4, ..guideline() };
-    check(&["bcts", "--lookahead", "1"], low, Agent::linear(linear("bcts"), Search::Lookahead { pieces: 1 }));
+    check(
+        &["bcts", "--lookahead", "1"],
+        low,
+        Agent::searching(linear("bcts"), Search::Lookahead { pieces: 1 }),
+    );
     // One piece shown, so that the one after it is weighed by what is left in the bag.
     let short = Rules { preview: 1, ..guideline() };
     let expectation = Expectation { pieces: 2, placements: 3, ..Expectation::default() };
@@ -76,9 +80,9 @@ fn our_bot_plays_the_games_that_it_plays_alone() {
         "--preview",
         "1",
     ];
-    check(&flags, short, Agent::linear(linear("dt-10"), Search::Expectation(expectation)));
+    check(&flags, short, Agent::searching(linear("dt-10"), Search::Expectation(expectation)));
     let uniform = Rules { randomizer: tetrion::engine::Randomizer::Uniform, ..short };
-    check(&flags, uniform, Agent::linear(linear("dt-10"), Search::Expectation(expectation)));
+    check(&flags, uniform, Agent::searching(linear("dt-10"), Search::Expectation(expectation)));
     // The top of the playfield, where games end.
     check(&["dummy"], guideline(), Agent::Dummy);
     check(&["random"], Rules { preview: 3, ..guideline() }, Agent::Random);

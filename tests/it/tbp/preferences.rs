@@ -17,7 +17,16 @@ fn positions(mut check: impl FnMut(&Sight<'_>)) {
         let [piece, held, next] = [0; 3].map(|_| Tetromino::ALL[dice.below(7)]);
         let (next, odds) = ([next], Odds::EVEN);
         let held = Some(held);
-        check(&Sight { rules: &rules, playfield: &playfield, piece, next: &next, held, odds, lines: 0 });
+        check(&Sight {
+            rules: &rules,
+            playfield: &playfield,
+            piece,
+            next: &next,
+            held,
+            odds,
+            lines: 0,
+            pieces: 0,
+        });
     }
 }
 
@@ -48,8 +57,10 @@ fn placements_are_ranked_by_what_they_are_worth() {
         assert_eq!(ranked.len(), sight.placements().len());
         assert!(ranked.is_sorted_by(|one, other| value(one) >= value(other)));
         // Among those that it looked at.
-        let ranked =
-            preferences(&Agent::linear(linear.clone(), Search::Expectation(Expectation::default())), sight);
+        let ranked = preferences(
+            &Agent::searching(linear.clone(), Search::Expectation(Expectation::default())),
+            sight,
+        );
         assert_eq!(ranked.len(), usize::from(Expectation::default().placements));
     });
 }

@@ -25,6 +25,9 @@ pub struct PlacementRows {
     pub lines: Vec<u8>,
     /// Whether the placement ends the game.
     pub terminated: Vec<bool>,
+    /// The first placement of the orientation that is being written, and the length of a row.
+    first: usize,
+    num_features: usize,
 }
 
 impl PlacementRows {
@@ -43,6 +46,8 @@ impl PlacementRows {
             landing_rows: Vec::with_capacity(num_rows),
             lines: Vec::with_capacity(num_rows),
             terminated: Vec::with_capacity(num_rows),
+            first: 0,
+            num_features,
         }
     }
 }
@@ -74,76 +79,169 @@ impl Extractor {
         }
     }
 
-    /// Appends a row for every placement of a tetromino, whose shapes the caller passes.
+    /// Writes the measurements of every placement of a tetromino, whose shapes the caller passes.
     #[inline(always)]
-    pub fn append<C: Column, const N: usize, L: Lanes<Word = C>>(
+    pub fn append<C: Column, const N: usize, L: Lanes<Word = C>, T: PlacementTable>(
         &self,
         size: &LaneBounds<L>,
         playfield: &PlayfieldOf<C, N>,
         shapes: &[Shape],
         top_out: TopOut,
-        rows: &mut PlacementRows,
+        table: &mut T,
     ) {
-        L::apart(Append { set: &self.set, size, playfield, shapes, top_out, rows });
+        L::apart(Append { set: &self.set, size, playfield, shapes, top_out, table });
     }
 }
 
-/// Work that appends the rows of all placements on one playfield.
-struct Append<'a, L: Lanes, const N: usize> {
+/// Where the measurements of placements are written. All methods must be `#[inline(always)]`, as for a
+/// [`LaneWork`](super::LaneWork).
+pub trait PlacementTable {
+    /// Adds placements in ascending action order, all of one orientation.
+    fn begin(&mut self, count: usize, num_features: usize);
+    /// Writes the rows where the placements of the orientation rest.
+    fn set_rows<C: Column>(&mut self, rows: &[C]);
+    /// Writes a feature of all placements of the orientation, in its unit.
+    fn set_feature<C: Column>(&mut self, column: usize, values: &[C], unit: f32);
+    /// Writes a feature of one placement of the orientation.
+    fn set_value(&mut self, at: usize, column: usize, value: f32);
+    /// Writes the end of one placement of the orientation: lines cleared, and whether the game ends.
+    fn set_landing(&mut self, at: usize, lines: u8, terminal: bool);
+}
+
+/// Numbers of the features, of one placement after the other.
+impl PlacementTable for PlacementRows {
+    #[inline(always)]
+    fn begin(&mut self, count: usize, num_features: usize) {
+        self.first = self.lines.len();
+        self.num_features = num_features;
+        self.lines.resize(self.first + count, 0);
+        self.terminated.resize(self.first + count, false);
+        self.features.resize(self.features.len() + count * num_features, 0.0);
+    }
+
+    #[inline(always)]
+    fn set_rows<C: Column>(&mut self, rows: &[C]) {
+        self.landing_rows.extend(rows.iter().map(|row| row.to_u64() as u8));
+    }
+
+    #[inline(always)]
+    fn set_feature<C: Column>(&mut self, column: usize, values: &[C], unit: f32) {
+        let block = &mut self.features[self.first * self.num_features..];
+        for (row, value) in block.chunks_exact_mut(self.num_features).zip(values) {
+            row[column] = value.to_u64() as u32 as i32 as f32 * unit;
+        }
+    }
+
+    #[inline(always)]
+    fn set_value(&mut self, at: usize, column: usize, value: f32) {
+        self.features[(self.first + at) * self.num_features + column] = value;
+    }
+
+    #[inline(always)]
+    fn set_landing(&mut self, at: usize, lines: u8, terminal: bool) {
+        self.lines[self.first + at] = lines;
+        self.terminated[self.first + at] = terminal;
+    }
+}
+
+/// Measurements of placements, one column of doubles per feature.
+#[derive(Debug)]
+pub struct PlacementColumns<'a> {
+    cells: &'a mut [f64],
+    stride: usize,
+    /// Whether a placement ends the game, bit n for placement n.
+    terminated: u128,
+    /// The first placement of the orientation, and the number of all placements so far.
+    first: usize,
+    end: usize,
+}
+
+impl<'a> PlacementColumns<'a> {
+    /// Columns of cells with this distance between two of them.
+    #[inline(always)]
+    pub fn new(cells: &'a mut [f64], stride: usize) -> PlacementColumns<'a> {
+        PlacementColumns { cells, stride, terminated: 0, first: 0, end: 0 }
+    }
+
+    /// The placements that end the game, bit n for placement n in ascending action order.
+    #[inline(always)]
+    pub fn terminated(&self) -> u128 {
+        self.terminated
+    }
+}
+
+impl PlacementTable for PlacementColumns<'_> {
+    #[inline(always)]
+    fn begin(&mut self, count: usize, _: usize) {
+        self.first = self.end;
+        self.end += count;
+    }
+
+    #[inline(always)]
+    fn set_rows<C: Column>(&mut self, _: &[C]) {}
+
+    #[inline(always)]
+    fn set_feature<C: Column>(&mut self, column: usize, values: &[C], unit: f32) {
+        let cells = &mut self.cells[column * self.stride + self.first..];
+        for (cell, value) in cells.iter_mut().zip(values) {
+            *cell = f64::from(value.to_u64() as u32 as i32) * f64::from(unit);
+        }
+    }
+
+    #[inline(always)]
+    fn set_value(&mut self, at: usize, column: usize, value: f32) {
+        self.cells[column * self.stride + self.first + at] = value.into();
+    }
+
+    #[inline(always)]
+    fn set_landing(&mut self, at: usize, _: u8, terminal: bool) {
+        self.terminated |= u128::from(terminal) << (self.first + at);
+    }
+}
+
+/// Work that writes the measurements of all placements on one playfield.
+struct Append<'a, L: Lanes, const N: usize, T> {
     set: &'a KernelSet,
     size: &'a LaneBounds<L>,
     playfield: &'a PlayfieldOf<L::Word, N>,
     shapes: &'a [Shape],
     top_out: TopOut,
-    rows: &'a mut PlacementRows,
+    table: &'a mut T,
 }
 
-impl<L: Lanes, const N: usize> Apart for Append<'_, L, N> {
+impl<L: Lanes, const N: usize, T: PlacementTable> Apart for Append<'_, L, N, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Append { set, size, playfield, shapes, top_out, rows } = self;
-        let num_features = set.columns.len();
+        let Append { set, size, playfield, shapes, top_out, table } = self;
         let base = SweepBase::<L>::new(size, playfield.words(), set.needs);
         let surface = size.surface(playfield.words(), set.needs);
         let mut lanes = [L::Word::EMPTY; N];
         for shape in shapes {
             let swept = sweep(&base, shape, set.needs);
             let count = swept.exist.count_ones() as usize;
-            let first = rows.lines.len();
-            rows.lines.resize(first + count, 0);
-            rows.terminated.resize(first + count, false);
+            table.begin(count, set.columns.len());
             swept.rows.store(&mut lanes);
-            rows.landing_rows.extend(lanes[..count].iter().map(|row| row.to_u64() as u8));
-
-            let from = rows.features.len();
-            // Chunks must not be empty.
-            let row_len = num_features.max(1);
-            rows.features.resize(from + count * num_features, 0.0);
-            let block = &mut rows.features[from..];
+            table.set_rows(&lanes[..count]);
             let mut extras = SweepExtras::none();
             extras.measure(&swept, &base, &surface, shape, set.needs);
-            for (column, at) in set.columns.iter().zip(0..) {
+            for (at, column) in set.columns.iter().enumerate() {
                 extras.lanes(&swept, *column).store(&mut lanes);
-                for (row, value) in block.chunks_exact_mut(row_len).zip(&lanes) {
-                    row[at] = value.to_u64() as u32 as i32 as f32 * column.feature.unit();
-                }
+                table.set_feature(at, &lanes[..count], column.feature.unit());
             }
 
             let mut apart = swept.clearing | swept.ending(&base, top_out);
             while apart != 0 {
-                let column = apart.trailing_zeros();
+                let lane = apart.trailing_zeros() as usize;
                 apart &= apart - 1;
-                let landing = playfield.land(shape, column as u8, top_out);
+                let landing = playfield.land(shape, lane as u8, top_out);
                 let counts = set.measure(size, &landing);
-                let at = column as usize;
-                let row = &mut block[at * num_features..][..num_features];
-                for (value, column) in row.iter_mut().zip(set.columns.iter()) {
-                    *value = column.value(shape, &landing, &counts) as f32 * column.feature.unit();
+                for (at, column) in set.columns.iter().enumerate() {
+                    let value = column.value(shape, &landing, &counts) as f32 * column.feature.unit();
+                    table.set_value(lane, at, value);
                 }
-                rows.lines[first + at] = landing.lines;
-                rows.terminated[first + at] = landing.terminal;
+                table.set_landing(lane, landing.lines, landing.terminal);
             }
         }
     }

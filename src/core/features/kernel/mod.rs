@@ -47,7 +47,7 @@ mod sweep;
 mod together;
 
 pub use bounds::LaneBounds;
-pub use extractor::{Extractor, PlacementRows};
+pub use extractor::{Extractor, PlacementColumns, PlacementRows, PlacementTable};
 pub use foresight::{Ahead, Expectation, Foresight, Terms};
 pub use lanes::{Apart, Doubles, Lanes, Words};
 pub use scorer::{Chooser, ScoredPlacement, Scorer, TerminalValue};

@@ -1,0 +1,110 @@
+//! What scores placements: weights, or a formula.
+
+use super::{FormulaAgent, LinearAgent, Sight};
+use crate::engine::Rules;
+use crate::features::Seen;
+use crate::features::kernel::{Kernel, ScoredPlacement, Scorer, TerminalValue};
+
+/// A score for every placement. Searches look ahead with any of them.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // weights are the usual case, and their kernels read them in place
+pub enum ValueFunction {
+    /// A weighted sum of features, optionally plus a model.
+    Weights(LinearAgent),
+    /// A formula that is no weighted sum.
+    Formula(FormulaAgent),
+}
+
+impl From<LinearAgent> for ValueFunction {
+    fn from(agent: LinearAgent) -> ValueFunction {
+        ValueFunction::Weights(agent)
+    }
+}
+
+impl From<FormulaAgent> for ValueFunction {
+    fn from(agent: FormulaAgent) -> ValueFunction {
+        ValueFunction::Formula(agent)
+    }
+}
+
+impl ValueFunction {
+    /// The weights, unless it is a formula.
+    pub fn weights(&self) -> Option<&LinearAgent> {
+        match self {
+            ValueFunction::Weights(agent) => Some(agent),
+            ValueFunction::Formula(_) => None,
+        }
+    }
+
+    /// The weights prepared for the fast kernels, if these support them and the rules.
+    pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
+        self.weights()?.scorer_under(rules)
+    }
+
+    /// Score of a placement that ends the game.
+    pub fn terminal_value(&self) -> TerminalValue {
+        match self {
+            ValueFunction::Weights(agent) => agent.terminal_value(),
+            ValueFunction::Formula(agent) => agent.terminal_value(),
+        }
+    }
+
+    /// The largest absolute value of a weight, or the largest number of a formula, at least 1.
+    pub fn largest_weight(&self) -> f64 {
+        match self {
+            ValueFunction::Weights(agent) => agent.largest_weight(),
+            ValueFunction::Formula(agent) => agent.program().largest_number(),
+        }
+    }
+
+    /// Whether the scores depend on how many lines or pieces the game has had.
+    pub fn knows_counts(&self) -> bool {
+        match self {
+            ValueFunction::Weights(_) => false,
+            ValueFunction::Formula(agent) => agent.program().knows_counts(),
+        }
+    }
+
+    /// Whether there is a faster way than the features' own functions.
+    pub fn is_fast(&self) -> bool {
+        match self {
+            ValueFunction::Weights(agent) => agent.is_fast(),
+            ValueFunction::Formula(agent) => agent.is_fast(),
+        }
+    }
+
+    /// Chooses among all placements of the hand: the first of the best.
+    pub fn choose_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> ScoredPlacement {
+        match self {
+            ValueFunction::Weights(agent) => agent.choose_of_hand(kernel, sight),
+            ValueFunction::Formula(agent) => agent.choose_of_hand(kernel, sight),
+        }
+    }
+
+    /// The scores of every placement of the hand, in ascending action order; without those that end the game, if they
+    /// are avoided.
+    pub fn scores_of_hand(&self, kernel: Kernel, sight: &Sight<'_>) -> Vec<ScoredPlacement> {
+        match self {
+            ValueFunction::Weights(agent) => {
+                agent.scores_of_hand(kernel, sight.rules, sight.playfield, sight.hand())
+            }
+            ValueFunction::Formula(agent) => agent.scores_of_hand(kernel, sight),
+        }
+    }
+
+    /// The score of a landing of the current piece, whether or not it ends the game.
+    pub fn score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
+        match self {
+            ValueFunction::Weights(agent) => agent.score(seen),
+            ValueFunction::Formula(agent) => agent.score(sight, seen),
+        }
+    }
+
+    /// The part of a landing's score from features of landings, such as the landing height.
+    pub fn landing_score(&self, sight: &Sight<'_>, seen: &Seen<'_>) -> f64 {
+        match self {
+            ValueFunction::Weights(agent) => agent.landing_score(seen),
+            ValueFunction::Formula(agent) => agent.landing_score(sight, seen),
+        }
+    }
+}
