@@ -83,7 +83,10 @@ const HEADINGS: [Heading; 24] = [
     ),
     Heading::new("Bot", &["program", "think", "timeout"]).only("tbp"),
     Heading::new("Games", &["games", "pieces", "jobs", "seed"]).only("tbp"),
-    Heading::new("Players", &["players", "player", "weights", "features", "playouts", "against", "hint"]),
+    Heading::new(
+        "Players",
+        &["players", "player", "weights", "formula", "features", "playouts", "against", "hint"],
+    ),
     Heading::new(
         "Search",
         &[

@@ -12,14 +12,14 @@ use crate::engine::MAX_PREVIEW;
 /// The way controllers play. For absent flags, the controller decides.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct SearchArgs {
-    /// Number of next pieces to search, 0 to 6, or 0 to 2 in evaluate and train, for linear controllers; 0 turns off a
-    /// controller's own search [default: the search of the controller or the weights]
+    /// Number of next pieces to search, 0 to 6, or 0 to 2 in evaluate and train, for controllers and formulas; 0 turns
+    /// off a controller's own search [default: the search of the controller or the weights]
     #[arg(long, value_name = "N", conflicts_with = "expectation",
         value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PREVIEW)))]
     pub lookahead: Option<u32>,
 
-    /// Search ahead (expectimax): use the next piece if it is shown, else the exact mean over all pieces. For linear
-    /// controllers
+    /// Search ahead (expectimax): use the next piece if it is shown, else the exact mean over all pieces. For
+    /// controllers and formulas
     #[arg(long)]
     pub expectation: bool,
 
@@ -49,8 +49,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "DEVIATIONS", requires = "expectation", hide_short_help = true)]
     pub caution: Option<f64>,
 
-    /// Value of a game-ending placement, for linear controllers [default: as in the weights or the controller; avoid
-    /// for plain numbers]
+    /// Value of a game-ending placement, for controllers and formulas [default: as in the weights or the controller;
+    /// avoid for plain numbers and formulas]
     #[arg(long, value_name = "HOW", value_parser = terminal_value())]
     pub terminal_value: Option<TerminalValue>,
 }

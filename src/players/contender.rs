@@ -1,17 +1,19 @@
-//! The players that a user names: an agent, a controller, a training run or a file of weights.
+//! The players that a user names: an agent, a controller, a training run, a file of weights or a formula.
 
 use std::path::Path;
 
-use super::named::{agent, named_policy, title, title_of_weights};
+use super::named::{agent, formula_policy, named_policy, title, title_of_weights};
 use super::pilot::Pilot;
 use super::player::Player;
 use crate::agents::{Controller, Play, PlayChoice};
 use crate::engine::Rules;
-use crate::input::UsageError;
+use crate::input::{UsageError, read_utf8};
 use crate::recording::Setup;
+use crate::text::escapes::without_middle;
 use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights::{self, TrainedWeights};
 use crate::trainer::weights::WeightsError;
+use crate::wire::limits::MAX_FORMULA_BYTES;
 use crate::wire::policies::Policy;
 
 /// A player before its game.
@@ -21,7 +23,19 @@ pub enum Contender {
     Named(String),
     /// A training run or a file of weights.
     Run(Box<Run>),
+    /// A formula, with the name of its file or its text as a name.
+    Formula {
+        /// Name of the player.
+        name: String,
+        /// The text.
+        text: String,
+    },
 }
+
+/// Ending of the name of a file with a formula.
+const FORMULA: &str = ".formula";
+/// Most characters of a formula that is its own name.
+const MAX_NAME: usize = 40;
 
 /// A training run or a file of weights, with its current result.
 #[derive(Clone, Debug)]
@@ -33,22 +47,34 @@ pub struct Run {
 }
 
 impl Contender {
-    /// Finds the agent, controller, training run or file of weights that `name` names.
+    /// Finds the agent, controller, training run, file of weights or file with a formula that `name` names.
     ///
     /// # Errors
-    /// [`UsageError`] for a folder without a run, or a file that holds no weights. An unknown name is an error of
-    /// [`Contender::player`].
+    /// [`UsageError`] for a folder without a run, or a file that holds no weights or cannot be read. An unknown name is
+    /// an error of [`Contender::player`].
     pub fn new(name: &str) -> Result<Contender, UsageError> {
         if !trained_weights::is_place(name) {
             return Ok(Contender::Named(name.to_owned()));
         }
+        if let Some(short) = name.strip_suffix(FORMULA) {
+            let text = read_utf8(Path::new(name), MAX_FORMULA_BYTES.into());
+            let text = text.map_err(|error| UsageError(format!("cannot read {name}: {error}")))?;
+            let short = short.rsplit(std::path::is_separator).next().unwrap_or(short);
+            return Ok(Contender::Formula { name: short.to_owned(), text });
+        }
         Ok(Contender::Run(Box::new(Run { weights: TrainedWeights::read(Path::new(name))?, newer: None })))
     }
 
-    /// Rules of the training run; `None` for a name.
+    /// A formula that a flag gives; its text is its name.
+    pub fn from_formula(text: &str) -> Contender {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Contender::Formula { name: without_middle(&line, MAX_NAME).into_owned(), text: text.to_owned() }
+    }
+
+    /// Rules of the training run; `None` for a name or a formula.
     pub fn rules(&self) -> Option<&RulesNote> {
         match self {
-            Contender::Named(_) => None,
+            Contender::Named(_) | Contender::Formula { .. } => None,
             Contender::Run(run) => Some(run.weights.rules()),
         }
     }
@@ -58,6 +84,7 @@ impl Contender {
         match self {
             Contender::Named(name) => Controller::named(name).map_or(Play::default(), |named| named.play),
             Contender::Run(run) => run.weights.play(),
+            Contender::Formula { .. } => Play::default(),
         }
     }
 
@@ -69,6 +96,7 @@ impl Contender {
         match self {
             Contender::Named(name) => Ok(named_policy(name, choice)),
             Contender::Run(run) => run.weights.weights().policy(choice),
+            Contender::Formula { text, .. } => Ok(formula_policy(text, choice)),
         }
     }
 
@@ -84,6 +112,11 @@ impl Contender {
                 let name = title_of_weights(weights.name(), choice, weights.play());
                 (name, weights.agent(&setup.rules, choice)?)
             }
+            Contender::Formula { name, text } => {
+                let agents = formula_policy(text, choice).agents(&setup.rules);
+                let agent = agents.map_err(|error| UsageError(error.to_string()))?.into_iter().next();
+                (title_of_weights(name, choice, self.play()), agent.expect("one agent for a formula"))
+            }
         };
         Player::new(Pilot::new(name, agent, seed), setup)
     }
@@ -91,7 +124,7 @@ impl Contender {
     /// Progress of the training run in short; `None` without a run.
     pub fn stage(&self) -> Option<String> {
         match self {
-            Contender::Named(_) => None,
+            Contender::Named(_) | Contender::Formula { .. } => None,
             Contender::Run(run) => run.weights.stage().map(|stage| stage.to_string()),
         }
     }

@@ -4,12 +4,17 @@ use crate::agents::{Agent, AgentRow, Controller, LinearAgent, MonteCarlo, Play, 
 use crate::engine::Rules;
 use crate::input::UsageError;
 use crate::wire::DecodeError;
-use crate::wire::policies::Policy;
+use crate::wire::policies::{Policy, PolicyKind};
 
 /// The policy with this name. A controller plays as the caller chose; other agents do not search.
 pub fn named_policy(name: &str, choice: PlayChoice) -> Policy {
     let play = if Controller::named(name).is_ok() { choice } else { PlayChoice::default() };
     Policy { play, ..Policy::named(name) }
+}
+
+/// The policy of a formula, which avoids the end of the game and is greedy unless the caller chose otherwise.
+pub fn formula_policy(text: &str, choice: PlayChoice) -> Policy {
+    Policy { kind: PolicyKind::Formula(text.to_owned()), play: choice }
 }
 
 /// The agent with this name, if it plays random games.

@@ -518,3 +518,30 @@ fn how_long_games_last_is_estimated() {
     let stderr = refused(&["bcts", "--loss-trials", "64", "--record", "best", "--record-dir", "games"], 2);
     assert!(stderr.contains("--record"), "{stderr}");
 }
+
+#[test]
+fn formulas_play_as_their_weights_and_by_their_file() {
+    let folder = std::env::temp_dir().join(format!("tetrion-formulas-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("mine.formula");
+    fs::write(&file, "# a square\n-holes^2 - landing_height\n").unwrap();
+    let set = Controller::named("bcts").unwrap().features(10).unwrap();
+    let weights = Controller::named("bcts").unwrap().weights;
+    let terms: Vec<String> =
+        set.names().iter().zip(weights).map(|(name, weight)| format!("{weight:?}*{name}")).collect();
+    let sum = terms.join(" + ");
+    let square = "-holes^2 - landing_height";
+    let file = file.to_str().unwrap();
+    let all = json(&["bcts", file, "--formula", &sum, "--formula", square, "--lookahead", "1"]);
+    let players = all["results"].as_array().unwrap();
+    let names: Vec<&str> = players.iter().map(|player| player["name"].as_str().unwrap()).collect();
+    assert_eq!(names[1], "mine + lookahead 1");
+    assert_eq!(names[3], "-holes^2 - landing_height + lookahead 1");
+    assert_eq!(players[0]["lines"], players[2]["lines"]);
+    assert_eq!(players[1]["lines"], players[3]["lines"]);
+    let said = refused(&["--formula", "-4*hole"], 2);
+    assert!(said.contains("did you mean \"holes\"?, at line 1, column 4:\n"), "{said}");
+    let said = refused(&[folder.join("none.formula").to_str().unwrap()], 2);
+    assert!(said.contains("cannot read"), "{said}");
+    fs::remove_dir_all(&folder).unwrap();
+}

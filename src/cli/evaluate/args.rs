@@ -18,10 +18,14 @@ use crate::cli::search::SearchArgs;
     mut_arg("preview", |arg| arg.help("Number of next pieces shown [default: the preset's, or as many as --lookahead and --expectation-pieces need]")),
 )]
 pub struct EvaluateArgs {
-    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several are
-    /// compared on the same pieces
+    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json or my.formula;
+    /// several are compared on the same pieces
     #[arg(value_name = "NAME")]
     pub players: Vec<String>,
+
+    /// Formula that scores placements, such as "-4*holes - max_height^2"; repeat to compare several
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub formula: Vec<String>,
 
     /// File of plain numbers, one weight per feature of --features
     #[arg(long, value_name = "FILE")]

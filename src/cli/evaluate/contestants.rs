@@ -1,5 +1,5 @@
-//! The policies of an evaluation (controllers and agents by name, training runs, weights from files) and their common
-//! rules.
+//! The policies of an evaluation (controllers and agents by name, training runs, weights from files, formulas) and their
+//! common rules.
 
 use std::path::Path;
 
@@ -34,11 +34,15 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
     check_parameters(args)?;
     let choice = args.search.choice();
     let (mut contestants, mut noted, mut plays) = (Vec::new(), None, Vec::new());
-    for player in &args.players {
-        let contender = Contender::new(player)?;
+    let named = args.players.iter().map(|player| Contender::new(player));
+    let formulas = args.formula.iter().map(|text| Ok(Contender::from_formula(text)));
+    let names = args.players.iter().chain(&args.formula);
+    for (player, contender) in names.zip(named.chain(formulas)) {
+        let contender = contender?;
         let name = match &contender {
             Contender::Named(_) => title(player, choice),
             Contender::Run(_) => title_of_weights(player, choice, contender.play()),
+            Contender::Formula { name, .. } => title_of_weights(name, choice, contender.play()),
         };
         let policy = match (args.playouts, monte_carlo(player)) {
             (Some(playouts), Some(agent)) => {
@@ -66,7 +70,7 @@ pub fn contestants(args: &EvaluateArgs) -> anyhow::Result<(Vec<Contestant>, Rule
         return Err(UsageError(format!("{problem}, such as --features bcts8")).into());
     }
     if contestants.is_empty() {
-        let problem = "nothing to evaluate: name a controller such as dt-10, a training run or a weights.json, or give --weights";
+        let problem = "nothing to evaluate: name a controller such as dt-10, a training run or a weights.json, or give --weights or --formula";
         return Err(UsageError(problem.to_owned()).into());
     }
     let all_games = contestants.len() as u64 * u64::from(args.games);
@@ -98,7 +102,7 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
         ));
     }
     let searches = |name: &String| Controller::named(name).is_ok() || trained_weights::is_place(name);
-    if args.players.iter().any(searches) || !args.weights.is_empty() {
+    if args.players.iter().any(searches) || !args.weights.is_empty() || !args.formula.is_empty() {
         return Ok(());
     }
     let search = &args.search;
@@ -108,7 +112,9 @@ fn check_parameters(args: &EvaluateArgs) -> Result<(), UsageError> {
         ("--terminal-value", search.terminal_value.is_some()),
     ] {
         if given {
-            return Err(UsageError(format!("{flag} is for linear controllers; name one, or give --weights")));
+            return Err(UsageError(format!(
+                "{flag} is for linear controllers and formulas; name one, or give --weights or --formula"
+            )));
         }
     }
     Ok(())

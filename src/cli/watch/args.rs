@@ -22,10 +22,14 @@ use crate::cli::shown::ShownArgs;
     }),
 )]
 pub struct WatchArgs {
-    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json; several play
-    /// side by side on the same pieces
-    #[arg(required_unless_present = "session", value_name = "NAME")]
+    /// Controllers or agents such as dt-10 or monte_carlo, training runs, or files such as weights.json or my.formula;
+    /// several play side by side on the same pieces
+    #[arg(required_unless_present_any = ["session", "formula"], value_name = "NAME")]
     pub players: Vec<String>,
+
+    /// Formula that scores placements, such as "-4*holes - max_height^2"; repeat to compare several
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub formula: Vec<String>,
 
     /// Watch a server's session while a learner steps it. Without a name: the only session; if there are several, the
     /// error lists them
@@ -34,7 +38,7 @@ pub struct WatchArgs {
         value_name = "SESSION",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["players", "lookahead", "expectation", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
+        conflicts_with_all = ["players", "formula", "lookahead", "expectation", "terminal_value", "steps_per_second", "seed", "first_game", "record", "RulesArgs"]
     )]
     pub session: Option<String>,
 

@@ -37,7 +37,9 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// [`UsageError`] for an unknown player, or rules that cannot be played.
 pub fn begin(args: &WatchArgs) -> Result<Watch, UsageError> {
-    let contenders = args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut contenders =
+        args.players.iter().map(|name| Contender::new(name)).collect::<Result<Vec<_>, _>>()?;
+    contenders.extend(args.formula.iter().map(|text| Contender::from_formula(text)));
     let choice = args.search.choice();
     let seed = args.shown.seed.expect("it has a default");
     Watch::new(WatchSetup {
