@@ -673,11 +673,22 @@ def test_torchrl_finds_out_that_there_is_no_frameskip(client, env_id):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "name is not given, nor are weights, expected one of the two"),
+        ({}, "name is not given, nor are weights or a formula, expected one of the three"),
         ({"name": 3}, "name is 3, expected the name of a policy"),
         ({"name": "dt-10", "weights": [1.0]}, "weights are given with the name 'dt-10', expected one of the two"),
         ({"name": "dt-10", "features": "bcts8"}, "features is given with the name 'dt-10', expected weights instead of"),
         ({"name": "dt-10", "model": tetrion.Mlp([4])}, "model is given with the name 'dt-10', expected weights instead of"),
+        ({"formula": 3}, "formula is 3, expected a formula, such as '-holes - max_height^2'"),
+        ({"name": "dt-10", "formula": "holes"}, "formula is given with the name 'dt-10', expected one of the two"),
+        (
+            {"weights": [1.0], "features": ["holes"], "formula": "holes"},
+            "formula is given with weights, expected one of the two",
+        ),
+        (
+            {"formula": "holes", "model": tetrion.Mlp([4])},
+            "model is given with a formula, expected weights instead of the formula",
+        ),
+        ({"formula": "holes", "playouts": 3}, "playouts is given with a formula, expected one of monte_carlo"),
         ({"weights": [1.0]}, "features is not given, expected what the weights are for, such as 'bcts8'"),
         (
             {"weights": [1.0], "features": "bcts8", "playouts": 3},

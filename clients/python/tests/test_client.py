@@ -142,18 +142,34 @@ def test_what_was_played_has_every_default(client, bcts):
         tetrion.Policy("bcts", label="the first"),
         tetrion.Policy("monte_carlo", playouts=2),
         tetrion.Policy(weights=bcts.weights, features="bcts8", search=tetrion.Search(placements=3)),
+        tetrion.Policy(formula="-holes^2", terminal_value="score"),
     ]
     started = client.evaluate(policies, seeds=[1], rules=RULES, max_pieces=2).started
-    assert (started.num_policies, started.num_games, started.max_pieces, started.baseline) == (3, 3, 2, 0)
+    assert (started.num_policies, started.num_games, started.max_pieces, started.baseline) == (4, 4, 2, 0)
     assert (started.rules["width"], started.rules["height"], started.rules["randomizer"]) == (10, 6, "uniform")
-    assert [entry.num_rows for entry in started.policies] == [1, 1, 1]
-    named, playing_out, weighted = (entry.policy for entry in started.policies)
+    assert [entry.num_rows for entry in started.policies] == [1, 1, 1, 1]
+    named, playing_out, weighted, scored = (entry.policy for entry in started.policies)
     assert (named.name, named.label, named.terminal_value) == ("bcts", "the first", "avoid")
     assert (playing_out.name, playing_out.playouts) == ("monte_carlo", 2)
     assert (weighted.name, weighted.weights, weighted.features) == ("", (), "bcts8")
     assert weighted.search == tetrion.Search(
         pieces=1, placements=3, lost_piece=-100.0, discount=1.0, terms="landing", caution=0.0
     )
+    assert scored == tetrion.Policy(formula="", search=tetrion.Search(lookahead=0), terminal_value="score")
+
+
+def test_formulas(client, bcts):
+    (names,) = (known.columns for known in client.catalog(10).feature_sets if known.name == "bcts8")
+    linear = " + ".join(f"{weight!r} * {name}" for weight, name in zip(bcts.weights, names, strict=True))
+    formulas = [linear, "-holes - max(0, max_height - 4)^2", "if next == I then -holes else -max_height"]
+    policies = ["bcts", *(tetrion.Policy(formula=formula) for formula in formulas)]
+    result = client.evaluate(policies, seeds=[1, 2], rules={**RULES, "preview": 1}, max_pieces=200)
+    lines = result.lines.reshape(4, 2).tolist()
+    assert lines[0] == lines[1] != lines[2] != lines[3]
+    with pytest.raises(tetrion.InvalidRequestError) as caught:
+        client.evaluate(tetrion.Policy(formula="1 - hole"), seeds=[1])
+    assert 'policies[0].formula.text: nothing is called "hole", did you mean "holes"?' in str(caught.value)
+    assert "\n  1 - hole\n      ^^^^" in str(caught.value)
 
 
 def test_evaluations_travel_between_processes(client):

@@ -89,11 +89,12 @@ class Search:
 
 @dataclass(frozen=True)
 class Policy:
-    """How an agent plays: a policy of the server by its name, or weights of features.
+    """How an agent plays: a policy of the server by its name, weights of features, or a formula.
 
         Policy("dt-10")
         Policy("dt-10", search=Search(pieces=1))
         Policy(weights=[-1.0, 4.0], features=["holes", "lines_cleared"], terminal_value="score")
+        Policy(formula="-4.5*holes - max(0, max_height - 12)^2", search=Search(lookahead=1))
         Policy("monte_carlo", playouts=10)
 
     `Client.catalog().policies` lists the names and the settings that each policy takes; `Client.get_policy(name)` returns a
@@ -101,14 +102,16 @@ class Policy:
 
     Attributes:
         name: Name of a policy of the server.
-        search: How the policy uses the next pieces. None: like the named policy; weights are greedy.
+        search: How the policy uses the next pieces. None: like the named policy; weights and formulas are greedy.
         terminal_value: Value of a game-ending placement: `avoid`, minus infinity; or `score`, as for any other placement.
-            None: the named policy's own; weights avoid it.
+            None: the named policy's own; weights and formulas avoid it.
         playouts: Random games per placement, for `monte_carlo` and `monte_carlo_coded`.
         weights: Instead of a name: one signed weight per feature, then the parameters of the model. Empty in
             `EvaluationStarted`, which does not repeat them.
         features: Features of the weights: the name of a feature set, or a list of features.
         model: An `Mlp` or an `NTuple` that adds to the weighted sum.
+        formula: Instead of a name: a score for a placement, as text; docs/formulas.md describes the language. Empty in
+            `EvaluationStarted`, which does not repeat it.
         label: Name of the policy in results and recordings, for people.
     """
 
@@ -120,6 +123,7 @@ class Policy:
     weights: Sequence[float] | npt.NDArray[Any] | None = None
     features: FeaturesLike = None
     model: Model | None = None
+    formula: str | None = None
     label: str = ""
 
     def __post_init__(self) -> None:
@@ -146,16 +150,21 @@ class Policy:
             if weights.ndim != 1:
                 raise arguments.wrong("weights", self.weights, "one row; evaluate(weights=...) takes many")
             put("weights", tuple(weights.tolist()))
+        if self.formula is not None:
+            put("formula", arguments.string("formula", self.formula, "a formula, such as '-holes - max_height^2'"))
         if self.name and self.weights is not None:
             raise InvalidArgumentError("weights", f"are given with the name {self.name!r}, expected one of the two")
-        if not self.name and self.weights is None:
-            raise InvalidArgumentError("name", "is not given, nor are weights, expected one of the two")
+        if self.formula is not None and (self.name or self.weights is not None):
+            given = f"the name {self.name!r}" if self.name else "weights"
+            raise InvalidArgumentError("formula", f"is given with {given}, expected one of the two")
+        if not self.name and self.weights is None and self.formula is None:
+            raise InvalidArgumentError("name", "is not given, nor are weights or a formula, expected one of the three")
+        given = f"the name {self.name!r}" if self.name else "weights" if self.weights is not None else "a formula"
         if self.playouts is not None and self.name not in _MONTE_CARLO:
-            given = "weights" if self.weights is not None else f"the name {self.name!r}"
             raise InvalidArgumentError("playouts", f"is given with {given}, expected one of {', '.join(_MONTE_CARLO)}")
         for field in ("features", "model"):
             if getattr(self, field) is not None and self.weights is None:
-                problem = f"is given with the name {self.name!r}, expected weights instead of the name"
+                problem = f"is given with {given}, expected weights instead of the {'name' if self.name else 'formula'}"
                 raise InvalidArgumentError(field, problem)
         if self.weights is not None and self.features is None:
             raise InvalidArgumentError("features", "is not given, expected what the weights are for, such as 'bcts8'")
@@ -215,6 +224,8 @@ def policy_message(policy: Policy) -> pb.Policy:
     if policy.weights is not None:
         weights = arguments.weights("weights", policy.weights)
         message.weights.CopyFrom(_weights(weights, policy.features, policy.model))
+    elif policy.formula is not None:
+        message.formula.CopyFrom(pb.Formula(text=policy.formula))
     elif policy.playouts is not None:
         as_coded = policy.name == _MONTE_CARLO[True]
         message.monte_carlo.CopyFrom(pb.MonteCarlo(playouts=policy.playouts, as_coded=as_coded))
@@ -303,6 +314,8 @@ def policy_from(message: pb.Policy, width: int) -> Policy:
     }
     if message.HasField("monte_carlo"):
         return Policy(_MONTE_CARLO[message.monte_carlo.as_coded], playouts=message.monte_carlo.playouts, **shared)
+    if message.HasField("formula"):
+        return Policy(formula=message.formula.text, **shared)
     if message.HasField("weights"):
         own = message.weights
         shared["weights"] = to_numpy(own.weights).ravel() if own.HasField("weights") else ()
