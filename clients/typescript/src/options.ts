@@ -88,10 +88,12 @@ export type Weights = Omit<Plain<WeightsMessage>, "weights"> & {
   readonly weights: readonly number[] | readonly (readonly number[])[] | Tensor;
 };
 
-/** A policy: one of the server's by its name, or weights, or `monteCarlo`. */
-export type Policy = Omit<PlainPolicy, "weights"> & {
+/** A policy: one of the server's by its name, or weights, or a formula, or `monteCarlo`. */
+export type Policy = Omit<PlainPolicy, "weights" | "formula"> & {
   /** Weights instead of a name. */
   readonly weights?: Weights | undefined;
+  /** A score for each placement as text, instead of a name, such as `-4*holes - max_height^2`. */
+  readonly formula?: string | PlainPolicy["formula"];
 };
 
 /** What an evaluation plays, and for how long. Either `seeds` or `pieceSequences` must be given. */
@@ -175,12 +177,15 @@ function evaluationSeeding(options: EvaluationOptions): Seeding {
   return seeding;
 }
 
-/** A policy as a plain object, its weights as a tensor. */
+/** A policy as a plain object, its weights as a tensor and its formula as a message. */
 function policyOf(policy: unknown, path: string): unknown {
   if (typeof policy === "string") {
     return { name: policy };
   }
-  const { weights } = (policy ?? {}) as { weights?: { weights?: unknown } | null };
+  const { weights, formula } = (policy ?? {}) as { weights?: { weights?: unknown } | null; formula?: unknown };
+  if (typeof formula === "string") {
+    return { ...(policy as object), formula: { text: formula } };
+  }
   const numbers = weights?.weights;
   return Array.isArray(numbers) ? { ...(policy as object), weights: { ...weights, weights: weightsOf(numbers, `${path}.weights.weights`) } } : policy;
 }

@@ -277,6 +277,12 @@ test("policies have their settings, and rules their names", async () => {
   const looking = await lines({ policies: [{ ...row, search }] });
   assert.notDeepEqual(looking, greedy);
   assert.deepEqual([...(await lines({ policies: [{ ...matrix, search }] }))], [...looking, ...looking]);
+  const scored = await lines({ policies: [{ formula: "-landing_height - 4 * holes", terminalValue: "score" }] });
+  assert.deepEqual([...scored], [...greedy]);
+  const formula = "-holes^2 - (if next == I then 0 else landing_height)";
+  assert.deepEqual([...(await lines({ policies: [{ formula }] }))], [...(await lines({ policies: [{ formula: { text: formula } }] }))]);
+  const wrong = await refused(running.client.evaluateAll({ policies: [{ formula: "-hole" }], seeds: [1n] }));
+  assert.deepEqual([wrong.field, wrong.message.includes('did you mean "holes"?')], ["policies[0].formula.text", true]);
   const named = await lines({ policies: ["dt-10"] });
   assert.deepEqual([...(await lines({ policies: ["dt-10", { name: "dt-10", search: { greedy: {} } }] }))], [...named, ...named]);
 });
