@@ -36,7 +36,7 @@ impl Group {
     pub fn estimate(self, plan: Plan) -> Duration {
         let works = match self {
             Group::Rollouts => {
-                let cases = CASES.len() + EXPECTATIONS.len() + 1 + games::GUIDELINE.len();
+                let cases = CASES.len() + 1 + EXPECTATIONS.len() + 1 + games::GUIDELINE.len();
                 cases * games::kernels().count()
             }
             Group::Threads => 3 * thread_counts(all_threads()).len(),
@@ -129,6 +129,11 @@ fn rollouts(plan: Plan, progress: &mut BenchProgress) -> anyhow::Result<Vec<Row>
                 format!("`{}` {} x {}, {}", case.feature_set(), case.width, case.height, kernel.name());
             table.add(name, "pieces", move || Ok(play.pieces(CHUNK)));
         }
+    }
+    for kernel in games::kernels() {
+        let play = games::formula(kernel);
+        let name = format!("formula of 8 features and 2 conditions 10 x 20, {}", kernel.name());
+        table.add(name, "pieces", move || Ok(play.pieces(CHUNK)));
     }
     for (case, wanted) in &EXPECTATIONS {
         for kernel in games::kernels() {

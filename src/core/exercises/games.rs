@@ -1,9 +1,11 @@
-//! A linear controller on one core.
+//! A controller or a formula on one core.
 
 use crate::agents::{
-    Activation, Agent, AgentRng, Controller, Expectation, Kernel, LinearAgent, Mlp, ModelShape, Search,
+    Activation, Agent, AgentRng, Controller, Expectation, FormulaAgent, Kernel, LinearAgent, Mlp, ModelShape,
+    Search, TerminalValue,
 };
 use crate::engine::Rules;
+use crate::formula::{Formula, compile};
 use crate::rollout::{Bounds, Episode};
 
 /// A controller on a playfield size.
@@ -23,8 +25,8 @@ const fn case(controller: &'static str, width: u8, height: u8) -> Case {
     Case { controller, width, height, looked_at: 0 }
 }
 
-/// One controller per commonly requested feature set, a playfield too high for the compact form, and this project's controller,
-/// whose features read the surface.
+/// One controller per commonly requested feature set, a playfield too high for the compact form, and this project's
+/// controller, whose features read the surface.
 pub const CASES: [Case; 8] = [
     case("bcts", 10, 20),
     case("dt-10", 10, 20),
@@ -43,7 +45,8 @@ pub const EXPECTATIONS: [(Case, Option<f64>); 3] = [
     (Case { looked_at: 8, ..case("tetrion-10x10-expectation", 10, 10) }, None),
 ];
 
-/// Controllers under the [`guideline`] rules: one made for them, one of the literature, and one that searches the shown pieces.
+/// Controllers under the [`guideline`] rules: one made for them, one of the literature, and one that searches the shown
+/// pieces.
 pub const GUIDELINE: [&str; 3] = ["tetrion-guideline", "dt-10", "tetrion-guideline-preview"];
 
 /// The `guideline` rules with four rows above the visible ones, which play equally with fewer rows.
@@ -53,6 +56,21 @@ pub fn guideline() -> Rules {
 
 /// Hidden units of the network on 10 x 10.
 pub const NETWORK_UNITS: u32 = 32;
+
+/// Eight features and two conditions: what a formula costs compared with the same features' weights.
+const FORMULA: &str = "let low = max_height < 8;
+    -3 * landing_height + 3 * eroded_piece_cells - row_transitions - (if low then 8 else 12) * column_transitions
+    - 4 * holes - 3 * cumulative_wells - (if low then hole_depth else 2 * hole_depth) - 2 * rows_with_holes";
+
+/// A formula with eight features and two conditions on 10 x 20.
+pub fn formula(kernel: Kernel) -> Play {
+    let rules = Rules::simplified(10, 20);
+    let Ok(Formula::Program(program)) = compile(FORMULA, &rules) else {
+        unreachable!("a formula with conditions")
+    };
+    let agent = Agent::Formula(FormulaAgent::new(program, TerminalValue::Avoid));
+    Play { rules, agent, kernel }
+}
 
 /// The weights of `dt-10` plus a network of [`NETWORK_UNITS`] with small outputs.
 pub fn network(kernel: Kernel) -> Play {
@@ -72,7 +90,7 @@ pub fn under_guideline(controller: &str, kernel: Kernel) -> Play {
     let controller = Controller::named(controller).expect("a controller");
     let rules = guideline();
     let agent = controller.agent(rules.width).expect("it plays this size");
-    Play { rules, agent: Agent::linear(agent, controller.play.search), kernel }
+    Play { rules, agent: Agent::searching(agent, controller.play.search), kernel }
 }
 
 impl Case {
@@ -90,7 +108,7 @@ impl Case {
         let agent = self.named().agent(self.width).expect("the table names sizes that they play");
         let expectation = Expectation { placements: self.looked_at, ..Expectation::default() };
         let search = if self.looked_at > 0 { Search::Expectation(expectation) } else { Search::Greedy };
-        let agent = Agent::linear(agent, search);
+        let agent = Agent::searching(agent, search);
         Play { rules: Rules::simplified(self.width, self.height), agent, kernel }
     }
 }
