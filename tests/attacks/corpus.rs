@@ -26,6 +26,16 @@ const PLACEHOLDER: &str = "sessions/################################";
 const TOKENS: &str =
     "max_sessions = 3\n\n[[token]]\nname = \"alice\"\nsecret = \"n2IpfLQ0nTBHqYmL6JGT7tZr\"\nmax_envs = 64\n";
 
+/// Every part of the language, and some mistakes.
+const FORMULAS: [&str; 6] = [
+    "-4.5 * holes - 3.2e0*cumulative_wells + eroded_piece_cells",
+    "let x = max(0, max_height - 12); # high\nlet high = x > 0 and not lines >= 40 or pieces == 7;\n-x^2 + (if high then bumpiness else -.5)",
+    "if next == I and held != O or current == T then sum(column_height) / width else column_height_preclear[3] / height",
+    "min(holes, 1, exp(-bumpiness)) + abs(ln(bumpiness)) <= 2",
+    "((((((((((holes))))))))))^16 - - -2 * 1e300 / 0",
+    "hole + column_height[4] < 1 < 2 ; then",
+];
+
 /// Writes every input as a file of its own.
 pub fn write(folder: &Path) -> Result<()> {
     let states = states()?;
@@ -58,6 +68,10 @@ pub fn write(folder: &Path) -> Result<()> {
         put(folder, "requests", name, &[part(headers), pieces].concat())?;
     }
     put(folder, "files", "tokens", TOKENS.as_bytes())?;
+    for (number, text) in FORMULAS.iter().enumerate() {
+        let rules = 1; // with hold and a preview, so that every fact has a meaning
+        put(folder, "formulas", &format!("{number:02}"), &[&[rules], text.as_bytes()].concat())?;
+    }
     for (number, state) in states.iter().enumerate() {
         put(folder, "snapshots", &format!("{number:02}"), &state[..state.len() - 8])?;
     }
