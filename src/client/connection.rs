@@ -85,13 +85,13 @@ impl ConnectOptions {
     }
 }
 
-/// Connects to one server without a call.
-pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Channel, ClientError> {
-    let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-    let unreachable = |error: tonic::transport::Error| ClientError::Connect {
-        address: address.to_owned(),
-        reason: innermost(&error),
-    };
+/// Settings for connections to a server: `HOST:PORT`, a URL, or `unix:PATH`. Makes no connection.
+///
+/// # Errors
+/// [`ClientError::Address`] if the address is invalid, [`ClientError::Connect`] if the certificates are.
+pub fn endpoint(address: &str, options: &ConnectOptions) -> Result<Endpoint, ClientError> {
+    let is_url = address.contains("://") || address.starts_with("unix:");
+    let url = if is_url { address.to_owned() } else { format!("http://{address}") };
     let mut endpoint = Endpoint::from_shared(url)
         .map_err(|_| unreadable(address))?
         .connect_timeout(CONNECT_TIMEOUT)
@@ -111,9 +111,19 @@ pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Chan
         if let Some(ClientIdentity { certificates, key }) = &options.identity {
             tls = tls.identity(Identity::from_pem(certificates, key));
         }
-        endpoint = endpoint.tls_config(tls).map_err(unreachable)?;
+        endpoint = endpoint.tls_config(tls).map_err(|error| unreachable(address, &error))?;
     }
-    endpoint.connect().await.map_err(unreachable)
+    Ok(endpoint)
+}
+
+/// Connects to one server without a call.
+pub(super) async fn open(address: &str, options: &ConnectOptions) -> Result<Channel, ClientError> {
+    let endpoint = endpoint(address, options)?;
+    endpoint.connect().await.map_err(|error| unreachable(address, &error))
+}
+
+fn unreachable(address: &str, error: &tonic::transport::Error) -> ClientError {
+    ClientError::Connect { address: address.to_owned(), reason: innermost(error) }
 }
 
 fn unreadable(address: &str) -> ClientError {

@@ -29,7 +29,7 @@ pub use choice::{
     Activation, Expectation, Features, Mlp, ModelShape, MonteCarlo, NTuple, Play, PlayChoice, Policy,
     PolicyKind, Search, TerminalValue, Terms, TupleKind, TuplePattern, WeightRows,
 };
-pub use connection::{ClientIdentity, ConnectOptions};
+pub use connection::{ClientIdentity, ConnectOptions, endpoint};
 pub use error::ClientError;
 pub use evaluation::{
     Estimate, Evaluated, EvaluationProgress, EvaluationRequest, Event, Events, GameResult, LossEstimate,

@@ -27,6 +27,13 @@ def remote(server: tetrion.Server) -> Iterator[tetrion.Client]:
         yield client
 
 
+@pytest.fixture(scope="session")
+def grpcio(server: tetrion.Server) -> Iterator[tetrion.Client]:
+    """A client of the server over grpcio, as of a package without the extension module."""
+    with tetrion.Client(server, options=[("grpc.enable_retries", 0)]) as client:
+        yield client
+
+
 @pytest.fixture(scope="session", params=["inside", "remote"])
 def client(request: pytest.FixtureRequest) -> Iterator[tetrion.Client]:
     """A client of either kind: what holds for one holds for the other."""

@@ -111,6 +111,13 @@ def test_wrong_files(given, said):
     assert str(caught.value).startswith(said)
 
 
+def test_a_file_that_holds_no_key(tmp_path):
+    file = tmp_path / "client-key.pem"
+    file.write_text("-----BEGIN PRIVATE KEY-----\nnothing\n-----END PRIVATE KEY-----\n")
+    with pytest.raises(tetrion.InvalidArgumentError, match="tls cannot be used: "):
+        tetrion.Client("localhost:1", tls=tetrion.Tls(CA, CLIENT, file))
+
+
 def test_a_server_that_does_not_start_shows_no_token():
     with pytest.raises(tetrion.errors.ServerNotStartedError) as caught:
         tetrion.Server(args=["--token", ALICE, f"--token={ALICE}", "--no-such-flag"])

@@ -1,5 +1,6 @@
-"""Addresses, and the proxy of the environment: never for this machine, and named in the errors of other addresses."""
+"""Addresses, what makes their connections, and that no proxy of the environment is used."""
 
+import contextlib
 import socket
 import sys
 import threading
@@ -7,10 +8,10 @@ import threading
 import pytest
 
 import tetrion
-from tetrion._transport import addresses
+from tetrion._transport.grpcio import Grpcio
+from tetrion._transport.remote import Remote
 
 VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy")
-NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture
@@ -23,62 +24,42 @@ def environ(monkeypatch):
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1:1", "127.8.9.10:1", "localhost:1", "LOCALHOST:1", "localhost.:1", "lab.localhost:1", "[::1]:1",
-        "0.0.0.0:1", "[::]:1", "[::ffff:127.0.0.1]:1", "unix:/run/tetrion.sock", "unix:///run/tetrion.sock",
-        "unix:tetrion.sock", "unix-abstract:tetrion", "vsock:2:50451", "dns:localhost:1", "dns:///localhost:1",
-        "dns://8.8.8.8/localhost:1", "ipv4:127.0.0.1:1,127.0.0.2:2", "ipv6:[::1]:1",
+        "127.0.0.1:1",
+        "localhost:1",
+        "lab.example.org:1",
+        "my_host:1",
+        "[::1]:1",
+        "unix:/run/tetrion.sock",
+        "unix:tetrion.sock",
     ],
-)  # fmt: skip
-def test_addresses_of_this_machine(address):
-    assert addresses.is_local(address)
+)
+def test_addresses_of_the_extension_module(address):
+    with tetrion.Client(address) as client:
+        assert type(client._connection._transport) is Remote
 
 
 @pytest.mark.parametrize(
-    "address",
+    ("address", "settings"),
     [
-        "10.0.0.1:1", "tetrion:1", "localhost.example.org:1", "notlocalhost:1", "128.0.0.1:1", "[2001:db8::1]:1",
-        "dns:tetrion:1", "dns:///tetrion:1", "dns://127.0.0.1/tetrion:1", "ipv4:127.0.0.1:1,10.0.0.1:1", "xds:///tetrion:1",
+        ("127.0.0.1:1", {"options": [("grpc.enable_retries", 0)]}),
+        ("unix-abstract:tetrion", {}),
+        ("vsock:2:50451", {}),
+        ("dns:///localhost:1", {}),
+        ("ipv4:127.0.0.1:1,127.0.0.2:2", {}),
+        ("ipv6:[::1]:1", {}),
+        ("unix:/run/tetrion.sock", {"tls": True}),
     ],
-)  # fmt: skip
-def test_addresses_of_others(address):
-    assert not addresses.is_local(address)
+)
+def test_what_grpcio_alone_can_do(address, settings):
+    with tetrion.Client(address, **settings) as client:
+        assert type(client._connection._transport) is Grpcio
 
 
-@pytest.mark.parametrize(
-    ("variables", "address", "expected"),
-    [
-        ({}, "tetrion:1", ""),
-        ({"http_proxy": "http://proxy:3128"}, "tetrion:1", "'http://proxy:3128' in http_proxy"),
-        ({"http_proxy": "http://one:1", "https_proxy": "http://two:2"}, "tetrion:1", "'http://two:2' in https_proxy"),
-        ({"https_proxy": "http://two:2", "grpc_proxy": "http://3:3"}, "tetrion:1", "'http://3:3' in grpc_proxy"),
-        ({"http_proxy": "http://one:1", "grpc_proxy": ""}, "tetrion:1", ""),
-        ({"http_proxy": "http://me:secret@proxy:3128/"}, "tetrion:1", "'http://proxy:3128' in http_proxy"),
-        ({"http_proxy": "socks5://proxy:1080"}, "tetrion:1", ""),
-        ({"http_proxy": "proxy:3128"}, "tetrion:1", ""),
-        ({"http_proxy": "http://[::1"}, "tetrion:1", ""),
-        ({"http_proxy": NOWHERE, "no_proxy": "example.org, tetrion"}, "lab.Tetrion:1", ""),
-        ({"http_proxy": NOWHERE, "no_proxy": "tetrion"}, "dns:///tetrion:1", ""),
-        ({"http_proxy": NOWHERE, "no_proxy": "10.0.0.0/8"}, "10.1.2.3:1", ""),
-        ({"http_proxy": NOWHERE, "no_proxy": "10.0.0.0/8"}, "11.1.2.3:1", f"'{NOWHERE}' in http_proxy"),
-        ({"http_proxy": NOWHERE, "no_proxy": "nonsense/8,,"}, "11.1.2.3:1", f"'{NOWHERE}' in http_proxy"),
-        ({"http_proxy": NOWHERE, "no_proxy": "tetrion", "no_grpc_proxy": ""}, "tetrion:1", f"'{NOWHERE}' in http_proxy"),
-    ],
-)  # fmt: skip
-def test_the_proxy_of_an_address(environ, variables, address, expected):
-    for name, value in variables.items():
-        environ.setenv(name, value)
-    assert addresses.proxy(address) == expected
-
-
-@pytest.mark.parametrize("variable", ["http_proxy", "https_proxy", "grpc_proxy"])
-def test_a_proxy_is_not_for_our_own_server(environ, variable, server):
-    environ.setenv(variable, NOWHERE)
-    with tetrion.Server() as own, tetrion.Client(own) as client:
-        assert client.server_info().server_version
-    port = server.address.rpartition(":")[2]
-    for address in (f"localhost:{port}", f"dns:///localhost:{port}", f"ipv4:127.0.0.1:{port}"):
-        with tetrion.Client(address) as client, client.create_session(2) as session, session.stream() as stream:
-            assert stream.reset().infos["pieces"].tolist() == [0, 0]
+def test_without_the_extension_module_grpcio_does_all(monkeypatch, server):
+    monkeypatch.setattr("tetrion._transport.native.module", None)
+    with tetrion.Client(server) as client:
+        assert type(client._connection._transport) is Grpcio
+        assert client.evaluate("bcts", seeds=[1], max_pieces=5).pieces.tolist() == [5]
 
 
 class Refusing:
@@ -104,32 +85,78 @@ class Refusing:
         self._listener.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no Unix sockets")
-def test_a_proxy_is_not_for_unix_sockets(environ, tmp_path):
+def test_no_proxy_is_used(environ, server):
     proxy = Refusing()
-    environ.setenv("http_proxy", proxy.url)
-    for address in (f"unix:{tmp_path}/none.sock", f"unix://{tmp_path}/none.sock", "unix-abstract:tetrion-none"):
-        with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailableError) as caught:
-            client.server_info()
-        assert "http_proxy" not in str(caught.value)
-    assert proxy.asked == []
-    proxy.close()
-
-
-def test_an_error_names_the_variable_of_the_proxy(environ):
-    proxy = Refusing()
-    url = proxy.url.replace("http://", "http://me:secret@")
     for variable in ("http_proxy", "https_proxy", "grpc_proxy"):
-        environ.setenv(variable, url)
-        with tetrion.Client("tetrion.test:50451") as client, pytest.raises(tetrion.ServerUnavailableError) as caught:
+        environ.setenv(variable, proxy.url)
+    port = server.address.rpartition(":")[2]
+    for address in (server.address, f"localhost:{port}", f"dns:///localhost:{port}", f"ipv4:127.0.0.1:{port}"):
+        with tetrion.Client(address) as client, client.create_session(2) as session, session.stream() as stream:
+            assert stream.reset().infos["pieces"].tolist() == [0, 0]
+    for address in ("tetrion.test:50451", "dns:///tetrion.test:50451"):
+        with tetrion.Client(address) as client, pytest.raises(tetrion.ServerUnavailableError):
             client.server_info()
-        assert f"to tetrion.test:50451 went through the proxy '{proxy.url}' in {variable}" in str(caught.value)
-        assert "no_proxy" in str(caught.value)
-        assert "secret" not in str(caught.value)
-    # Channels to one address share their attempts to connect.
+    assert proxy.asked == []
+    # gRPC uses it where it is told to.
+    options = [("grpc.enable_http_proxy", 1)]
+    with tetrion.Client("tetrion.test:50451", options=options) as client, pytest.raises(tetrion.ServerUnavailableError):
+        client.server_info()
     assert set(proxy.asked) == {"CONNECT tetrion.test:50451 HTTP/1.1"}
     proxy.close()
-    environ.setenv("no_proxy", ".test")
-    with tetrion.Client("tetrion.test:50451") as client, pytest.raises(tetrion.ServerUnavailableError) as caught:
+
+
+class Relay:
+    """Passes on what a socket gets, for a server that does not listen there."""
+
+    def __init__(self, listener, address):
+        self._listener = listener
+        host, port = address.split(":")
+        self._upstream = (host, int(port))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self._upstream)
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._pass_on, args=(source, sink), daemon=True).start()
+
+    def _pass_on(self, source, sink):
+        with contextlib.suppress(OSError):  # Either end may have left.
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self._listener.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no Unix sockets")
+@pytest.mark.parametrize("slashes", ["", "//"])
+def test_unix_sockets(tmp_path, server, slashes):
+    path = f"{tmp_path}/tetrion.sock"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    relay = Relay(listener, server.address)
+    with tetrion.Client(f"unix:{slashes}{path}") as client, client.create_session(2) as session:
+        assert session.reset().infos["pieces"].tolist() == [0, 0]
+    relay.close()
+    with tetrion.Client(f"unix:{path}.none") as client, pytest.raises(tetrion.ServerUnavailableError, match="No such file"):
         client.server_info()
-    assert "proxy" not in str(caught.value)
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6")
+def test_ipv6(server):
+    relay = Relay(listener := socket.create_server(("::1", 0), family=socket.AF_INET6), server.address)
+    with tetrion.Client(f"[::1]:{listener.getsockname()[1]}") as client, client.create_session(2) as session:
+        assert session.reset().infos["pieces"].tolist() == [0, 0]
+    relay.close()
+
+
+def test_names_of_this_machine(server):
+    with tetrion.Client(server.address.replace("127.0.0.1", "localhost")) as client, client.create_session(2) as session:
+        assert session.reset().infos["pieces"].tolist() == [0, 0]

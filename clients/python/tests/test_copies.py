@@ -237,7 +237,10 @@ FORKED = """
     import multiprocessing, os, sys
     import tetrion
 
-    fork, (address, before, after) = multiprocessing.get_context("fork"), sys.argv[1:]
+    fork, (address, over, before, after) = multiprocessing.get_context("fork"), sys.argv[1:]
+    if over == "grpcio":
+        from tetrion._transport import native
+        native.module = None
 
     def use(answers):
         \"\"\"What becomes of an environment that a forked child makes.\"\"\"
@@ -269,21 +272,24 @@ FORKED = """
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.parametrize(
-    ("before", "after", "support", "is_played"),
+    ("over", "before", "after", "support", "is_played"),
     [
-        ("nothing", "-", "1", True),
-        ("nothing", "-", "0", True),
-        ("client", "-", "1", False),
-        ("env", "-", "1", False),
-        ("env", "-", "0", False),
-        ("env", "close", "1", False),
-        ("env", "close", "0", False),
+        ("native", "client", "-", "1", True),
+        ("native", "env", "-", "1", True),
+        ("native", "env", "close", "1", True),
+        ("grpcio", "nothing", "-", "1", True),
+        ("grpcio", "nothing", "-", "0", True),
+        ("grpcio", "client", "-", "1", False),
+        ("grpcio", "env", "-", "1", False),
+        ("grpcio", "env", "-", "0", False),
+        ("grpcio", "env", "close", "1", False),
+        ("grpcio", "env", "close", "0", False),
     ],
 )
-def test_a_child_that_was_forked_too_late_says_so(server, before, after, support, is_played):
+def test_a_forked_child_plays_or_says_why_not(server, over, before, after, support, is_played):
     """As libraries start their workers: Tianshou's SubprocVectorEnv, SubprocVecEnv(start_method="fork")."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FORKED), server.address, before, after],
+        [sys.executable, "-c", textwrap.dedent(FORKED), server.address, over, before, after],
         capture_output=True,
         text=True,
         check=False,
@@ -291,7 +297,9 @@ def test_a_child_that_was_forked_too_late_says_so(server, before, after, support
         env={**os.environ, "GRPC_ENABLE_FORK_SUPPORT": support},
     )
     assert done.returncode == 0, done.stderr
-    for line in done.stdout.splitlines():
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    for line in lines:
         if is_played:
             assert line == "played"
         else:

@@ -18,7 +18,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 import tetrion
 from tetrion._checks.failures import from_status
 from tetrion._evaluations.request import evaluation_request
-from tetrion._transport.remote import _exception
+from tetrion._transport.grpcio import _exception
 
 CLASSES = [
     kind for kind in vars(tetrion.errors).values() if isinstance(kind, type) and issubclass(kind, tetrion.TetrionError)
@@ -321,9 +321,9 @@ def test_sessions_stay_in_their_process(client):
                     duplicate(made)
 
 
-def test_not_built(remote):
+def test_not_built(grpcio):
     # What a server cannot do changes from version to version; a method that there is not, it never has.
-    nothing = remote._connection._transport._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
+    nothing = grpcio._connection._transport._channel.unary_unary("/tetrion.v1.EnvironmentService/Nothing")
     with pytest.raises(grpc.RpcError) as caught:
         nothing(b"")
     error = _exception(caught.value)

@@ -109,7 +109,8 @@ def test_a_stream_that_broke_leaves_no_thread_behind(remote, proxy):
         """Threads of gRPC's, of which each stream has one that takes its requests."""
         return sum("(_run)" in thread.name for thread in threading.enumerate())
 
-    with tetrion.Client(proxy.address) as through, through.create_session(2, seed=1) as session, session.stream() as stream:
+    grpcio = tetrion.Client(proxy.address, options=[("grpc.enable_retries", 0)])
+    with grpcio as through, through.create_session(2, seed=1) as session, session.stream() as stream:
         watcher = tetrion.Session(remote._connection, session._message)
         seen = stream.reset()
         before = feeding()

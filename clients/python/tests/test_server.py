@@ -43,7 +43,7 @@ def test_the_packages_own_program_comes_before_those_on_path(monkeypatch, tmp_pa
     assert find_program() == [str(programs[0])]
     monkeypatch.delenv("TETRION_BINARY")
     assert find_program()[-1] == str(Path(tetrion.__file__).with_name("_program.py"))
-    monkeypatch.setattr("tetrion._transport.inside._native", None)
+    monkeypatch.setattr("tetrion._transport.native.module", None)
     assert find_program() == [str(programs[1])]
     # The command of this package, which would look here again.
     programs[1].write_text("#!/usr/bin/env python3\n")
@@ -58,7 +58,7 @@ def test_server_not_found_says_what_to_do(monkeypatch):
         find_program()
     monkeypatch.delenv("TETRION_BINARY")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("tetrion._transport.inside._native", None)
+    monkeypatch.setattr("tetrion._transport.native.module", None)
     monkeypatch.setattr("tetrion._transport.server.__file__", "/nowhere/_transport/server.py")
     with pytest.raises(tetrion.errors.ServerNotFoundError, match="cargo build --release"):
         find_program()

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+import urllib.request
 
 import gymnasium
 import numpy as np
@@ -76,7 +77,7 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=repr)
 @pytest.mark.parametrize("num_envs", [1, 3, 40])
-def test_random_games(inside, remote, num_envs, configuration):
+def test_random_games(inside, remote, grpcio, num_envs, configuration):
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     rng = np.random.default_rng(seed)
@@ -86,8 +87,9 @@ def test_random_games(inside, remote, num_envs, configuration):
         inside.create_session(num_envs, **configuration, copy=False),
         with_messages(inside.create_session(num_envs, **configuration)),
         remote.create_session(num_envs, **configuration),
+        grpcio.create_session(num_envs, **configuration),
+        *(client.create_session(num_envs, **configuration).stream() for client in (inside, remote, grpcio)),
     ]
-    sessions.append(inside.create_session(num_envs, **configuration).stream())
     assert sessions[0]._direct() is not None
     assert sessions[2]._direct() is None
 
@@ -151,13 +153,14 @@ def test_random_games(inside, remote, num_envs, configuration):
     ],
     ids=repr,
 )
-def test_any_actions(inside, remote, actions):
+def test_any_actions(inside, remote, grpcio, actions):
     """What is a plain array takes the short way, and anything else the long one; both accept and refuse the same."""
     outcomes = []
     sessions = [
         inside.create_session(3, seed=1),
         with_messages(inside.create_session(3, seed=1)),
         remote.create_session(3, seed=1),
+        grpcio.create_session(3, seed=1),
     ]
     for session in sessions:
         session.reset()
@@ -282,20 +285,20 @@ def test_a_number_that_is_not_the_next_is_refused(inside):
     session.step(np.zeros(2, np.int64))
 
 
-def test_threads(inside):
-    """Each has sessions of its own, and all share the services."""
+def test_threads(client):
+    """Each has sessions of its own, and all share the client."""
     failures = []
 
     def play(seed):
         try:
-            with inside.create_session(
+            with client.create_session(
                 64, seed=seed, autoreset_mode="same_step", invalid_action_policy="terminate"
             ) as session:
                 session.reset()
                 lines = 0.0
                 for _ in range(300):
                     lines += session.step(np.zeros(64, np.int64)).rewards.sum()
-                inside.evaluate("bcts", seeds=[seed], max_pieces=50)
+                client.evaluate("bcts", seeds=[seed], max_pieces=50)
         except BaseException as error:
             failures.append(error)
 
@@ -346,27 +349,33 @@ def in_a_process(script: str, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_it_needs_neither_grpc_nor_a_port():
-    done = in_a_process("""
+@pytest.mark.parametrize("place", ["inside", "remote"])
+def test_it_needs_no_grpc(place, server):
+    script = """
         import sys, gymnasium, tetrion
-        env = gymnasium.make("tetrion/Placement-v0")
+        address = sys.argv[1] if len(sys.argv) > 1 else None
+        env = gymnasium.make("tetrion/Placement-v0", address=address)
         env.reset(seed=1)
         env.step(0)
-        tetrion.Client().evaluate("bcts", seeds=[1], max_pieces=10)
+        tetrion.Client(address).evaluate("bcts", seeds=[1], max_pieces=10)
         assert "grpc" not in sys.modules
         print("played")
-    """)
+    """
+    done = in_a_process(script, *([server.address] if place == "remote" else []))
     assert done.stdout == "played\n", done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_forks():
+@pytest.mark.parametrize("place", ["inside", "remote"])
+def test_forks(place, server):
     """What the parent had is refused in the child, and what the child makes works, however often."""
-    done = in_a_process("""
+    script = """
         import os, sys, threading, warnings
         import numpy as np
         import tetrion
         warnings.simplefilter("ignore")
+        if len(sys.argv) > 1:
+            os.environ["TETRION_SERVER"] = sys.argv[1]
         env, envs, client = tetrion.PlacementEnv(), tetrion.PlacementVectorEnv(8), tetrion.Client()
         env.reset(seed=1)
         envs.reset(seed=1)
@@ -405,29 +414,31 @@ def test_forks():
             env.step(0) if number % 5 else env.reset()
         envs.step(np.zeros(8, int))
         print("done")
-    """)
+    """
+    done = in_a_process(script, *([server.address] if place == "remote" else []))
     assert done.stdout == "done\n", done.stderr
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_workers(method, inside):
+def test_workers(method, client):
     context = multiprocessing.get_context(method)
+    jobs = [(client.address, seed) for seed in (1, 2, 3)]
     with context.Pool(2) as pool:
-        assert pool.map(lines_of, [1, 2, 3]) == [lines_of(seed) for seed in (1, 2, 3)]
+        assert pool.starmap(lines_of, jobs) == [lines_of(*job) for job in jobs]
 
 
-def lines_of(seed):
-    with tetrion.Client() as client:
+def lines_of(address, seed):
+    with tetrion.Client(address) as client:
         return client.evaluate("bcts", seeds=[seed], max_pieces=100).lines.tolist()
 
 
 @pytest.mark.parametrize("call", ["evaluate", "step"])
-def test_ctrl_c(call):
+def test_ctrl_c(call, client):
     """It ends what this process waits for, and leaves everything in order."""
     script = """
         import signal, sys, tetrion, numpy as np
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        client = tetrion.Client()
+        client = tetrion.Client(*sys.argv[2:])
         envs = tetrion.PlacementVectorEnv(512, address=client)
         envs.reset(seed=1)
         print("ready", flush=True)
@@ -442,7 +453,10 @@ def test_ctrl_c(call):
             print("interrupted", flush=True)
     """
     child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script), call], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", textwrap.dedent(script), call, *filter(None, [client.address])],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     with child:
         assert child.stdout.readline() == "ready\n"
@@ -452,10 +466,10 @@ def test_ctrl_c(call):
         assert child.wait(30) == 0
 
 
-def test_the_interpreter_ends_with_everything_open():
-    done = in_a_process("""
-        import threading, tetrion, numpy as np
-        client = tetrion.Client()
+def test_the_interpreter_ends_with_everything_open(client):
+    script = """
+        import sys, threading, tetrion, numpy as np
+        client = tetrion.Client(*sys.argv[1:])
         session = client.create_session(256)
         session.reset()
         stream = session.stream()
@@ -465,7 +479,8 @@ def test_the_interpreter_ends_with_everything_open():
         watching = client.watch(session)
         threading.Thread(target=lambda: client.evaluate("bcts", seeds=[1]), daemon=True).start()
         print("open", flush=True)
-    """)
+    """
+    done = in_a_process(script, *filter(None, [client.address]))
     assert (done.stdout, done.returncode) == ("open\n", 0), done.stderr
 
 
@@ -481,6 +496,36 @@ def test_environments_move_between_transports(inside, remote):
     assert moved.save_state() == there.save_state() == here.save_state()
 
 
+def test_a_closed_client_has_no_connection():
+    def num_connections():
+        with urllib.request.urlopen(f"http://{server.address}/metrics") as metrics:
+            return int(re.search(r"^tetrion_connections (\d+)", metrics.read().decode(), re.M)[1])
+
+    with tetrion.Server() as server:
+        client = tetrion.Client(server)
+        stream = client.create_session().stream()
+        stream.reset()
+        assert num_connections() == 2  # with that of the metrics
+        client.close()
+        deadline = time.monotonic() + 20
+        while num_connections() > 1:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        with pytest.raises(tetrion.TetrionError, match="was closed"):
+            stream.reset()
+
+
+@pytest.mark.parametrize("timeout", [1e9, 1e15, 1e300])
+def test_timeouts_longer_than_any_call(client, timeout):
+    with tetrion.Client(client.address, timeout=timeout) as own:
+        assert own.evaluate("bcts", seeds=[1], max_pieces=5).pieces.tolist() == [5]
+
+
+def test_metadata_that_cannot_be_sent(client):
+    with pytest.raises(tetrion.TetrionError, match='the metadata "x-session" cannot be sent'):
+        client._connection.call("GetSession", pb.GetSessionRequest(), (("x-session", "sessions/\n"),))
+
+
 @pytest.mark.parametrize("setting", [{"token": "secret"}, {"tls": True}, {"options": [("grpc.enable_retries", 1)]}])
 def test_what_is_about_a_server_needs_its_address(setting):
     with pytest.raises(tetrion.InvalidArgumentError, match=f"^{next(iter(setting))} is given without an address"):
@@ -488,6 +533,6 @@ def test_what_is_about_a_server_needs_its_address(setting):
 
 
 def test_without_the_extension_module_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr("tetrion._transport.inside._native", None)
+    monkeypatch.setattr("tetrion._transport.native.module", None)
     with pytest.raises(tetrion.errors.ServerNotFoundError, match=r"installed without.*cargo.*wheel.*address="):
         gymnasium.make("tetrion/Placement-v0")

@@ -1,7 +1,6 @@
-//! One call: the request, a refusal, and the wait for the answer.
+//! Calls: requests from Python's arguments, answers or exceptions from their results.
 
 use std::future::Future;
-use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,85 +8,165 @@ use http::uri::PathAndQuery;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tetrion::server::Inside;
-use tokio::runtime::Handle;
-use tonic::client::Grpc;
+use tetrion::wire::limits::MAX_RESPONSE_BYTES;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tonic::client::{Grpc, GrpcService};
 use tonic::metadata::{Ascii, MetadataKey, MetadataValue};
 use tonic::{Request, Status};
 
 use super::CallError;
+use super::codec::Raw;
+use super::executor::Executor;
+use super::failure::failure;
+use super::streams::Stream;
 
 /// Pairs of names and values.
 pub(crate) type Metadata = Vec<(String, String)>;
 
-/// Longest wait before the next check for signals.
-const SLICE: Duration = Duration::from_millis(100);
+/// Size of the largest message: the largest answer, with some bytes for the message that streams wrap around it.
+const MAX_MESSAGE: usize = MAX_RESPONSE_BYTES as usize + 1024;
 
-/// The client of the services.
-pub(crate) fn calls(inside: Inside) -> Grpc<Inside> {
-    // The services limit their own answers.
-    Grpc::new(inside).max_decoding_message_size(usize::MAX)
+/// Destination of calls: the services in this process, or a connection to a server.
+pub(crate) trait Target:
+    GrpcService<Body, ResponseBody = Body, Future: Send> + Clone + Send + Sync + 'static
+{
+}
+
+impl<T> Target for T where
+    T: GrpcService<Body, ResponseBody = Body, Future: Send> + Clone + Send + Sync + 'static
+{
+}
+
+/// Calls of one target, for Python.
+#[derive(Clone)]
+pub(crate) struct Caller<T> {
+    pub(crate) target: T,
+    pub(crate) executor: Executor,
+    /// Ends every call.
+    pub(crate) closed: CancellationToken,
+}
+
+impl<T: Target> Caller<T> {
+    /// Makes a call with one answer. Returns the answer.
+    pub(crate) fn call<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        message: &[u8],
+        metadata: Metadata,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (path, timeout) = (path_of(path)?, timeout_of(timeout));
+        let request = request(Bytes::copy_from_slice(message), metadata, timeout);
+        let request = request.map_err(|status| refused(py, status))?;
+        let call = async {
+            let answer = calls(self.target.clone()).await?.unary(request, path, Raw).await?;
+            Ok(answer.into_inner())
+        };
+        let answer = self.executor.wait(py, until(&self.closed, timeout, call))?;
+        Ok(PyBytes::new(py, &answer.map_err(|status| refused(py, status))?))
+    }
+
+    /// Starts a call with one request and many answers.
+    pub(crate) fn stream(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        message: &[u8],
+        metadata: Metadata,
+        timeout: Option<f64>,
+    ) -> PyResult<Stream> {
+        let (path, timeout) = (path_of(path)?, timeout_of(timeout));
+        let request = request(Bytes::copy_from_slice(message), metadata, timeout);
+        let request = request.map_err(|status| refused(py, status))?;
+        let target = self.target.clone();
+        let opening = async { calls(target).await?.server_streaming(request, path, Raw).await };
+        Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, timeout, None))
+    }
+
+    /// Starts a call with many requests and many answers.
+    pub(crate) fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
+        let path = path_of(path)?;
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let request = request(UnboundedReceiverStream::new(receiver), metadata, None);
+        let request = request.map_err(|status| refused(py, status))?;
+        let target = self.target.clone();
+        let opening = async { calls(target).await?.streaming(request, path, Raw).await };
+        Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, None, Some(sender)))
+    }
+}
+
+/// The client of a target, as soon as the target accepts a call.
+async fn calls<T: Target>(target: T) -> tonic::Result<Grpc<T>> {
+    let mut calls = Grpc::new(target).max_decoding_message_size(MAX_MESSAGE);
+    match calls.ready().await {
+        Ok(()) => Ok(calls),
+        Err(error) => Err(Status::from_error(error.into())),
+    }
+}
+
+/// The result of a call, or an error if the timeout or the end of the connection comes first.
+pub(crate) async fn until<T>(
+    connection: &CancellationToken,
+    timeout: Option<Duration>,
+    call: impl Future<Output = tonic::Result<T>>,
+) -> tonic::Result<T> {
+    let late = async {
+        match timeout {
+            Some(timeout) => tokio::time::sleep(timeout).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = connection.cancelled() => Err(closed()),
+        output = call => output,
+        () = late => Err(Status::deadline_exceeded("Deadline Exceeded")),
+    }
+}
+
+/// The error of a call on a closed connection.
+pub(crate) fn closed() -> Status {
+    Status::cancelled("the connection was closed")
 }
 
 /// Parses the path of a method.
-///
-/// # Errors
-/// `ValueError` if the text is not a path.
-pub(crate) fn path_of(path: &str) -> PyResult<PathAndQuery> {
+fn path_of(path: &str) -> PyResult<PathAndQuery> {
     PathAndQuery::try_from(path)
         .map_err(|error| PyValueError::new_err(format!("{path:?} is not a path: {error}")))
 }
 
-/// A request with metadata and, optionally, a timeout in seconds.
+/// A timeout from seconds. One of decades is longer than any call, and fits into no header.
+fn timeout_of(seconds: Option<f64>) -> Option<Duration> {
+    seconds.filter(|seconds| *seconds < 1e9).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+}
+
+/// A request with metadata and, optionally, a timeout.
 ///
 /// # Errors
-/// `ValueError` if the metadata cannot be sent.
-pub(crate) fn request<T>(message: T, metadata: Metadata, timeout: Option<f64>) -> PyResult<Request<T>> {
+/// `INVALID_ARGUMENT` if the metadata cannot be sent.
+fn request<T>(message: T, metadata: Metadata, timeout: Option<Duration>) -> tonic::Result<Request<T>> {
     let mut request = Request::new(message);
     for (name, value) in metadata {
         let key = MetadataKey::<Ascii>::from_bytes(name.as_bytes()).ok();
         let value = MetadataValue::<Ascii>::try_from(value).ok();
         let (Some(key), Some(value)) = (key, value) else {
-            return Err(PyValueError::new_err(format!("the metadata {name:?} cannot be sent")));
+            return Err(Status::invalid_argument(format!("the metadata {name:?} cannot be sent")));
         };
         request.metadata_mut().append(key, value);
     }
-    // A timeout that does not fit is longer than any call.
-    if let Some(timeout) = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+    if let Some(timeout) = timeout {
         request.set_timeout(timeout);
     }
     Ok(request)
 }
 
-/// The exception for a refused call.
-pub(crate) fn refused(py: Python<'_>, status: &Status) -> PyErr {
+/// The exception for a failed call.
+pub(crate) fn refused(py: Python<'_>, status: Status) -> PyErr {
+    let status = failure(status);
     let details = PyBytes::new(py, status.details()).unbind();
     CallError::new_err((status.code() as i32, status.message().to_owned(), details))
-}
-
-/// Waits for a future without the GIL, and checks for signals from time to time.
-///
-/// # Errors
-/// The exception of a signal handler, such as `KeyboardInterrupt`. The future is then dropped.
-pub(crate) fn wait<F: Future + Send>(py: Python<'_>, runtime: &Handle, future: F) -> PyResult<F::Output>
-where
-    F::Output: Send,
-{
-    let mut future = pin!(future);
-    loop {
-        let slice = async { tokio::time::timeout(SLICE, future.as_mut()).await };
-        match py.detach(|| runtime.block_on(slice)) {
-            Ok(output) => return Ok(output),
-            Err(_) => py.check_signals()?,
-        }
-    }
-}
-
-/// Makes a call with one answer.
-pub(crate) async fn unary(
-    inside: Inside,
-    path: PathAndQuery,
-    request: Request<Bytes>,
-) -> tonic::Result<Bytes> {
-    Ok(calls(inside).unary(request, path, super::codec::Raw).await?.into_inner())
 }

@@ -1,28 +1,33 @@
-//! The extension module of the Python package: the services in Python's own process.
+//! The extension module of the Python package: the services in Python's own process, and connections to servers.
 //!
-//! Python encodes and decodes messages in the same way as for a server, and a call passes the same layers; only sockets
-//! and HTTP/2 are missing. Steps and resets have a second path, without messages: see `session`. Nothing here knows the
-//! meaning of messages. `program` is the command line of the `tetrion` program.
+//! Python encodes and decodes the messages of both, and nothing here knows their meaning. A call in this process passes
+//! the same layers as on a server; only sockets and HTTP/2 are missing. Steps and resets have a second path there, without
+//! messages: see `session`. `program` is the command line of the `tetrion` program.
 //!
 //! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
 //! Ctrl-C ends any call, and a call that waits for another thread never prevents that thread from running Python.
 
 mod call;
+mod channel;
 mod codec;
+mod executor;
+mod failure;
 mod program;
 mod session;
 mod streams;
 
 use std::{mem, process};
 
-use bytes::Bytes;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tetrion::server::{Inside, ServerConfig};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
 
-use call::{Metadata, path_of, refused, request, unary, wait};
+use call::{Caller, Metadata, refused};
+use channel::Channel;
+use executor::Executor;
 use session::{Block, Session};
 use streams::Stream;
 
@@ -37,21 +42,13 @@ pyo3::create_exception!(
 #[pyclass(frozen, module = "tetrion._native")]
 struct Services {
     /// `None` only while this value is dropped.
-    running: Option<(Inside, Runtime)>,
+    running: Option<(Caller<Inside>, Runtime)>,
     process: u32,
 }
 
 impl Services {
-    fn inside(&self) -> Inside {
-        self.running().0.clone()
-    }
-
-    fn handle(&self) -> &Handle {
-        self.running().1.handle()
-    }
-
-    fn running(&self) -> &(Inside, Runtime) {
-        self.running.as_ref().expect("it is not being dropped")
+    fn caller(&self) -> &Caller<Inside> {
+        &self.running.as_ref().expect("it is not being dropped").0
     }
 }
 
@@ -75,12 +72,14 @@ impl Services {
         let runtime =
             Builder::new_multi_thread().worker_threads(2).thread_name("tetrion").enable_time().build();
         let runtime = runtime.map_err(|error| failed(&error))?;
-        let inside = {
+        let target = {
             let _entered = runtime.enter();
             Inside::start(&config(num_threads))
         };
-        let inside = inside.map_err(|error| failed(&error))?;
-        Ok(Services { running: Some((inside, runtime)), process: process::id() })
+        let target = target.map_err(|error| failed(&error))?;
+        let executor = Executor::Threads(runtime.handle().clone());
+        let caller = Caller { target, executor, closed: CancellationToken::new() };
+        Ok(Services { running: Some((caller, runtime)), process: process::id() })
     }
 
     /// Makes a call with one answer. Returns the answer.
@@ -92,33 +91,31 @@ impl Services {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let request = request(Bytes::copy_from_slice(message), metadata, timeout)?;
-        let answer = wait(py, self.handle(), unary(self.inside(), path_of(path)?, request))?;
-        Ok(PyBytes::new(py, &answer.map_err(|status| refused(py, &status))?))
+        self.caller().call(py, path, message, metadata, timeout)
     }
 
     /// A session, for steps without messages.
     fn session(&self, py: Python<'_>, name: &str) -> PyResult<Session> {
         // Without the GIL, which the call that holds the session's lock may need.
-        let session = py.detach(|| self.running().0.session(name).map(Session::new));
-        session.map_err(|status| refused(py, &status))
+        let session = py.detach(|| self.caller().target.session(name).map(Session::new));
+        session.map_err(|status| refused(py, status))
     }
 
     /// Starts a call with one request and many answers.
     fn stream(
         &self,
+        py: Python<'_>,
         path: &str,
         message: &[u8],
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Stream> {
-        let request = request(Bytes::copy_from_slice(message), metadata, timeout)?;
-        Stream::of_one(self.handle(), self.inside(), path, request)
+        self.caller().stream(py, path, message, metadata, timeout)
     }
 
     /// Starts a call with many requests and many answers.
-    fn exchange(&self, path: &str, metadata: Metadata) -> PyResult<Stream> {
-        Stream::of_many(self.handle(), self.inside(), path, request((), metadata, None)?)
+    fn exchange(&self, py: Python<'_>, path: &str, metadata: Metadata) -> PyResult<Stream> {
+        self.caller().exchange(py, path, metadata)
     }
 }
 
@@ -136,5 +133,5 @@ mod _native {
     #[pymodule_export]
     use super::program::main;
     #[pymodule_export]
-    use super::{Block, CallError, Services, Session, Stream};
+    use super::{Block, CallError, Channel, Services, Session, Stream};
 }

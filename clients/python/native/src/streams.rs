@@ -3,77 +3,100 @@
 //! A task of the runtime makes the call, so that it continues while Python does other work.
 
 use std::process;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tetrion::server::Inside;
-use tokio::runtime::Handle;
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
-use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
-use tonic::{Request, Response, Streaming};
+use tonic::{Response, Streaming};
 
-use super::call::{calls, path_of, refused, wait};
-use super::codec::Raw;
+use super::call::{refused, until};
+use super::executor::Executor;
 
 /// Most answers that wait to be read; with more, the call pauses.
 const UNREAD: usize = 16;
+
+/// Number of unanswered requests from which on further ones wait to be sent together.
+const AHEAD: u64 = 8;
 
 /// A call with many answers, as an iterator. Threads may share it.
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Stream {
     answers: Mutex<mpsc::Receiver<tonic::Result<Bytes>>>,
-    /// Channel for requests, if the call takes more than one.
-    requests: Option<std::sync::Mutex<Option<mpsc::UnboundedSender<Bytes>>>>,
+    traffic: Arc<Traffic>,
     cancelled: CancellationToken,
     call: JoinHandle<()>,
-    runtime: Handle,
+    executor: Executor,
     process: u32,
 }
 
+/// Messages in each direction.
+struct Traffic {
+    /// Channel for requests, if the call takes more than one. An open one keeps the call open on the server.
+    requests: std::sync::Mutex<Option<mpsc::UnboundedSender<Bytes>>>,
+    /// Requests by Python.
+    asked: AtomicU64,
+    /// Requests that were sent.
+    sent: AtomicU64,
+    answered: AtomicU64,
+}
+
+impl Traffic {
+    fn requests(&self) -> MutexGuard<'_, Option<mpsc::UnboundedSender<Bytes>>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the requests.
+    fn end(&self) {
+        self.requests().take();
+    }
+
+    /// Whether fewer than [`AHEAD`] of the requests that were sent are unanswered.
+    fn is_low(&self) -> bool {
+        self.sent.load(Relaxed) < self.answered.load(Relaxed) + AHEAD
+    }
+
+    /// Counts every request as sent.
+    fn send(&self) {
+        self.sent.store(self.asked.load(Relaxed), Relaxed);
+    }
+}
+
 impl Stream {
-    /// Starts a call with one request.
-    pub(crate) fn of_one(
-        runtime: &Handle,
-        inside: Inside,
-        path: &str,
-        request: Request<Bytes>,
-    ) -> PyResult<Stream> {
-        let path = path_of(path)?;
-        let opening = async move { calls(inside).server_streaming(request, path, Raw).await };
-        Ok(Stream::new(runtime, opening, None))
-    }
-
-    /// Starts a call with many requests.
-    pub(crate) fn of_many(
-        runtime: &Handle,
-        inside: Inside,
-        path: &str,
-        request: Request<()>,
-    ) -> PyResult<Stream> {
-        let path = path_of(path)?;
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let request = request.map(|()| UnboundedReceiverStream::new(receiver));
-        let opening = async move { calls(inside).streaming(request, path, Raw).await };
-        Ok(Stream::new(runtime, opening, Some(sender)))
-    }
-
-    fn new(
-        runtime: &Handle,
+    /// Starts a call.
+    pub(crate) fn new(
+        py: Python<'_>,
+        executor: &Executor,
+        closed: CancellationToken,
         opening: impl Future<Output = tonic::Result<Response<Streaming<Bytes>>>> + Send + 'static,
+        timeout: Option<Duration>,
         requests: Option<mpsc::UnboundedSender<Bytes>>,
     ) -> Stream {
         let (sender, answers) = mpsc::channel(UNREAD);
+        let requests = std::sync::Mutex::new(requests);
+        let (asked, sent, answered) = Default::default();
+        let traffic = Arc::new(Traffic { requests, asked, sent, answered });
+        let counted = traffic.clone();
+        let call = executor.handle().spawn(async move {
+            let passed = until(&closed, timeout, pass_on(opening, &sender, &counted)).await;
+            counted.end();
+            if let Err(status) = passed {
+                // The reader may have left.
+                let _ = sender.send(Err(status)).await;
+            }
+        });
+        executor.run_ready(py);
         Stream {
             answers: Mutex::new(answers),
-            requests: requests.map(|sender| std::sync::Mutex::new(Some(sender))),
+            traffic,
             cancelled: CancellationToken::new(),
-            call: runtime.spawn(pass_on(opening, sender)),
-            runtime: runtime.clone(),
+            call,
+            executor: executor.clone(),
             process: process::id(),
         }
     }
@@ -92,18 +115,17 @@ impl Stream {
 /// Makes the call and passes its answers on, as long as the iterator exists.
 async fn pass_on(
     opening: impl Future<Output = tonic::Result<Response<Streaming<Bytes>>>> + Send,
-    sender: mpsc::Sender<tonic::Result<Bytes>>,
-) {
-    let mut answers = match opening.await {
-        Ok(answers) => answers.into_inner(),
-        Err(status) => return drop(sender.send(Err(status)).await),
-    };
-    while let Some(answer) = answers.message().await.transpose() {
-        let failed = answer.is_err();
-        if sender.send(answer).await.is_err() || failed {
-            return;
+    sender: &mpsc::Sender<tonic::Result<Bytes>>,
+    traffic: &Traffic,
+) -> tonic::Result<()> {
+    let mut answers = opening.await?.into_inner();
+    while let Some(answer) = answers.message().await? {
+        traffic.answered.fetch_add(1, Relaxed);
+        if sender.send(Ok(answer)).await.is_err() {
+            break;
         }
     }
+    Ok(())
 }
 
 impl Drop for Stream {
@@ -123,31 +145,42 @@ impl Stream {
 
     /// Waits for the next answer.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let answer = wait(py, &self.runtime, self.next())?;
-        let answer = answer.map_err(|status| refused(py, &status))?;
+        // An answer that is there is read without the work of a wait.
+        let read = self.answers.try_lock().ok().and_then(|mut answers| answers.try_recv().ok());
+        let answer = match read {
+            Some(_) if self.cancelled.is_cancelled() => Ok(None),
+            Some(answer) => answer.map(Some),
+            None => {
+                self.traffic.send();
+                self.executor.wait(py, self.next())?
+            }
+        };
+        let answer = answer.map_err(|status| refused(py, status))?;
         Ok(answer.map(|answer| PyBytes::new(py, &answer)))
     }
 
     /// Sends a request.
-    fn send(&self, message: &[u8]) -> PyResult<()> {
-        let ended = || PyValueError::new_err("the call takes no more requests");
-        let requests = self.requests.as_ref().ok_or_else(ended)?;
-        let requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+    fn send(&self, py: Python<'_>, message: &[u8]) {
         // If the call has ended, its next answer gives the reason.
-        let _ = requests.as_ref().ok_or_else(ended)?.send(Bytes::copy_from_slice(message));
-        Ok(())
+        if let Some(requests) = &*self.traffic.requests() {
+            let _ = requests.send(Bytes::copy_from_slice(message));
+        }
+        self.traffic.asked.fetch_add(1, Relaxed);
+        if self.traffic.is_low() {
+            self.traffic.send();
+            self.executor.run_ready(py);
+        }
     }
 
     /// Ends the requests.
     fn end(&self) {
-        if let Some(requests) = &self.requests {
-            requests.lock().unwrap_or_else(PoisonError::into_inner).take();
-        }
+        self.traffic.end();
     }
 
     /// Ends the call. No more answers come, not even to a thread that waits for one.
     fn cancel(&self) {
         self.cancelled.cancel();
+        self.traffic.end();
         self.call.abort();
     }
 }

@@ -1,10 +1,10 @@
-"""The extension module: the services in Python's own process. Its source is in `native/`."""
+"""The extension module: the services in Python's own process, and connections to servers. Its source is in `native/`."""
 
 from collections.abc import Sequence
 from typing import Any
 
 class CallError(Exception):
-    """A refused call. Its arguments: the number of its code, its message, and an encoded `google.rpc.Status`."""
+    """A failed call. Its arguments: the number of its code, its message, and an encoded `google.rpc.Status`."""
 
 class Services:
     """The services of this process."""
@@ -14,6 +14,15 @@ class Services:
     def stream(self, path: str, message: bytes, metadata: Sequence[tuple[str, str]], timeout: float | None) -> Stream: ...
     def exchange(self, path: str, metadata: Sequence[tuple[str, str]]) -> Stream: ...
     def session(self, name: str) -> Session: ...
+
+class Channel:
+    """A connection to a server."""
+
+    def __init__(self, address: str, tls: tuple[bytes, bytes, bytes] | None, waits: tuple[float, float, float]) -> None: ...
+    def call(self, path: str, message: bytes, metadata: Sequence[tuple[str, str]], timeout: float | None) -> bytes: ...
+    def stream(self, path: str, message: bytes, metadata: Sequence[tuple[str, str]], timeout: float | None) -> Stream: ...
+    def exchange(self, path: str, metadata: Sequence[tuple[str, str]]) -> Stream: ...
+    def close(self) -> None: ...
 
 class Stream:
     """A call with many answers, and perhaps with many requests."""

@@ -184,7 +184,7 @@ class ServerUnavailableError(TetrionError, ConnectionError):
 
 
 class ForkedClientError(TetrionError, RuntimeError):
-    """A forked process used a connection of its parent, or a new one to a server after the parent had used one."""
+    """A forked process used a connection of its parent, or connected over grpcio after its parent had."""
 
     advice = (
         "make the client or the environment in the child itself, and start children with spawn: "

@@ -87,8 +87,14 @@ def invalid_answer(problem: str) -> InvalidAnswerError:
     return InvalidAnswerError(problem, code="INTERNAL")
 
 
+# Messages of clients that refuse an answer.
+_REFUSED_HERE = ("Received message larger than max", "Compression algorithm", "Exception deserializing response")
+
+
 def from_call(code: int, message: str, details: bytes) -> TetrionError:
     """The exception for a failed call, from its numeric code, its message and its encoded `google.rpc.Status`."""
+    if any(words in message for words in _REFUSED_HERE):
+        return InvalidAnswerError(message, code=code_pb2.Code.Name(code))
     return _from_details(code_pb2.Code.Name(code), message, status_pb2.Status.FromString(details).details)
 
 

@@ -53,7 +53,7 @@ def column(tensor: pb.Tensor, name: str, dtype: npt.DTypeLike, shape: tuple[int,
         InvalidAnswerError: The tensor has another type or another shape.
     """
     array = to_numpy(tensor, name)
-    if array.dtype != dtype or array.shape != shape:
+    if array.shape != shape or array.dtype != dtype:
         raise invalid_answer(f"{name} is {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}")
     return array
 

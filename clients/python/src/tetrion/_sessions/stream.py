@@ -56,13 +56,15 @@ class StepStream(Calls):
         # Whether a call was interrupted while it waited, which leaves gRPC's iterator in the middle of an answer.
         self._interrupted = False
         self._unanswered: deque[_Sent] = deque()
+        # Number of own requests among them.
+        self._num_own = 0
         # The gRPC call, which the first message opens.
         self._exchange: Exchange | None = None
 
     @property
     def in_flight(self) -> int:
         """Number of requests sent ahead whose answers have not been received."""
-        return sum(not sent.own for sent in self._unanswered)
+        return len(self._unanswered) - self._num_own
 
     def _direct(self) -> Direct | None:
         """Not available while answers are pending, because the next answer must follow them."""
@@ -81,6 +83,7 @@ class StepStream(Calls):
         self._mend()
         sent = _Sent(kind, request, self._link.sequence_number + 1 if kind in NUMBERED else 0, own)
         self._unanswered.append(sent)
+        self._num_own += own
         if sent.number:
             # Count sent requests, so that the next request sent ahead gets the next number.
             self._link.sequence_number = sent.number
@@ -140,6 +143,7 @@ class StepStream(Calls):
                 self._reopen(patience, refusal)
                 continue
             sent = self._unanswered.popleft()
+            self._num_own -= sent.own
             if refusal is not None:
                 return sent, refusal
             if kind != sent.kind:
@@ -205,6 +209,7 @@ class StepStream(Calls):
             self._interrupted = True
             for sent in self._unanswered:
                 sent.own = True
+            self._num_own = len(self._unanswered)
             raise
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:

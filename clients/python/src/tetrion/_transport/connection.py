@@ -18,6 +18,7 @@ from tetrion._checks import arguments
 from tetrion._pb import messages as pb
 from tetrion._transport import addresses
 from tetrion._transport.inside import Inside
+from tetrion._transport.remote import connect
 from tetrion._transport.server import Server
 from tetrion._transport.tls import Tls, is_credentials
 from tetrion._transport.transport import Answers, Exchange, Metadata, Transport
@@ -43,7 +44,7 @@ class ConnectionSettings(TypedDict, total=False):
             killed and started again in the middle of everything. A server that is silent, as a frozen one is, counts as
             gone after 10 to 40 seconds; the less patience, the sooner. 0 gives up at once. A server that has never answered
             is given up at once as well.
-        options: Further options of the gRPC channel; they override ours.
+        options: Options of a gRPC channel, which override ours. With any, grpcio makes the connection, which is slower.
         any_version: Use the server even if it does not know all of the protocol; it refuses what it does not know.
     """
 
@@ -101,14 +102,14 @@ class Connection:
             tls: Whether and how to encrypt.
             timeout: Seconds that a call may take.
             patience: Seconds to wait for a server that went away.
-            options: Further options of the gRPC channel.
+            options: Options of a gRPC channel.
             any_version: Use the server even if it does not know all of the protocol.
 
         Raises:
             InvalidArgumentError: The address is malformed, a setting is out of range, or one about a server is given without
                 an address.
             ServerNotFoundError: There is no address, and this package came without its extension module.
-            ForkedClientError: This process was forked from one that had made connections.
+            ForkedClientError: This process was forked from one that had connected over grpcio, as this connection must.
         """
         self._owner = os.getpid()
         self.settings: dict[str, Any] = {
@@ -144,9 +145,7 @@ class Connection:
                     raise InvalidArgumentError(field, "is given without an address, expected that of a server with it")
             self._transport = Inside()
         else:
-            from tetrion._transport.remote import Remote  # only where it is used, since gRPC takes long to load
-
-            self._transport = Remote(self.address, tls, self.patience, self.settings["options"])
+            self._transport = connect(self.address, tls, self.patience, self.settings["options"])
         self._token = (("authorization", f"Bearer {token}"),) if token is not None else ()
         self._request_id = ""
         self._info: pb.GetServerInfoResponse | None = None
@@ -316,7 +315,7 @@ class Connection:
         return catalog
 
     def close(self) -> None:
-        """Closes the channel; in this process its sessions end. Does nothing in a forked child."""
+        """Closes the connection; in this process its sessions end. Does nothing in a forked child."""
         if self.forked:
             return
         if self.address is None and not self._closed:

@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import from_call
-from tetrion._transport.transport import METHODS, Answers, Exchange, Metadata, Transport
+from tetrion._transport import native
+from tetrion._transport.native import Native
 from tetrion.errors import ServerNotFoundError
-
-_native: Any
-try:
-    from tetrion import _native
-except ImportError:  # A package without it uses servers alone.
-    _native = None
 
 # How many threads play the games of evaluations in this process; unset: one per core.
 THREADS = "TETRION_THREADS"
@@ -41,7 +35,7 @@ if hasattr(os, "register_at_fork"):
 
 def is_available() -> bool:
     """Whether this package has the extension module."""
-    return _native is not None
+    return native.module is not None
 
 
 def _started() -> Any:
@@ -50,7 +44,7 @@ def _started() -> Any:
     Raises:
         ServerNotFoundError: This package came without them.
     """
-    if _native is None:
+    if native.module is None:
         raise ServerNotFoundError(
             "this package was installed without the services that play in Python's own process. Install it where cargo and "
             "a C compiler are, or from a wheel; or give the address of a server, such as address='127.0.0.1:50451', or name "
@@ -62,65 +56,23 @@ def _started() -> Any:
             named = os.environ.get(THREADS) or "0"
             if not (named.isdecimal() and int(named) <= 1024):
                 raise arguments.wrong(THREADS, named, "a number of threads from 0, one per core, to 1024")
-            services = _services[os.getpid()] = _native.Services(int(named))
+            services = _services[os.getpid()] = native.module.Services(int(named))
         return services
 
 
-class Inside(Transport):
+class Inside(Native):
     """The services of this process."""
 
     def __init__(self) -> None:
         """Starts them unless they run."""
-        self._services = _started()
-
-    def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
-        """Makes a call with one answer."""
-        path, _, answer = METHODS[method]
-        try:
-            data = self._services.call(path, request.SerializeToString(), metadata, timeout)
-        except _native.CallError as error:
-            raise from_call(*error.args) from None
-        return answer.FromString(data)
-
-    def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
-        """Begins a call with one request and many answers."""
-        path, _, answer = METHODS[method]
-        return _Answers(self._services.stream(path, request.SerializeToString(), metadata, timeout), answer.FromString)
-
-    def exchange(self, method: str, metadata: Metadata) -> Exchange:
-        """Begins a call with many requests and many answers."""
-        path, _, answer = METHODS[method]
-        return _Answers(self._services.exchange(path, metadata), answer.FromString)
+        super().__init__(_started())
 
     def session(self, name: str) -> Any:
         """Direct access to a session, a `_native.Session`."""
         try:
-            return self._services.session(name)
-        except _native.CallError as error:
+            return self._caller.session(name)
+        except native.module.CallError as error:
             raise from_call(*error.args) from None
 
     def close(self) -> None:
         """Does nothing: other clients use the services too."""
-
-
-class _Answers:
-    """The answers of a call, decoded, with failures as `TetrionError`s."""
-
-    def __init__(self, call: Any, decode: Callable[[bytes], Any]) -> None:
-        self._call = call
-        self._decode = decode
-        self.end = call.end
-        self.cancel = call.cancel
-
-    def __iter__(self) -> _Answers:
-        return self
-
-    def __next__(self) -> Any:
-        try:
-            data = next(self._call)
-        except _native.CallError as error:
-            raise from_call(*error.args) from None
-        return self._decode(data)
-
-    def send(self, request: Any) -> None:
-        self._call.send(request.SerializeToString())

@@ -1,232 +1,59 @@
-"""Calls over gRPC, to a server anywhere."""
+"""Connections to servers: the Rust client's, which the extension module has, or grpcio's.
+
+The extension module is faster and connects to `host:port` and `unix:/path`. grpcio is for options and credentials of gRPC,
+for address schemes that only gRPC knows, such as `dns:///tetrion:50451`, for TLS over a Unix socket, and for a package
+without the extension module.
+"""
 
 from __future__ import annotations
 
-import os
-import queue
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import grpc
-
-from tetrion._checks.failures import from_call
-from tetrion._messages.answers import MAX_BYTES
-from tetrion._transport import addresses
+from tetrion._transport import addresses, native
+from tetrion._transport.native import Native
 from tetrion._transport.tls import Tls
-from tetrion._transport.transport import METHODS, Answers, Exchange, Metadata, Transport
-from tetrion.errors import ForkedClientError, InvalidAnswerError, TetrionError
+from tetrion._transport.transport import Transport, waits
+from tetrion.errors import InvalidArgumentError
 
-_OPTIONS: list[tuple[str, Any]] = [
-    # Over a Unix socket or a list of addresses gRPC would send an authority that HTTP/2 servers refuse.
-    ("grpc.default_authority", "localhost"),
-    # An answer has at most so many bytes; what streams wrap around it has far less than 1 KiB.
-    ("grpc.max_receive_message_length", MAX_BYTES + 1024),
-    # The server has limits of its own and reports them.
-    ("grpc.max_send_message_length", -1),
-    # No compressed answers: gRPC does not limit what they grow to, a thousandfold at worst. Tetrion servers compress with
-    # zstd alone, which it does not read.
-    ("grpc.compression_enabled_algorithms_bitset", 1),
-    # Error details come as metadata.
-    ("grpc.max_metadata_size", 32 << 10),
-    # Pings, which the server takes, notice a peer that has vanished, in a long evaluation too.
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    # A server that comes back is found within a second; gRPC's own pauses grow to two minutes.
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 1_000),
-    # We repeat lost calls ourselves, and know how to make lost sessions again; gRPC's own retries cost every call 10 us.
-    ("grpc.enable_retries", 0),
-]
+if TYPE_CHECKING:
+    import grpc
 
 
-_DETAILS_KEY = "grpc-status-details-bin"
-# What gRPC says of answers that it refuses on this side.
-_REFUSED_HERE = ("Received message larger than max", "Compression algorithm", "Exception deserializing response")
+class Remote(Native):
+    """A connection to a server."""
 
-
-class Remote(Transport):
-    """A gRPC channel."""
-
-    def __init__(
-        self,
-        address: str,
-        tls: Tls | grpc.ChannelCredentials | bool,
-        patience: float,
-        options: Sequence[tuple[str, int | str | bytes]],
-    ) -> None:
+    def __init__(self, address: str, tls: Tls | None, patience: float) -> None:
         """Connects at the first call.
 
         Raises:
-            ForkedClientError: This process was forked from one that had used gRPC.
+            InvalidArgumentError: The address or a certificate cannot be used.
         """
-        _check_fork()
-        ours = {**dict(_OPTIONS), **_waits(patience)}
-        self._address = address
-        self._proxy = ""
-        if addresses.is_local(address):
-            ours["grpc.enable_http_proxy"] = 0
-        else:
-            self._proxy = addresses.proxy(address)
-        if tls:
-            # The name that certificates are checked against must be the server's own.
-            del ours["grpc.default_authority"]
-        merged = list({**ours, **dict(options)}.items())
-        if tls:
-            credentials = tls if isinstance(tls, grpc.ChannelCredentials) else (Tls() if tls is True else tls).credentials()
-            self._channel = grpc.secure_channel(address, credentials, merged)
-        else:
-            self._channel = grpc.insecure_channel(address, merged)
-        self._calls: dict[str, Any] = {}
-        _note_use()
-
-    def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
-        """Makes a call with one answer."""
+        files = tls.files() if tls is not None else None
         try:
-            return self._method(method, self._channel.unary_unary)(request, timeout=_seconds(timeout), metadata=metadata)
-        except grpc.RpcError as error:
-            raise self._failure(error) from None
+            super().__init__(native.module.Channel(address, files, waits(patience)))
         except ValueError as error:
-            # The garbage collector has closed the channel of an environment that was dropped.
-            raise TetrionError(str(error), code="CANCELLED") from None
-
-    def stream(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Answers:
-        """Begins a call with one request and many answers."""
-        call = self._method(method, self._channel.unary_stream)(request, timeout=_seconds(timeout), metadata=metadata)
-        return _Answers(call, self._failure)
-
-    def exchange(self, method: str, metadata: Metadata) -> Exchange:
-        """Begins a call with many requests and many answers."""
-        requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        call = self._method(method, self._channel.stream_stream)(iter(requests.get, None), metadata=metadata)
-        return _Exchange(call, self._failure, requests)
-
-    def _method(self, method: str, kind: Callable[..., Any]) -> Any:
-        made = self._calls.get(method)
-        if made is None:
-            path, request, answer = METHODS[method]
-            made = kind(path, request_serializer=request.SerializeToString, response_deserializer=answer.FromString)
-            self._calls[method] = made
-        return made
-
-    def _failure(self, error: grpc.RpcError) -> TetrionError:
-        """The exception for a failed call. If no server answered, it names the proxy that was used."""
-        made = _exception(error)
-        if self._proxy and not made.reason:
-            message = f"{made.details}; the connection to {self._address} went through the proxy {self._proxy}"
-            return type(made)(f"{message}: to go without, list the host in no_proxy", code=made.code)
-        return made
+            raise InvalidArgumentError(str(error)) from None
 
     def session(self, name: str) -> None:
         """There is no direct access to a session on a server."""
 
     def close(self) -> None:
-        """Closes the channel."""
-        self._channel.close()
+        """Ends every call."""
+        self._caller.close()
 
 
-def _exception(error: grpc.RpcError) -> TetrionError:
-    call: Any = error  # A failed call is a grpc.Call as well, which its type does not say.
-    code, message = call.code(), call.details() or ""
-    if any(words in message for words in _REFUSED_HERE):
-        return InvalidAnswerError(message, code=code.name)
-    details = next((value for key, value in call.trailing_metadata() or () if key == _DETAILS_KEY), b"")
-    return from_call(code.value[0], message, details)
+def connect(
+    address: str,
+    tls: Tls | grpc.ChannelCredentials | bool,
+    patience: float,
+    options: Sequence[tuple[str, int | str | bytes]],
+) -> Transport:
+    """Connects to a server, at the first call."""
+    files = Tls() if tls is True else tls or None
+    only_grpc = options or addresses.is_of_grpc(address) or (files and addresses.is_socket(address))
+    if native.module is not None and not only_grpc and (files is None or isinstance(files, Tls)):
+        return Remote(address, files, patience)
+    from tetrion._transport.grpcio import Grpcio  # only where it is used, since it takes long to load
 
-
-class _Answers:
-    """The answers of a call, with failures as `TetrionError`s."""
-
-    def __init__(self, call: Any, failure: Callable[[grpc.RpcError], TetrionError]) -> None:
-        self._call = call
-        self._failure = failure
-
-    def __iter__(self) -> _Answers:
-        return self
-
-    def __next__(self) -> Any:
-        try:
-            return next(self._call)
-        except grpc.RpcError as error:
-            raise self._failure(error) from None
-
-    def cancel(self) -> None:
-        self._call.cancel()
-
-
-class _Exchange(_Answers):
-    """A call with many requests, which gRPC takes from a queue in a thread of its own."""
-
-    def __init__(
-        self, call: Any, failure: Callable[[grpc.RpcError], TetrionError], requests: queue.SimpleQueue[Any]
-    ) -> None:
-        super().__init__(call, failure)
-        self._requests = requests
-
-    def send(self, request: Any) -> None:
-        self._requests.put(request)
-
-    def end(self) -> None:
-        self._requests.put(None)
-
-    def cancel(self) -> None:
-        self.end()
-        super().cancel()
-
-
-# Whether this process ever made a channel. Closing it does not make a fork safe again: threads of gRPC stay for a while, and
-# some forked children then hung, also with GRPC_ENABLE_FORK_SUPPORT.
-_was_used = False
-# The process from which this one was forked when it was too late for that.
-_forked_from: int | None = None
-
-
-def _check_fork() -> None:
-    """Refuses to make a channel where gRPC cannot: it would hang or abort.
-
-    Raises:
-        ForkedClientError: This process was forked from one that had used gRPC.
-    """
-    if _forked_from is not None:
-        raise ForkedClientError(
-            f"process {os.getpid()} was forked from {_forked_from}, which had used its clients or environments, so gRPC may "
-            "hang or abort here",
-            code="FAILED_PRECONDITION",
-            reason="FORKED",
-        )
-
-
-def _note_use() -> None:
-    global _was_used
-    _was_used = True
-
-
-def _note_fork() -> None:
-    global _forked_from
-    if _was_used:
-        _forked_from = os.getppid()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
-
-
-def _seconds(timeout: float | None) -> float | None:
-    """A timeout for gRPC, whose clock does not reach further than some centuries."""
-    return timeout if timeout is not None and timeout < 1e9 else None
-
-
-def _waits(patience: float) -> dict[str, int]:
-    """How long gRPC waits for a peer that is silent, by the patience of the caller: 40 seconds at most, 10 at least."""
-
-    def between(low: int, high: int) -> int:
-        return int(min(max(patience, low), high) * 1000)
-
-    return {
-        # After so long a silence the peer is asked for a sign, and has so long to give one.
-        "grpc.keepalive_time_ms": between(5, 30),
-        "grpc.keepalive_timeout_ms": between(5, 10),
-        # The same for pings that measure the connection.
-        "grpc.http2.ping_timeout_ms": between(5, 10),
-        # How long a connection may take. A frozen server takes it, and never speaks.
-        "grpc.min_reconnect_backoff_ms": between(5, 20),
-    }
+    return Grpcio(address, files, patience, options)

@@ -6,12 +6,9 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tetrion.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    import grpc
 
 File = str | os.PathLike[str]
 
@@ -21,7 +18,7 @@ class Tls:
     """Files in PEM form, read whenever a connection is made. Unlike credentials of gRPC, it can be pickled.
 
     Attributes:
-        ca_cert: The authorities that may sign the server's certificate. None: those that gRPC trusts.
+        ca_cert: The authorities that may sign the server's certificate. None: those that this machine trusts.
         client_cert: The client's certificate and its chain, for a server that asks for one.
         client_key: The key of that certificate.
     """
@@ -30,20 +27,18 @@ class Tls:
     client_cert: File | None = None
     client_key: File | None = None
 
-    def credentials(self) -> grpc.ChannelCredentials:
-        """The credentials for gRPC.
+    def files(self) -> tuple[bytes, bytes, bytes]:
+        """The contents of the files; empty for those that are left out.
 
         Raises:
             InvalidArgumentError: A file cannot be read or has the wrong content, or a certificate comes without its key.
         """
         if (self.client_cert is None) != (self.client_key is None):
             raise InvalidArgumentError("tls", "needs client_cert and client_key, or neither")
-        import grpc  # only where it is used, since it takes long to load
-
-        return grpc.ssl_channel_credentials(
+        return (
             _read("tls.ca_cert", self.ca_cert, b"CERTIFICATE"),
-            _read("tls.client_key", self.client_key, b"PRIVATE KEY"),
             _read("tls.client_cert", self.client_cert, b"CERTIFICATE"),
+            _read("tls.client_key", self.client_key, b"PRIVATE KEY"),
         )
 
 
@@ -53,9 +48,9 @@ def is_credentials(value: Any) -> bool:
     return grpc is not None and isinstance(value, grpc.ChannelCredentials)
 
 
-def _read(field: str, file: File | None, label: bytes) -> bytes | None:
+def _read(field: str, file: File | None, label: bytes) -> bytes:
     if file is None:
-        return None
+        return b""
     try:
         text = Path(file).read_bytes()
     except (OSError, TypeError, ValueError) as error:

@@ -45,6 +45,17 @@ def _methods() -> dict[str, Method]:
 METHODS = _methods()
 
 
+def waits(patience: float) -> tuple[float, float, float]:
+    """Times that depend on the caller's patience, in seconds.
+
+    Returns:
+        The longest time to connect, the silence after which the peer gets a ping, and the longest time for its answer. So a
+        silent peer is given up after 10 to 40 seconds.
+    """
+    connect, silence, pong = (min(max(patience, 5.0), most) for most in (20.0, 30.0, 10.0))
+    return connect, silence, pong
+
+
 class Answers(Protocol):
     """The answers of a call, one after the other."""
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 import warnings
 
 from tetrion._pb.messages import GetServerInfoResponse
-from tetrion.errors import ForeignServerError, IncompatibleServerError, InvalidAnswerError, TetrionError, VersionWarning
+from tetrion._transport import addresses
+from tetrion.errors import (
+    ForeignServerError,
+    IncompatibleServerError,
+    InvalidAnswerError,
+    ServerUnavailableError,
+    TetrionError,
+    VersionWarning,
+)
 
 VERSION = "0.1.0"
 PROTOCOL_REVISION = 1
@@ -49,6 +57,10 @@ def stranger(address: str, error: TetrionError) -> TetrionError:
     message = str(error)
     if error.code == "UNIMPLEMENTED":
         why = "it speaks gRPC, but has no service tetrion.v1.EnvironmentService"
+    elif "frame with invalid size" in message and addresses.has_certificate(address):
+        return ServerUnavailableError(
+            "the server has a certificate, and the connection is not encrypted", code="UNAVAILABLE"
+        )
     elif error.code in ("INTERNAL", "UNKNOWN") or any(sign in message for sign in _NOT_HTTP2):
         why = f"it does not speak gRPC ({error.details})"
     else:
