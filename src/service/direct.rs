@@ -12,7 +12,7 @@ use std::time::Duration;
 use prost::Message;
 use tonic::Status;
 
-pub use super::layout::{Extent, SLACK};
+pub use super::layout::{BlockLayout, SLACK};
 
 use super::metrics::Counters;
 use super::refusal::Refusal;
@@ -36,13 +36,13 @@ impl Direct {
         self.session.num_envs()
     }
 
-    /// Places of the tensors in a block. If a block has [`SLACK`] bytes of capacity after the end of the last tensor,
-    /// filling it allocates no memory.
+    /// Places of the tensors in a block. If a block has [`SLACK`] bytes of capacity after its last byte, filling it
+    /// allocates no memory.
     ///
     /// # Panics
     /// In an asynchronous task, because it waits for the session's lock. The other methods panic there too.
-    pub fn extents(&self) -> Vec<Extent> {
-        self.session.read_blocking(SessionState::extents)
+    pub fn block(&self) -> BlockLayout {
+        self.session.read_blocking(SessionState::block)
     }
 
     /// Rough time of a step or a reset.

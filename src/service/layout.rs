@@ -1,6 +1,6 @@
 //! The tensors in the answers of a session, and the largest size of an answer.
 //!
-//! A caller in the same process gets them in one block of bytes instead of a message; see [`Extent`].
+//! A caller in the same process gets them in one block of bytes instead of a message; see [`BlockLayout`].
 
 use crate::env::{AutoresetMode, EnvBatch, EnvConfig, Field, FieldSpec, FinalBatch, StepOutcome};
 use crate::wire::pb;
@@ -22,14 +22,14 @@ pub const SLACK: usize = 64;
 /// the system's allocator is.
 const ALIGNMENT: usize = 16;
 
-/// The place of a tensor in a block. The tensors are the rewards (f32), terminated and truncated (bool), the
+/// The places of the tensors in a block. The tensors are the rewards (f32), terminated and truncated (bool), the
 /// observations, the infos, and the action masks if the session has them (bool, not bits).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// Index of the first byte.
-    pub start: usize,
-    /// Number of bytes.
-    pub len: usize,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockLayout {
+    /// Index of the first byte of each tensor.
+    pub starts: Vec<usize>,
+    /// Number of bytes of the block.
+    pub num_bytes: usize,
 }
 
 /// A tensor that every answer contains.
@@ -107,27 +107,23 @@ impl Layout {
     }
 
     /// Places of all tensors in the block of a step of all environments.
-    pub fn extents(&self, batch: &EnvBatch) -> Vec<Extent> {
+    pub fn block(&self, batch: &EnvBatch) -> BlockLayout {
         let rows = batch.config().num_envs as usize;
         let seen = self.observations.iter().chain(&self.infos).map(|part| part.row_bytes);
         let mask = self
             .action_mask
             .iter()
             .map(|_| batch.spec(Field::ActionMask).shape.iter().product::<u32>() as usize);
-        let mut start = 0usize;
-        [4, 1, 1]
-            .into_iter()
-            .chain(seen)
-            .chain(mask)
-            .map(|row_bytes| {
-                let extent = Extent { start: start.next_multiple_of(ALIGNMENT), len: rows * row_bytes };
-                start = extent.start + extent.len;
-                extent
-            })
-            .collect()
+        let mut block = BlockLayout::default();
+        for row_bytes in [4, 1, 1].into_iter().chain(seen).chain(mask) {
+            let start = block.num_bytes.next_multiple_of(ALIGNMENT);
+            block.starts.push(start);
+            block.num_bytes = start + rows * row_bytes;
+        }
+        block
     }
 
-    /// Replaces the contents of a block by the tensors of a step of all environments, at [`Layout::extents`].
+    /// Replaces the contents of a block by the tensors of a step of all environments, at [`Layout::block`].
     pub fn write(&self, batch: &EnvBatch, outcome: &StepOutcome, block: &mut Vec<u8>) {
         block.clear();
         block.resize(outcome.rewards.len() * 4, 0);

@@ -19,7 +19,7 @@ use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, s
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
-use super::layout::{ANSWER_OVERHEAD, Extent, Layout};
+use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout};
 use super::memory::Memory;
 use super::places::Place;
 use super::refusal::Refusal;
@@ -238,9 +238,9 @@ impl SessionState {
         })
     }
 
-    /// Places of the tensors in a block; see [`Extent`].
-    pub fn extents(&self) -> Vec<Extent> {
-        self.layout.extents(&self.batch)
+    /// Places of the tensors in a block.
+    pub fn block(&self) -> BlockLayout {
+        self.layout.block(&self.batch)
     }
 
     /// Steps all environments like [`SessionState::step`], and writes the tensors of the answer into `block`. A refused

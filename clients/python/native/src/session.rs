@@ -20,7 +20,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes};
 use tetrion::service::Direct;
-use tetrion::service::direct::{Extent, SLACK};
+use tetrion::service::direct::{BlockLayout, SLACK};
 use tonic::Status;
 
 /// Work from which on releasing the GIL pays.
@@ -30,8 +30,7 @@ const LONG: Duration = Duration::from_micros(20);
 #[pyclass(frozen, module = "tetrion._native")]
 pub(crate) struct Session {
     direct: Direct,
-    extents: Vec<Extent>,
-    block_bytes: usize,
+    block: BlockLayout,
     is_long: bool,
     /// The last sequence number that this caller knows. The call itself updates it, so no signal can come in between.
     number: AtomicU64,
@@ -40,8 +39,8 @@ pub(crate) struct Session {
 /// Memory with every tensor of the answer to a step. Python sees it as a read-only buffer of bytes.
 ///
 /// # Why this is sound
-/// The vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
-/// need, and `fill` ends the process if the vector has moved. Its length changes only in `fill`. A call takes the block
+/// The block's vector never moves: its capacity exceeds the size of the tensors by `SLACK` bytes, which is all that writers
+/// need, and `fill` ends the process if it has moved. Its length changes only in `fill`. A call takes the block
 /// under the GIL and gives it back afterwards, so two calls cannot fill it at once. Python's buffers stay valid,
 /// because each holds a reference to the block. If a thread reads an array while another thread steps the session into
 /// it, it may see bytes of both steps, as with every numpy array that is written concurrently.
@@ -115,10 +114,8 @@ impl Block {
 
 impl Session {
     pub(crate) fn new(direct: Direct) -> Session {
-        let extents = direct.extents();
-        let block_bytes = extents.last().map_or(0, |extent| extent.start + extent.len);
-        let is_long = direct.work() > LONG;
-        Session { direct, extents, block_bytes, is_long, number: AtomicU64::new(0) }
+        let (block, is_long) = (direct.block(), direct.work() > LONG);
+        Session { direct, block, is_long, number: AtomicU64::new(0) }
     }
 
     /// Runs a job. Releases the GIL if the job is long or must wait for another call, which may need the GIL. The
@@ -164,7 +161,7 @@ impl Session {
     /// The block, if its size is that of this session's blocks.
     fn own<'a>(&self, block: &'a Bound<'_, Block>) -> PyResult<&'a Block> {
         let block = block.get();
-        if block.len != self.block_bytes {
+        if block.len != self.block.num_bytes {
             return Err(PyValueError::new_err("the block is another session's"));
         }
         Ok(block)
@@ -190,7 +187,7 @@ impl Session {
     /// Offsets of the tensors in a block: rewards, terminated, truncated, observations, infos and, if the session has
     /// them, masks.
     fn places(&self) -> Vec<usize> {
-        self.extents.iter().map(|extent| extent.start).collect()
+        self.block.starts.clone()
     }
 
     /// The last sequence number that this caller knows.
@@ -206,7 +203,7 @@ impl Session {
 
     /// Creates a block.
     fn block(&self) -> Block {
-        Block::new(self.block_bytes)
+        Block::new(self.block.num_bytes)
     }
 
     /// Steps all environments, with the answer in a block. Returns whether the step was performed. If episodes have
