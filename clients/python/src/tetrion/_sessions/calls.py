@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments, keywords
-from tetrion._messages.answers import AnswerDecoder, Observed, Stepped
+from tetrion._messages.answers import Observed, Stepped
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PlacementsOptions, PositionsLike, placements_request, positions_message
 from tetrion._messages.seedings import SeedsLike, session_seeding
@@ -36,7 +36,7 @@ class Calls(ABC):
     def __init__(self, link: Link) -> None:
         """Prepares for the answers of the link's session."""
         self._link = link
-        self._answers = AnswerDecoder(link.message)
+        self._answers = link.answers
 
     def __reduce__(self) -> Any:
         """Refuses to be pickled or copied: the copy would change the same session."""

@@ -54,16 +54,16 @@ class Direct:
         native: The session, a `_native.Session`, which counts the calls.
     """
 
-    def __init__(self, native: Any, message: pb.Session, *, copy: bool) -> None:
+    def __init__(self, native: Any, answers: AnswerDecoder, *, copy: bool) -> None:
         """Prepares the places of all arrays.
 
         Args:
             native: The session, a `_native.Session`.
-            message: Description of the session.
+            answers: Decoder of the session's answers.
             copy: Whether each answer has new arrays. If False, the step after the next one overwrites them.
         """
         self.native = native
-        self._answers = answers = AnswerDecoder(message)
+        self._answers = answers
         rows, places = answers.num_envs, native.places()
         kinds: list[tuple[Any, tuple[int, ...]]] = [(np.float32, ()), (np.bool_, ()), (np.bool_, ())]
         for specs in (answers.observations, answers.infos):

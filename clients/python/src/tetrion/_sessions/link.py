@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tetrion._checks.failures import invalid_answer
+from tetrion._messages.answers import AnswerDecoder
 from tetrion._pb import messages as pb
 from tetrion._sessions.journal import Entry, Journal
 from tetrion._transport.connection import Connection, Patience
@@ -57,6 +58,7 @@ class Link:
     Attributes:
         connection: The connection to the server.
         message: The server's description of the session.
+        answers: Decoder of the session's answers.
         listeners: Listeners, which receive every numbered call once it is answered, in order.
         snapshot_every: Number of calls between snapshots if the session can be lost; 0: none.
         direct: Direct access to the session without messages, if it is in this process.
@@ -73,6 +75,7 @@ class Link:
         """
         self.connection = connection
         self.message = message
+        self.answers = AnswerDecoder(message)
         self._number = message.sequence_number
         self.listeners: list[Listener] = []
         self._journal = journal
@@ -84,7 +87,7 @@ class Link:
             from tetrion._sessions.direct import Direct
 
             self._journal = None
-            self.direct = Direct(native, message, copy=copy)
+            self.direct = Direct(native, self.answers, copy=copy)
             self.sequence_number = self._number
 
     @property
