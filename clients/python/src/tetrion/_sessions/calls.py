@@ -82,9 +82,7 @@ class Calls(ABC):
             stepped = direct.step(actions)
             if stepped is not None:
                 return stepped
-        self._save_unsaved()
-        request = self._step_request(actions, env_ids)
-        return self._answers.stepped(request, self._call("step", request))
+        return self._step_by_message(actions, env_ids)
 
     def _step_one(self, action: int) -> Stepped:
         """Takes one 32-bit action in the only environment."""
@@ -92,7 +90,12 @@ class Calls(ABC):
             stepped = direct.step_one(action)
             if stepped is not None:
                 return stepped
-        return self.step(np.array([action]))
+        return self._step_by_message(np.array([action]), None)
+
+    def _step_by_message(self, actions: npt.ArrayLike, env_ids: EnvIds) -> Stepped:
+        self._save_unsaved()
+        request = self._step_request(actions, env_ids)
+        return self._answers.stepped(request, self._call("step", request))
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners need before the next action."""
