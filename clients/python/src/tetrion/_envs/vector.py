@@ -17,22 +17,19 @@ from tetrion._checks import arguments, keywords
 from tetrion._checks.names import expected
 from tetrion._clients.client import Client
 from tetrion._envs import rendering, spaces
-from tetrion._envs.base import SessionEnv
+from tetrion._envs.ahead import AheadEnv, Observations, StepResult
 from tetrion._envs.readers import ManyReader
 from tetrion._messages import requests
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.requests import FeaturesLike, PositionsLike, RulesLike
 from tetrion._messages.tensors import Arrays
-from tetrion.errors import InvalidArgumentError, TetrionError
-
-Observations = dict[str, npt.NDArray[np.generic]]
-StepResult = tuple[Observations, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
+from tetrion.errors import InvalidArgumentError
 
 # The methods that return one row per game.
 GAME_METHODS = ("action_masks", "save_state", "render")
 
 
-class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
+class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDArray[Any]]):
     """N games in one session, with any kind of step."""
 
     @keywords.checked
@@ -131,11 +128,10 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         self._all.flags.writeable = False
         # Values that `set_attr` has set, one per game.
         self._attributes: dict[str, tuple[Any, ...]] = {}
-        # Actions that `step_async` and `send` have sent, and their games; None: all.
-        self._sent: deque[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64] | None]] = deque()
+        self._sent = deque()
         self._keeps_copies = False
-        self._observations: Arrays | None = None
-        self._mask: npt.NDArray[np.bool_] | None = None
+        self._observations = None
+        self._mask = None
 
     def reset(
         self,
@@ -253,91 +249,6 @@ class ManyEnv(SessionEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.N
         """
         self._check_open("step")
         return self._taken(actions, self._stream.step(actions))
-
-    def step_async(self, actions: npt.NDArray[np.integer]) -> None:
-        """Sends the actions and returns at once; `step_wait` returns the result.
-
-        In the meantime the games are stepped and the learner computes. No other call is possible before `step_wait`.
-
-        Args:
-            actions: Integers (num_envs,), 0 to A - 1.
-        """
-        self._check_open("step_async")
-        self._stream.send_step(actions)
-        self._sent.append((np.array(actions), None))
-
-    def step_wait(self) -> StepResult:
-        """Waits for the step that `step_async` has sent; see `step`.
-
-        Raises:
-            RuntimeError: No step was sent.
-        """
-        self._check_open("step_wait")
-        if not self._sent or self._sent[0][1] is not None:
-            raise RuntimeError("no step was sent, expected step_async(actions) before step_wait()")
-        return self._taken(self._sent[0][0], self._received())
-
-    def _received(self) -> Stepped:
-        """The answer to the earliest sent actions. If a wait is interrupted, the actions stay in the queue."""
-        try:
-            stepped = self._stream.receive_step()
-        except TetrionError:
-            self._sent.popleft()
-            raise
-        self._sent.popleft()
-        return stepped
-
-    def send(self, actions: npt.NDArray[np.integer], env_ids: npt.NDArray[np.integer] | Sequence[int]) -> None:
-        """Sends actions for some games and returns at once; `recv` returns the result.
-
-        While these games are stepped, the learner chooses actions for others, as with EnvPool. Start with `reset`, and
-        receive everything before any other call.
-
-            observations, infos = envs.reset(seed=1)
-            envs.send(first_actions, range(0, 128))
-            envs.send(other_actions, range(128, 256))
-            while training:
-                observations, rewards, terminated, truncated, infos = envs.recv()
-                envs.send(policy(observations), infos["env_id"])
-
-        Args:
-            actions: Integers (B,), 0 to A - 1.
-            env_ids: The games, integers (B,), without repetition.
-        """
-        self._check_open("send")
-        self._stream.send_step(actions, env_ids)
-        self._sent.append((np.array(actions), np.array(env_ids, np.int64)))
-
-    def recv(self) -> StepResult:
-        """Waits for the earliest actions that `send` has sent.
-
-        Returns:
-            The return values of `step`, with one row per sent game; `infos["env_id"]`, int64 (B,), has their ids.
-
-        Raises:
-            RuntimeError: No actions were sent.
-        """
-        self._check_open("recv")
-        if not self._sent or self._sent[0][1] is None:
-            raise RuntimeError("no actions were sent, expected send(actions, env_ids) before recv()")
-        actions, games = self._sent[0]
-        assert games is not None, "they were sent with the actions"
-        stepped = self._received()
-        self._count(stepped, self._mask[games] if self._mask is not None else None, actions)
-        self._keep_rows(games, stepped)
-        return self._result(stepped, np.ones(games.size, np.bool_), {"env_id": games})
-
-    def _keep_rows(self, games: npt.NDArray[np.int64], stepped: Stepped) -> None:
-        """Merges the rows of these games into the last known rows of all games."""
-        if not self._keeps_copies and self._observations is not None:
-            # Until now these are views of an answer.
-            self._observations = Arrays({name: array.copy() for name, array in self._observations.items()})
-            self._mask = self._mask.copy() if self._mask is not None else None
-            self._keeps_copies = True
-        for name, array in (self._observations or {}).items():
-            array[games] = stepped.observations[name]
-        if self._mask is not None:
-            self._mask[games] = stepped.action_mask
 
     def _taken(self, actions: npt.NDArray[np.integer], stepped: Stepped) -> StepResult:
         """Converts an answer to the return values of `step`."""
