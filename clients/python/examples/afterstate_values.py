@@ -202,7 +202,7 @@ def main():
         curve.append((iteration, time.perf_counter() - began, lines.mean, lines.ci95_low, lines.ci95_high))
         print(
             f"{iteration:3d}  {curve[-1][1]:5.0f} s  {learner.pieces / 1e6:5.1f} M pieces tried  "
-            f"{lines.mean:6,.0f} lines a game, 95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}",
+            f"{lines.mean:6,.0f} lines per game, 95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}",
             flush=True,
         )
     learner.trials.close()
@@ -211,7 +211,7 @@ def main():
     for name, weight in zip(learner.games.feature_names[:9], learner.weights / np.abs(learner.weights).max(), strict=True):
         print(f"{weight:+.3f}  {name}")
     print(
-        f"{lines.mean:,.0f} lines a game over {args.games} fresh games, "
+        f"{lines.mean:,.0f} lines per game over {args.games} fresh games, "
         f"95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
     )
     if args.log:

@@ -60,7 +60,7 @@ def main():
         print(f"{weight:+.3f}  {name}")
     lines = result.summary.policies[0].lines
     print(
-        f"{lines.mean:,.0f} lines a game over {args.final_games} fresh games, "
+        f"{lines.mean:,.0f} lines per game over {args.final_games} fresh games, "
         f"95 % within {lines.ci95_low:,.0f} .. {lines.ci95_high:,.0f}"
     )
     if args.log:

@@ -4,7 +4,7 @@
     python draw_curves.py                          # the pictures of the README, from the logs in curves/
     python draw_curves.py --record                 # the same, after repeating all their runs: half an hour on two cores
 
-A log is CSV: a count in the first column (steps, iterations, generations) and the lines a game in the column `lines`. The
+A log is CSV: a count in the first column (steps, iterations, generations) and the lines per game in the column `lines`. The
 logs in `curves/` begin with the command that made them and its last line. A picture shows all seeds, none left out, and as a
 thick line their median at each count.
 
@@ -57,8 +57,8 @@ class Picture:
 # Controllers of the literature on the same games: `tetrion evaluate --width 10 --height 10 --games 4000 --seed 1`.
 PUBLISHED = (("bcts", 3890.0), ("dt-10", 5029.0))
 FIVE = (1, 2, 3, 4, 5)
-TEN = {"vertical": "lines a game, 10 x 10", "levels": PUBLISHED, "top": 6000.0}
-SIX = {"horizontal": "steps", "vertical": "lines a game, 6 x 12"}
+TEN = {"vertical": "lines per game, 10 x 10", "levels": PUBLISHED, "top": 6000.0}
+SIX = {"horizontal": "steps", "vertical": "lines per game, 6 x 12"}
 PICTURES = (
     Picture(
         "afterstate_values", "Rollouts on afterstates, learned from nothing", "iteration",
@@ -228,7 +228,7 @@ def main():
         counts, runs = zip(*map(read, args.logs), strict=True)
         label, note = (args.logs[0].name, "") if len(runs) == 1 else (f"{len(runs)} runs", "thick: median")
         out = args.out or args.logs[0].with_suffix(".svg")
-        out.write_text(draw(Picture(out.stem, out.stem, counts[0], "lines a game", ()), [(label, runs)], note))
+        out.write_text(draw(Picture(out.stem, out.stem, counts[0], "lines per game", ()), [(label, runs)], note))
         print(out)
         return
     for picture in PICTURES:

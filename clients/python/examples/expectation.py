@@ -176,7 +176,7 @@ def main():
     lines, pieces = play(agent, greedy.seeds.tolist(), args.max_pieces)
     rate = pieces.sum() / (time.perf_counter() - began)
     for name, games in (("greedy", greedy.lines), ("expectation", lines)):
-        print(f"{args.controller} {name:11}  {games.mean():8,.1f} lines a game, {games.min():,} to {games.max():,}")
+        print(f"{args.controller} {name:11}  {games.mean():8,.1f} lines per game, {games.min():,} to {games.max():,}")
     cut = int((pieces == args.max_pieces).sum())
     print(f"{cut} of {args.games} games were cut after {args.max_pieces:,} pieces; {rate:,.0f} pieces a second")
 

@@ -37,7 +37,7 @@ class Curve(BaseCallback):
         if self.lines:
             seconds, lines = time.perf_counter() - self.began, np.mean(self.lines)
             self.points.append((self.num_timesteps, seconds, lines))
-            print(f"{self.num_timesteps:8,d} steps  {seconds:5.0f} s  {lines:7.2f} lines a game", flush=True)
+            print(f"{self.num_timesteps:8,d} steps  {seconds:5.0f} s  {lines:7.2f} lines per game", flush=True)
             self.lines = []
 
 
@@ -66,7 +66,7 @@ def main():
     for name, trained in (("random", None), ("trained", model)):
         lines = play(TetrisVecEnv(args.games, address=client, max_episode_steps=5000, **seen), trained, args.seed + 1000)
         half = 1.96 * lines.std(ddof=1) / np.sqrt(len(lines))
-        print(f"{name}: {lines.mean():.2f} lines a game over {len(lines)} games, 95 % within +- {half:.2f}")
+        print(f"{name}: {lines.mean():.2f} lines per game over {len(lines)} games, 95 % within +- {half:.2f}")
     if args.log:
         np.savetxt(args.log, curve.points, "%.10g", ",", header="steps,seconds,lines", comments="")
 

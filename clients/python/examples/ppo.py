@@ -146,7 +146,7 @@ def main():
             steps, seconds = update * args.rollout * args.envs, time.perf_counter() - began
             points.append((steps, seconds, np.mean(lines)))
             print(
-                f"{steps:8,d} steps  {seconds:5.0f} s  {steps / seconds:7,.0f} steps/s  {points[-1][2]:7.2f} lines a game",
+                f"{steps:8,d} steps  {seconds:5.0f} s  {steps / seconds:7,.0f} steps/s  {points[-1][2]:7.2f} lines per game",
                 flush=True,
             )
     envs.close()

@@ -78,7 +78,7 @@ def test_afterstate_values(server, tmp_path):
         timeout=200,
     )
     # Random play clears no line on 10 x 10; three small iterations are enough for dozens.
-    lines = float(re.search(r"([\d,]+) lines a game over 100 fresh games", done.stdout)[1].replace(",", ""))
+    lines = float(re.search(r"([\d,]+) lines per game over 100 fresh games", done.stdout)[1].replace(",", ""))
     assert lines > 20, done.stdout
     # The curve that it printed is the one in the picture: three points in one line, from left to right and up in the end.
     subprocess.run([sys.executable, EXAMPLES / "draw_curves.py", log], check=True, stdout=subprocess.PIPE)
@@ -124,7 +124,7 @@ def test_expectation_beside_greedy(server):
     command = [sys.executable, EXAMPLES / "expectation.py", "--address", server.address]
     args = ["--height", "4", "--games", "16", "--max-pieces", "100", "--placements", "4", "--preview", "1"]
     done = subprocess.run([*command, *args], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
-    greedy, weighing = re.findall(r"^dt-10 \w+ +([\d.]+) lines a game", done.stdout, re.M)
+    greedy, weighing = re.findall(r"^dt-10 \w+ +([\d.]+) lines per game", done.stdout, re.M)
     assert float(weighing) > float(greedy) > 0, done.stdout
 
 

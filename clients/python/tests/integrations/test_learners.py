@@ -355,7 +355,7 @@ def test_maskable_ppo(server):
     pytest.importorskip("sb3_contrib")
     output = run("maskable_ppo.py", "--address", server.address, "--steps", 16_000, "--games", 20)
     assert "16,384 steps" in output
-    assert re.search(r"trained: [\d.]+ lines a game over 20 games", output)
+    assert re.search(r"trained: [\d.]+ lines per game over 20 games", output)
 
 
 def test_the_block_of_the_readme(client, capsys):
@@ -384,7 +384,7 @@ def test_ppo_learns(server):
     pytest.importorskip("torch")
     args = ["--steps", 40_000, "--envs", 32, "--rollout", 64]
     output = run("ppo.py", "--address", server.address, *args)
-    lines = [float(number) for number in re.findall(r"([\d.]+) lines a game", output)]
+    lines = [float(number) for number in re.findall(r"([\d.]+) lines per game", output)]
     assert len(lines) >= 15
     assert np.mean(lines[-3:]) > 1.5 * np.mean(lines[:3])
 
@@ -395,7 +395,7 @@ def test_cma_es(server):
     medians = [float(number.replace(",", "")) for number in re.findall(r"median +([\d,]+)", output)]
     assert len(medians) == 6
     # From nothing to hundreds of lines in six generations of 32.
-    final = float(re.search(r"([\d,]+) lines a game over 50 fresh games", output)[1].replace(",", ""))
+    final = float(re.search(r"([\d,]+) lines per game over 50 fresh games", output)[1].replace(",", ""))
     assert final > 100 > medians[0]
 
 
