@@ -17,12 +17,13 @@ use crate::wire::pb::environment_service_server::{EnvironmentService, Environmen
 use crate::wire::pb::step_stream_request::Request as Asked;
 use crate::wire::pb::step_stream_response::Response as Answered;
 use crate::wire::session::decode_ttl;
-use crate::wire::{DecodeError, InField, envs, pb, positions, revision, session};
+use crate::wire::{DecodeError, InField, envs, pb, positions, rendering, revision, session};
 
 use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::catalog;
+use super::costs::{cost_of_new, cost_of_sequences};
 use super::direct::Direct;
 use super::enumerate::Question;
 use super::info::ServerFacts;
@@ -30,7 +31,7 @@ use super::layout::ANSWER_OVERHEAD;
 use super::metrics::Counters;
 use super::policies;
 use super::refusal::Refusal;
-use super::session_state::{SessionState, cost_of_new, cost_of_sequences};
+use super::session_state::SessionState;
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
 use super::watching::Frames;
 
@@ -152,7 +153,8 @@ impl Desk {
 
     async fn render(&self, request: pb::RenderRequest) -> Result<pb::RenderResponse, Refusal> {
         let session = self.session(&request.session)?;
-        let work = session.costs().of_render(envs::decode(request.envs.as_ref()));
+        let drawing = rendering::decode(&request)?;
+        let work = session.costs().of_render(&drawing, envs::decode(request.envs.as_ref()));
         let answers = self.answers.clone();
         session.call_on(&self.lane, work, move |state| state.render(&request, &answers)).await
     }

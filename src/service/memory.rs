@@ -14,6 +14,7 @@ use crate::wire::session::SessionConfig;
 
 use super::budget::{Budget, Share, Spent};
 use super::refusal::Refusal;
+use super::watched::Watched;
 
 /// Bytes of a session in addition to the counted parts: its names, its layout, its place in the table.
 const SESSION_BYTES: u64 = 8 << 10;
@@ -47,7 +48,8 @@ impl Memory {
         let envs = SESSION_BYTES
             + num_features as u64 * FEATURE_BYTES
             + EnvBatch::table_bytes(rules) as u64
-            + u64::from(config.env.num_envs) * EnvBatch::env_bytes(rules) as u64;
+            + u64::from(config.env.num_envs) * EnvBatch::env_bytes(rules) as u64
+            + if config.keep_colors { Watched::memory_bytes(config.env.num_envs, rules) } else { 0 };
         let share = budget.take(envs).map_err(|spent| no_room("config", envs, spent))?;
         Ok(Memory { budget: budget.clone(), share, envs, sequences: HashMap::new(), kept: None })
     }

@@ -43,6 +43,8 @@ pub mod sessions;
 pub mod status;
 
 mod catalog;
+mod costs;
+mod drawing;
 mod enumerate;
 mod layout;
 mod memory;

@@ -2,23 +2,24 @@
 //!
 //! Everything here is synchronous and runs under the session's lock.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use prost::{Message, Name};
+use std::sync::Arc;
 
 use crate::env::{EnvBatch, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
-use crate::render::{self, RenderFormat, View};
+use crate::recording::Cells;
 use crate::wire::dm_env_rpc;
 use crate::wire::positions::Positions;
+use crate::wire::rendering::{self, Drawing};
 use crate::wire::session::SessionConfig;
 use crate::wire::tensor::{self, Dim};
-use crate::wire::{DecodeError, InField, envs, features, fields, pb, positions, seeding};
+use crate::wire::{DecodeError, InField, colors, envs, features, fields, pb, positions, seeding};
 
 use super::answers::Answers;
 use super::budget::{Budget, Share};
+use super::costs::Costs;
+use super::drawing;
 use super::layout::{ANSWER_OVERHEAD, BlockLayout, Layout};
 use super::memory::Memory;
 use super::places::Place;
@@ -26,62 +27,6 @@ use super::refusal::Refusal;
 use super::sequence::Sequence;
 use super::watched::{Watch, Watched};
 use super::world::World;
-
-/// Rough time per environment of a session's calls, in nanoseconds on one core.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
-    num_envs: u32,
-    /// A step, a reset or a restore, and its part of the answer.
-    step: u64,
-    /// Number of cells of one playfield.
-    cells: u64,
-}
-
-impl Costs {
-    /// Cost of a call that steps, resets or restores the given environments; `None` means all.
-    pub fn of_step(&self, env_ids: Option<&[u32]>) -> Duration {
-        self.of(env_ids, self.step)
-    }
-
-    /// Cost of a call that takes snapshots of environments.
-    pub fn of_save(&self, env_ids: Option<&[u32]>) -> Duration {
-        self.of(env_ids, 1_000)
-    }
-
-    /// Cost of a call that draws environments.
-    pub fn of_render(&self, env_ids: Option<&[u32]>) -> Duration {
-        self.of(env_ids, 500 + 4 * self.cells)
-    }
-
-    /// Cells of one playfield.
-    pub fn cells(&self) -> u64 {
-        self.cells
-    }
-
-    /// Cost of reading the current pieces and playfields of environments.
-    pub fn of_positions(&self, env_ids: Option<&[u32]>) -> Duration {
-        self.of(env_ids, 60)
-    }
-
-    /// Number of environments that a call names; `None` means all.
-    pub fn rows(&self, env_ids: Option<&[u32]>) -> u64 {
-        env_ids.map_or(self.num_envs.into(), |env_ids| env_ids.len() as u64)
-    }
-
-    fn of(&self, env_ids: Option<&[u32]>, nanoseconds: u64) -> Duration {
-        Duration::from_nanos(self.rows(env_ids) * nanoseconds)
-    }
-}
-
-/// Rough time to create environments.
-pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
-    Duration::from_nanos(200 * u64::from(config.env.num_envs))
-}
-
-/// Rough time to read explicit pieces.
-pub(super) fn cost_of_sequences(seeding: Option<&pb::Seeding>) -> Duration {
-    Duration::from_nanos(seeding::letters(seeding).iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
-}
 
 /// The mutable part of a session.
 #[derive(Debug)]
@@ -132,17 +77,20 @@ impl SessionState {
         if u64::from(config.env.num_envs) > max_rows {
             return Err(Refusal::ResponseTooLarge { max_rows, max_bytes: max_response_bytes });
         }
-        let (world, watched, outcome) = (World::default(), Watched::default(), StepOutcome::default());
+        let watched = Watched::new(&batch, config.keep_colors);
+        let (world, outcome) = (World::default(), StepOutcome::default());
         Ok(SessionState { batch, sequence, layout, max_response_bytes, world, memory, watched, outcome })
     }
 
     /// Rough time of the session's calls.
     pub fn costs(&self) -> Costs {
         let config = self.batch.config();
-        let cells = u64::from(config.rules.width) * u64::from(config.rules.height);
+        let rules = config.rules;
+        let cells = u64::from(rules.width) * u64::from(rules.height);
+        let coloring = if self.watched.keeps_all() { 40 } else { 0 };
         // In SAME_STEP an ended episode is observed twice, which is rare.
-        let step = 60 + cells / 16 + self.layout.nanoseconds(config);
-        Costs { num_envs: config.num_envs, step, cells }
+        let step = 60 + cells / 16 + self.layout.nanoseconds(config) + coloring;
+        Costs { num_envs: config.num_envs, step, rules }
     }
 
     /// Adds facts about the environments to a summary of the session.
@@ -182,6 +130,16 @@ impl SessionState {
         &self.batch
     }
 
+    /// The watched environments.
+    pub fn watched(&self) -> &Watched {
+        &self.watched
+    }
+
+    /// Gives restored environments the origins of their cells.
+    pub fn restore_colors(&mut self, colors: &[Option<Cells>]) {
+        self.watched.follow_restore(&self.batch, None, colors);
+    }
+
     pub fn reset(
         &mut self,
         request: &pb::ResetRequest,
@@ -199,7 +157,7 @@ impl SessionState {
                 memory.share_all("seeding.piece_sequences", seeding)?;
             }
             batch.reset(env_ids, seeding.as_ref())?;
-            watched.follow_change(batch);
+            watched.follow_reset(batch, env_ids);
             Ok(pb::ResetResponse {
                 observations: layout.observations(batch, env_ids),
                 action_mask: layout.action_mask(batch, env_ids),
@@ -274,7 +232,7 @@ impl SessionState {
         let seeding = seeds.map(|seeds| Seeding::Seeds(seeds.to_vec()));
         sequence.run_once(number, |_| {
             batch.reset(None, seeding.as_ref())?;
-            watched.follow_change(batch);
+            watched.follow_reset(batch, None);
             Ok(())
         })?;
         memory.keep(None);
@@ -291,31 +249,28 @@ impl SessionState {
         request: &pb::RenderRequest,
         answers: &Answers,
     ) -> Result<pb::RenderResponse, Refusal> {
-        let format = RenderFormat::try_from(request.format())?;
+        let drawing = rendering::decode(request)?;
         let env_ids = envs::decode(request.envs.as_ref());
         self.batch.check(env_ids)?;
         let rules = &self.batch.config().rules;
-        // A tag and a length precede each frame.
-        let frame_bytes = render::max_bytes(format, rules.width, rules.height) as u64 + 4;
-        let room = answers.room(self.check_size(num_rows(&self.batch, env_ids).into(), frame_bytes)?)?;
-        let frame = |env_id: u32| {
-            let playfield = self.batch.playfield(env_id);
-            let statistics = self.batch.statistics(env_id);
-            let pieces = self.batch.pieces(env_id);
-            let view = View {
-                set: &self.batch.config().rules.pieces,
-                playfield: &playfield,
-                falling: self.batch.falling(env_id),
-                pieces: &pieces,
-                lines: statistics.lines,
-                num_pieces: statistics.pieces,
-                ended: self.batch.has_ended(env_id),
-            };
-            render::render(format, &view)
+        let rows = num_rows(&self.batch, env_ids);
+        let room = answers.room(self.check_size(rows.into(), drawing::row_bytes(&drawing, rules))?)?;
+        let sequence_number = self.sequence_number();
+        let (batch, watched) = (&self.batch, &self.watched);
+        let answer = match drawing {
+            Drawing::Text(format) => pb::RenderResponse {
+                frames: self.each(env_ids, |env_id| drawing::text(format, batch, env_id, watched)),
+                sequence_number,
+                pixels: None,
+            },
+            Drawing::Rgb { cell, scheme } => {
+                let mut painter = drawing::Painter::new(cell, scheme, rules, rows);
+                self.each(env_ids, |env_id| painter.paint(batch, env_id, watched));
+                pb::RenderResponse { frames: Vec::new(), sequence_number, pixels: Some(painter.finish()) }
+            }
         };
-        let frames = self.each(env_ids, frame);
         room.keep();
-        Ok(pb::RenderResponse { frames, sequence_number: self.sequence_number() })
+        Ok(answer)
     }
 
     pub fn save(
@@ -331,7 +286,10 @@ impl SessionState {
         let mut num_bytes = ANSWER_OVERHEAD;
         for row in 0..num_rows(&self.batch, env_ids) {
             let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
-            let state = self.batch.state(env_id).to_bytes();
+            let mut state = self.batch.state(env_id).to_bytes();
+            if let Some(cells) = self.watched.kept(env_id) {
+                state = colors::join(&state, &colors::encode(cells, &self.batch.config().rules.pieces));
+            }
             // Snapshots differ in length, mostly by their explicit sequences, so each is counted. A tag and a length
             // precede each of them.
             num_bytes += state.len() as u64 + 5;
@@ -357,6 +315,7 @@ impl SessionState {
             let message = request.positions.as_ref().ok_or_else(|| DecodeError::missing("positions"))?;
             let rules = &batch.config().rules;
             let (_, mut positions) = positions::decode(message, Some(rules)).in_field("positions")?;
+            let colors = positions::decode_colors(message, rules).in_field("positions")?;
             if let Positions::States(states) = &mut positions {
                 for state in states {
                     if let Some(sequence) = state.sequence() {
@@ -370,7 +329,7 @@ impl SessionState {
                 Positions::Drawn(drawn) => Restored::Positions(drawn),
             };
             batch.restore(env_ids, restored, request.reseed)?;
-            watched.follow_change(batch);
+            watched.follow_restore(batch, env_ids, &colors);
             Ok(pb::RestoreStateResponse {
                 observations: layout.observations(batch, env_ids),
                 action_mask: layout.action_mask(batch, env_ids),
@@ -427,8 +386,8 @@ impl SessionState {
     /// Starts watching the given environments, in the caller's place.
     pub fn watch(&mut self, env_ids: Vec<u32>, place: Place) -> Result<Arc<Watch>, Refusal> {
         self.batch.check_env_ids(&env_ids)?;
-        let cells = self.costs().cells();
-        let memory = self.memory.room_to_watch(Watched::memory_bytes(env_ids.len(), cells))?;
+        let bytes = Watched::memory_bytes(env_ids.len() as u32, &self.batch.config().rules);
+        let memory = self.memory.room_to_watch(bytes)?;
         self.watched.begin(&self.batch, env_ids, place, memory)
     }
 
@@ -448,7 +407,7 @@ impl SessionState {
         }))
     }
 
-    fn each<T>(&self, env_ids: Option<&[u32]>, each: impl Fn(u32) -> T) -> Vec<T> {
+    fn each<T>(&self, env_ids: Option<&[u32]>, mut each: impl FnMut(u32) -> T) -> Vec<T> {
         match env_ids {
             Some(env_ids) => env_ids.iter().map(|&env_id| each(env_id)).collect(),
             None => (0..self.batch.config().num_envs).map(each).collect(),

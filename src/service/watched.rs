@@ -1,18 +1,19 @@
 //! The environments of a session that callers watch, with the piece that each cell came from.
 //!
-//! An environment's playfield distinguishes only full and empty cells. While at least one caller watches it, the call
-//! that lands a piece also colours its cells here. This takes tens of nanoseconds per step and watched environment, and
-//! nothing for the others. Messages for viewers are made later, when they are due.
+//! An environment's playfield distinguishes only full and empty cells. While at least one caller watches it, and always
+//! in a session that keeps colors, the call that lands a piece also colours its cells here. This takes tens of
+//! nanoseconds per step and watched environment, and nothing for the others. Messages for viewers are made later, when
+//! they are due.
 //!
 //! A caller that stops watching drops its [`Watch`] on any thread; the next step or watch notices.
 
 use std::sync::{Arc, Weak};
 
-use crate::engine::EpisodeEnd;
+use crate::engine::{EpisodeEnd, Rules};
 use crate::env::{
     AutoresetMode, EnvBatch, EpisodeIndex, EpisodePhase, EpisodeStatistics, LandedPiece, StepOutcome,
 };
-use crate::recording::Cells;
+use crate::recording::{Cell, Cells};
 use crate::wire::limits::MAX_WATCHES_PER_SESSION;
 use crate::wire::{pb, watching};
 
@@ -31,9 +32,11 @@ pub(super) struct Watch {
 }
 
 /// The watches of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watched {
     watches: Vec<Weak<Watch>>,
+    /// Whether all environments are watched as long as the session lives.
+    keeps_all: bool,
     /// Watched environments in ascending order.
     envs: Vec<WatchedEnv>,
 }
@@ -49,16 +52,33 @@ struct WatchedEnv {
     last_episode: Option<pb::WatchedEpisode>,
 }
 
-/// The parts of a step that matter for watching.
-struct Stepped<'a> {
-    env_ids: Option<&'a [u32]>,
-    outcome: &'a StepOutcome,
-}
-
 impl Watched {
     /// Most bytes for watching this many environments.
-    pub fn memory_bytes(num_envs: usize, cells: u64) -> u64 {
-        num_envs as u64 * (size_of::<WatchedEnv>() as u64 + cells)
+    pub fn memory_bytes(num_envs: u32, rules: &Rules) -> u64 {
+        let cells = u64::from(rules.width) * u64::from(rules.height) * size_of::<Cell>() as u64;
+        u64::from(num_envs) * (size_of::<WatchedEnv>() as u64 + cells)
+    }
+
+    /// The watches of a new session, whose environments remember the origins of their cells if it `keeps_all`.
+    pub fn new(batch: &EnvBatch, keeps_all: bool) -> Watched {
+        let env_ids = 0..if keeps_all { batch.config().num_envs } else { 0 };
+        let envs = env_ids.map(|env_id| WatchedEnv::new(batch, env_id)).collect();
+        Watched { watches: Vec::new(), keeps_all, envs }
+    }
+
+    /// Whether all environments remember the origins of their cells.
+    pub fn keeps_all(&self) -> bool {
+        self.keeps_all
+    }
+
+    /// The origins of the cells of an environment; without the piece that left it, a full cell has none.
+    pub fn cells(&self, batch: &EnvBatch, env_id: u32) -> Cells {
+        self.kept(env_id).cloned().unwrap_or_else(|| Cells::given(&batch.playfield(env_id)))
+    }
+
+    /// The origins of the cells of an environment, in a session that keeps them.
+    pub fn kept(&self, env_id: u32) -> Option<&Cells> {
+        self.keeps_all.then(|| &self.envs[env_id as usize].cells)
     }
 
     /// Starts watching environments in reserved memory. All of them must exist.
@@ -86,25 +106,59 @@ impl Watched {
         Ok(watch)
     }
 
-    /// Updates the cells after a step of these environments.
+    /// Updates the cells after a step of these environments; `None` means all.
     #[inline]
     pub fn follow_step(&mut self, batch: &EnvBatch, env_ids: Option<&[u32]>, outcome: &StepOutcome) {
-        if !self.watches.is_empty() {
-            self.follow(batch, Some(&Stepped { env_ids, outcome }));
+        if self.follows() {
+            self.follow(batch, env_ids, Some(outcome));
         }
     }
 
-    /// Updates the cells after any other call that may have changed environments.
-    pub fn follow_change(&mut self, batch: &EnvBatch) {
-        if !self.watches.is_empty() {
-            self.follow(batch, None);
+    /// Updates the cells after a reset of these environments; `None` means all.
+    pub fn follow_reset(&mut self, batch: &EnvBatch, env_ids: Option<&[u32]>) {
+        if self.follows() {
+            self.follow(batch, env_ids, None);
         }
     }
 
-    fn follow(&mut self, batch: &EnvBatch, stepped: Option<&Stepped<'_>>) {
+    /// Follows a call that has restored these environments, with the origins of the cells of each, or of all, if known.
+    pub fn follow_restore(&mut self, batch: &EnvBatch, env_ids: Option<&[u32]>, colors: &[Option<Cells>]) {
+        if !self.follows() {
+            return;
+        }
+        let keeps_all = self.keeps_all;
+        self.each(env_ids, |row, env| {
+            match colors.get(if colors.len() > 1 { row as usize } else { 0 }) {
+                Some(Some(cells)) => env.cells = cells.clone(),
+                _ if keeps_all => env.cells = Cells::given(&batch.playfield(env.env_id)),
+                // A viewer's guess: most cells are where they were.
+                _ => {}
+            }
+        });
+        self.follow(batch, env_ids, None);
+    }
+
+    #[inline]
+    fn follows(&self) -> bool {
+        self.keeps_all || !self.watches.is_empty()
+    }
+
+    fn follow(&mut self, batch: &EnvBatch, env_ids: Option<&[u32]>, outcome: Option<&StepOutcome>) {
         self.forget_unwatched();
-        for env in &mut self.envs {
-            env.follow(batch, stepped);
+        self.each(env_ids, |row, env| env.follow(batch, outcome.map(|outcome| (outcome, row))));
+    }
+
+    /// Calls a function with each watched environment among these, and with its row in the call.
+    fn each(&mut self, env_ids: Option<&[u32]>, mut each: impl FnMut(u32, &mut WatchedEnv)) {
+        match env_ids {
+            None => self.envs.iter_mut().for_each(|env| each(env.env_id, env)),
+            Some(env_ids) => {
+                for (row, env_id) in (0..).zip(env_ids) {
+                    if let Ok(place) = self.envs.binary_search_by_key(env_id, |env| env.env_id) {
+                        each(row, &mut self.envs[place]);
+                    }
+                }
+            }
         }
     }
 
@@ -136,6 +190,9 @@ impl Watched {
             return;
         }
         self.watches.retain(goes_on);
+        if self.keeps_all {
+            return;
+        }
         let watches: Vec<Arc<Watch>> = self.watches.iter().filter_map(Weak::upgrade).collect();
         self.envs.retain(|env| watches.iter().any(|watch| watch.env_ids.contains(&env.env_id)));
     }
@@ -155,7 +212,8 @@ impl WatchedEnv {
         env
     }
 
-    fn follow(&mut self, batch: &EnvBatch, stepped: Option<&Stepped<'_>>) {
+    /// Follows a call: a step with its outcome and the environment's row, or another one.
+    fn follow(&mut self, batch: &EnvBatch, stepped: Option<(&StepOutcome, u32)>) {
         let (env_id, pieces) = (self.env_id, batch.statistics(self.env_id).pieces);
         let episode = batch.episode(env_id);
         let goes_on = stepped.is_some() && episode == self.episode && self.phase == EpisodePhase::Running;
@@ -185,15 +243,10 @@ impl WatchedEnv {
     }
 
     /// Notes an episode that ended in a step that also started the next one.
-    fn note_final(&mut self, batch: &EnvBatch, Stepped { env_ids, outcome }: &Stepped<'_>) {
+    fn note_final(&mut self, batch: &EnvBatch, (outcome, row): (&StepOutcome, u32)) {
         if batch.config().autoreset_mode != AutoresetMode::SameStep {
             return;
         }
-        let env_id = self.env_id;
-        let row = env_ids.map_or(Some(env_id), |env_ids| {
-            env_ids.iter().position(|listed| *listed == env_id).map(|row| row as u32)
-        });
-        let Some(row) = row else { return };
         if let Some((statistics, end)) = outcome.finals.ended(row) {
             self.note(self.episode, statistics, end);
         }

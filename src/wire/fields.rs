@@ -3,7 +3,6 @@
 use crate::engine::{ActionDigit, ActionModel, Rules};
 use crate::env::{DataType, EnvConfig, Field, FieldInfo, FieldSpec, Kind, Role};
 use crate::names;
-pub use crate::render::RenderFormat;
 
 use super::error::{DecodeError, Fault};
 use super::limits::check_name;
@@ -140,29 +139,4 @@ impl From<DataType> for pb::DataType {
 /// The description of the fields with a role, for `GetCatalog`.
 pub fn infos(role: Role) -> Vec<pb::FieldInfo> {
     Field::with_role(role).map(|field| field.info().into()).collect()
-}
-
-impl TryFrom<pb::RenderFormat> for RenderFormat {
-    type Error = DecodeError;
-
-    fn try_from(format: pb::RenderFormat) -> Result<RenderFormat, DecodeError> {
-        match format {
-            pb::RenderFormat::Unspecified => Err(DecodeError::field("format", "is unspecified or unknown")),
-            pb::RenderFormat::Ascii => Ok(RenderFormat::Ascii),
-            pb::RenderFormat::Lab => Ok(RenderFormat::Lab),
-            pb::RenderFormat::Leiden => Ok(RenderFormat::Leiden),
-            pb::RenderFormat::Ansi => Ok(RenderFormat::Ansi),
-        }
-    }
-}
-
-impl From<RenderFormat> for pb::RenderFormat {
-    fn from(format: RenderFormat) -> pb::RenderFormat {
-        match format {
-            RenderFormat::Ascii => pb::RenderFormat::Ascii,
-            RenderFormat::Lab => pb::RenderFormat::Lab,
-            RenderFormat::Leiden => pb::RenderFormat::Leiden,
-            RenderFormat::Ansi => pb::RenderFormat::Ansi,
-        }
-    }
 }

@@ -74,8 +74,8 @@ pub const MAX_KEYS: u32 = crate::engine::MAX_KEYS as u32;
 /// Positions per request: as many as environments of the largest session.
 pub const MAX_POSITIONS: u32 = MAX_ENVS_PER_SESSION;
 
-/// Bytes of one snapshot: the longest sequence plus the rest of an environment.
-pub const MAX_STATE_BYTES: u32 = MAX_SEQUENCE_PIECES + 1024;
+/// Bytes of one snapshot: the longest sequence, the rest of an environment, and a byte for each cell of the largest playfield.
+pub const MAX_STATE_BYTES: u32 = MAX_SEQUENCE_PIECES + 1024 + 2048;
 
 /// Most sessions on a page of a list.
 pub const MAX_PAGE_SIZE: u32 = 1_000;

@@ -7,6 +7,7 @@
 //! `proto/tetrion/v1/environment_service.proto`.
 
 pub mod codec;
+pub mod colors;
 mod episode_end;
 pub mod error;
 pub mod limits;
@@ -22,6 +23,7 @@ pub mod models;
 pub mod policies;
 pub mod positions;
 pub mod recording;
+pub mod rendering;
 pub mod revision;
 pub mod rules;
 pub mod search;

@@ -5,7 +5,9 @@ use bytes::Bytes;
 use crate::engine::{Piece, PieceSet, Playfield, RULES_VERSION, Rules};
 use crate::env::{EnvState, SnapshotError, StartPosition};
 use crate::placements::bytes_per_cell_row;
+use crate::recording::Cells;
 
+use super::colors;
 use super::error::{DecodeError, Fault, InField};
 use super::limits::{MAX_POSITIONS, MAX_SEQUENCE_PIECES, MAX_STATE_BYTES};
 use super::pb;
@@ -91,6 +93,19 @@ pub fn decode(message: &pb::Positions, session: Option<&Rules>) -> Result<(Rules
     }
 }
 
+/// The origins of the cells of each position of a session with these rules; `None` for positions without them.
+///
+/// # Errors
+/// [`DecodeError`] with the fields of `Positions`.
+pub fn decode_colors(message: &pb::Positions, rules: &Rules) -> Result<Vec<Option<Cells>>, DecodeError> {
+    let Some(Kind::Snapshots(pb::Snapshots { states })) = &message.kind else { return Ok(Vec::new()) };
+    let decode = |(i, bytes): (usize, &Bytes)| {
+        let (_, cells) = colors::split(bytes).in_item("states", i)?;
+        cells.map(|cells| colors::decode("colors", cells, rules)).transpose().in_item("states", i)
+    };
+    states.iter().enumerate().map(decode).collect::<Result<_, _>>().in_field("snapshots")
+}
+
 /// The message of snapshots.
 pub fn from_snapshots(states: Vec<Bytes>) -> pb::Positions {
     pb::Positions { rules: None, kind: Some(Kind::Snapshots(pb::Snapshots { states })) }
@@ -130,7 +145,8 @@ fn decode_state(bytes: &[u8]) -> Result<EnvState, DecodeError> {
             format!("has {} bytes, expected at most {MAX_STATE_BYTES}", bytes.len()),
         ));
     }
-    let state = EnvState::from_bytes(bytes).map_err(|error| match error {
+    let (snapshot, _) = colors::split(bytes)?;
+    let state = EnvState::from_bytes(snapshot).map_err(|error| match error {
         SnapshotError::OtherRulesVersion { found } => {
             DecodeError::RulesVersionMismatch { expected: RULES_VERSION.to_owned(), got: found }
         }

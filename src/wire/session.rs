@@ -29,6 +29,8 @@ pub struct SessionConfig {
     pub action_mask: Option<MaskFormat>,
     /// Largest answer in bytes that the client accepts.
     pub max_response_bytes: u32,
+    /// Whether each environment remembers the origins of its cells.
+    pub keep_colors: bool,
 }
 
 /// A form of action masks.
@@ -89,7 +91,17 @@ pub fn decode(
         Seeding::Seeds(_) | Seeding::PieceSequences(_) => None,
     };
     let action_mask = decode_mask_format(message.action_mask_format)?;
-    let config = SessionConfig { preset, env, observations, infos, seed, action_mask, max_response_bytes };
+    let keep_colors = message.keep_colors;
+    let config = SessionConfig {
+        preset,
+        env,
+        observations,
+        infos,
+        seed,
+        action_mask,
+        max_response_bytes,
+        keep_colors,
+    };
     Ok((config, seeding))
 }
 
@@ -111,6 +123,7 @@ impl From<&SessionConfig> for pb::SessionConfig {
             action_mask_format: encode_mask_format(config.action_mask).into(),
             max_response_bytes: config.max_response_bytes,
             min_revision: 0,
+            keep_colors: config.keep_colors,
         }
     }
 }

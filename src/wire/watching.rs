@@ -6,12 +6,12 @@ pub use crate::env::EpisodePhase;
 
 use crate::engine::{Incoming, PieceSet, Rules};
 use crate::env::EnvBatch;
-use crate::recording::{Cell, Cells, CurrentPiece, Scene, SceneCells, remaining, risen};
+use crate::recording::{Cells, CurrentPiece, Scene, SceneCells};
 
 use super::episode_end;
 use super::error::DecodeError;
 use super::limits::{DEFAULT_FRAMES_PER_SECOND, MAX_FRAMES_PER_SECOND, MAX_WATCHED_ENVS};
-use super::{envs, pb};
+use super::{colors, envs, pb};
 
 /// Most bytes of an environment in a frame in addition to its cells, with every number at its longest.
 const ENV_BYTES: u64 = 320;
@@ -87,40 +87,35 @@ pub fn encode_env(
     cells: &Cells,
     last_episode: Option<&pb::WatchedEpisode>,
 ) -> pb::WatchedEnv {
-    let (rules, statistics) = (&batch.config().rules, batch.statistics(env_id));
-    let phase = batch.phase(env_id);
-    let pieces = batch.pieces(env_id);
-    let falling = batch.falling(env_id).filter(|_| phase == EpisodePhase::Running);
-    let current = pieces.first().filter(|_| phase == EpisodePhase::Running);
-    let current = current.map(|&piece| match falling {
-        Some(falling) => CurrentPiece { piece, cells: falling.cells() },
-        None => CurrentPiece::appearing(piece, rules),
-    });
-    let ghost = falling.map(|falling| falling.dropped(rules, &batch.playfield(env_id)));
-    let last = batch.last_landing(env_id);
-    let last = last.map(|last| {
-        let remaining = remaining(&last.cells, last.cleared_rows, rules.height);
-        risen(&remaining, batch.incoming(env_id).just_risen, rules.height)
-    });
-    let letters = &rules.pieces;
+    let scene = Scene::from_env(batch, env_id, cells.clone());
     pb::WatchedEnv {
         env_id,
-        end: encode_phase(phase).into(),
+        end: encode_phase(batch.phase(env_id)).into(),
         episode: batch.episode(env_id).index,
         seed: batch.episode_seed(env_id),
-        lines: statistics.lines,
-        pieces: statistics.pieces,
-        steps: statistics.steps,
-        episode_return: statistics.episode_return,
-        colors: cells.rows().flatten().map(|cell| encode_cell(cell, letters)).collect(),
-        last_cells: encode_pairs(&last.unwrap_or_default()),
-        piece: letters.written(&current.map(|current| current.piece)),
-        piece_cells: encode_pairs(current.as_ref().map_or(&[], |current| &current.cells)),
-        ghost_cells: encode_pairs(ghost.as_ref().map_or(&[], |ghost| ghost)),
-        queue: letters.written(pieces.iter().skip(1)),
         last_episode: last_episode.copied(),
-        held: letters.written(&batch.held(env_id)),
-        garbage: batch.incoming(env_id).seen(rules).iter().map(|&lines| lines.into()).collect(),
+        ..encode_scene(&scene, &batch.config().rules.pieces)
+    }
+}
+
+/// A scene of a game with these pieces, which is of no session.
+pub fn encode_scene(scene: &Scene, letters: &PieceSet) -> pb::WatchedEnv {
+    let current = scene.current.as_ref();
+    pb::WatchedEnv {
+        end: pb::EpisodeEnd::from(scene.end).into(),
+        lines: scene.lines,
+        pieces: scene.pieces,
+        steps: scene.steps,
+        episode_return: scene.score,
+        colors: colors::encode(&scene.cells, letters).into(),
+        last_cells: encode_pairs(&scene.last),
+        piece: letters.written(&current.map(|current| current.piece)),
+        piece_cells: encode_pairs(current.map_or(&[], |current| &current.cells)),
+        ghost_cells: encode_pairs(scene.ghost.as_ref().map_or(&[], |ghost| ghost)),
+        queue: letters.written(&scene.next),
+        held: letters.written(&scene.held),
+        garbage: scene.garbage.iter().map(|&lines| lines.into()).collect(),
+        ..pb::WatchedEnv::default()
     }
 }
 
@@ -129,14 +124,6 @@ fn encode_phase(phase: EpisodePhase) -> pb::EpisodeEnd {
         EpisodePhase::NotStarted => pb::EpisodeEnd::Unspecified,
         EpisodePhase::Running => pb::EpisodeEnd::NotEnded,
         EpisodePhase::Ended(end) => Some(end).into(),
-    }
-}
-
-fn encode_cell(cell: &Cell, pieces: &PieceSet) -> u8 {
-    match cell {
-        Cell::Empty => 0,
-        Cell::Of(piece) => 1 + piece.number(),
-        Cell::Given => 1 + pieces.len() as u8,
     }
 }
 
@@ -170,7 +157,7 @@ pub fn decode_env(env: &pb::WatchedEnv, rules: &Rules) -> Result<WatchedEnv, Dec
         phase,
         episode: env.episode,
         scene: Scene {
-            cells: decode_cells(&env.colors, rules)?,
+            cells: colors::decode("colors", &env.colors, rules)?,
             last: decode_pairs("last_cells", &env.last_cells)?,
             cleared: Vec::new(),
             current,
@@ -202,29 +189,6 @@ fn decode_garbage(lines: &[u32], rules: &Rules) -> Result<Vec<u8>, DecodeError> 
     let decode = |&lines: &u32| u8::try_from(lines).ok().filter(|&lines| lines <= rules.height);
     let decoded: Option<Vec<u8>> = lines.iter().map(decode).collect();
     decoded.ok_or_else(|| DecodeError::field("garbage", "has more lines than there are rows"))
-}
-
-/// Reads the cells of a playfield; an empty list stands for the time before the first episode.
-fn decode_cells(bytes: &[u8], rules: &Rules) -> Result<Cells, DecodeError> {
-    let Rules { width, height, .. } = *rules;
-    let count = usize::from(width) * usize::from(height);
-    if bytes.is_empty() {
-        return Ok(Cells::new(width, height, vec![Cell::Empty; count]));
-    }
-    if bytes.len() != count {
-        let problem = format!("has {} bytes, expected {count}", bytes.len());
-        return Err(DecodeError::field("cells", problem));
-    }
-    let given = 1 + rules.pieces.len() as u8;
-    let cell =
-        |&byte: &u8| match byte {
-            0 => Ok(Cell::Empty),
-            byte if byte == given => Ok(Cell::Given),
-            byte => rules.pieces.piece(byte - 1).map(Cell::Of).ok_or_else(|| {
-                DecodeError::field("cells", format!("has a byte {byte}, expected 0 to {given}"))
-            }),
-        };
-    Ok(Cells::new(width, height, bytes.iter().map(cell).collect::<Result<_, _>>()?))
 }
 
 fn decode_pairs(field: &str, numbers: &[u32]) -> Result<Vec<(u8, u8)>, DecodeError> {

@@ -172,7 +172,9 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
     let render = pb::RenderRequest {
         session: session.clone(),
         envs: envs::encode(Some(&env_ids)),
-        format: pb::RenderFormat::Ansi.into(),
+        format: pb::RenderFormat::Rgb.into(),
+        palette: pb::Palette::ColorBlind.into(),
+        cell_pixels: 64,
     };
     let watch = pb::WatchSessionRequest {
         session: session.clone(),

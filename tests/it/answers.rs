@@ -18,7 +18,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 
 use crate::evaluation::listen_with;
-use crate::support::{Client, config, create, refused, reset, step};
+use crate::support::{Client, config, create, only, refused, reset, step};
 
 /// How long a call that must not end is watched.
 const WATCHED: Duration = Duration::from_millis(300);
@@ -66,6 +66,28 @@ fn unread_resets(channel: &Channel, session: &str, number: usize) -> JoinSet<Sta
 
 async fn next_refusal(calls: &mut JoinSet<Status>) -> Status {
     timeout(PATIENCE, calls.join_next()).await.expect("they have no room").unwrap().unwrap()
+}
+
+/// Pictures reserve their memory before they are painted.
+#[tokio::test]
+async fn pictures_for_which_there_is_no_room_are_refused() {
+    let (address, _guard) = start(16 << 20, PATIENCE).await;
+    let mut client = client(address).await;
+    let config = pb::SessionConfig { max_response_bytes: 64 << 20, ..config(10, 1) };
+    let session = create(&mut client, config).await.name;
+    client.reset(reset(&session)).await.unwrap();
+    let render = |num_envs| pb::RenderRequest {
+        session: session.clone(),
+        envs: only(0..num_envs),
+        format: pb::RenderFormat::Rgb.into(),
+        cell_pixels: 64,
+        ..Default::default()
+    };
+    // A connection may hold half of the memory.
+    let one = client.render(render(1)).await.unwrap().into_inner().encoded_len() as u32;
+    let most = (8 << 20) / one;
+    client.render(render(most)).await.expect("as many as there is room for");
+    refused(client.render(render(most + 1)).await, Code::ResourceExhausted, "ANSWER_LIMIT");
 }
 
 #[tokio::test]

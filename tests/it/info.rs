@@ -99,7 +99,7 @@ async fn it_reports_what_it_was_started_with() {
                 default_response_bytes: 4 << 20,
                 max_response_bytes: 64 << 20,
                 max_name_bytes: 128,
-                max_state_bytes: 101_024,
+                max_state_bytes: 103_072,
                 max_positions: 65_536,
                 max_keys: 64,
                 max_call_work: seconds(90),

@@ -344,7 +344,12 @@ async fn of_an_answer_with_snapshots_or_pictures() {
     let name = create(&mut client, cramped).await.name;
     client.reset(reset(&name)).await.unwrap();
     let format = pb::RenderFormat::Lab.into();
-    let some = |count| pb::RenderRequest { session: name.clone(), envs: only(0..count), format };
+    let some = |count| pb::RenderRequest {
+        session: name.clone(),
+        envs: only(0..count),
+        format,
+        ..Default::default()
+    };
     let reported = refused(client.render(some(100)).await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     let max_rows: u32 = reported.metadata("max_rows").parse().unwrap();
     let drawn = client.render(some(max_rows)).await.expect("as many as fit").into_inner();

@@ -167,7 +167,7 @@ fn colours_are_told_apart() {
     assert!(Ink::all().enumerate().all(|(n, ink)| usize::from(ink.index()) == n));
     let Moment { scene, .. } = moment(&mut replay(), 1);
     let coloured = text::text(
-        &Moment { scene, full_rows: vec![] },
+        &Moment { scene, full_rows: vec![], waiting: None },
         &replay().recording().setup.rules,
         Some(ColourScheme::Usual),
     );

@@ -1,6 +1,6 @@
 //! Pictures, to the character.
 
-use tetrion::engine::{FallingPiece, PieceSet, Playfield, Tetromino};
+use tetrion::engine::{FallingPiece, Playfield, Tetromino};
 use tetrion::render::{RenderFormat, View, max_bytes, render};
 
 fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
@@ -9,15 +9,7 @@ fn drawn(width: u8, height: u8, drawing: &str) -> Playfield {
 
 #[track_caller]
 fn check(format: RenderFormat, playfield: &Playfield, expected: &[&str]) {
-    let scene = View {
-        set: &PieceSet::TETROMINOES,
-        playfield,
-        falling: None,
-        pieces: &[Tetromino::T],
-        lines: 0,
-        num_pieces: 0,
-        ended: false,
-    };
+    let scene = View { playfield, falling: None, lines: 0, num_pieces: 0, ended: false };
     let text = render(format, &scene);
     assert_eq!(text.split('\n').collect::<Vec<_>>(), expected, "\n{text}");
     assert!(text.len() <= max_bytes(format, playfield.width(), playfield.height()));
@@ -77,20 +69,8 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
     check(RenderFormat::Leiden, &empty, &[&field[..], &["This was move 0."]].concat());
 
     let lost = drawn(4, 5, ".XX./XXX./XX.X");
-    // The piece that would have come next is known, unless an explicit sequence has run out.
-    let pieces: [&[Tetromino]; 2] = [&[Tetromino::O], &[]];
-    let [lost, run_out] = pieces.map(|pieces| {
-        let scene = View {
-            set: &PieceSet::TETROMINOES,
-            playfield: &lost,
-            falling: None,
-            pieces,
-            lines: 3,
-            num_pieces: 7,
-            ended: true,
-        };
-        render(RenderFormat::Leiden, &scene)
-    });
+    let scene = View { playfield: &lost, falling: None, lines: 3, num_pieces: 7, ended: true };
+    let lost = render(RenderFormat::Leiden, &scene);
     let expected = [
         "     ",
         "     ",
@@ -104,7 +84,6 @@ fn leiden_says_how_the_top_row_is_and_how_a_game_ended() {
         "Done! We have 3 row(s) cleared, using 7 pieces.",
     ];
     assert_eq!(lost.split('\n').collect::<Vec<_>>(), expected);
-    assert_eq!(run_out, lost);
 }
 
 /// Drawings of the notebook, each with the text that it prints for it.
@@ -122,47 +101,12 @@ fn the_notebooks_pictures_come_out() {
 }
 
 #[test]
-fn ansi_shows_the_pieces_and_the_counts_beside_it() {
-    let playfield = drawn(4, 5, "#..#/####");
-    let pieces = [Tetromino::T, Tetromino::I, Tetromino::L];
-    let scene = View {
-        set: &PieceSet::TETROMINOES,
-        playfield: &playfield,
-        falling: None,
-        pieces: &pieces,
-        lines: 12,
-        num_pieces: 34,
-        ended: false,
-    };
-    let expected = "+--------+\n\
-        |        |  piece  \x1b[1;35mT\x1b[0m\n\
-        |        |  next   \x1b[1;36mI\x1b[0m\x1b[1;38;5;208mL\x1b[0m\n\
-        |        |  lines  12\n\
-        |\x1b[47m[]\x1b[0m    \x1b[47m[]\x1b[0m|  pieces 34\n\
-        |\x1b[47m[][][][]\x1b[0m|\n\
-        +--------+";
-    assert_eq!(render(RenderFormat::Ansi, &scene), expected);
-    let ended = View { pieces: &[], ..scene };
-    assert!(
-        render(RenderFormat::Ansi, &ended)
-            .starts_with("+--------+\n|        |\n|        |\n|        |  lines")
-    );
-}
-
-#[test]
 fn a_falling_piece_is_in_every_picture() {
     let playfield = drawn(5, 4, "#...#/##.##");
     // A T that points to the right, its uppermost cell above the playfield.
     let falling = FallingPiece { tetromino: Tetromino::T, turns: 1, column: 2, row: 3 };
-    let scene = View {
-        set: &PieceSet::TETROMINOES,
-        playfield: &playfield,
-        falling: Some(falling.into()),
-        pieces: &[Tetromino::T],
-        lines: 0,
-        num_pieces: 2,
-        ended: false,
-    };
+    let scene =
+        View { playfield: &playfield, falling: Some(falling.into()), lines: 0, num_pieces: 2, ended: false };
     assert_eq!(render(RenderFormat::Ascii, &scene), "..@@.\n..@..\n#...#\n##.##");
     let frame = "   o----------o\n \
         0 |    [][]  |\n \
@@ -174,13 +118,6 @@ fn a_falling_piece_is_in_every_picture() {
     let sentences = "This was move 2.\nTop row 1 has 3 empties.";
     let expected = format!("   XX \n   X  \n X   X\n|XX XX|\n-------\n 01234\n{sentences}");
     assert_eq!(render(RenderFormat::Leiden, &scene), expected);
-    let expected = "+----------+\n\
-        |    \x1b[45m[][]\x1b[0m  |  piece  \x1b[1;35mT\x1b[0m\n\
-        |    \x1b[45m[]\x1b[0m    |\n\
-        |\x1b[47m[]\x1b[0m      \x1b[47m[]\x1b[0m|  lines  0\n\
-        |\x1b[47m[][]\x1b[0m  \x1b[47m[][]\x1b[0m|  pieces 2\n\
-        +----------+";
-    assert_eq!(render(RenderFormat::Ansi, &scene), expected);
     // One that comes to lie on full cells, as the piece after a lost game may, hides them.
     let lost = View { falling: Some(FallingPiece { row: 1, ..falling }.into()), ..scene };
     assert_eq!(render(RenderFormat::Ascii, &lost), ".....\n..@..\n#.@@#\n##@##");
@@ -188,7 +125,6 @@ fn a_falling_piece_is_in_every_picture() {
 
 #[test]
 fn no_picture_is_larger_than_the_largest() {
-    let pieces = [Tetromino::L; 7];
     let falling = Some(FallingPiece { tetromino: Tetromino::L, turns: 0, column: 1, row: 1 }.into());
     for (width, height) in [(4, 4), (10, 20), (32, 40), (17, 5)] {
         let striped: Vec<u32> =
@@ -196,16 +132,9 @@ fn no_picture_is_larger_than_the_largest() {
         let full = vec![u32::MAX; height.into()];
         for rows in [striped, full, vec![0; height.into()]] {
             let playfield = Playfield::from_rows(width, height, rows);
-            let scene = View {
-                set: &PieceSet::TETROMINOES,
-                playfield: &playfield,
-                falling,
-                pieces: &pieces,
-                lines: u64::MAX,
-                num_pieces: u64::MAX,
-                ended: true,
-            };
-            for format in [RenderFormat::Ascii, RenderFormat::Lab, RenderFormat::Leiden, RenderFormat::Ansi] {
+            let scene =
+                View { playfield: &playfield, falling, lines: u64::MAX, num_pieces: u64::MAX, ended: true };
+            for format in [RenderFormat::Ascii, RenderFormat::Lab, RenderFormat::Leiden] {
                 let (bytes, max) = (render(format, &scene).len(), max_bytes(format, width, height));
                 assert!(bytes <= max, "{format:?} of {width} x {height}: {bytes} bytes, at most {max}");
                 let lines = render(format, &scene).lines().count();

@@ -23,6 +23,7 @@ import {
   type Mlp as MlpMessage,
   type NTuple as NTupleMessage,
   type OrientationTable,
+  type Palette,
   type Policy as PolicyMessage,
   type Positions as PositionsMessage,
   type Randomizer,
@@ -51,6 +52,7 @@ type Enum =
   | typeof HalfTurns
   | typeof InvalidActionPolicy
   | typeof OrientationTable
+  | typeof Palette
   | typeof Randomizer
   | typeof Reach
   | typeof RenderFormat

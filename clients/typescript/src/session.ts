@@ -12,6 +12,7 @@ import {
   ActionMaskFormat,
   DataType,
   type FinalBatch,
+  type Palette,
   type RenderFormat,
   RenderRequestSchema,
   RestoreStateRequestSchema,
@@ -127,8 +128,10 @@ export interface RestoreStateOptions extends EnvOptions {
 
 /** Options of `render`. */
 export interface RenderOptions extends EnvOptions {
-  /** Format of the pictures: `ascii` (the default), `lab`, `leiden` or `ansi`. */
-  readonly format?: Plain<RenderFormat> | undefined;
+  /** Format of the drawings: `ascii` (the default), `lab`, `leiden`, `ansi` or `letters`. */
+  readonly format?: Exclude<Plain<RenderFormat>, "rgb" | RenderFormat.RGB> | undefined;
+  /** Colors of `ansi`: `usual` (the default) or `color_blind`. A session with `keepColors` shows them. */
+  readonly palette?: Plain<Palette> | undefined;
 }
 
 /** Calls on the environments of a session. */
@@ -280,9 +283,10 @@ export class Session extends EnvCalls {
 
   /** Draws the playfields as text. */
   async render(options: RenderOptions = {}): Promise<string[]> {
-    const call = callOptions(options, ["envIds", "format"]);
-    const { format = "ascii", envIds } = options;
-    const request = { ...fieldsOf(RenderRequestSchema, { format }, { format: "format" }), ...envIdsOf(envIds) };
+    const call = callOptions(options, ["envIds", "format", "palette"]);
+    const { format = "ascii", palette = "usual", envIds } = options;
+    const named = { format: "format", palette: "palette" };
+    const request = { ...fieldsOf(RenderRequestSchema, { format, palette }, named), ...envIdsOf(envIds) };
     const { frames } = await this.link.call("render", request, call);
     agree("number of frames", frames.length, this.rowsOf(options));
     return frames;

@@ -6,13 +6,12 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use crate::picture::{Canvas, ColourScheme, Ink, Layout};
+use crate::picture::{Canvas, ColourScheme, Layout};
 
 /// A running ffmpeg that receives pictures.
 pub struct Film {
     ffmpeg: Child,
-    /// Colours by ink number.
-    colours: Vec<[u8; 3]>,
+    scheme: ColourScheme,
 }
 
 impl Film {
@@ -32,7 +31,7 @@ impl Film {
             .stdout(Stdio::null())
             .spawn()
             .context("cannot start ffmpeg, which makes films: install it, or write a .gif")?;
-        Ok(Film { ffmpeg, colours: Ink::all().map(|ink| scheme.rgb(ink)).collect() })
+        Ok(Film { ffmpeg, scheme })
     }
 
     /// Adds a picture.
@@ -40,8 +39,8 @@ impl Film {
     /// # Errors
     /// If ffmpeg has ended.
     pub fn add(&mut self, canvas: &Canvas) -> anyhow::Result<()> {
-        let pixels = canvas.pixels().iter().flat_map(|&ink| self.colours[usize::from(ink)]);
-        let pixels: Vec<u8> = pixels.collect();
+        let mut pixels = Vec::new();
+        canvas.write_rgb(self.scheme, &mut pixels);
         let input = self.ffmpeg.stdin.as_mut().expect("a pipe, until it is finished");
         input.write_all(&pixels).context("ffmpeg has ended early")
     }

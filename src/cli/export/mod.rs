@@ -18,7 +18,7 @@ use super::output::say;
 use super::recordings::{self, PaletteArg};
 use crate::input::UsageError;
 use crate::picture::{
-    CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, draw, moment, svg, text, write_png,
+    CELL_SIZES, Canvas, ColourScheme, GifWriter, Layout, caption, draw, moment, svg, text, write_png,
 };
 use crate::recording::Replay;
 
@@ -180,13 +180,7 @@ impl Pictures {
 
     fn marks(&self, replay: &mut Replay, step: usize) -> Vec<crate::picture::Mark> {
         let moment = moment(replay, step);
-        let end = moment.scene.end.map(|end| end.to_string());
-        let caption = match (&self.player[..], end) {
-            ("", end) => end.unwrap_or_default(),
-            (player, None) => player.to_owned(),
-            (player, Some(end)) => format!("{player}: {end}"),
-        };
-        draw(&self.layout, &moment, &caption)
+        draw(&self.layout, &moment, &caption(&self.player, &moment))
     }
 
     fn canvas(&self, replay: &mut Replay, step: usize) -> Canvas {

@@ -12,7 +12,7 @@ mod digits;
 mod request;
 mod stream;
 
-pub use crate::wire::fields::RenderFormat;
+pub use crate::wire::rendering::{ColourScheme, RenderFormat, TextFormat};
 pub use crate::wire::session::{AutoresetMode, InvalidActionPolicy};
 pub use answer::{Columns, Finals, PlacementList, Shown, Stepped};
 pub use digits::ActionDigit;
@@ -28,7 +28,7 @@ use tonic::{Response, Status};
 use super::connection::ServerChannel;
 use super::{Client, ClientError, RulesChoice};
 use crate::wire::pb::environment_service_client::EnvironmentServiceClient;
-use crate::wire::{envs, pb, positions, tensor};
+use crate::wire::{envs, pb, positions, rendering, tensor};
 use answer::{Names, missing};
 use call::call;
 use digits::ActionDigits;
@@ -171,18 +171,17 @@ impl Session {
         self.names.stepped(answer)
     }
 
-    /// Draws environments; `None` means all.
+    /// Draws environments as text; `None` means all.
     ///
     /// # Errors
     /// If the server refuses, or has not answered for as long as the client is patient.
     pub async fn render(
         &self,
-        format: RenderFormat,
+        format: impl Into<TextFormat>,
         env_ids: Option<&[u32]>,
     ) -> Result<Vec<String>, ClientError> {
-        let format = pb::RenderFormat::from(format);
         let (session, envs) = (self.name.clone(), envs::encode(env_ids));
-        let request = pb::RenderRequest { session, envs, format: format.into() };
+        let request = rendering::text_request(session, envs, format.into());
         let answer = self.call(request, async |mut client, request| client.render(request).await).await?;
         Ok(answer.frames)
     }

@@ -31,6 +31,8 @@ pub struct SessionRequest {
     pub action_mask: bool,
     /// Steps after which episodes are cut; 0 for no limit.
     pub max_episode_steps: u64,
+    /// Whether each environment remembers the pieces of its cells, for drawings in colours.
+    pub keep_colors: bool,
     /// How long the session stays without calls.
     pub ttl: Option<Duration>,
 }
@@ -163,6 +165,7 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         max_episode_steps: request.max_episode_steps,
         action_mask_format: mask_format.into(),
         max_response_bytes: MAX_RESPONSE_BYTES,
+        keep_colors: request.keep_colors,
         ..Default::default()
     }
 }

@@ -51,6 +51,13 @@ impl EnvState {
         self.visible.pieces().collect()
     }
 
+    /// The current piece and the pieces after it, visible or not; at most `count`.
+    pub fn deal(&self, count: usize) -> Vec<Piece> {
+        let mut dealer = self.dealer.clone();
+        let dealt = std::iter::from_fn(|| dealer.deal());
+        self.visible.pieces().chain(dealt).take(count).collect()
+    }
+
     /// The current piece where keys have moved it; `None` if a step is a placement or there is no piece.
     pub fn falling(&self) -> Option<MovingPiece> {
         self.falling.map(MovingPiece::Falling).or(self.steered.map(MovingPiece::Steered))

@@ -1,6 +1,6 @@
 //! Pixels of a small palette.
 
-use super::colours::Ink;
+use super::colours::{ColourScheme, Ink, Rgb};
 use super::draw::Mark;
 use super::font;
 use super::layout::Layout;
@@ -48,6 +48,16 @@ impl Canvas {
     /// The numbers of the [inks](Ink::index), row by row from the top.
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
+    }
+
+    /// Appends red, green and blue of each pixel, row by row from the top, in the colours of a scheme.
+    pub fn write_rgb(&self, scheme: ColourScheme, out: &mut Vec<u8>) {
+        let palette: Vec<Rgb> = Ink::all().map(|ink| scheme.rgb(ink)).collect();
+        let start = out.len();
+        out.resize(start + 3 * self.pixels.len(), 0);
+        for (pixel, &ink) in out[start..].as_chunks_mut().0.iter_mut().zip(&self.pixels) {
+            *pixel = palette[usize::from(ink)];
+        }
     }
 
     /// The smallest part outside of which two pictures of the same size are equal; none if they are.

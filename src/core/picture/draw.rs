@@ -66,7 +66,7 @@ pub fn draw(layout: &Layout, moment: &Moment, caption: &str) -> Vec<Mark> {
     let mut marks = ground(layout);
     marks.extend(garbage(layout, &moment.scene));
     playfield(layout, moment, &mut marks);
-    panel(layout, &moment.scene, &mut marks);
+    panel(layout, moment, &mut marks);
     if let Some(y) = layout.caption {
         let room = |dot| ((layout.width - 2 * layout.gap) / (font::ADVANCE * dot)) as usize;
         // Long words are written small, and cut if that is not enough.
@@ -101,7 +101,7 @@ fn garbage(layout: &Layout, scene: &Scene) -> Option<Mark> {
     (lines > 0).then_some(Mark::Area { x, y, width: frame, height: lines * cell, ink })
 }
 
-fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut Vec<Mark>) {
+fn playfield(layout: &Layout, Moment { scene, full_rows, .. }: &Moment, marks: &mut Vec<Mark>) {
     let size = layout.cell;
     let at = |&(row, column): &(u8, u8)| (layout.x(column), layout.y(row));
     let is_inside = |cell: &&(u8, u8)| u32::from(cell.0) < layout.rows;
@@ -133,13 +133,16 @@ fn playfield(layout: &Layout, Moment { scene, full_rows }: &Moment, marks: &mut 
     }
 }
 
-/// The held piece, the next ones, and the numbers.
-fn panel(layout: &Layout, scene: &Scene, marks: &mut Vec<Mark>) {
+/// The waiting piece, the held one, the next ones, and the numbers.
+fn panel(layout: &Layout, Moment { scene, waiting, .. }: &Moment, marks: &mut Vec<Mark>) {
     let &Layout { dot, panel: x, .. } = layout;
     let mut y = layout.inset;
     let words = |y, ink, text| Mark::Words { x, y, dot, ink, text };
-    let held: Vec<Piece> = scene.held.into_iter().collect();
-    let groups = [("HOLD", layout.hold_height(), &held), ("NEXT", layout.next_height(), &scene.next)];
+    let groups = [
+        ("PIECE", layout.waiting_height(), waiting.as_slice()),
+        ("HOLD", layout.hold_height(), scene.held.as_slice()),
+        ("NEXT", layout.next_height(), &scene.next),
+    ];
     for (label, height, pieces) in groups.into_iter().filter(|(_, height, _)| *height > 0) {
         marks.push(words(y, Ink::Label, label.to_owned()));
         let mut top = y + layout.letter_height() + 3 * dot;
@@ -174,6 +177,6 @@ fn next_piece(layout: &Layout, piece: Piece, top: u32, marks: &mut Vec<Mark>) {
 }
 
 /// Points, with a digit behind the point where they are not whole.
-pub(super) fn points(score: f64) -> String {
+pub fn points(score: f64) -> String {
     if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.1}") }
 }

@@ -1,6 +1,6 @@
 //! Positions of things in a picture, in pixels from the upper left corner.
 
-use crate::engine::{OrientationTable, Piece, PieceSet, Rules, Shape};
+use crate::engine::{ActionModel, OrientationTable, Piece, PieceSet, Rules, Shape};
 
 use super::font;
 
@@ -41,6 +41,8 @@ pub struct Layout {
     pub lying_rows: u32,
     /// Number of next pieces that fit.
     pub preview: u32,
+    /// Whether there is room for a current piece that waits for a placement.
+    pub has_waiting: bool,
     /// Whether there is room for a held piece.
     pub has_hold: bool,
     /// Whether points are shown: where they are not just lines.
@@ -50,9 +52,18 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For games of these rules, with cells of this size, which is taken to the nearest of [`CELL_SIZES`]; with room for a
+    /// For replays of games of these rules, with cells of this size, which is taken to the nearest of [`CELL_SIZES`]; with room for a
     /// line below everything, if there is something to say.
     pub fn new(rules: &Rules, cell: u32, has_caption: bool) -> Layout {
+        Layout::measured(rules, cell, has_caption, false)
+    }
+
+    /// Like [`Layout::new`], for games that wait for their next action: see [`Moment::standing`](super::Moment::standing).
+    pub fn standing(rules: &Rules, cell: u32, has_caption: bool) -> Layout {
+        Layout::measured(rules, cell, has_caption, rules.action_model == ActionModel::Placement)
+    }
+
+    fn measured(rules: &Rules, cell: u32, has_caption: bool, has_waiting: bool) -> Layout {
         let cell = cell.clamp(*CELL_SIZES.start(), *CELL_SIZES.end());
         let (dot, frame, gap) = ((cell / 8).max(1), (cell / 8).max(1), (cell / 2).max(4));
         let (columns, rows) = (u32::from(rules.width), u32::from(rules.visible_rows()));
@@ -78,13 +89,15 @@ impl Layout {
                 .max()
                 .unwrap_or(2),
             preview: rules.preview.into(),
+            has_waiting,
             has_hold: rules.hold,
             has_score: !rules.points_are_lines(),
             caption: None,
         };
         let playfield = inset + rows * cell + frame;
         let numbers = if layout.has_score { 3 } else { 2 };
-        let panel = inset + layout.hold_height() + layout.next_height() + numbers * layout.number_height();
+        let pieces = layout.waiting_height() + layout.hold_height() + layout.next_height();
+        let panel = inset + pieces + numbers * layout.number_height();
         let mut bottom = playfield.max(panel);
         if has_caption {
             layout.caption = Some(bottom + gap);
@@ -108,6 +121,11 @@ impl Layout {
     /// Height of a next piece, which lies on its side.
     pub fn piece_height(&self) -> u32 {
         self.lying_rows * self.small_cell + self.gap / 2
+    }
+
+    /// Height of the waiting piece and its name; 0 if none is shown.
+    pub fn waiting_height(&self) -> u32 {
+        self.pieces_height(self.has_waiting.into())
     }
 
     /// Height of the held piece and its name; 0 if none can be held.

@@ -22,8 +22,8 @@ pub mod text;
 
 pub use canvas::Canvas;
 pub use colours::{ColourScheme, Ink};
-pub use draw::{Mark, draw};
+pub use draw::{Mark, draw, points};
 pub use gif::GifWriter;
 pub use layout::{CELL_SIZES, Layout};
-pub use moment::{Moment, moment};
+pub use moment::{Moment, caption, moment};
 pub use png::write_png;

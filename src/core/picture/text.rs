@@ -14,12 +14,37 @@ use super::moment::Moment;
 
 const RESET: &str = "\x1b[0m";
 
-/// Draws a moment of a game of these rules, as far as its rows are visible, with the colours of a scheme or without; lines end with a newline.
+/// Draws a moment of a replay of a game of these rules, as far as its rows are visible, with the colours of a scheme or without;
+/// lines end with a newline.
 pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> String {
+    let mut text = drawing(moment, rules, scheme, aside(&moment.scene, &rules.pieces, scheme));
+    text.push('\n');
+    text
+}
+
+/// Draws a [standing](Moment::standing) moment of a game of these rules; newlines join the lines.
+pub fn standing(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> String {
+    drawing(moment, rules, scheme, standing_aside(moment, rules, scheme))
+}
+
+/// Most bytes of [`standing`] under these rules.
+pub fn max_bytes(rules: &Rules) -> usize {
+    let (width, rows) = (usize::from(rules.width), usize::from(rules.visible_rows()));
+    // Two frames, and below them the lines for which there is no room next to the playfield.
+    (MAX_CELL * width + 8) * (rows + 2) + MAX_LINE * 9 + MAX_CELL * usize::from(rules.preview)
+}
+
+/// Most bytes of a cell, or of the letter of a piece.
+const MAX_CELL: usize = "\x1b[1;30;48;5;255m[]\x1b[0m".len();
+
+/// Most bytes of a line next to the playfield, without letters of next pieces.
+const MAX_LINE: usize = 64;
+
+fn drawing(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>, aside: Vec<String>) -> String {
     let scene = &moment.scene;
     let (width, height) = (rules.width, rules.visible_rows());
     let frame = format!("+{}+", "-".repeat(usize::from(width) * if scheme.is_some() { 2 } else { 1 }));
-    let mut aside = aside(scene, &rules.pieces, scheme).into_iter();
+    let mut aside = aside.into_iter();
     let mut text = format!("{frame}\n");
     for row in (0..height).rev() {
         text.push('|');
@@ -40,8 +65,7 @@ pub fn text(moment: &Moment, rules: &Rules, scheme: Option<ColourScheme>) -> Str
         text.push('\n');
     }
     text.push_str(&frame);
-    text.push('\n');
-    aside.for_each(|words| text = format!("{text}{words}\n"));
+    aside.for_each(|words| text.extend(["\n", &words]));
     text
 }
 
@@ -108,14 +132,19 @@ fn of_256(rgb: Rgb) -> u16 {
     16 + 36 * red + 6 * green + blue
 }
 
-/// The lines beside the playfield.
-fn aside(scene: &Scene, pieces: &PieceSet, scheme: Option<ColourScheme>) -> Vec<String> {
-    let piece = |piece: Piece| match scheme {
+/// A function from a piece to its letter, in its colour.
+fn written(pieces: &PieceSet, scheme: Option<ColourScheme>) -> impl Fn(Piece) -> String {
+    move |piece| match scheme {
         Some(scheme) => {
             format!("\x1b[1;38;5;{}m{}{RESET}", of_256(scheme.of(piece.into())), pieces.letter(piece))
         }
         None => pieces.letter(piece).to_string(),
-    };
+    }
+}
+
+/// The lines next to the playfield of a replay.
+fn aside(scene: &Scene, pieces: &PieceSet, scheme: Option<ColourScheme>) -> Vec<String> {
+    let piece = written(pieces, scheme);
     let mut lines = vec![
         format!("lines   {}", scene.lines),
         format!("pieces  {}", scene.pieces),
@@ -133,5 +162,35 @@ fn aside(scene: &Scene, pieces: &PieceSet, scheme: Option<ColourScheme>) -> Vec<
     if let Some(end) = scene.end {
         lines.push(end.to_string());
     }
+    lines
+}
+
+/// The lines next to the playfield of a game that waits for its next action.
+fn standing_aside(
+    Moment { scene, waiting, .. }: &Moment,
+    rules: &Rules,
+    scheme: Option<ColourScheme>,
+) -> Vec<String> {
+    let letter = written(&rules.pieces, scheme);
+    let mut lines = Vec::new();
+    if let Some(piece) = waiting.or(scene.current.map(|current| current.piece)) {
+        lines.push(format!("piece  {}", letter(piece)));
+    }
+    if let Some(held) = scene.held {
+        lines.push(format!("hold   {}", letter(held)));
+    }
+    if rules.preview > 0 {
+        lines.push(format!("next   {}", scene.next.iter().copied().map(letter).collect::<String>()));
+    }
+    if let Some((now, later)) = scene.garbage.split_first() {
+        lines.push(match later.iter().map(|&lines| u32::from(lines)).sum() {
+            0 => format!("rising {now}"),
+            later => format!("rising {now} +{later}"),
+        });
+    }
+    lines.push(format!("lines  {}", scene.lines));
+    lines.push(format!("pieces {}", scene.pieces));
+    lines.push(format!("points {}", points(scene.score)));
+    lines.extend(scene.end.map(|end| end.to_string()));
     lines
 }

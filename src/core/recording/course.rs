@@ -7,7 +7,7 @@ use crate::engine::{
     ActionModel, Chain, Counted, Dealer, EpisodeEnd, FallingPiece, Hand, Incoming, Key, MovingPiece, Odds,
     Piece, Placement, Playfield, Resting, Rules, Shape, Spin, SteeredPiece, Visible, comes_to_rest, land_at,
 };
-use crate::env::InvalidActionPolicy;
+use crate::env::{InvalidActionPolicy, LandedPiece};
 
 use super::cells::{Cells, SceneCells, remaining, risen};
 use super::record::{Outcome, RecordingError, Setup};
@@ -60,7 +60,7 @@ pub struct Course {
     playfield: Playfield,
     cells: Cells,
     last: Vec<(u8, u8)>,
-    cleared: Vec<u8>,
+    landing: Option<LandedPiece>,
     steps: u64,
     pieces: u64,
     lines: u64,
@@ -97,7 +97,7 @@ impl Course {
             playfield,
             cells: Cells::given(&playfield),
             last: Vec::new(),
-            cleared: Vec::new(),
+            landing: None,
             steps: 0,
             pieces: 0,
             lines: 0,
@@ -201,7 +201,7 @@ impl Course {
         Scene {
             cells: self.cells.clone(),
             last: self.last.clone(),
-            cleared: self.cleared.clone(),
+            cleared: self.cleared(),
             current: self.current(),
             ghost: self.dropped(),
             next: self.next().collect(),
@@ -213,6 +213,16 @@ impl Course {
             score: self.score,
             end: self.end,
         }
+    }
+
+    /// The last landing, if a piece has landed.
+    pub fn landing(&self) -> Option<LandedPiece> {
+        self.landing
+    }
+
+    fn cleared(&self) -> Vec<u8> {
+        let vanished = self.landing.map_or(0, |landing| landing.cleared_rows);
+        (0..self.rules.height).filter(|row| vanished >> row & 1 == 1).collect()
     }
 
     fn current(&self) -> Option<CurrentPiece> {
@@ -340,7 +350,7 @@ impl Course {
         let landed = shape.cells_at(row, column);
         let vanished = landing.vanished_rows();
         self.cells.land(piece, &landed, vanished);
-        self.cleared = (0..rules.height).filter(|row| vanished >> row & 1 == 1).collect();
+        self.landing = Some(LandedPiece { piece, cells: landed, cleared_rows: vanished });
         self.last = remaining(&landed, vanished, rules.height);
         self.playfield = landing.afterstate;
         let next = self.visible.current();

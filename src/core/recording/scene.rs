@@ -1,8 +1,9 @@
 //! Everything that a viewer draws of a game.
 
 use crate::engine::{EpisodeEnd, Piece, Rules, appears};
+use crate::env::{EnvBatch, EpisodePhase};
 
-use super::cells::{Cells, SceneCells};
+use super::cells::{Cells, SceneCells, remaining, risen};
 
 /// A game at one step, as viewers draw it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,39 @@ pub struct Scene {
     pub score: f64,
     /// The way the game ended; `None` while it goes on.
     pub end: Option<EpisodeEnd>,
+}
+
+impl Scene {
+    /// The game of an environment, with the origins of its cells. The score is the sum of the rewards, and the rows of the last
+    /// landing are unknown.
+    pub fn from_env(batch: &EnvBatch, env_id: u32, cells: Cells) -> Scene {
+        let (rules, statistics) = (&batch.config().rules, batch.statistics(env_id));
+        let (phase, pieces) = (batch.phase(env_id), batch.pieces(env_id));
+        let falling = batch.falling(env_id).filter(|_| phase == EpisodePhase::Running);
+        let current = pieces.first().filter(|_| phase == EpisodePhase::Running);
+        let last = batch.last_landing(env_id).map(|last| {
+            let remaining = remaining(&last.cells, last.cleared_rows, rules.height);
+            risen(&remaining, batch.incoming(env_id).just_risen, rules.height)
+        });
+        Scene {
+            cells,
+            last: last.unwrap_or_default(),
+            cleared: Vec::new(),
+            current: current.map(|&piece| match falling {
+                Some(falling) => CurrentPiece { piece, cells: falling.cells() },
+                None => CurrentPiece::appearing(piece, rules),
+            }),
+            ghost: falling.map(|falling| falling.dropped(rules, &batch.playfield(env_id))),
+            next: pieces.get(1..).unwrap_or_default().to_vec(),
+            held: batch.held(env_id),
+            garbage: batch.incoming(env_id).seen(rules).to_vec(),
+            steps: statistics.steps,
+            pieces: statistics.pieces,
+            lines: statistics.lines,
+            score: statistics.episode_return,
+            end: phase.end(),
+        }
+    }
 }
 
 /// The piece in play.

@@ -10,8 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use crate::service::caller::Caller;
 use crate::service::calls::CallLane;
+use crate::service::costs::Costs;
 use crate::service::refusal::Refusal;
-use crate::service::session_state::{Costs, SessionState};
+use crate::service::session_state::SessionState;
 use crate::service::world::Door;
 use crate::wire::limits::check_name;
 use crate::wire::{DecodeError, pb};

@@ -34,7 +34,7 @@ use crate::service::refusal::Refusal;
 use crate::service::sequence::{Sequence, WrittenSequence};
 use crate::service::session_state::SessionState;
 use crate::wire::session::SessionConfig;
-use crate::wire::{pb, seeding, session};
+use crate::wire::{DecodeError, colors, pb, seeding, session};
 
 const MAGIC: [u8; 8] = *b"TTRNSESS";
 const FORMAT: u16 = 1;
@@ -110,6 +110,9 @@ struct WrittenRequest {
 struct WrittenEnv {
     #[prost(oneof = "WrittenSlot", tags = "1, 2, 3")]
     slot: Option<WrittenSlot>,
+    /// The origins of its cells, in a session that keeps them.
+    #[prost(bytes, tag = "4")]
+    colors: Vec<u8>,
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -297,7 +300,10 @@ impl Session {
                 EnvSlot::Seeded(seed) => WrittenSlot::Seeded(seed),
                 EnvSlot::Sequenced(pieces) => WrittenSlot::Sequenced(sequences.number(&pieces)),
             };
-            WrittenEnv { slot: Some(slot) }
+            let cells = state.watched().kept(env_id);
+            let colors =
+                cells.map(|cells| colors::encode(cells, &batch.config().rules.pieces)).unwrap_or_default();
+            WrittenEnv { slot: Some(slot), colors }
         });
         let envs = envs.collect();
         let pieces = |sequence: &Arc<[Piece]>| sequence.iter().map(|&piece| piece.number()).collect();
@@ -369,7 +375,13 @@ impl WrittenSession {
             let bytes = answer.bytes.len() as u64;
             memory.keep(Some((memory.room_to_keep(bytes).map_err(text)?, bytes)));
         }
-        SessionState::of(config, batch, numbers, memory).map_err(text)
+        let mut state = SessionState::of(config, batch, numbers, memory).map_err(text)?;
+        if config.keep_colors {
+            let read = |env: &WrittenEnv| colors::decode("colors", &env.colors, &config.env.rules).map(Some);
+            let colors: Result<Vec<_>, DecodeError> = self.envs.iter().map(read).collect();
+            state.restore_colors(&colors.map_err(|error| error.to_string())?);
+        }
+        Ok(state)
     }
 }
 

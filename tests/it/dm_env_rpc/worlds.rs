@@ -28,7 +28,9 @@ async fn worlds_and_sessions_share_the_limits() {
     let specs = connection.join(&world).await.unwrap();
     connection.step(&specs, None).await.unwrap();
     let format = pb::RenderFormat::Ascii.into();
-    let drawn = client.render(pb::RenderRequest { session: world.clone(), format, envs: None }).await;
+    let drawn = client
+        .render(pb::RenderRequest { session: world.clone(), format, envs: None, ..Default::default() })
+        .await;
     assert_eq!(drawn.unwrap().into_inner().frames.len(), 1);
     connection.leave().await;
     connection.destroy(&world).await.unwrap();

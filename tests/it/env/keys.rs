@@ -3,9 +3,7 @@
 //! Drawings are frames side by side, the key that led to each above it: `#` landed, `@` the falling piece. Cells above the
 //! playfield are not drawn.
 
-use tetrion::engine::{
-    ActionModel, FallingPiece, Key, PieceSet, Playfield, Rules, Scoring, Tetromino, TopOut,
-};
+use tetrion::engine::{ActionModel, FallingPiece, Key, Playfield, Rules, Scoring, Tetromino, TopOut};
 use tetrion::env::{
     ActionError, AutoresetMode, EnvBatch, EnvConfig, EnvState, Field, InvalidActionPolicy, PositionError,
     RefusedAction, RestoreError, Restored, Seeding, StartPosition, StepError,
@@ -24,20 +22,8 @@ fn lab(width: u8, height: u8) -> Rules {
 
 /// The piece that falls in the first environment, over its playfield; neither next pieces nor numbers.
 pub fn frame(batch: &EnvBatch, format: RenderFormat) -> String {
-    let (playfield, pieces) = (batch.playfield(0), batch.pieces(0));
-    let falling = batch.falling(0);
-    render(
-        format,
-        &View {
-            set: &PieceSet::TETROMINOES,
-            playfield: &playfield,
-            falling,
-            pieces: &pieces,
-            lines: 0,
-            num_pieces: 0,
-            ended: false,
-        },
-    )
+    let (playfield, falling) = (batch.playfield(0), batch.falling(0));
+    render(format, &View { playfield: &playfield, falling, lines: 0, num_pieces: 0, ended: false })
 }
 
 /// An environment that deals these pieces, with the first of them over a drawing.

@@ -45,6 +45,9 @@ mod no_envs;
 /// Placements, restored drawings and pictures.
 mod positions;
 
+/// Pictures and texts that show the piece that each cell came from.
+mod drawing;
+
 /// Placements with the keys that lead to them.
 mod keys;
 

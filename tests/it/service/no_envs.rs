@@ -78,7 +78,7 @@ async fn a_call_that_reads_no_environments_has_no_rows() {
     assert_eq!((answer.states.len(), answer.sequence_number), (0, 2));
 
     let format = pb::RenderFormat::Ascii.into();
-    let some = pb::RenderRequest { session: name.clone(), envs: only([]), format };
+    let some = pb::RenderRequest { session: name.clone(), envs: only([]), format, ..Default::default() };
     let answer = client.render(some).await.unwrap().into_inner();
     assert_eq!((answer.frames.len(), answer.sequence_number), (0, 2));
 

@@ -301,16 +301,23 @@ async fn pictures_come_in_the_order_asked_for() {
     let name = create(&mut client, config(3, 5)).await.name;
     client.restore_state(restore(&name, drawn())).await.unwrap();
     let format = pb::RenderFormat::Ascii.into();
-    let request = pb::RenderRequest { session: name.clone(), envs: only([2, 0]), format };
+    let request =
+        pb::RenderRequest { session: name.clone(), envs: only([2, 0]), format, ..Default::default() };
     let answer = client.render(request).await.unwrap().into_inner();
     let expected: Vec<String> = [2, 0].map(|i: usize| playfields()[i].0.to_string()).to_vec();
     assert_eq!((answer.frames, answer.sequence_number), (expected, 1));
     for (format, part) in [
         (pb::RenderFormat::Lab, "   o--------------------o\n 0 |"),
         (pb::RenderFormat::Leiden, "\n------------\n 0123456789"),
-        (pb::RenderFormat::Ansi, "  piece  \x1b[1;35mT\x1b[0m\n"),
+        (pb::RenderFormat::Ansi, "  piece  \x1b[1;38;5;134mT\x1b[0m\n"),
+        (pb::RenderFormat::Letters, "  piece  T\n"),
     ] {
-        let request = pb::RenderRequest { session: name.clone(), envs: only([0]), format: format.into() };
+        let request = pb::RenderRequest {
+            session: name.clone(),
+            envs: only([0]),
+            format: format.into(),
+            ..Default::default()
+        };
         let frames = client.render(request).await.unwrap().into_inner().frames;
         assert!(frames[0].contains(part), "{}", frames[0]);
     }
@@ -336,7 +343,7 @@ async fn a_lost_game_is_drawn_as_lost() {
     }
     assert_eq!(terminated, [0, 0, 1]);
     let format = pb::RenderFormat::Leiden.into();
-    let request = pb::RenderRequest { session: name, envs: None, format };
+    let request = pb::RenderRequest { session: name, envs: None, format, ..Default::default() };
     let frames = client.render(request).await.unwrap().into_inner().frames;
     let last: Vec<&str> = frames[0].lines().rev().take(3).collect();
     let expected =

@@ -48,6 +48,7 @@ fn configs() -> Vec<pb::SessionConfig> {
             ..config(2, 8)
         },
         pb::SessionConfig { rules: Some(rules("lab")), max_episode_steps: 50, ..config(2, 9) },
+        pb::SessionConfig { keep_colors: true, ..config(2, 10) },
         pb::SessionConfig {
             seeding: Some(seeding::from_seeds(vec![1, u64::MAX])),
             rules: Some(dealt_by(pb::Randomizer::Balanced)),

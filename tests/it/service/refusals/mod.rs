@@ -140,7 +140,12 @@ async fn invalid_field_names_the_field() {
             w.client.save_state(pb::SaveStateRequest { envs: only(env_ids.clone()), ..save(&name) }).await;
         w.field(got, "INVALID_FIELD", field).await;
         let format = pb::RenderFormat::Ascii.into();
-        let request = pb::RenderRequest { session: name.clone(), envs: only(env_ids.clone()), format };
+        let request = pb::RenderRequest {
+            session: name.clone(),
+            envs: only(env_ids.clone()),
+            format,
+            ..Default::default()
+        };
         let got = w.client.render(request).await;
         w.field(got, "INVALID_FIELD", field).await;
         let envs = pb::SessionEnvs { session: name.clone(), envs: only(env_ids) };
@@ -329,7 +334,7 @@ async fn nothing_goes_on_before_the_first_reset() {
     refuse(refused(client.step(step(&name, &[0; 20])).await, Code::FailedPrecondition, "NOT_RESET"));
     refuse(refused(client.save_state(save(&name)).await, Code::FailedPrecondition, "NOT_RESET"));
     let format = pb::RenderFormat::Lab.into();
-    let request = pb::RenderRequest { session: name.clone(), envs: None, format };
+    let request = pb::RenderRequest { session: name.clone(), envs: None, format, ..Default::default() };
     refuse(refused(client.render(request).await, Code::FailedPrecondition, "NOT_RESET"));
     let envs = pb::SessionEnvs { session: name.clone(), ..Default::default() };
     refuse(refused(

@@ -1,0 +1,66 @@
+//! Rough times of the calls of a session, by which they run here or on the pool for calls.
+
+use std::time::Duration;
+
+use crate::engine::Rules;
+use crate::wire::rendering::Drawing;
+use crate::wire::session::SessionConfig;
+use crate::wire::{pb, seeding};
+
+use super::drawing;
+
+/// Rough time per environment of a session's calls, in nanoseconds on one core.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    pub num_envs: u32,
+    /// A step, a reset or a restore, and its part of the answer.
+    pub step: u64,
+    pub rules: Rules,
+}
+
+impl Costs {
+    /// Cost of a call that steps, resets or restores the given environments; `None` means all.
+    pub fn of_step(&self, env_ids: Option<&[u32]>) -> Duration {
+        self.of(env_ids, self.step)
+    }
+
+    /// Cost of a call that takes snapshots of environments.
+    pub fn of_save(&self, env_ids: Option<&[u32]>) -> Duration {
+        self.of(env_ids, 1_000)
+    }
+
+    /// Cost of a call that draws environments.
+    pub fn of_render(&self, drawing: &Drawing, env_ids: Option<&[u32]>) -> Duration {
+        self.of(env_ids, drawing::nanoseconds(drawing, &self.rules))
+    }
+
+    /// Cells of one playfield.
+    pub fn cells(&self) -> u64 {
+        u64::from(self.rules.width) * u64::from(self.rules.height)
+    }
+
+    /// Cost of reading the current pieces and playfields of environments.
+    pub fn of_positions(&self, env_ids: Option<&[u32]>) -> Duration {
+        self.of(env_ids, 60)
+    }
+
+    /// Number of environments that a call names; `None` means all.
+    pub fn rows(&self, env_ids: Option<&[u32]>) -> u64 {
+        env_ids.map_or(self.num_envs.into(), |env_ids| env_ids.len() as u64)
+    }
+
+    fn of(&self, env_ids: Option<&[u32]>, nanoseconds: u64) -> Duration {
+        Duration::from_nanos(self.rows(env_ids) * nanoseconds)
+    }
+}
+
+/// Rough time to create environments.
+pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
+    let each = if config.keep_colors { 400 } else { 200 };
+    Duration::from_nanos(each * u64::from(config.env.num_envs))
+}
+
+/// Rough time to read explicit pieces.
+pub(super) fn cost_of_sequences(seeding: Option<&pb::Seeding>) -> Duration {
+    Duration::from_nanos(seeding::letters(seeding).iter().map(|letters| 100 + 3 * letters.len() as u64).sum())
+}

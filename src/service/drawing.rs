@@ -1,0 +1,94 @@
+//! Drawings of a session's environments: their sizes, and how they are made.
+
+use crate::engine::Rules;
+use crate::env::EnvBatch;
+use crate::picture::{Canvas, ColourScheme, Layout, Moment, draw, text};
+use crate::recording::Scene;
+use crate::render::{self, View};
+use crate::wire::rendering::{Drawing, TextFormat};
+use crate::wire::{pb, tensor};
+
+use super::layout::TENSOR_OVERHEAD;
+use super::watched::Watched;
+
+/// Most bytes of the drawing of one environment in an answer.
+pub(super) fn row_bytes(drawing: &Drawing, rules: &Rules) -> u64 {
+    match drawing {
+        // Each text has a tag and a length before it.
+        Drawing::Text(TextFormat::Plain(format)) => {
+            render::max_bytes(*format, rules.width, rules.height) as u64 + 4
+        }
+        Drawing::Text(TextFormat::Letters | TextFormat::Ansi(_)) => text::max_bytes(rules) as u64 + 4,
+        Drawing::Rgb { cell, .. } => 3 * num_pixels(*cell, rules) + TENSOR_OVERHEAD,
+    }
+}
+
+/// Rough time of drawing one environment.
+pub(super) fn nanoseconds(drawing: &Drawing, rules: &Rules) -> u64 {
+    let cells = u64::from(rules.width) * u64::from(rules.height);
+    match drawing {
+        Drawing::Text(TextFormat::Plain(_)) => 500 + 4 * cells,
+        Drawing::Text(TextFormat::Letters | TextFormat::Ansi(_)) => 2_000 + 60 * cells,
+        Drawing::Rgb { cell, .. } => 10_000 + num_pixels(*cell, rules),
+    }
+}
+
+fn num_pixels(cell: u32, rules: &Rules) -> u64 {
+    let Layout { width, height, .. } = Layout::standing(rules, cell, false);
+    u64::from(width) * u64::from(height)
+}
+
+/// Draws an environment as text.
+pub(super) fn text(format: TextFormat, batch: &EnvBatch, env_id: u32, watched: &Watched) -> String {
+    let rules = &batch.config().rules;
+    let scheme = match format {
+        TextFormat::Letters => None,
+        TextFormat::Ansi(scheme) => Some(scheme),
+        TextFormat::Plain(format) => {
+            let (playfield, statistics) = (batch.playfield(env_id), batch.statistics(env_id));
+            let view = View {
+                playfield: &playfield,
+                falling: batch.falling(env_id),
+                lines: statistics.lines,
+                num_pieces: statistics.pieces,
+                ended: batch.has_ended(env_id),
+            };
+            return render::render(format, &view);
+        }
+    };
+    text::standing(&moment(batch, env_id, watched), rules, scheme)
+}
+
+fn moment(batch: &EnvBatch, env_id: u32, watched: &Watched) -> Moment {
+    let scene = Scene::from_env(batch, env_id, watched.cells(batch, env_id));
+    Moment::standing(scene, &batch.config().rules)
+}
+
+/// Paints environments as pixels, one after the other.
+pub(super) struct Painter {
+    layout: Layout,
+    scheme: ColourScheme,
+    rows: u32,
+    pixels: Vec<u8>,
+}
+
+impl Painter {
+    /// For this many environments, in memory that has been reserved.
+    pub fn new(cell: u32, scheme: ColourScheme, rules: &Rules, rows: u32) -> Painter {
+        let layout = Layout::standing(rules, cell, false);
+        let pixels = Vec::with_capacity(3 * rows as usize * num_pixels(cell, rules) as usize);
+        Painter { layout, scheme, rows, pixels }
+    }
+
+    /// Paints the next environment.
+    pub fn paint(&mut self, batch: &EnvBatch, env_id: u32, watched: &Watched) {
+        let marks = draw(&self.layout, &moment(batch, env_id, watched), "");
+        Canvas::painted(&self.layout, &marks).write_rgb(self.scheme, &mut self.pixels);
+    }
+
+    /// All pictures, uint8 [B, height, width, 3].
+    pub fn finish(self) -> pb::Tensor {
+        let Painter { layout, rows, pixels, .. } = self;
+        tensor::from_bytes(pb::DataType::Uint8, vec![rows, layout.height, layout.width, 3], pixels)
+    }
+}
