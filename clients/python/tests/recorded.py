@@ -1,6 +1,5 @@
 """What tests of recordings share: random games, the program that replays their files, and a reader of its pictures."""
 
-import re
 import struct
 import subprocess
 import zlib
@@ -8,7 +7,6 @@ import zlib
 import numpy as np
 
 import tetrion
-from tetrion._pictures import pictures
 from tetrion._transport.server import find_program
 
 
@@ -24,22 +22,6 @@ def check_file(path):
     code, printed = program("replay", path)
     assert code == 0, printed
     assert "the replay is as recorded" in printed
-
-
-def check_drawings(recording, folder):
-    """Every step looks as the program draws it, cell by cell: two programs agree which tetromino each came from."""
-    path = folder / "compared.json"
-    recording.save(path)
-    code, printed = program("export", path, "-o", folder / "compared.txt")
-    assert code == 0, printed
-    theirs = [re.findall(r"^\|(.*?)\|", step, re.M) for step in (folder / "compared.txt").read_text().split("step ")[1:]]
-    replay = recording.replay()
-    ours = [
-        re.findall(r"^\|(.*?)\|", pictures.text(replay.moment(step), recording._message.rules, None), re.M)
-        for step in range(len(replay) + 1)
-    ]
-    for step, (drawn, expected) in enumerate(zip(ours, theirs, strict=True)):
-        assert drawn == expected, f"step {step}"
 
 
 def three_pieces(client, **kwargs):

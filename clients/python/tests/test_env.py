@@ -14,7 +14,6 @@ from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 
 import tetrion
-from tetrion._pictures import pictures
 
 OPTIONS = [
     {},
@@ -179,7 +178,7 @@ def test_render_modes(client, capsys):
             assert frame.dtype == np.uint8
             # The middle of each cell; the playfield begins 10 pixels from the upper left corner.
             cells = frame[18 : 18 + 64 : 16, 18 : 18 + 64 : 16]
-            full = (cells == pictures.PALETTES["usual"][1]).all(axis=2)
+            full = (cells == (0xF2, 0xCF, 0x3C)).all(axis=2)
             assert full.tolist() == [[False] * 4, [False] * 4, [True, True, False, False], [True, True, False, False]]
         else:
             assert frame is None

@@ -286,6 +286,7 @@ def test_a_client_that_was_closed_says_so(server):
     session.step([0, 0])
     run = client.start_evaluation("bcts", seeds=[1])
     client.close()
+    assert len(recorder.recording(0)) == 1
     for call in (
         lambda: client.create_session(2),
         client.server_info,
@@ -297,11 +298,11 @@ def test_a_client_that_was_closed_says_so(server):
         run.result,
         lambda: session.step([0, 0]),
         lambda: session.stream().step([0, 0]),
-        lambda: recorder.recording(0),
         lambda: envs.reset(seed=0),
         lambda: envs.step(np.array([0, 0])),
         lambda: env.step(0),
         env.save_state,
+        env.render,
     ):
         with pytest.raises(tetrion.TetrionError, match=rf"^the client of {server.address} was closed.*; make a new one"):
             call()

@@ -10,7 +10,6 @@ from test_env import check
 from test_vector_env import assert_follows
 
 import tetrion
-from tetrion._pictures import pictures
 
 PLAYTHROUGH = Path(__file__).parents[3] / "tests/data/playthroughs/lab_5x7.txt"
 SMALL = {"width": 5, "height": 7}
@@ -84,7 +83,7 @@ def test_a_modern_game_is_recorded_with_its_colours(client):
             observation, _, terminated, _, info = env.step(int(rng.choice(keys)))
         recording = recorder.recording()
     assert recording.pieces == info["pieces"] > 5
-    replay = recording.replay(client)
+    replay = recording.replay()
     for step in range(0, len(replay), 50):
         scene = replay.scene(step)
         assert 7 not in scene.cells, "every cell has the colour of its piece"
@@ -183,7 +182,7 @@ def test_renders_the_falling_piece(client, capsys):
         if mode == "rgb_array":
             # The middle of each cell: those of the landed O, and of the part of the falling one that is in the playfield.
             cells = frame[18 : 18 + 112 : 16, 18 : 18 + 80 : 16]
-            full = (cells == pictures.PALETTES["usual"][1]).all(axis=2)
+            full = (cells == (0xF2, 0xCF, 0x3C)).all(axis=2)
             assert full.sum(axis=1).tolist() == [2, 0, 0, 0, 0, 2, 2]
         elif mode == "ansi":
             assert "pieces 1" in frame

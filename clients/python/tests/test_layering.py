@@ -11,7 +11,6 @@ LAYERS = [
     ["errors", "records"],
     ["_checks"],
     ["_messages"],
-    ["_pictures"],
     ["_transport"],
     ["_sessions"],
     ["_watching"],

@@ -75,14 +75,15 @@ def test_games_of_other_pieces_are_recorded(client: tetrion.Client, tmp_path: Pa
     assert len(list(tmp_path.iterdir())) == 3
     for path in tmp_path.iterdir():
         check_file(path)
-        assert tetrion.Recording.load(path, client).check() is None
+        assert tetrion.Recording.load(path).check() is None
     # A lie is found.
     games[-1]._message.outcome.lines += 1
     assert "lines" in str(games[-1].check())
     # Scenes are of tetrominoes.
     with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
-        games[0].replay()
+        games[0].replay().scene()
     assert games[0]._repr_html_() is None
+    assert games[0].picture().shape[2] == 3
     recorded.close()
 
 
@@ -99,7 +100,7 @@ def test_a_game_of_other_pieces_is_recorded_from_where_a_snapshot_left_it(client
         recording = recorder.recording()
     assert recording.start is not None
     assert set(recording.start.piece) <= set("FfILlNnPpTUVWXYyZz")
-    assert recording.check(client) is None
+    assert recording.check() is None
     recording.save(tmp_path / "game.json")
     check_file(tmp_path / "game.json")
 
@@ -115,9 +116,13 @@ def test_evaluations_of_other_pieces_are_recorded(client: tetrion.Client, tmp_pa
     assert (dealt.piece_sequence, dealt.check()) == ("MDXLO" * 4, None)
 
 
-def test_pictures_are_of_tetrominoes(client: tetrion.Client) -> None:
+def test_pictures_show_any_pieces_and_scenes_tetrominoes(client: tetrion.Client) -> None:
+    env = PlacementEnv(address=client, rules=RULES, render_mode="rgb_array")
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+    assert len({tuple(colour) for row in env.render() for colour in row}) > 5
     with pytest.raises(tetrion.InvalidArgumentError, match="are of tetrominoes"):
-        PlacementEnv(address=client, rules=RULES, render_mode="rgb_array")
+        client.watch(env)
 
 
 def test_what_is_no_set_is_refused_with_the_names_of_those_there_are(client: tetrion.Client) -> None:

@@ -107,7 +107,7 @@ def test_a_wrapper_of_a_vector_environment(client, tmp_path, mode):
     assert len(list(tmp_path.iterdir())) == 12
     for path in tmp_path.iterdir():
         check_file(path)
-        assert tetrion.Recording.load(path, client).end == "topped_out"
+        assert tetrion.Recording.load(path).end == "topped_out"
     envs.close()
 
 

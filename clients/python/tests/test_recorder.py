@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
-from recorded import check_drawings, check_file, random_actions
+from recorded import check_file, random_actions
 
 import tetrion
 
@@ -44,22 +44,10 @@ def test_every_preset_in_every_autoreset_mode(client, tmp_path, preset, autorese
         recording.save(path)
         check_file(path)
         assert recording.player == "random"
-        assert tetrion.Recording.load(path, client) == recording
+        assert tetrion.Recording.load(path) == recording
     assert {recording.end for recording in recordings} == {"topped_out"}
     for recording in [*recordings[:2], unfinished]:
         assert recording.check() is None
-        check_drawings(recording, tmp_path)
-
-
-@pytest.mark.parametrize(("preset", "width"), [("lab", 5), ("lab", 7), ("leiden", 4), ("genetic", 6)])
-def test_narrow_playfields_whose_rows_go_all_the_time(client, tmp_path, preset, width):
-    """Two placements of a T can leave the same playfield; the colours tell them apart."""
-    rules = {"preset": preset, "width": width, "height": 9, "preview": 1}
-    seeds = tetrion.DrawnSeeds(2, 6)
-    result = client.evaluate("dt-10", rules=rules, seeds=seeds, max_pieces=150, record="all=6")
-    assert result.lines.sum() > 30
-    for recording in result.recordings:
-        check_drawings(recording, tmp_path)
 
 
 @pytest.mark.parametrize("policy", ["terminate", "ignore"])
@@ -74,7 +62,6 @@ def test_actions_that_do_not_exist(client, tmp_path, policy):
         recording.save(tmp_path / f"{number}.json")
         check_file(tmp_path / f"{number}.json")
         assert recording.check() is None
-    check_drawings(recordings[0], tmp_path)
 
 
 def test_a_refused_step_is_not_recorded(client):
@@ -119,7 +106,6 @@ def test_explicit_pieces_to_their_end(client, tmp_path):
     for number, recording in enumerate([first, second, third, fourth]):
         recording.save(tmp_path / f"{number}.tetrion")
         check_file(tmp_path / f"{number}.tetrion")
-        check_drawings(recording, tmp_path)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -157,7 +143,6 @@ def test_restored_snapshots_begin_with_their_playfield(client, tmp_path, preset,
             drawn = ["".join(".#"[cell] for cell in row) for row in board[::-1]]
             assert list(recording.start.rows) == drawn[len(drawn) - len(recording.start.rows) :]
             assert recording.pieces == len(recording)
-        check_drawings(recording, tmp_path)
 
 
 def test_a_piece_on_its_way_down(client, tmp_path):

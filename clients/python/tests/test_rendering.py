@@ -1,7 +1,6 @@
 """Pictures: which tetromino each cell came from, and the pixels of it."""
 
 import re
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -11,10 +10,16 @@ from recorded import check_file, program, random_actions, read_png
 import tetrion
 from tetrion._messages.tensors import to_numpy
 from tetrion._pb import messages as pb
-from tetrion._pictures import font, pictures, scenes
 
-REPOSITORY = Path(__file__).parents[3]
 PRESETS = ["simplified", "survey", "genetic", "leiden"]
+
+
+def drawn_cells(session, env_id=0):
+    """The cells of a drawing in letters: the number of a tetromino, -1 for none, 7 for an unknown one."""
+    (drawing,) = session.render([env_id], style="letters")
+    rows = [line[1 : line.index("|", 1)] for line in drawing.splitlines() if line.startswith("|")]
+    numbers = {".": -1, ":": -1, "#": 7, **{letter: number for number, letter in enumerate("IOTZSJL")}}
+    return np.array([[numbers[cell.upper()] for cell in row] for row in reversed(rows)])
 
 
 class Twin:
@@ -69,83 +74,38 @@ def test_every_cell_has_its_tetromino(client, preset, mode):
             twins = [Twin(envs.session, env_id) if ended[env_id] else twin for env_id, twin in enumerate(twins)]
         # Most pictures are skipped, as by a trigger.
         if step % 7 in (0, 1, 5):
-            shown = envs._renderer.scenes([0, 1])
-            for env_id, (scene, twin) in enumerate(zip(shown, twins, strict=True)):
-                np.testing.assert_array_equal(scene.cells, twin.cells, f"step {step}")
-                np.testing.assert_array_equal(scene.cells >= 0, observations["board"][env_id] == 1)
-                assert (scene.lines, scene.pieces) == (infos["lines"][env_id], infos["pieces"][env_id])
-                assert scene.current == (None if ended[env_id] and mode == "NextStep" else observations["current"][env_id])
+            for env_id, twin in enumerate(twins):
+                cells = drawn_cells(envs.session, env_id)
+                np.testing.assert_array_equal(cells, twin.cells, f"step {step}")
+                np.testing.assert_array_equal(cells >= 0, observations["board"][env_id] == 1)
+                (drawing,) = envs.session.render([env_id], style="letters")
+                assert f"lines  {infos['lines'][env_id]}" in drawing
+                assert f"pieces {infos['pieces'][env_id]}" in drawing
+                has_piece = not (ended[env_id] and mode == "NextStep")
+                piece = "IOTZSJL"[observations["current"][env_id]]
+                assert (f"piece  {piece}" in drawing) == has_piece
     assert cleared > 10
     envs.close()
 
 
-def test_what_a_landing_filled_is_found_from_two_playfields():
-    def rows(*drawing):
-        return [sum(1 << column for column, cell in enumerate(row) if cell == "#") for row in reversed(drawing)]
-
-    before = rows("....", "#...", "##.#", "##.#")
-    # Without full rows, the cells are what is new; here of a T that sticks out of the top.
-    t_shapes, i_shapes, o_shapes = (scenes.orientations(piece) for piece in (2, 0, 1))
-    assert scenes.landed(before, rows("..#.", "#.##", "##.#", "##.#"), 4, 0, 2, t_shapes) == (((2, 2), (2, 3), (3, 2)), ())
-    # An I into the well: both full rows go.
-    well = ((0, 2), (1, 2), (2, 2), (3, 2)), (0, 1)
-    assert scenes.landed(before, rows("....", "....", "..#.", "#.#."), 4, 2, 0, i_shapes) == well
-    # Rows that were full before go with the landing.
-    full = rows("....", "....", "####", "....")
-    square = ((2, 1), (2, 2), (3, 1), (3, 2)), (1,)
-    assert scenes.landed(full, rows("....", ".##.", ".##.", "...."), 4, 1, 2, o_shapes) == square
-    # A T, or the same upside down: both leave the same playfield, so the shape must be known.
-    before, after = rows("....", "....", "...#", "...#"), rows("....", "....", "....", ".#.#")
-    up, down = ((0, 0), (0, 1), (0, 2), (1, 1)), ((0, 1), (1, 0), (1, 1), (1, 2))
-    assert scenes.landed(before, after, 4, 1, 0, [scenes.shape(up)]) == (up, (0,))
-    assert scenes.landed(before, after, 4, 1, 0, [scenes.shape(down)]) == (down, (1,))
-    # Nothing explains these.
-    assert scenes.landed(before, rows("####", "####", "####", "####"), 4, 1, 0, i_shapes) == ((), ())
-
-
-def test_shapes_turn():
-    assert [len(scenes.orientations(piece)) for piece in range(7)] == [2, 1, 4, 2, 2, 4, 4]
-    ell = scenes.shape([(5, 3), (6, 3), (7, 3), (5, 4)])
-    assert ell == ((0, 0), (0, 1), (1, 0), (2, 0))
-    assert scenes.turned(ell, left=True) == ((0, 0), (0, 1), (0, 2), (1, 2))
-    assert scenes.turned(ell, left=False) == ((0, 0), (1, 0), (1, 1), (1, 2))
-    for piece in range(7):
-        for some in scenes.orientations(piece):
-            assert scenes.turned(scenes.turned(some, left=True), left=False) == some
-
-
-def test_drops_end_where_something_is():
-    cells = np.full((4, 4), -1, np.int8)
-    cells[0, 1] = 2
-    assert scenes.dropped(((3, 1), (4, 1)), cells) == ((1, 1), (2, 1))
-    assert scenes.dropped(((3, 0), (3, 3)), cells) == ((0, 0), (0, 3))
-    assert scenes.dropped(((0, 1),), cells) == ()
-    assert scenes.dropped((), cells) == ()
-
-
-def test_after_a_snapshot_cells_are_grey_until_they_go(client):
-    env, other = (
-        tetrion.PlacementEnv(address=client, rules={"width": 4, "height": 6}, render_mode="rgb_array") for _ in range(2)
-    )
-    other.reset(options={"piece_sequence": "OOOO"})
-    other.step(0)
-    coloured = other.render()
-    env.restore_state(other.save_state())
-    (scene,) = env._renderer.scenes([0])
-    assert scene.cells[:2].tolist() == [[7, 7, -1, -1]] * 2
-    assert scene.pieces == 0
-    assert not np.array_equal(env.render(), coloured)
+def test_after_a_snapshot_without_colours_cells_are_grey_until_they_go(client):
+    rules = {"width": 4, "height": 6}
+    env = tetrion.PlacementEnv(address=client, rules=rules, render_mode="rgb_array")
+    for mode in (None, "rgb_array"):
+        other = tetrion.PlacementEnv(address=client, rules=rules, render_mode=mode)
+        other.reset(options={"piece_sequence": "OOOO"})
+        other.step(0)
+        env.restore_state(other.save_state())
+        given = 7 if mode is None else 1
+        assert drawn_cells(env.session)[:2].tolist() == [[given, given, -1, -1]] * 2
+    np.testing.assert_array_equal(env.render(), other.render())
+    env.restore_state(tetrion.Drawing(["##..", "##.."], "O"))
     env.step(1)
-    (scene,) = env._renderer.scenes([0])
-    assert scene.cells[:4].tolist() == [[7, 7, -1, -1]] * 2 + [[-1, 1, 1, -1]] * 2
-    env.step(2)
-    (scene,) = env._renderer.scenes([0])
-    assert (scene.cells == 1).sum() in (4, 8)
-    assert 7 not in scene.cells[2:]
+    assert drawn_cells(env.session)[:4].tolist() == [[7, 7, -1, -1]] * 2 + [[-1, 1, 1, -1]] * 2
 
 
 @pytest.mark.parametrize("kind", [tetrion.PlacementEnv, tetrion.KeypressEnv])
-def test_snapshots_of_its_own_keep_their_colours(client, kind, monkeypatch):
+def test_snapshots_keep_their_colours(client, kind):
     """As a tree search takes them; it returns to some more than once, and not to the last one only."""
     seed = 4
     print("seed", seed)
@@ -172,15 +132,10 @@ def test_snapshots_of_its_own_keep_their_colours(client, kind, monkeypatch):
     for action in path:
         twin.step(action)
     np.testing.assert_array_equal(env.render(), twin.render())
-    assert 7 not in env._renderer.scenes([0])[0].cells
-    # With other pieces from there on, the episode is another one.
+    assert "#" not in env.session.render(style="letters")[0]
+    # With other pieces from there on, too.
     env.restore_state(taken[-1][0], reseed=1)
-    assert set(env._renderer.scenes([0])[0].cells.ravel()) <= {-1, 7}
-    # What was forgotten is grey again.
-    monkeypatch.setattr("tetrion._recordings.episode_log._MAX_REMEMBERED", 1)
-    env.save_state()
-    env.restore_state(taken[-1][0])
-    assert set(env._renderer.scenes([0])[0].cells.ravel()) <= {-1, 7}
+    assert "#" not in env.session.render(style="letters")[0]
 
 
 def test_pictures_are_those_of_the_program(client, tmp_path):
@@ -202,32 +157,6 @@ def test_pictures_are_those_of_the_program(client, tmp_path):
             ours = replay.picture(step, render_scale=cell / 16, render_palette=palette)
             np.testing.assert_array_equal(ours, read_png(picture.read_bytes()), f"{controller}, step {step}, cell {cell}")
         np.testing.assert_array_equal(recording.picture(), replay.picture(len(recording)))
-
-
-def test_colours_and_letters_are_those_of_the_program():
-    colours = (REPOSITORY / "src/core/picture/colours.rs").read_text()
-    found = [tuple(int(part, 16) for part in parts) for parts in re.findall(r"\[0x(..), 0x(..), 0x(..)\]", colours)]
-    ours = [colour for colours in pictures.PALETTES.values() for colour in colours[:7]]
-    assert found[:14] == ours
-    named = [pictures.BACKGROUND, pictures.EMPTY_CELL, pictures.GRID, pictures.FRAME, pictures.LABEL, pictures.VALUE]
-    assert found[14:] == [pictures.PALETTES["usual"][7], *named, pictures.BRIGHT]
-    letters = re.findall(r"\('(\\?.)', \[(.*?)\]\)", (REPOSITORY / "src/core/picture/font.rs").read_text())
-    assert len(letters) == 55
-    for letter, rows in letters:
-        drawn = font.dots(letter.removeprefix("\\"))
-        bits = [int(row, 16) for row in rows.split(", ")]
-        assert [int("".join("01"[dot] for dot in row[:5]), 2) for row in drawn.tolist()] == bits, letter
-
-
-@pytest.mark.parametrize("size", [(4, 4), (5, 7), (10, 20), (32, 40)])
-@pytest.mark.parametrize("scale", [0.25, 1, 1.3, 4])
-def test_pictures_have_even_sizes_and_the_same_for_all_steps(size, scale):
-    rules = pb.Rules(width=size[0], height=size[1], preview=3)
-    layout = pictures.Layout.of(rules, scale, has_current=True)
-    assert (layout.width % 2, layout.height % 2) == (0, 0)
-    empty = np.full(size[::-1], -1, np.int8)
-    scene = scenes.Scene(empty, 0, (), (), (1, 2, 3), (), (), 0, 123456789, 0, 0.0, None)
-    assert pictures.Painter(layout).paint(scene).shape == (layout.height, layout.width, 3)
 
 
 @pytest.mark.parametrize("env_id", ["tetrion/Placement-v0", "tetrion/Keypress-v0"])
@@ -277,77 +206,64 @@ def test_human_draws_without_colours_where_they_are_not_wanted(client, capsys, m
         env.close()
 
 
-def test_an_environment_that_does_not_render_asks_for_nothing_more(client, monkeypatch):
-    """Nor does one that can render, until it does."""
-    calls = []
-    sessions = len(client._connection.call("ListSessions", pb.ListSessionsRequest(page_size=1000)).sessions)
+def test_an_environment_asks_for_a_picture_only_when_it_renders(client, monkeypatch):
     for mode in (None, "rgb_array"):
         env = tetrion.PlacementEnv(address=client, render_mode=mode)
+        calls = []
         ask = env.session._link.ask
-        monkeypatch.setattr(env.session._link, "ask", lambda *args, ask=ask: calls.append(args) or ask(*args))
+        monkeypatch.setattr(
+            env.session._link, "ask", lambda *args, ask=ask, calls=calls: calls.append(args[0]) or ask(*args)
+        )
         env.reset(seed=1)
         for action in range(5):
             env.step(action)
-        assert calls == []
-        assert bool(env.session._link.listeners) == (mode is not None)
-        now = len(client._connection.call("ListSessions", pb.ListSessionsRequest(page_size=1000)).sessions)
-        assert now == sessions + 1
+        assert "Render" not in calls
+        assert env.session.config.keep_colors == (mode is not None)
+        env.render()
+        assert calls.count("Render") == (mode is not None)
         env.close()
 
 
-def test_pictures_survive_a_lost_server_and_a_lost_lease():
+def test_many_pictures_come_in_several_answers(client):
+    envs = tetrion.PlacementVectorEnv(300, address=client, render_mode="rgb_array")
+    envs.reset(seed=1)
+    shown = envs.render()
+    assert sum(picture.nbytes for picture in shown) > envs.session.config.max_response_bytes
+    np.testing.assert_array_equal(np.stack(shown[290:]), envs.session.pictures(range(290, 300)))
+    envs.close()
+
+
+def test_pictures_survive_a_lost_server():
     with tetrion.Server() as server, tetrion.Client(server) as client:
-        env = tetrion.PlacementEnv(
-            address=client, rules={"width": 5, "height": 9}, snapshot_every=2, render_mode="rgb_array"
-        )
-        twin = tetrion.PlacementEnv(address=client, rules={"width": 5, "height": 9})
-        recorder = tetrion.Recorder(twin)
+        rules = {"width": 5, "height": 9}
+        env = tetrion.PlacementEnv(address=client, rules=rules, snapshot_every=2, render_mode="rgb_array")
+        twin = tetrion.PlacementEnv(rules=rules, render_mode="rgb_array")
         for one in (env, twin):
             one.reset(seed=2)
         for step in range(6):
             (fits,) = np.nonzero(env.action_masks())
             action = int(fits[step % 2 * (len(fits) - 1)])
-            if step == 2:
-                # As when no picture was asked for in an hour.
-                env._renderer._replayer._session.close()
             if step == 4:
                 server._process.kill()
                 with pytest.warns(RuntimeWarning, match="started again"):
                     env.step(action)
             else:
                 env.step(action)
-            env.render()
             twin.step(action)
-        cells = recorder.recording().replay().scene().cells
-        np.testing.assert_array_equal(env._renderer.scenes([0])[0].cells, cells)
+            np.testing.assert_array_equal(env.render(), twin.render())
 
 
-def test_copies_show_what_they_know(client):
+def test_copies_show_the_same(client):
     import copy
 
     env = tetrion.PlacementEnv(address=client, render_mode="rgb_array", render_scale=0.5, render_palette="color-blind")
     env.reset(seed=1)
     env.step(0)
     twin = copy.deepcopy(env)
-    assert twin.render().shape == env.render().shape
-    assert set(twin._renderer.scenes([0])[0].cells.ravel()) == {-1, 7}
-    twin.reset(seed=1)
-    twin.step(0)
     np.testing.assert_array_equal(twin.render(), env.render())
-
-
-def test_a_game_not_rendered_for_long_is_shown_from_where_it_is(client, monkeypatch):
-    monkeypatch.setattr("tetrion._envs.rendering._MAX_BEHIND", 3)
-    env = tetrion.PlacementEnv(address=client, render_mode="rgb_array")
-    env.reset(options={"piece_sequence": "OOOOOOOO"})
-    env.step(0)
-    env.render()
-    for action in (2, 4, 6):
-        env.step(action)
-    assert set(env._renderer.scenes([0])[0].cells.ravel()) == {-1, 1}
-    for action in (8, 0, 2, 4):
-        env.step(action)
-    assert set(env._renderer.scenes([0])[0].cells.ravel()) == {-1, 7}
+    for one in (env, twin):
+        one.step(3)
+    np.testing.assert_array_equal(twin.render(), env.render())
 
 
 def test_before_the_first_reset_there_is_no_picture(client):

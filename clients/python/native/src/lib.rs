@@ -1,8 +1,9 @@
 //! The extension module of the Python package: the services in Python's own process, and connections to servers.
 //!
-//! Python encodes and decodes the messages of both, and nothing here knows their meaning. A call in this process passes
+//! Python encodes and decodes the messages of both, and no call knows their meaning. A call in this process passes
 //! the same layers as on a server; only sockets and HTTP/2 are missing. Steps and resets have a second path there, without
-//! messages: see `session`. `program` is the command line of the `tetrion` program.
+//! messages: see `session`. `program` is the command line of the `tetrion` program. Only the modules for work without a
+//! session read messages: `pictures`, `recorded` and `replay`.
 //!
 //! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
 //! Ctrl-C ends any call, and a call that waits for another thread never prevents that thread from running Python.
@@ -12,7 +13,10 @@ mod channel;
 mod codec;
 mod executor;
 mod failure;
+mod pictures;
 mod program;
+mod recorded;
+mod replay;
 mod session;
 mod streams;
 
@@ -130,8 +134,23 @@ fn config(num_threads: usize) -> ServerConfig {
 
 #[pymodule]
 mod _native {
+    use pyo3::prelude::*;
+    use tetrion::engine::RULES_VERSION;
+
+    #[pymodule_export]
+    use super::pictures::watched_picture;
     #[pymodule_export]
     use super::program::main;
     #[pymodule_export]
+    use super::recorded::{RecordingError, read_recording, record};
+    #[pymodule_export]
+    use super::replay::Replay;
+    #[pymodule_export]
     use super::{Block, CallError, Channel, Services, Session, Stream};
+
+    /// Adds the version of the rules by which the services play.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("RULES_VERSION", RULES_VERSION)
+    }
 }

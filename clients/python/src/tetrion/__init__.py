@@ -58,9 +58,9 @@ from tetrion._messages.models import Mlp, NTuple, TuplePattern
 from tetrion._messages.placements import KEYS, Placements
 from tetrion._messages.policies import PoliciesLike, Policy, Search
 from tetrion._messages.requests import Drawing, FeaturesLike, Packed, PlacementsOptions, RulesLike
+from tetrion._messages.scenes import Scene
 from tetrion._messages.seedings import DrawnSeeds
 from tetrion._pb.fields import GarbageFields, RulesFields, ScoringFields
-from tetrion._pictures.scenes import Scene
 from tetrion._recordings.record_games import RecordGames, RecordVectorGames
 from tetrion._recordings.recorder import Recorder
 from tetrion._recordings.recording import Recording

@@ -108,7 +108,7 @@ class _Worker:
         client = self._started()
         client._connection.revive()
         message = _request(request)
-        return with_recordings(client._connection, client._create, message, played, words).recordings
+        return with_recordings(client._connection, message, played, words).recordings
 
     def progress(self) -> dict[int, Counts]:
         """The progress of the running shards."""

@@ -10,7 +10,12 @@ import pytest
 from recorded import read_png
 
 import tetrion
-from tetrion._pictures.pictures import PALETTES
+
+# The colours of I O T Z S J L.
+PALETTES = {
+    "usual": ["2fc6e0", "f2cf3c", "a95bd6", "e2484d", "53b94f", "3f6fe0", "ee8c2f"],
+    "color-blind": ["56b4e9", "f0e442", "cc79a7", "d55e00", "009e73", "0072b2", "e69f00"],
+}
 
 CELLS = [
     "import tetrion",
@@ -113,7 +118,7 @@ def test_controls_in_a_browser(outputs, tmp_path, dark):
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("there is no chromium")
-    colours = [list(colour) for colour in (*PALETTES["usual"][:7], *PALETTES["color-blind"][:7])]
+    colours = [list(bytes.fromhex(colour)) for colour in (*PALETTES["usual"], *PALETTES["color-blind"])]
     style = "background: #111; color: #ddd" if dark else ""
     html = "\n".join(output["text/html"] for output in outputs[1:])
     page = f'<!doctype html><meta charset="utf-8"><body style="{style}">{html}'
@@ -155,7 +160,7 @@ def test_a_cell_shows_the_newest_frame_of_a_session(tmp_path):
     assert single["output_type"] == "execute_result"
     assert live["data"]["text/plain"] == "<tetrion.WatchedFrame of 2 environments after call 2>"
     assert single["data"]["text/plain"] == "<tetrion.WatchedFrame of 2 environments after call 1>"
-    usual = [list(colour) for colour in PALETTES["usual"][:7]]
+    usual = [list(bytes.fromhex(colour)) for colour in PALETTES["usual"]]
     # The O has landed and an I waits beside it; before that there was only an O that waited.
     for output, tetrominoes in ((live, "IO"), (single, "O")):
         picture = read_png(base64.b64decode(output["data"]["image/png"]))

@@ -144,7 +144,7 @@ def test_recordings_are_those_of_a_client(cluster, client):
     with make_pool() as pool:
         result = pool.evaluate(**request)
         assert_same(result, expected)
-        assert [recording.check(client) for recording in result.recordings] == [None] * len(expected.recordings)
+        assert [recording.check() for recording in result.recordings] == [None] * len(expected.recordings)
         assert_same(pool.evaluate(**request, on_progress=on_progress), expected)
         assert len(killed) == 1
         assert killed[0] not in pool._workers

@@ -146,7 +146,7 @@ class Servers(Client):
         request = evaluation_request(policies, **options)
         started, games = self._share(EvaluationRun, Games, request, options, hears)
         result = evaluation(games, started, include_results=request.include_results)
-        return with_recordings(self._connection, self._create, request, result, words)
+        return with_recordings(self._connection, request, result, words)
 
     @keywords.checked
     def estimate(

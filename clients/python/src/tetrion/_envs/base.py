@@ -24,10 +24,9 @@ from tetrion._checks import arguments
 from tetrion._clients.client import Client
 from tetrion._envs import rendering
 from tetrion._envs.spaces import Fields
-from tetrion._messages import requests
+from tetrion._messages import drawings, requests
 from tetrion._messages.requests import RulesLike
 from tetrion._pb import messages as pb
-from tetrion._pictures import pictures
 from tetrion._sessions.session import Session
 from tetrion._sessions.stream import StepStream
 from tetrion.errors import InvalidArgumentError, ServerFullError, TetrionError
@@ -66,10 +65,9 @@ class SessionEnv:
             InvalidArgumentError: The render mode or palette does not exist, or the scale is out of range.
         """
         self.render_mode = rendering.checked_mode(render_mode)
-        self._render_options = (
-            pictures.checked_scale("render_scale", scale),
-            pictures.checked_palette("render_palette", palette),
-        )
+        drawings.cell_pixels("render_scale", scale)
+        drawings.palette("render_palette", palette)
+        self._render_options = scale, palette
 
     def _make(self, address: str | Client | None, token: str | None, observe_mask: bool, **config: Any) -> None:
         """Creates the session.
@@ -95,7 +93,8 @@ class SessionEnv:
         self._owns_client = not isinstance(address, Client)
         self.client = address if isinstance(address, Client) else Client(address, token=token)
         try:
-            self._hold(_with_room(lambda: self.client.create_session(**config, copy=False)))
+            keep_colors = self.render_mode is not None
+            self._hold(_with_room(lambda: self.client.create_session(**config, copy=False, keep_colors=keep_colors)))
         except BaseException:
             self._let_go()
             raise
@@ -116,7 +115,7 @@ class SessionEnv:
         self._renderer: rendering.Renderer | None = None
         if self.render_mode is not None:
             scale, palette = self._render_options
-            self._renderer = rendering.Renderer(session, self._stream, self.render_mode, scale=scale, palette=palette)
+            self._renderer = rendering.Renderer(session, self.render_mode, scale=scale, palette=palette)
         self.closed = False
 
     def _count_endings(self, invalid: npt.NDArray[np.bool_], *, stacklevel: int) -> None:
@@ -140,8 +139,6 @@ class SessionEnv:
 
     def _let_go(self) -> None:
         """Ends the session, and the connection if it belongs to this environment."""
-        if getattr(self, "_renderer", None) is not None:
-            self._renderer.close()  # type: ignore[union-attr]
         if hasattr(self, "_stream"):
             self._stream.close()
         if hasattr(self, "session"):
@@ -211,11 +208,11 @@ class SessionEnv:
         """
         if not self.closed:
             self.closed = True
-            _dropped.put((self._renderer, self._stream, self.session, self.client if self._owns_client else None))
+            _dropped.put((self._stream, self.session, self.client if self._owns_client else None))
 
 
 # A SimpleQueue, whose `put` may be interrupted by another `put`: the garbage collector does that.
-_dropped: queue.SimpleQueue[tuple[rendering.Renderer | None, StepStream, Session, Client | None]] = queue.SimpleQueue()
+_dropped: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
 
 
 def _with_room(make: Callable[[], Session]) -> Session:
@@ -251,10 +248,8 @@ def _collect_garbage() -> None:
 def _end_dropped() -> None:
     with contextlib.suppress(queue.Empty):
         while True:
-            renderer, stream, session, client = _dropped.get_nowait()
+            stream, session, client = _dropped.get_nowait()
             with contextlib.suppress(TetrionError):
-                if renderer is not None:
-                    renderer.close()
                 stream.close()
                 session.close()
             if client is not None:

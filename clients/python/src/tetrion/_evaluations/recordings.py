@@ -22,7 +22,6 @@ from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
 from tetrion._pb.records import EvaluationStarted
 from tetrion._recordings.recording import MAX_TEXT, Recording
-from tetrion._recordings.replayer import CreateSession
 from tetrion._transport.connection import Connection, Patience
 from tetrion.errors import InvalidArgumentError, ServerUnavailableError
 
@@ -54,7 +53,6 @@ def words_of(record: Any, options: EvaluationOptions) -> list[str]:
 
 def with_recordings(
     connection: Connection,
-    create: CreateSession,
     request: pb.EvaluatePoliciesRequest,
     evaluation: Evaluation,
     words: Sequence[str],
@@ -63,7 +61,6 @@ def with_recordings(
 
     Args:
         connection: Connection to the server that records the games.
-        create: Creates a session on a server that can replay them.
         request: The evaluation's request.
         evaluation: Its games and their summary.
         words: See `words_of`.
@@ -90,7 +87,7 @@ def with_recordings(
     for rows in _chunks(chosen, most):
         played = _recorded(connection, _request(request, evaluation, rows, limits))
         for row in rows:
-            recordings[row] = _recording(create, evaluation, row, played.get(_key(evaluation, row)))
+            recordings[row] = _recording(evaluation, row, played.get(_key(evaluation, row)))
     return replace(evaluation, recordings=tuple(recordings[row] for row in chosen))
 
 
@@ -152,7 +149,7 @@ def _recorded(connection: Connection, request: pb.EvaluatePoliciesRequest) -> di
             return recorded
 
 
-def _recording(create: CreateSession, evaluation: Evaluation, row: int, message: pb.Recording | None) -> Recording:
+def _recording(evaluation: Evaluation, row: int, message: pb.Recording | None) -> Recording:
     """Converts a game to its recording.
 
     Raises:
@@ -168,7 +165,7 @@ def _recording(create: CreateSession, evaluation: Evaluation, row: int, message:
     message.origin = f"game {seed_index} of {started.num_seeds}" + (f", episode {episode}" if episode else "")
     if message.WhichOneof("pieces") == "seed":
         message.origin += f", seed {message.seed}"
-    return Recording._from_server(message, create)
+    return Recording(message)
 
 
 def _name(started: EvaluationStarted, policy: int) -> str:

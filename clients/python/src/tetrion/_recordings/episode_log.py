@@ -2,7 +2,7 @@
 
 An `EpisodeLog` listens on the link of a session, so it hears every call that changes the session, whichever stream it went
 through, once and in order. It asks the server for nothing. An episode begins with a seed, an explicit piece sequence or a
-snapshot, and with these and its actions the server makes the same game of it again; see `replayer`. Snapshots that were
+snapshot, and with these and its actions the same game can be made again; see `recorder`. Snapshots that were
 taken while it listened are remembered, so a tree search that returns to one goes on with the same episode.
 """
 
@@ -205,12 +205,6 @@ class EpisodeLog:
     def begin_unknown(self, env_id: int) -> None:
         """Notes an episode that was under way before; it goes on from a snapshot."""
         self._begin(env_id, None)
-
-    def restart(self, env_id: int) -> None:
-        """Forgets an episode whose beginning is not known; it goes on from a snapshot."""
-        episode = self.episodes[env_id]
-        self.episodes[env_id] = Episode(env_id, episode.number + 1, has_ended=episode.has_ended)
-        self.unsaved.add(env_id)
 
     def keep(self, env_ids: Sequence[int], states: Sequence[bytes]) -> None:
         """Takes the snapshots of environments that were due."""

@@ -7,18 +7,15 @@ wanted is its game played again, to learn what each landing did.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from types import TracebackType
 
 from tetrion._checks import arguments
-from tetrion._messages.requests import Drawing
+from tetrion._checks.extension import extension
 from tetrion._pb import messages as pb
-from tetrion._pictures.scenes import Course, drawn
 from tetrion._recordings.episode_log import Beginning, Episode, EpisodeLog
-from tetrion._recordings.recording import Recording, checked_text, written
-from tetrion._recordings.replayer import CreateSession, Replayer
-from tetrion._sessions.session import Session, Source, session_of
-from tetrion.errors import EpisodeEndedError, InvalidArgumentError, ResetNeededError
+from tetrion._recordings.recording import Recording, checked_text
+from tetrion._sessions.session import Source, session_of
+from tetrion.errors import InvalidArgumentError, ResetNeededError, VersionMismatchError
 
 
 class Recorder:
@@ -150,9 +147,7 @@ class Recorder:
 
     def _made(self, episode: Episode) -> Recording | None:
         origin = f"episode {episode.number} of environment {episode.env_id}"
-        session = self._session
-        create = partial(Session._create, session._connection, patient=False)
-        return record(create, session._message, episode.begin, episode.actions, self.player, origin)
+        return record(self._session._message, episode.begin, episode.actions, self.player, origin)
 
     def close(self) -> None:
         """Stops to record."""
@@ -168,75 +163,23 @@ class Recorder:
 
 
 def record(
-    create: CreateSession, session: pb.Session, begin: Beginning | None, actions: Sequence[int], player: str, origin: str
+    session: pb.Session, begin: Beginning | None, actions: Sequence[int], player: str, origin: str
 ) -> Recording | None:
-    """A recording of an episode, which is played again for it; None if it cannot be recorded."""
-    if begin is None:
-        return None
-    if begin.state is not None and session.config.rules.HasField("garbage"):
-        # What waits, and what its seed deals, is nothing that a recording can hold.
-        return None
-    config, width = session.config, session.config.rules.width
-    start: Drawing | None = None
-    landings: list[int] = []
-    with Replayer(create, config) as replayer:
-        replayer.begin({0: begin})
-        try:
-            if begin.state is not None:
-                actions = _from_the_top(replayer, config.rules, begin, actions)
-                start = _drawing(replayer, width)
-                # Its pieces are dealt in any case.
-                start = start if start.rows else None
-            course = replayer.course(0)
-            pieces = [course.state.current]
-
-            def follow(_: int, course: Course) -> None:
-                if course.landing is not None:
-                    landings.append(course.landing.lines)
-                    pieces.append(course.state.current)
-
-            replayer.play({0: actions}, follow)
-        except EpisodeEndedError:
-            return None
-        seen = [piece for piece in [*pieces, *replayer.course(0).state.queue] if piece >= 0]
-        dealt = (
-            {"seed": begin.seed} if begin.seed is not None else {"piece_sequence": begin.sequence or replayer.letters(seen)}
-        )
-        return written(
-            config, session.rules_version, dealt, start, actions, landings, replayer.course(0), player, origin, create
-        )
-
-
-def _drawing(replayer: Replayer, width: int) -> Drawing:
-    """Where a game stands, as a position to begin from."""
-    state = replayer.course(0).state
-    held = replayer.letters([state.held]) if state.held >= 0 else ""
-    return Drawing(drawn(state.rows, width), replayer.letters([state.current]), replayer.letters(state.queue), held)
-
-
-def _from_the_top(replayer: Replayer, rules: pb.Rules, begin: Beginning, actions: Sequence[int]) -> Sequence[int]:
-    """Brings a game that began with a snapshot to the first position that can be drawn; returns the actions from there.
-
-    That is its beginning, unless keys have moved its first piece already.
+    """A recording of an episode, which is played again for it; None if it cannot be recorded.
 
     Raises:
-        EpisodeEndedError: There is no such position.
+        VersionMismatchError: The server plays by another version of the rules than this package.
+        ServerNotFoundError: This package came without its extension module.
     """
-    course = replayer.course(0)
-    if course.state.current < 0:
-        raise EpisodeEndedError("the snapshot is of an episode that is over", code="FAILED_PRECONDITION")
-    if rules.action_model != pb.ACTION_MODEL_KEYPRESS:
-        return actions
-    replayer.begin_at(0, _drawing(replayer, rules.width))
-    begun = replayer.course(0).state
-    if (begun.falling, begun.piece_state) == (course.state.falling, course.state.piece_state):
-        replayer.begin({0: begin})
-        return actions
-    replayer.begin({0: begin})
-    for step, action in enumerate(actions, start=1):
-        replayer.play({0: [action]})
-        course = replayer.course(0)
-        if course.end is None and course.landing is not None:
-            replayer.restart(0)
-            return actions[step:]
-    raise EpisodeEndedError("no piece has appeared since", code="FAILED_PRECONDITION")
+    if begin is None:
+        return None
+    native = extension("makes recordings")
+    if session.rules_version != native.RULES_VERSION:
+        raise VersionMismatchError(
+            f"the server plays by the rules_version {session.rules_version!r}, and this package records by "
+            f"{native.RULES_VERSION!r}, which may make another game of it",
+            reason="RULES_VERSION_MISMATCH",
+        )
+    dealt = {"seed": begin.seed, "sequence": begin.sequence, "state": begin.state}
+    data = native.record(session.config.SerializeToString(), actions, player, origin, **dealt)
+    return Recording(pb.Recording.FromString(data)) if data is not None else None

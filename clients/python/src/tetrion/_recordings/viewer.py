@@ -12,30 +12,37 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from tetrion._messages.scenes import EMPTY, Scene
 from tetrion._pb import messages as pb
-from tetrion._pictures.pictures import BACKGROUND, EMPTY_CELL, PALETTES, Layout, Rgb
-from tetrion._pictures.scenes import EMPTY, ENDINGS, LYING, Cells, Scene, points
-from tetrion._recordings.replay import Replay
+
+# How games end, in words.
+ENDINGS = {
+    "topped_out": "topped out",
+    "out_of_pieces": "out of pieces",
+    "invalid_action": "ended by an action that does not exist",
+}
+# The shapes of IOTZSJL, lying: drawings, whatever the rules make of them.
+_LYING = (("####",), ("##", "##"), ("###", ".#."), ("##.", ".##"), (".##", "##."), ("#..", "###"), ("..#", "###"))
+_BACKGROUND, _EMPTY_CELL = "#1b1e26", "#111319"
 
 
-def page(replay: Replay, message: pb.Recording, num_steps: int, palette: str, speed: float) -> str:
+def page(game: str, scene: Scene, message: pb.Recording, num_shown: int, palette: str, speed: float) -> str:
     """The piece of a page.
 
     Args:
-        replay: The game, or the beginning of it.
+        game: The game, or the beginning of it, as data for the script, in JSON.
+        scene: The game at its end.
         message: What the recording says.
-        num_steps: How many steps the recording has.
+        num_shown: How many steps the game has; the recording may have more.
         palette: The name of the palette to begin with.
         speed: Steps a second to begin with.
     """
     name = f"tetrion-{uuid.uuid4().hex}"
-    scene = replay.scene()
-    end = ENDINGS.get(scene.end or "", "")
-    more = f"{num_steps - len(replay):,} more steps are not shown" if num_steps > len(replay) else ""
+    end, num_steps = ENDINGS.get(scene.end or "", ""), len(message.actions)
+    more = f"{num_steps - num_shown:,} more steps are not shown" if num_steps > num_shown else ""
     data = {
-        **_game(replay),
-        "palettes": {known: [list(colour) for colour in colours] for known, colours in PALETTES.items()},
-        "lying": LYING,
+        **json.loads(game),
+        "lying": _LYING,
         "palette": palette,
         "speed": int(speed) if speed == int(speed) else speed,
         "texts": {"player": message.player, "origin": message.origin, "end": end, "more": more},
@@ -46,69 +53,30 @@ def page(replay: Replay, message: pb.Recording, num_steps: int, palette: str, sp
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     words = [message.player, message.origin, f"{scene.pieces} pieces", f"{scene.lines} lines", end, more]
     summary = html.escape(", ".join(word for word in words if word))
+    still = _still(scene, message.rules, data["palettes"][palette])
     return (
-        f'<div id="{name}">{still(scene, message.rules, palette)}<div>{summary}</div></div>\n'
+        f'<div id="{name}">{still}<div>{summary}</div></div>\n'
         f'<script>({_script()})(document.getElementById("{name}"), {text});</script>'
     )
 
 
-def _game(replay: Replay) -> dict[str, Any]:
-    """The steps of a game, with cells as single numbers: row * width + column."""
-    width, rules = replay._rules.width, replay._rules
-    visible = rules.height - rules.rows_above
-    first, states = replay.scene(0), replay.states
-    start = states[0]
-    pieces = [start.current]
-    for state, landing in zip(states[1:], replay.landings, strict=True):
-        if landing is not None and state.current >= 0:
-            pieces.append(state.current)
-    pieces += states[-1].queue
-    has_keys = rules.action_model == pb.ACTION_MODEL_KEYPRESS
-    # Where a piece can be held, what comes next does not follow from the pieces.
-    shown = [[state.held, *state.queue] for state in states] if rules.hold else None
-
-    def places(cells: Cells) -> list[int]:
-        return [row * width + column for row, column in cells]
-
-    return {
-        "w": width,
-        "h": rules.height,
-        "visible": visible,
-        "preview": rules.preview,
-        "keys": has_keys,
-        "given": first.cells.ravel().tolist(),
-        "pieces": pieces,
-        "shown": shown,
-        "steps": [
-            [places(landing.cells), landing.cleared, landing.lines, landing.tetromino] if landing is not None else 0
-            for landing in replay.landings
-        ],
-        "falling": [places(state.falling) for state in states] if has_keys else [],
-        "scores": [points(state.score - start.score) for state in states] if Layout.of(rules).has_score else None,
-    }
-
-
-def still(scene: Scene, rules: pb.Rules, palette: str) -> str:
+def _still(scene: Scene, rules: pb.Rules, colours: list[Any]) -> str:
     """A scene as a drawing in SVG, without words, as far as its rows are visible."""
     cell = 16
     height, width = rules.height - rules.rows_above, rules.width
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * cell + 8}" height="{height * cell + 8}" role="img">',
-        f'<rect width="100%" height="100%" fill="{_hex(BACKGROUND)}"/>',
-        f'<rect x="4" y="4" width="{width * cell}" height="{height * cell}" fill="{_hex(EMPTY_CELL)}"/>',
+        f'<rect width="100%" height="100%" fill="{_BACKGROUND}"/>',
+        f'<rect x="4" y="4" width="{width * cell}" height="{height * cell}" fill="{_EMPTY_CELL}"/>',
     ]
     for row in range(height):
         for column in range(width):
             hue = int(scene.cells[row, column])
             if hue != EMPTY:
                 left, top = 5 + column * cell, 5 + (height - 1 - row) * cell
-                colour = _hex(PALETTES[palette][hue])
+                colour = "#" + bytes(colours[hue]).hex()
                 parts.append(f'<rect x="{left}" y="{top}" width="{cell - 1}" height="{cell - 1}" fill="{colour}"/>')
     return "".join([*parts, "</svg>"])
-
-
-def _hex(colour: Rgb) -> str:
-    return "#" + bytes(colour).hex()
 
 
 @cache

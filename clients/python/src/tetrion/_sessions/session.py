@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
-from tetrion._messages import digits
+from tetrion._messages import digits, drawings
 from tetrion._messages.answers import check_session
 from tetrion._messages.digits import ActionDigit
 from tetrion._messages.records import record, rules_fields
@@ -26,7 +26,10 @@ from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
 from tetrion._sessions.stream import StepStream
 from tetrion._transport.connection import Connection
-from tetrion.errors import ServerUnavailableError
+from tetrion.errors import ResponseTooLargeError, ServerUnavailableError
+
+# The formats of `RenderFormat` that are text.
+_STYLES = ("ascii", "lab", "leiden", "ansi", "letters")
 
 
 class Session(Calls):
@@ -197,16 +200,53 @@ class Session(Calls):
         with contextlib.suppress(ValueError):
             self._link.listeners.remove(listener)
 
-    def render(self, env_ids: EnvIds = None, *, style: str = "ascii") -> list[str]:
+    def render(self, env_ids: EnvIds = None, *, style: str = "ascii", palette: str = "usual") -> list[str]:
         """Draws environments as text.
 
         Args:
             env_ids: Environments to draw. Default: all; an empty list means none.
-            style: `ascii`, `lab`, `leiden` or `ansi`; see `RenderFormat` in the proto files.
+            style: `ascii`, `lab`, `leiden`, `ansi` or `letters`; see `RenderFormat` in the proto files.
+            palette: Colours of `ansi`: `usual` or `color-blind`.
         """
-        request = pb.RenderRequest(envs=ids(env_ids), format=enum_value(pb.RenderFormat, style, "style"))
+        style = arguments.choice("style", style, _STYLES)
+        request = pb.RenderRequest(
+            envs=ids(env_ids),
+            format=enum_value(pb.RenderFormat, style),
+            palette=drawings.palette("palette", palette),
+        )
         frames: list[str] = self._answers.listed("drawings", request, self._link.ask("Render", request).frames)
         return frames
+
+    def pictures(
+        self, env_ids: EnvIds = None, *, render_scale: float = 1.0, render_palette: str = "usual"
+    ) -> npt.NDArray[np.uint8]:
+        """Draws environments as pictures of one size. A session with `keep_colors` shows the tetromino of each cell.
+
+        Args:
+            env_ids: Environments to draw. Default: all; an empty list means none.
+            render_scale: Size of the pictures, 0.25 to 4; at 1 a cell is 16 x 16 pixels.
+            render_palette: `usual`, or `color-blind`.
+
+        Returns:
+            uint8 [B, height, width, 3] in pixels, both even.
+        """
+        request = pb.RenderRequest(
+            envs=ids(env_ids),
+            format=pb.RENDER_FORMAT_RGB,
+            palette=drawings.palette("render_palette", render_palette),
+            cell_pixels=drawings.cell_pixels("render_scale", render_scale),
+        )
+        try:
+            return self._answers.pictures(request, self._link.ask("Render", request).pixels)
+        except ResponseTooLargeError as error:
+            most = int(error.metadata.get("max_rows", 0))
+            if not most:
+                raise
+        every = list(request.envs.ids) if request.HasField("envs") else list(range(self.num_envs))
+        chunks = [every[first : first + most] for first in range(0, len(every), most)]
+        return np.concatenate(
+            [self.pictures(some, render_scale=render_scale, render_palette=render_palette) for some in chunks]
+        )
 
     def refresh(self) -> Session:
         """Reads the session from the server, which renews its lease, and adopts the server's sequence number.

@@ -1,17 +1,21 @@
-"""A session at one moment, as the call `WatchSession` shows it: scenes of its games, and their pixels."""
+"""A session at one moment, as the call `WatchSession` shows it: scenes of its games, and their picture."""
 
 from __future__ import annotations
 
+import struct
+import zlib
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tetrion._checks.failures import invalid_answer
+from tetrion._checks import arguments
+from tetrion._checks.extension import extension
+from tetrion._messages import drawings
 from tetrion._messages.ends import word
+from tetrion._messages.scenes import Scene, scene
 from tetrion._pb import messages as pb
-from tetrion._pictures import pictures
-from tetrion._pictures.scenes import EMPTY, LETTERS, Cells, Scene
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,7 @@ class WatchedEnv:
             None while it runs.
         episode: Number of the episode under the environment's seed, from 0.
         seed: The episode seed; 0 for explicit pieces.
-        scene: The game. Its steps are those of the episode, and its score is the sum of the rewards. It does not show how an
-            episode ended.
+        scene: The game. Its steps are those of the episode, and its score is the sum of the rewards.
         last_episode: The last episode that ended while the environment was watched; None before.
     """
 
@@ -68,6 +71,20 @@ class WatchedEnv:
         return f"env {self.env_id}: episode {self.episode}{over}"
 
 
+class Style(NamedTuple):
+    """How frames of a session become pictures.
+
+    Attributes:
+        rules: The session's rules.
+        cell: Pixels of a cell's side.
+        palette: The colours.
+    """
+
+    rules: pb.Rules
+    cell: int
+    palette: pb.Palette
+
+
 @dataclass(frozen=True, repr=False)
 class WatchedFrame:
     """A session at one moment. As the value of a notebook cell, it shows its picture.
@@ -81,20 +98,18 @@ class WatchedFrame:
     sequence_number: int
     elapsed: float
     envs: tuple[WatchedEnv, ...]
-    _painter: pictures.Painter = field(compare=False)
+    _message: pb.WatchFrame = field(compare=False)
+    _style: Style = field(compare=False)
 
     @classmethod
-    def _from_message(cls, message: pb.WatchFrame, rules: pb.Rules, painter: pictures.Painter) -> WatchedFrame:
-        """Reads a frame of a session with these rules.
+    def _from_message(cls, message: pb.WatchFrame, style: Style) -> WatchedFrame:
+        """Reads a frame of a session.
 
         Raises:
             InvalidAnswerError: The frame belongs to other rules.
         """
-        try:
-            envs = tuple(_env(env, rules) for env in message.envs)
-        except ValueError as error:
-            raise invalid_answer(f"the frame cannot be read: {error}") from None
-        return cls(message.sequence_number, message.elapsed.ToTimedelta().total_seconds(), envs, painter)
+        envs = tuple(_env(env, style.rules) for env in message.envs)
+        return cls(message.sequence_number, message.elapsed.ToTimedelta().total_seconds(), envs, message, style)
 
     def picture(self, *, columns: int = 4) -> npt.NDArray[np.uint8]:
         """All environments in a grid, each with its id and its episode below it.
@@ -104,23 +119,38 @@ class WatchedFrame:
 
         Returns:
             uint8 [pixels, pixels, 3], the same size for all frames of a watch.
+
+        Raises:
+            ServerNotFoundError: This package came without its extension module.
         """
-        return pictures.side_by_side([self._painter.paint(env.scene, env.caption) for env in self.envs], columns)
+        columns = arguments.integer("columns", columns, 1)
+        rules, cell, palette = self._style
+        captions = [env.caption for env in self.envs]
+        draw = extension("draws frames").watched_picture
+        frame = self._message.SerializeToString()
+        return drawings.picture(draw(rules.SerializeToString(), frame, captions, cell, palette, columns))
 
     def _repr_png_(self) -> bytes:
         """The picture for notebooks."""
-        return pictures.png(self.picture())
+        return _png(self.picture())
 
     def __repr__(self) -> str:
         """The call that it follows, in a line."""
         return f"<tetrion.WatchedFrame of {len(self.envs)} environments after call {self.sequence_number}>"
 
 
-def painter(rules: pb.Rules, scale: float, palette: str) -> pictures.Painter:
-    """A painter for the environments of a session with these rules."""
-    # Falling pieces are drawn in the playfield, other pieces next to it.
-    waits = rules.action_model == pb.ACTION_MODEL_PLACEMENT
-    return pictures.Painter(pictures.Layout.of(rules, scale, has_current=waits, has_caption=True), palette)
+def _png(picture: npt.NDArray[np.uint8]) -> bytes:
+    """A picture as a file of the format PNG."""
+    height, width, _ = picture.shape
+    # A byte before each row says how it is filtered: 2 is the difference to the row above, which is mostly 0.
+    rows = np.full((height, 1 + 3 * width), 2, np.uint8)
+    rows[:, 1:] = np.diff(picture.reshape(height, 3 * width), axis=0, prepend=np.uint8(0))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b"")]
+    chunks = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
@@ -131,37 +161,8 @@ def _env(env: pb.WatchedEnv, rules: pb.Rules) -> WatchedEnv:
         end=word(env.end) if env.end != pb.EPISODE_END_UNSPECIFIED else None,
         episode=env.episode,
         seed=env.seed,
-        scene=_scene(env, rules),
+        scene=scene(env, rules),
         last_episode=WatchedEpisode(last.episode, last.lines, last.pieces, last.steps, last.episode_return, word(last.end))
         if env.HasField("last_episode")
         else None,
     )
-
-
-def _scene(env: pb.WatchedEnv, rules: pb.Rules) -> Scene:
-    cells = np.full((rules.height, rules.width), EMPTY, np.int8)
-    if env.colors:
-        # In the message, 0 is an empty cell, and tetrominoes count from 1.
-        cells[:] = np.frombuffer(env.colors, np.int8).reshape(cells.shape) - 1
-    # If a step is a placement, the piece's cells are only where it would appear.
-    falls = rules.action_model == pb.ACTION_MODEL_KEYPRESS
-    return Scene(
-        cells=cells,
-        current=LETTERS.index(env.piece) if env.piece else None,
-        falling=_pairs(env.piece_cells) if falls else (),
-        ghost=_pairs(env.ghost_cells),
-        queue=tuple(LETTERS.index(letter) for letter in env.queue),
-        last=_pairs(env.last_cells),
-        full_rows=(),
-        steps=env.steps,
-        pieces=env.pieces,
-        lines=env.lines,
-        score=env.episode_return,
-        end=None,
-        held=LETTERS.index(env.held) if env.held else None,
-        garbage=tuple(env.garbage),
-    )
-
-
-def _pairs(numbers: npt.ArrayLike) -> Cells:
-    return tuple((row, column) for row, column in np.reshape(np.asarray(numbers, np.int64), (-1, 2)).tolist())

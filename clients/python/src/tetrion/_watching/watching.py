@@ -15,15 +15,16 @@ from typing import Any
 
 from tetrion._checks import arguments
 from tetrion._checks.failures import invalid_answer
+from tetrion._messages import drawings
 from tetrion._messages.answers import check_size
 from tetrion._messages.records import rules_fields
+from tetrion._messages.scenes import check_pieces
 from tetrion._pb import messages as pb
 from tetrion._pb.fields import RulesFields
-from tetrion._pictures import pictures
 from tetrion._sessions.calls import EnvIds, ids
 from tetrion._sessions.session import Session
 from tetrion._transport.connection import Connection, Patience
-from tetrion._watching.frames import WatchedFrame, painter
+from tetrion._watching.frames import Style, WatchedFrame
 from tetrion.errors import ServerUnavailableError, SessionNotFoundError, TetrionError
 
 
@@ -51,11 +52,12 @@ class Watching:
         palette: str = "usual",
     ) -> None:
         """Starts watching; see `Client.watch`."""
-        scale, palette = pictures.checked_scale("render_scale", scale), pictures.checked_palette("render_palette", palette)
+        cell, colours = drawings.cell_pixels("render_scale", scale), drawings.palette("render_palette", palette)
         request = pb.WatchSessionRequest(envs=ids(env_ids), max_frames_per_second=arguments.limit("render_fps", fps))
         self._reader = _Reader(connection, session, request)
-        self._painter = painter(self._rules, scale, palette)
         weakref.finalize(self, self._reader.stop)
+        check_pieces(self._rules)
+        self._style = Style(self._rules, cell, colours)
 
     @property
     def name(self) -> str:
@@ -116,7 +118,7 @@ class Watching:
             return None
         if len(message.envs) != len(self.env_ids):
             raise invalid_answer(f"the frame is of {len(message.envs)} environments, expected {len(self.env_ids)}")
-        return WatchedFrame._from_message(message, self._rules, self._painter)
+        return WatchedFrame._from_message(message, self._style)
 
     def show(self, seconds: float | None = None, *, wait: bool = True) -> None:
         """Shows the frames in a notebook cell, each replacing the previous one.

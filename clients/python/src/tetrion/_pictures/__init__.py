@@ -1,1 +1,0 @@
-"""Games as scenes, text and pixels."""
