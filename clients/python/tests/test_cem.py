@@ -11,7 +11,7 @@ import pytest
 
 import tetrion
 from tetrion._training.cem import CemConfig, CemOptimizer, Noise
-from tetrion._training.draws import normals, word
+from tetrion._training.draws import word
 from tetrion._transport.server import find_program
 
 PATHS = Path(__file__).parents[3] / "tests/data/optimizer_paths.txt"
@@ -32,14 +32,6 @@ def advance(search):
 
 def test_words_are_the_seed_functions():
     assert word(42, 0, 0) == 6332618229526065668
-
-
-def test_normals_do_not_depend_on_how_many_are_drawn():
-    many = normals(7, 3, 1001)
-    assert normals(7, 3, 10).tolist() == many[:10].tolist()
-    assert normals(7, 4, 1001)[0] != many[0]
-    assert abs(many.mean()) < 0.1
-    assert abs(many.std() - 1) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -134,7 +126,7 @@ def test_a_search_goes_on_where_it_stopped():
     assert steady.generation == 4
     assert toy(steady.mean[None])[0] > toy(np.zeros((1, 3)))[0]
     assert steady.best[0] == toy(steady.best[1][None])[0]
-    with pytest.raises(ValueError, match="does not fit"):
+    with pytest.raises(ValueError, match=r"^state "):
         CemOptimizer.resume(CemConfig(), steady.state())
 
 
@@ -171,7 +163,7 @@ def test_refuses_wrong_parameters():
             CemOptimizer(CemConfig(), num_weights, seed)
     with pytest.raises(ValueError, match="name is 'ours', expected one of szita-lorincz"):
         CemConfig.preset("ours", 10)
-    with pytest.raises(ValueError, match="start has 3 numbers, expected 2"):
+    with pytest.raises(ValueError, match="start has 3 numbers, not 2"):
         CemOptimizer(CemConfig(start=(1.0, 2.0, 3.0)), 2, 1)
     search = CemOptimizer(CemConfig(population=4.0), 2.0, 1.0)
     assert search.ask().candidates.tobytes() == CemOptimizer(CemConfig(population=4), 2, 1).ask().candidates.tobytes()
@@ -186,7 +178,7 @@ def test_refuses_wrong_arguments_of_a_training(client):
         tetrion.cem(client, game_seeds="each")
     with pytest.raises(ValueError, match="check_games is 1, expected an integer from 2"):
         tetrion.cem(client, check_games=1)
-    with pytest.raises(ValueError, match="start has 2 numbers, expected 9"):
+    with pytest.raises(ValueError, match="start has 2 numbers, not 9"):
         tetrion.cem(client, start=[1.0, 2.0])
     with pytest.raises(ValueError, match="start is not an argument of genetic"):
         tetrion.genetic(client, start=[1.0, 2.0])
@@ -214,7 +206,8 @@ def test_refuses_what_is_no_state(client, train, other):
     training.run()
     state = training.state()
     wrong = [{}, 3, "x", [], {"seed": 1}, {**state, "seed": "x"}, {**state, "generation": "x"}, {**state, "best": 3}]
-    wrong += [{name: value for name, value in state.items() if name != left_out} for left_out in state]
+    needed = [name for name in state if name not in ("best", "first_scores", "incumbent")]
+    wrong += [{name: value for name, value in state.items() if name != left_out} for left_out in needed]
     for given in wrong:
         with pytest.raises(tetrion.InvalidArgumentError, match=r"state|seed"):
             train(client, **options, state=given)

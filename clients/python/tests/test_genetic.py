@@ -8,15 +8,8 @@ import pytest
 from test_cem import PATHS, advance, toy
 
 import tetrion
-from tetrion._training.draws import Draws, normals
 from tetrion._training.genetic import GeneticConfig, GeneticOptimizer
 from tetrion._transport.server import find_program
-
-
-def test_draws_one_by_one_are_those_drawn_at_once():
-    draws = Draws(7, 3)
-    assert [draws.normal() for _ in range(1001)] == normals(7, 3, 1001).tolist()
-    assert {Draws(7, stream).below(6) for stream in range(200)} == set(range(6))
 
 
 def test_follows_the_golden_path():
@@ -64,9 +57,9 @@ def test_a_search_goes_on_where_it_stopped():
     order = np.argsort(-toy(before), kind="stable")
     steady.tell(toy(before))
     np.testing.assert_array_equal(steady.ask().candidates[:2], before[order[:2]])
-    with pytest.raises(ValueError, match="7 individuals, expected 50"):
+    with pytest.raises(ValueError, match=r"^state is wrong: individuals are 7, not 50"):
         GeneticOptimizer.resume(GeneticConfig(), steady.state())
-    with pytest.raises(ValueError, match="not that of a genetic algorithm"):
+    with pytest.raises(ValueError, match=r"^state cannot be read"):
         GeneticOptimizer.resume(config, tetrion.CemOptimizer(tetrion.CemConfig(), 3, 1).state())
 
 

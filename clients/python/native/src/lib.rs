@@ -3,7 +3,7 @@
 //! Python encodes and decodes the messages of both, and no call knows their meaning. A call in this process passes
 //! the same layers as on a server; only sockets and HTTP/2 are missing. Steps and resets have a second path there, without
 //! messages: see `session`. `program` is the command line of the `tetrion` program. Only the modules for work without a
-//! session read messages: `pictures`, `recorded` and `replay`.
+//! session read messages: `pictures`, `recorded` and `replay`; `optimizer` has none.
 //!
 //! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
 //! Ctrl-C ends any call, and a call that waits for another thread never prevents that thread from running Python.
@@ -13,6 +13,7 @@ mod channel;
 mod codec;
 mod executor;
 mod failure;
+mod optimizer;
 mod pictures;
 mod program;
 mod recorded;
@@ -137,6 +138,8 @@ mod _native {
     use pyo3::prelude::*;
     use tetrion::engine::RULES_VERSION;
 
+    #[pymodule_export]
+    use super::optimizer::{InvalidParameterError, Optimizer};
     #[pymodule_export]
     use super::pictures::watched_picture;
     #[pymodule_export]

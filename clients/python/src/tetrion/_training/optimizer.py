@@ -1,26 +1,44 @@
-"""The base of optimizers, which propose weight vectors and take their scores.
+"""Searches by ask and tell: they propose weight vectors and take their scores.
 
-`CemOptimizer` is the cross-entropy method, `GeneticOptimizer` a genetic algorithm. The path of a search is a function of its
-configuration, the number of weights, the seed and the scores, and equals the `tetrion` program's to the last bit.
+`CemOptimizer` is the cross-entropy method, `GeneticOptimizer` a genetic algorithm. They know nothing of games or servers, so
+their caller may score candidates anywhere. The path of a search is a function of its configuration, the number of weights,
+the seed and the scores. The extension module has the search of `tetrion train`, so each can go on with the other's.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
+from tetrion._checks.extension import extension
 from tetrion.errors import InvalidArgumentError
 
 Vector = npt.NDArray[np.float64]
 
 # Larger numbers are useless, and the sum of their squares could overflow.
 MAX_MAGNITUDE = 1e100
+
+
+class Config(ABC):
+    """The parameters of a search."""
+
+    @property
+    @abstractmethod
+    def num_elites(self) -> int:
+        """Candidates whose mean score is that of the elite."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The parameters as the program's run folders have them."""
+
+
+ConfigType = TypeVar("ConfigType", bound=Config)
 
 
 class Round(NamedTuple):
@@ -61,134 +79,103 @@ class Generation(NamedTuple):
     std: Vector
 
 
-class Best(NamedTuple):
-    """The candidate with the best score so far.
+class Optimizer(Generic[ConfigType]):
+    """A search in progress. Larger scores are better; of equal ones the candidate that comes first wins.
 
     Attributes:
-        score: Score of the candidate.
-        generation: Generation of the candidate.
-        weights: The candidate's weights.
+        config: Its parameters.
     """
 
-    score: float
-    generation: int
-    weights: Vector
+    _method: ClassVar[str]
 
-    @staticmethod
-    def kept(best: Best | None, score: float, generation: int, weights: Vector) -> Best:
-        """The better of two; of equals, the later one."""
-        return Best(score, generation, weights) if best is None or score >= best.score else best
-
-    @staticmethod
-    def state(best: Best | None) -> dict[str, Any] | None:
-        """The state for JSON."""
-        return None if best is None else {**best._asdict(), "weights": best.weights.tolist()}
-
-    @staticmethod
-    def resumed(state: Mapping[str, Any] | None) -> Best | None:
-        """Restores a candidate from its `state`."""
-        return None if state is None else Best(state["score"], state["generation"], np.array(state["weights"], np.float64))
-
-
-class Optimizer(ABC):
-    """A search in progress. Larger scores are better; of equal ones, the first candidate wins."""
-
-    def __init__(self, num_weights: int, seed: int) -> None:
-        """Starts a search.
+    def __init__(self, config: ConfigType, num_weights: int, seed: int) -> None:
+        """Begins a search for a vector of `num_weights` weights; all it draws follows from `seed`, 0 to 2**64 - 1.
 
         Raises:
             InvalidArgumentError: There are no weights, or the seed is out of range.
+            ServerNotFoundError: This package came without its extension module.
         """
-        arguments.integer("num_weights", num_weights, 1)
-        self._seed = arguments.integer("seed", seed, 0, arguments.U64)
-        self._generation = 0
-        self._best: Best | None = None
+        num_weights = arguments.integer("num_weights", num_weights, 1)
+        seed = arguments.integer("seed", seed, 0, arguments.U64)
+        native = extension("searches for weights")
+        self.config = config
+        self._errors: Any = native.InvalidParameterError
+        try:
+            self._native = native.Optimizer(self._parameters(config), num_weights, seed)
+        except self._errors as error:
+            raise InvalidArgumentError(*error.args) from None
+
+    @classmethod
+    def _parameters(cls, config: ConfigType) -> str:
+        return json.dumps({"method": cls._method, **config.to_json()})
+
+    @classmethod
+    def resume(cls, config: ConfigType, state: Mapping[str, Any]) -> Self:
+        """Restores the search that `state` was taken from.
+
+        Raises:
+            InvalidArgumentError: The state belongs to another configuration or another kind of search.
+            ServerNotFoundError: This package came without its extension module.
+        """
+        native = extension("searches for weights")
+        search = cls.__new__(cls)
+        search.config = config
+        search._errors = native.InvalidParameterError
+        try:
+            search._native = native.Optimizer.resume(cls._parameters(config), json.dumps({cls._method: state}))
+        except (TypeError, ValueError):
+            raise arguments.wrong("state", state, "what `state()` of a search of this kind returns") from None
+        except native.InvalidParameterError as error:
+            field, problem = error.args
+            entry = field.removeprefix("state.")
+            raise InvalidArgumentError("state", problem if entry == "state" else f"is wrong: {entry} {problem}") from None
+        return search
 
     @property
     def generation(self) -> int:
-        """Number of completed generations."""
-        return self._generation
+        """Generations completed."""
+        return int(self._native.generation())
 
     @property
-    @abstractmethod
     def incumbent(self) -> Vector | None:
-        """The current result; None before the first generation is complete."""
+        """The result so far; None before the first generation is complete."""
+        weights = self._native.incumbent()
+        return None if weights is None else _vector(weights)
 
     @property
     def best(self) -> tuple[float, Vector] | None:
-        """The candidate with the best score so far, and its score. Scores are noisy, so it is as lucky as it is good."""
-        return None if self._best is None else (self._best.score, self._best.weights.copy())
+        """The best-scored candidate so far and its score. Scores are noisy, so it is a lucky one as much as a good one."""
+        best = self._native.best()
+        return None if best is None else (best[0], _vector(best[1]))
 
-    @abstractmethod
     def ask(self) -> Round:
-        """The candidates to score next; repeated calls return the same ones until `tell` takes their scores."""
+        """The candidates to score next; the same ones until `tell` takes their scores."""
+        generation, second_look, weights, slots = self._native.ask()
+        return Round(generation, second_look, _vector(weights).reshape(len(slots), -1), np.array(slots, np.int64))
 
-    @abstractmethod
     def tell(self, scores: npt.ArrayLike) -> Generation | None:
         """Takes the scores of the last `ask`, in its order.
 
         Returns:
-            The generation if it is complete; None if it continues with a second look.
+            The generation if that completed it; None if it goes on with a second look.
 
         Raises:
-            InvalidArgumentError: The scores are not one number per candidate. Nothing has changed then.
+            InvalidArgumentError: They are not one number for each candidate. Nothing has changed then.
         """
+        try:
+            told = self._native.tell(np.asarray(scores, np.float64).tolist())
+        except (TypeError, ValueError):
+            raise arguments.wrong("scores", scores, "a number for each candidate") from None
+        except self._errors as error:
+            raise InvalidArgumentError(*error.args) from None
+        return None if told is None else Generation(*told[:4], *map(_vector, told[4:]))
 
-    @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Everything except the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        """Everything but the configuration, for JSON: the `state` in a checkpoint of `tetrion train`."""
+        state: dict[str, Any] = json.loads(self._native.state())[self._method]
+        return state
 
 
-@contextlib.contextmanager
-def reading_state() -> Iterator[None]:
-    """Refuses anything that is not a search's state.
-
-    Raises:
-        InvalidArgumentError: An entry is missing or invalid.
-    """
-    try:
-        yield
-    except InvalidArgumentError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        problem = f"has no entry {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
-        raise InvalidArgumentError("state", f"{problem}, expected what `state()` of a search of this kind returns") from None
-
-
-def check_scores(scores: npt.ArrayLike, num_candidates: int) -> Vector:
-    """Scores as float64, one per candidate.
-
-    Raises:
-        InvalidArgumentError: The number of scores is wrong, or one is not a number between -1e100 and 1e100.
-    """
-    try:
-        checked = np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        raise arguments.wrong("scores", scores, f"a number for each of {num_candidates} candidates") from None
-    if checked.shape != (num_candidates,):
-        raise InvalidArgumentError(
-            "scores", f"have the shape {checked.shape}, expected one for each of {num_candidates} candidates"
-        )
-    if not (np.abs(checked) <= MAX_MAGNITUDE).all():
-        raise InvalidArgumentError("scores", "hold others than numbers between -1e100 and 1e100")
-    return checked
-
-
-def ranking(scores: Vector) -> npt.NDArray[np.int64]:
-    """Indices in the order of the scores, best first; equal scores keep their order."""
-    return np.argsort(-scores, kind="stable")
-
-
-def total(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The sum of the rows, added one after another; `numpy.sum` would group them."""
-    added: npt.NDArray[np.float64] = np.zeros(rows.shape[1:])
-    for row in rows:
-        added = added + row
-    return added
-
-
-def mean_and_std(rows: npt.NDArray[np.float64]) -> tuple[Vector, Vector]:
-    """Mean and standard deviation of each column, both divided by n."""
-    mean = total(rows) / len(rows)
-    deviations = rows - mean
-    return mean, np.sqrt(total(deviations * deviations) / len(rows))
+def _vector(data: bytes) -> Vector:
+    """Numbers of the extension module."""
+    return np.frombuffer(data, np.float64).copy()
