@@ -1,18 +1,19 @@
-"""Recordings of games while they are played: of a session's environments, whatever plays them.
+"""Recorders: they make recordings of the games of a session while any caller plays them.
 
-While it listens, a `Recorder` notes actions, a byte each, and asks the server for nothing more. Only when a recording is
-wanted is its game played again, to learn what each landing did.
+A `Recorder` stores actions, two bytes each, and makes no calls while it listens. When a recording is wanted, the extension
+module plays the game again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
+from typing import Any
 
 from tetrion._checks import arguments
 from tetrion._checks.extension import extension
 from tetrion._pb import messages as pb
-from tetrion._recordings.episode_log import Beginning, Episode, EpisodeLog
+from tetrion._recordings.episode_log import Episode, EpisodeLog
 from tetrion._recordings.recording import Recording, checked_text
 from tetrion._sessions.session import Source, session_of
 from tetrion.errors import InvalidArgumentError, ResetNeededError, VersionMismatchError
@@ -53,8 +54,11 @@ class Recorder:
         Raises:
             InvalidArgumentError: There are no such environments, or the source is neither a session nor an environment of
                 one.
+            VersionMismatchError: The server plays by another version of the rules than this package.
+            ServerNotFoundError: This package came without its extension module.
         """
         self._session = session = session_of("source", source)
+        self._native = _module(session._message)
         num_envs = session.num_envs
         if env_ids is None:
             chosen: Iterable[int] = range(num_envs)
@@ -146,8 +150,14 @@ class Recorder:
         return taken
 
     def _made(self, episode: Episode) -> Recording | None:
+        """The recording of an episode, which is played again for it; None if nothing of it can be recorded."""
+        if (begin := episode.begin) is None:
+            return None
+        config = self._session._message.config.SerializeToString()
         origin = f"episode {episode.number} of environment {episode.env_id}"
-        return record(self._session._message, episode.begin, episode.actions, self.player, origin)
+        dealt = {"seed": begin.seed, "sequence": begin.sequence, "state": begin.state}
+        data = self._native.record(config, episode.actions, self.player, origin, **dealt)
+        return Recording(pb.Recording.FromString(data)) if data is not None else None
 
     def close(self) -> None:
         """Stops to record."""
@@ -162,17 +172,13 @@ class Recorder:
         self.close()
 
 
-def record(
-    session: pb.Session, begin: Beginning | None, actions: Sequence[int], player: str, origin: str
-) -> Recording | None:
-    """A recording of an episode, which is played again for it; None if it cannot be recorded.
+def _module(session: pb.Session) -> Any:
+    """The extension module, if it plays by the rules of a session's server.
 
     Raises:
         VersionMismatchError: The server plays by another version of the rules than this package.
         ServerNotFoundError: This package came without its extension module.
     """
-    if begin is None:
-        return None
     native = extension("makes recordings")
     if session.rules_version != native.RULES_VERSION:
         raise VersionMismatchError(
@@ -180,6 +186,4 @@ def record(
             f"{native.RULES_VERSION!r}, which may make another game of it",
             reason="RULES_VERSION_MISMATCH",
         )
-    dealt = {"seed": begin.seed, "sequence": begin.sequence, "state": begin.state}
-    data = native.record(session.config.SerializeToString(), actions, player, origin, **dealt)
-    return Recording(pb.Recording.FromString(data)) if data is not None else None
+    return native
