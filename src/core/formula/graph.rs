@@ -48,23 +48,20 @@ impl Graph {
     }
 
     /// Adds a number of the text.
-    pub fn literal(&mut self, number: f64) -> Result<Id, TooMuch> {
+    pub fn literal(&mut self, number: f64) -> Result<Id, TooCostly> {
         self.largest = self.largest.max(number);
         self.number(number)
     }
 
     /// Adds a number.
-    pub fn number(&mut self, number: f64) -> Result<Id, TooMuch> {
+    pub fn number(&mut self, number: f64) -> Result<Id, TooCostly> {
         self.add(Node::Number(number.to_bits()))
     }
 
     /// Adds a feature.
-    pub fn feature(&mut self, column: FeatureColumn) -> Result<Id, TooMuch> {
+    pub fn feature(&mut self, column: FeatureColumn) -> Result<Id, TooCostly> {
         let known = self.features.iter().position(|other| *other == column);
         let index = known.unwrap_or(self.features.len());
-        if index == MAX_COLUMNS {
-            return Err(TooMuch::Features);
-        }
         if known.is_none() {
             self.features.push(column);
         }
@@ -72,12 +69,12 @@ impl Graph {
     }
 
     /// Adds a fact.
-    pub fn fact(&mut self, fact: Fact) -> Result<Id, TooMuch> {
+    pub fn fact(&mut self, fact: Fact) -> Result<Id, TooCostly> {
         self.add(Node::Fact(fact))
     }
 
     /// Adds an operation, or its result if all operands are numbers.
-    pub fn step(&mut self, op: Op, operands: &[Id]) -> Result<Id, TooMuch> {
+    pub fn step(&mut self, op: Op, operands: &[Id]) -> Result<Id, TooCostly> {
         debug_assert_eq!(operands.len(), op.arity());
         let all = std::array::from_fn(|at| *operands.get(at).unwrap_or(&operands[0]));
         let numbers = all.map(|id| self.as_number(id));
@@ -95,7 +92,7 @@ impl Graph {
         }
     }
 
-    fn add(&mut self, node: Node) -> Result<Id, TooMuch> {
+    fn add(&mut self, node: Node) -> Result<Id, TooCostly> {
         if let Some(id) = self.ids.get(&node) {
             return Ok(*id);
         }
@@ -104,7 +101,7 @@ impl Graph {
             _ => 1,
         };
         if self.cost > MAX_COST {
-            return Err(TooMuch::Cost);
+            return Err(TooCostly);
         }
         let id = self.nodes.len() as Id;
         self.nodes.push(node);
@@ -240,13 +237,10 @@ impl Graph {
     }
 }
 
-/// Why a part cannot be added to a formula.
+/// A formula over [`MAX_COST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TooMuch {
-    /// More than [`MAX_COST`].
-    #[error("the formula takes too long, expected a cost of at most {MAX_COST} up to here")]
-    Cost,
-    /// More than [`MAX_COLUMNS`].
-    #[error("the formula has too many features, expected at most {MAX_COLUMNS}")]
-    Features,
-}
+#[error("the formula takes too long, expected a cost of at most {MAX_COST} up to here")]
+pub struct TooCostly;
+
+// Every feature costs something, so none is beyond the longest list.
+const _: () = assert!(MAX_COST as usize <= MAX_COLUMNS);

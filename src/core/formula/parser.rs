@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::bounds::{MAX_BYTES, MAX_DEPTH, MAX_EXPONENT};
 use super::error::FormulaError;
-use super::graph::{Graph, Id, TooMuch};
+use super::graph::{Graph, Id, TooCostly};
 use super::lexer::{Token, TokenKind, tokens};
 use super::op::Op;
 use super::program::Formula;
@@ -441,7 +441,7 @@ impl<'a> Parser<'a> {
         self.checked(step, span)
     }
 
-    fn checked(&self, id: Result<Id, TooMuch>, span: &Range<usize>) -> Result<Id, FormulaError> {
+    fn checked(&self, id: Result<Id, TooCostly>, span: &Range<usize>) -> Result<Id, FormulaError> {
         id.map_err(|error| self.error(span.clone(), error.to_string()))
     }
 

@@ -11,9 +11,10 @@ mod tree;
 use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{
-    Agent, CONTROLLERS, Expectation, FormulaAgent, Kernel, LinearAgent, Search, Sight, TerminalValue,
+    Agent, CONTROLLERS, Expectation, FormulaAgent, Kernel, LinearAgent, LookaheadAgent, Search, Sight,
+    TerminalValue,
 };
-use tetrion::engine::{Odds, Piece, Placement, Rules, Tetromino, is_blocked, land, placements};
+use tetrion::engine::{Odds, Piece, Placement, Playfield, Rules, Tetromino, is_blocked, land, placements};
 use tetrion::features::{FEATURES, FeatureSet, Seen};
 use tetrion::formula::{Formula, Program, compile};
 use tetrion::rollout::{Deal, Evaluation};
@@ -296,7 +297,7 @@ fn facts_are_those_of_the_game() {
         values
     };
     let rules = Rules { hold: true, preview: 1, ..Rules::simplified(10, 20) };
-    let playfield = tetrion::engine::Playfield::empty(10, 20);
+    let playfield = Playfield::empty(10, 20);
     let next = [Tetromino::T];
     let sight = Sight {
         rules: &rules,
@@ -328,4 +329,36 @@ fn facts_are_those_of_the_game() {
     assert_eq!(values(&piece("current"), &sight), [1.0, 3.0]);
     assert_eq!(values(&piece("held"), &sight), [0.0, 1.0]);
     assert_eq!(values(&piece("next"), &sight), [3.0, 0.0]);
+}
+
+#[test]
+fn facts_go_on_along_a_lookahead() {
+    let rules = Rules { preview: 2, ..Rules::simplified(10, 20) };
+    // An I on its side completes the only row.
+    let playfield = Playfield::from_rows(10, 20, [0b11_1111_0000]);
+    let sight = Sight {
+        rules: &rules,
+        playfield: &playfield,
+        piece: Tetromino::I,
+        next: &[Tetromino::O, Tetromino::S],
+        held: None,
+        odds: Odds::EVEN,
+        lines: 40,
+        pieces: 102,
+    };
+    let flat = placements(&rules, &playfield, Tetromino::I)
+        .iter()
+        .find(|placement| land(&rules, &playfield, Tetromino::I, *placement).1.lines == 1);
+    for (fact, expected) in [
+        ("lines", 40.0 + 41.0 + 41.0),
+        ("pieces", 102.0 + 103.0 + 104.0),
+        ("(if current == I then 1 else if current == O then 20 else 300)", 321.0),
+        ("(if next == O then 1 else if next == S then 20 else 300)", 321.0),
+    ] {
+        let program = program(&format!("holes * 0 + {fact}"), &rules);
+        let agent = LookaheadAgent::new(FormulaAgent::new(program, TerminalValue::Avoid), 2);
+        for kernel in kernels() {
+            assert_eq!(agent.value(kernel, &sight, flat.unwrap()).value, expected, "{fact}");
+        }
+    }
 }
