@@ -174,7 +174,7 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         envs: envs::encode(Some(&env_ids)),
         format: pb::RenderFormat::Rgb.into(),
         palette: pb::Palette::ColorBlind.into(),
-        cell_pixels: 64,
+        cell_pixels: 8,
     };
     let watch = pb::WatchSessionRequest {
         session: session.clone(),
