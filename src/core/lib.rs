@@ -18,6 +18,7 @@
 //! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
 //! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
 //! | [`render`] | playfields as text | its caller |
+//! | [`prompts`] | games as text for language models | sessions, episodes |
 //! | [`picture`] | scenes as pixels, SVG and characters | files, games |
 //! | [`mod@recording`] | games played: written down, replayed, in colours | files, messages, who played |
 //! | [`placements`] | every placement of many positions | sessions, requests |
@@ -41,6 +42,8 @@ pub mod env;
 pub mod placements;
 pub mod recording;
 pub mod render;
+
+pub mod prompts;
 
 pub mod picture;
 

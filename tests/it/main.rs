@@ -49,6 +49,9 @@ mod recording_files;
 /// Playfields drawn as text, to the character.
 mod render;
 
+/// Games as text for language models: observations to the character, and actions read back.
+mod prompts;
+
 /// Every placement of many positions at once.
 mod placements;
 
