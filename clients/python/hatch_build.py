@@ -52,6 +52,7 @@ RENAMED = {"GetServerInfoResponse": "ServerInfo", "GetCatalogResponse": "Catalog
 TYPES = {
     "Duration": "float",
     "FeatureSelection": "str | tuple[str, ...]",
+    "FieldNames": "tuple[str, ...]",
     "Policy": "Policy",
     "Rules": "RulesFields",
     "Search": "Search",

@@ -24,6 +24,11 @@ impl Costs {
         self.of(env_ids, self.step)
     }
 
+    /// Cost of listing the legal actions of the given environments as text, or of reading actions.
+    pub fn of_text(&self, env_ids: Option<&[u32]>) -> Duration {
+        self.of(env_ids, drawing::nanoseconds_of_actions(&self.rules))
+    }
+
     /// Cost of a call that takes snapshots of environments.
     pub fn of_save(&self, env_ids: Option<&[u32]>) -> Duration {
         self.of(env_ids, 1_000)

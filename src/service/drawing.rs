@@ -3,6 +3,8 @@
 use crate::engine::Rules;
 use crate::env::EnvBatch;
 use crate::picture::{Canvas, ColourScheme, Layout, Moment, draw, text};
+use crate::placements;
+use crate::prompts::{self, Detail};
 use crate::recording::Scene;
 use crate::render::{self, View};
 use crate::wire::rendering::{Drawing, TextFormat};
@@ -11,7 +13,7 @@ use crate::wire::{pb, tensor};
 use super::layout::TENSOR_OVERHEAD;
 use super::watched::Watched;
 
-/// Most bytes of the drawing of one environment in an answer.
+/// Most bytes of the drawing of one environment in an answer, except for prompts.
 pub(super) fn row_bytes(drawing: &Drawing, rules: &Rules) -> u64 {
     match drawing {
         // Each text has a tag and a length before it.
@@ -19,6 +21,8 @@ pub(super) fn row_bytes(drawing: &Drawing, rules: &Rules) -> u64 {
             render::max_bytes(*format, rules.width, rules.height) as u64 + 4
         }
         Drawing::Text(TextFormat::Letters | TextFormat::Ansi(_)) => text::max_bytes(rules) as u64 + 4,
+        // At least this. Lists of actions differ much in length, so texts are counted one by one as well.
+        Drawing::Text(TextFormat::Prompt(_)) => 60,
         Drawing::Rgb { cell, .. } => 3 * num_pixels(*cell, rules) + TENSOR_OVERHEAD,
     }
 }
@@ -29,8 +33,17 @@ pub(super) fn nanoseconds(drawing: &Drawing, rules: &Rules) -> u64 {
     match drawing {
         Drawing::Text(TextFormat::Plain(_)) => 500 + 4 * cells,
         Drawing::Text(TextFormat::Letters | TextFormat::Ansi(_)) => 2_000 + 60 * cells,
+        Drawing::Text(TextFormat::Prompt(Detail::Board)) => 500 + 4 * cells,
+        Drawing::Text(TextFormat::Prompt(_)) => 500 + 4 * cells + nanoseconds_of_actions(rules),
         Drawing::Rgb { cell, .. } => 10_000 + num_pixels(*cell, rules),
     }
+}
+
+/// Rough time of listing the legal actions of one environment as text, or of reading an action.
+pub(super) fn nanoseconds_of_actions(rules: &Rules) -> u64 {
+    // Each action is written in up to four ways.
+    let naming = 1_000 * u64::from(rules.width) * if rules.names_spots() { 20 } else { 4 };
+    placements::nanoseconds(rules, 1, None, placements::Options::default()) + naming
 }
 
 fn num_pixels(cell: u32, rules: &Rules) -> u64 {
@@ -54,6 +67,9 @@ pub(super) fn text(format: TextFormat, batch: &EnvBatch, env_id: u32, watched: &
                 ended: batch.has_ended(env_id),
             };
             return render::render(format, &view);
+        }
+        TextFormat::Prompt(detail) => {
+            return prompts::observation(detail, &prompts::State::new(batch, env_id));
         }
     };
     text::standing(&moment(batch, env_id, watched), rules, scheme)

@@ -144,7 +144,8 @@ impl Desk {
     async fn step(&self, request: pb::StepRequest) -> Result<pb::StepResponse, Refusal> {
         let session = self.session(&request.session)?;
         let (costs, env_ids) = (session.costs(), envs::decode(request.envs.as_ref()));
-        let (work, rows) = (costs.of_step(env_ids), costs.rows(env_ids));
+        let reading = if request.text_actions.is_empty() { Duration::ZERO } else { costs.of_text(env_ids) };
+        let (work, rows) = (costs.of_step(env_ids) + reading, costs.rows(env_ids));
         let answers = self.answers.clone();
         let answer = session.call_on(&self.lane, work, move |state| state.step(&request, &answers)).await?;
         self.service.counters.steps.increment(rows);

@@ -10,6 +10,7 @@ use crate::env::{
     ActionError, CreateError, EnvIdError, NotReset, ReadError, ResetError, RestoreError, StepError,
     WrongLength,
 };
+use crate::prompts::UnknownAction;
 use crate::wire::codec::Unfit;
 use crate::wire::{DecodeError, Fault, InField};
 
@@ -197,6 +198,14 @@ pub enum Refusal {
     /// Actions that the environments refuse.
     #[error(transparent)]
     Action(#[from] ActionError),
+    /// A text that is no legal action.
+    #[error("text_actions[{row}]: {unknown}")]
+    TextAction {
+        /// Index in the list of texts.
+        row: u32,
+        /// The text and the legal actions.
+        unknown: UnknownAction,
+    },
     /// A dm_env_rpc request that needs a joined world.
     #[error("this connection has not joined a world")]
     NotJoined,

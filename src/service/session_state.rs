@@ -5,9 +5,10 @@
 use prost::{Message, Name};
 use std::sync::Arc;
 
-use crate::env::{EnvBatch, Restored, Seeding, StepOutcome};
+use crate::env::{EnvBatch, InvalidActionPolicy, Restored, Seeding, StepOutcome};
 use crate::features::FeatureSet;
 use crate::placements::Position;
+use crate::prompts;
 use crate::recording::Cells;
 use crate::wire::dm_env_rpc;
 use crate::wire::positions::Positions;
@@ -178,9 +179,14 @@ impl SessionState {
         self.change(request, request.sequence_number, env_ids, answers, |parts, next| {
             let Parts { batch, layout, watched, .. } = parts;
             let rows = num_rows(batch, env_ids);
-            let actions =
-                tensor::decode_field::<i32>(request.actions.as_ref(), "actions", &[Dim::Exactly(rows)])?;
-            let outcome = batch.step(&actions.elements, env_ids)?;
+            let is_text = !request.text_actions.is_empty();
+            let actions = if is_text {
+                read_texts(batch, env_ids, request)?
+            } else {
+                let actions = request.actions.as_ref();
+                tensor::decode_field::<i32>(actions, "actions", &[Dim::Exactly(rows)])?.elements
+            };
+            let outcome = batch.step(&actions, env_ids)?;
             watched.follow_step(batch, env_ids, &outcome);
             let StepOutcome { rewards, terminated, truncated, finals } = outcome;
             Ok(pb::StepResponse {
@@ -192,6 +198,7 @@ impl SessionState {
                 infos: layout.infos(batch, env_ids),
                 final_batch: layout.final_batch(batch, &finals),
                 sequence_number: next,
+                actions: is_text.then(|| tensor::encode(vec![rows], &actions)),
             })
         })
     }
@@ -254,15 +261,26 @@ impl SessionState {
         self.batch.check(env_ids)?;
         let rules = &self.batch.config().rules;
         let rows = num_rows(&self.batch, env_ids);
-        let room = answers.room(self.check_size(rows.into(), drawing::row_bytes(&drawing, rules))?)?;
+        let mut room = answers.room(self.check_size(rows.into(), drawing::row_bytes(&drawing, rules))?)?;
         let sequence_number = self.sequence_number();
         let (batch, watched) = (&self.batch, &self.watched);
         let answer = match drawing {
-            Drawing::Text(format) => pb::RenderResponse {
-                frames: self.each(env_ids, |env_id| drawing::text(format, batch, env_id, watched)),
-                sequence_number,
-                pixels: None,
-            },
+            Drawing::Text(format) => {
+                let mut frames = Vec::new();
+                let mut num_bytes = ANSWER_OVERHEAD;
+                for row in 0..rows {
+                    let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
+                    let text = drawing::text(format, batch, env_id, watched);
+                    num_bytes += text.len() as u64 + 5;
+                    if num_bytes > u64::from(self.max_response_bytes) {
+                        let max_bytes = self.max_response_bytes;
+                        return Err(Refusal::ResponseTooLarge { max_rows: row.into(), max_bytes });
+                    }
+                    room.grow_to(num_bytes)?;
+                    frames.push(text);
+                }
+                pb::RenderResponse { frames, sequence_number, pixels: None }
+            }
             Drawing::Rgb { cell, scheme } => {
                 let mut painter = drawing::Painter::new(cell, scheme, rules, rows);
                 self.each(env_ids, |env_id| painter.paint(batch, env_id, watched));
@@ -465,6 +483,38 @@ impl SessionState {
         }
         Ok(rows * row_bytes + ANSWER_OVERHEAD)
     }
+}
+
+/// Reads the actions of a step that are written as text. A text that is no legal action is refused, or becomes an
+/// illegal action if the session's policy accepts these.
+fn read_texts(
+    batch: &EnvBatch,
+    env_ids: Option<&[u32]>,
+    request: &pb::StepRequest,
+) -> Result<Vec<i32>, Refusal> {
+    let (texts, rows) = (&request.text_actions, num_rows(batch, env_ids));
+    let wrong = |problem: String| Err(DecodeError::field("text_actions", problem).into());
+    if request.actions.is_some() {
+        return wrong("is given together with actions, expected one of the two".to_owned());
+    }
+    if texts.len() != rows as usize {
+        return wrong(format!("has {} texts, expected {rows}, one per environment", texts.len()));
+    }
+    batch.check(env_ids)?;
+    let read = |(row, text): (u32, &String)| {
+        let env_id = env_ids.map_or(row, |env_ids| env_ids[row as usize]);
+        if batch.has_ended(env_id) {
+            return Ok(0);
+        }
+        let state = prompts::State::new(batch, env_id);
+        let choices = state.choices();
+        choices.read(state.rules(), text).or_else(|unknown| {
+            let is_refused = batch.config().invalid_action_policy == InvalidActionPolicy::Reject;
+            let illegal = if is_refused { None } else { choices.illegal_action(state.rules()) };
+            illegal.ok_or(Refusal::TextAction { row, unknown })
+        })
+    };
+    (0..).zip(texts).map(read).collect()
 }
 
 fn num_rows(batch: &EnvBatch, env_ids: Option<&[u32]>) -> u32 {

@@ -115,6 +115,8 @@ impl Refusal {
             Refusal::Action(ActionError::Illegal { actions }) => {
                 Row::new(InvalidArgument, "ILLEGAL_ACTION").actions(actions, "is not in the action mask")
             }
+            Refusal::TextAction { row, unknown } => Row::new(InvalidArgument, "ILLEGAL_ACTION")
+                .field(&format!("text_actions[{row}]"), &unknown.to_string()),
             Refusal::Unreadable(_) => Row::new(InvalidArgument, "INVALID_MESSAGE"),
             Refusal::ResponseTooLarge { max_rows, max_bytes } => {
                 Row::new(InvalidArgument, "RESPONSE_TOO_LARGE")

@@ -8,19 +8,21 @@ use super::error::{DecodeError, Fault};
 use super::limits::check_name;
 use super::pb;
 
-/// Reads a list of field names with a role, in the given order and without repetition. An empty list selects the
-/// defaults.
+/// Reads a list of field names with a role, in the given order and without repetition. `None` selects the defaults.
 ///
 /// # Errors
-/// With the path `list[i]` of the first invalid name, or of the first field that these rules lack.
-pub fn decode(names: &[String], list: &str, role: Role, env: &EnvConfig) -> Result<Vec<Field>, DecodeError> {
-    if names.is_empty() {
-        return Ok(Field::defaults(role, env).collect());
-    }
+/// With the path `list.names[i]` of the first invalid name, or of the first field that these rules lack.
+pub fn decode(
+    names: Option<&pb::FieldNames>,
+    list: &str,
+    role: Role,
+    env: &EnvConfig,
+) -> Result<Vec<Field>, DecodeError> {
+    let Some(pb::FieldNames { names }) = names else { return Ok(Field::defaults(role, env).collect()) };
     let known = || Field::with_role(role);
     let mut fields = Vec::new();
     for (i, name) in names.iter().enumerate() {
-        let path = || format!("{list}[{i}]");
+        let path = || format!("{list}.names[{i}]");
         check_name(&path(), name)?;
         let Some(field) = known().find(|field| field.info().name == name) else {
             let problem = names::unknown("field", name, known().map(|field| field.info().name));
@@ -33,15 +35,15 @@ pub fn decode(names: &[String], list: &str, role: Role, env: &EnvConfig) -> Resu
     }
     for (i, field) in fields.iter().enumerate() {
         if let Some(needs) = field.info().needs.filter(|needs| !(needs.are_met)(&env.rules)) {
-            return Err(DecodeError::field(format!("{list}[{i}]"), needs.refusal));
+            return Err(DecodeError::field(format!("{list}.names[{i}]"), needs.refusal));
         }
     }
     Ok(fields)
 }
 
 /// The names of fields, as a request lists them.
-pub fn encode(fields: &[Field]) -> Vec<String> {
-    fields.iter().map(|field| field.info().name.to_owned()).collect()
+pub fn encode(fields: &[Field]) -> pb::FieldNames {
+    pb::FieldNames { names: fields.iter().map(|field| field.info().name.to_owned()).collect() }
 }
 
 /// Spec of the only action of an environment.

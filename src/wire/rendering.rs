@@ -1,6 +1,7 @@
 //! Render: the way to draw environments.
 
 pub use crate::picture::ColourScheme;
+pub use crate::prompts::Detail;
 pub use crate::render::RenderFormat;
 
 use crate::picture::CELL_SIZES;
@@ -34,6 +35,14 @@ pub enum TextFormat {
     Letters,
     /// The colours of the pieces, for a terminal.
     Ansi(ColourScheme),
+    /// An observation for a language model.
+    Prompt(Detail),
+}
+
+impl From<Detail> for TextFormat {
+    fn from(detail: Detail) -> TextFormat {
+        TextFormat::Prompt(detail)
+    }
 }
 
 impl From<RenderFormat> for TextFormat {
@@ -58,6 +67,10 @@ pub fn decode(request: &pb::RenderRequest) -> Result<Drawing, DecodeError> {
         pb::RenderFormat::Leiden => RenderFormat::Leiden.into(),
         pb::RenderFormat::Letters => TextFormat::Letters,
         pb::RenderFormat::Ansi => TextFormat::Ansi(scheme),
+        pb::RenderFormat::PromptBoard => Detail::Board.into(),
+        pb::RenderFormat::PromptActions => Detail::Actions.into(),
+        pb::RenderFormat::PromptConsequences => Detail::Consequences.into(),
+        pb::RenderFormat::PromptShort => Detail::Short.into(),
         pb::RenderFormat::Rgb => {
             return match cell {
                 0 => Ok(Drawing::Rgb { cell: DEFAULT_CELL, scheme }),
@@ -94,6 +107,10 @@ pub fn text_request(session: String, envs: Option<pb::EnvIds>, format: TextForma
         TextFormat::Plain(RenderFormat::Lab) => (pb::RenderFormat::Lab, None),
         TextFormat::Plain(RenderFormat::Leiden) => (pb::RenderFormat::Leiden, None),
         TextFormat::Letters => (pb::RenderFormat::Letters, None),
+        TextFormat::Prompt(Detail::Board) => (pb::RenderFormat::PromptBoard, None),
+        TextFormat::Prompt(Detail::Actions) => (pb::RenderFormat::PromptActions, None),
+        TextFormat::Prompt(Detail::Consequences) => (pb::RenderFormat::PromptConsequences, None),
+        TextFormat::Prompt(Detail::Short) => (pb::RenderFormat::PromptShort, None),
         TextFormat::Ansi(ColourScheme::Usual) => (pb::RenderFormat::Ansi, Some(pb::Palette::Usual)),
         TextFormat::Ansi(ColourScheme::ColourBlind) => {
             (pb::RenderFormat::Ansi, Some(pb::Palette::ColorBlind))

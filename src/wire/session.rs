@@ -74,13 +74,13 @@ pub fn decode(
         features: features::decode(message.features.as_ref(), &rules).in_field("features")?,
     };
     let observations =
-        fields::decode(&message.observation_fields, "observation_fields", Role::Observation, &env)?;
+        fields::decode(message.observation_fields.as_ref(), "observation_fields", Role::Observation, &env)?;
     if let (Some(i), None) = (observations.iter().position(|field| *field == Field::Features), &env.features)
     {
         let problem = "features is listed, but no features are selected";
-        return Err(DecodeError::field(format!("observation_fields[{i}]"), problem));
+        return Err(DecodeError::field(format!("observation_fields.names[{i}]"), problem));
     }
-    let infos = fields::decode(&message.info_fields, "info_fields", Role::Info, &env)?;
+    let infos = fields::decode(message.info_fields.as_ref(), "info_fields", Role::Info, &env)?;
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = match &message.seeding {
         Some(message) => seeding::decode(message, num_envs, &rules.pieces).in_field("seeding")?,
@@ -112,8 +112,8 @@ impl From<&SessionConfig> for pb::SessionConfig {
         pb::SessionConfig {
             num_envs: *num_envs,
             rules: Some((&ResolvedRules { preset: config.preset, rules: *rules }).into()),
-            observation_fields: fields::encode(&config.observations),
-            info_fields: fields::encode(&config.infos),
+            observation_fields: Some(fields::encode(&config.observations)),
+            info_fields: Some(fields::encode(&config.infos)),
             features: features.as_ref().map(features::encode),
             autoreset_mode: pb::AutoresetMode::from(*autoreset_mode).into(),
             invalid_action_policy: pb::InvalidActionPolicy::from(*invalid_action_policy).into(),

@@ -139,7 +139,7 @@ pub fn config(num_envs: u32, everything: bool) -> pb::SessionConfig {
         num_envs,
         seeding: Some(seeding::from_seed(1)),
         autoreset_mode: pb::AutoresetMode::SameStep.into(),
-        observation_fields: fields,
+        observation_fields: Some(pb::FieldNames { names: fields }),
         action_mask_format: mask_format.into(),
         max_response_bytes: MAX_RESPONSE_BYTES,
         ..Default::default()

@@ -124,12 +124,13 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         positions::from_drawings(vec![drawing; env_ids.len()]),
         positions::from_packed(packed),
     ];
+    let names = |names: [&str; 2]| Some(pb::FieldNames { names: names.map(str::to_owned).to_vec() });
     let create = pb::CreateSessionRequest {
         config: Some(pb::SessionConfig {
             num_envs: 3,
             rules: Some(rules()),
-            observation_fields: vec!["board".to_owned(), "features".to_owned()],
-            info_fields: vec!["lines".to_owned(), "seed".to_owned()],
+            observation_fields: names(["board", "features"]),
+            info_fields: names(["lines", "seed"]),
             features: Some(selection(&["holes", "bumpiness"])),
             autoreset_mode: pb::AutoresetMode::SameStep.into(),
             invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),

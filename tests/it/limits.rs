@@ -9,8 +9,8 @@ use tetrion::wire::{features, pb, positions, seeding};
 use tonic::Code;
 
 use crate::support::{
-    Client, config, create, drawing, enumerate, numbers, only, refused, reset, restore, save, start,
-    start_with, step,
+    Client, config, create, drawing, enumerate, field_names, numbers, only, refused, reset, restore, save,
+    start, start_with, step,
 };
 
 fn request(config: pb::SessionConfig) -> pb::CreateSessionRequest {
@@ -37,7 +37,7 @@ async fn of_a_session() {
     let server = start().await;
     let mut client = server.client().await;
     let narrow = |num_envs| {
-        let observation_fields = vec!["current".to_owned()];
+        let observation_fields = field_names(&["current"]);
         request(pb::SessionConfig { observation_fields, max_response_bytes: 8 << 20, ..config(num_envs, 1) })
     };
     let most = MAX_ENVS_PER_SESSION;

@@ -73,7 +73,7 @@ async fn an_action_that_does_not_exist_is_reported() {
         let infos = ["invalid_action", "invalid_actions", "landing_row"].map(str::to_owned).to_vec();
         let mut request = request();
         request.invalid_action_policy = invalid_action_policy;
-        request.infos = infos;
+        request.infos = Some(infos);
         let mut session = client.create_session(&request).await.unwrap();
         session.reset(None, Some(&Seeding::PieceSequences(vec!["OIT".to_owned()]))).await.unwrap();
         // An O has one orientation.
@@ -99,7 +99,7 @@ async fn placements_of_positions_are_those_of_a_session() {
         let observations = ["board_bits", "current"].map(str::to_owned).to_vec();
         let mut request = request();
         request.rules = rules.clone();
-        request.observations = observations;
+        request.observations = Some(observations);
         let mut session = client.create_session(&request).await.unwrap();
         let pieces = Seeding::PieceSequences(["OIT", "ZOI", "LLJ"].map(str::to_owned).to_vec());
         session.reset(None, Some(&pieces)).await.unwrap();

@@ -188,6 +188,11 @@ pub async fn create(client: &mut Client, config: pb::SessionConfig) -> pb::Sessi
     response.into_inner().session.expect("a session")
 }
 
+/// Names of observations or infos.
+pub fn field_names(names: &[&str]) -> Option<pb::FieldNames> {
+    Some(pb::FieldNames { names: names.iter().map(|&name| name.to_owned()).collect() })
+}
+
 /// A request to reset all environments of a session.
 pub fn reset(session: &str) -> pb::ResetRequest {
     pb::ResetRequest { session: session.to_owned(), ..Default::default() }

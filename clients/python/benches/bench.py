@@ -275,7 +275,7 @@ def add_echo(bench: Bench, address: str, program: Path) -> Iterator[None]:
             num_envs=1,
             seeding=pb.Seeding(seed=1),
             autoreset_mode=pb.AUTORESET_MODE_SAME_STEP,
-            observation_fields=["board_bits", "current"],
+            observation_fields=pb.FieldNames(names=["board_bits", "current"]),
         )
         session = stub.CreateSession(pb.CreateSessionRequest(config=config)).session.name
         stub.Reset(pb.ResetRequest(session=session))

@@ -28,3 +28,10 @@ def test_the_python_of_a_page_prints_what_its_comments_say(page, capsys):
     for line in printed:
         assert f"# {line}" in code, line
     names["env"].close()
+
+
+def test_the_python_of_the_page_about_text_prints_what_follows_it(capsys):
+    page = (REPOSITORY / "docs/text.md").read_text()
+    code, printed = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ["python", "text"])
+    exec(compile(code[0], "text", "exec"), {})
+    assert capsys.readouterr().out == printed[0]

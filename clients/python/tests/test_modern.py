@@ -85,7 +85,7 @@ def test_what_contradicts_itself_is_named(client):
         client.create_session(1, rules={"preset": "guideline", "height": 20})
     with pytest.raises(tetrion.InvalidRequestError, match="hold needs a preview of at least 1"):
         client.create_session(1, rules={"hold": True})
-    with pytest.raises(tetrion.InvalidRequestError, match=r"observation_fields\[0\].*held.*|.*rules with hold.*"):
+    with pytest.raises(tetrion.InvalidRequestError, match=r"observation_fields\.names\[0\].*held.*|.*rules with hold.*"):
         client.create_session(1, observations=["held"])
     with pytest.raises(tetrion.InvalidRequestError, match="clear_points or attack_table"):
         client.create_session(1, infos=["combo"])

@@ -429,7 +429,8 @@ export class Race implements View {
         throw problem;
       }
       const { description } = this.session!;
-      const { rules, autoresetMode, observationFields: observations, infoFields: infos } = description.config!;
+      const { rules, autoresetMode, observationFields, infoFields } = description.config!;
+      const [observations, infos] = [observationFields?.names, infoFields?.names];
       this.session = await this.app.session({ numEnvs: 2, rules, autoresetMode, observations, infos });
       await this.session.restoreState({ snapshots: states });
     }

@@ -203,7 +203,7 @@ export class Client {
     agree("number of environments", session.numEnvs, options.numEnvs ?? 1);
     const { observationSpecs, infoSpecs } = session.description;
     for (const [kind, wanted, specs] of [["observations", options.observations, observationSpecs], ["infos", options.infos, infoSpecs]] as const) {
-      if (wanted?.length) {
+      if (wanted !== undefined) {
         agree(kind, String(specs.map(({ name }) => name)), String(wanted));
       }
     }

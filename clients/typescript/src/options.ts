@@ -27,9 +27,9 @@ export interface SessionOptions extends CallOptions {
   readonly numEnvs?: number | undefined;
   /** Rules of all environments; the preset `simplified` by default. */
   readonly rules?: RulesLike | undefined;
-  /** Names of the observations; the server's default list if absent. */
+  /** Names of the observations: none if empty, the server's default list if absent. */
   readonly observations?: readonly string[] | undefined;
-  /** Names of the infos; the server's default list if absent. */
+  /** Names of the infos: none if empty, the server's default list if absent. */
   readonly infos?: readonly string[] | undefined;
   /** Columns of the observation `features`, and the default of `enumeratePlacements`. */
   readonly features?: FeaturesLike | undefined;
@@ -72,13 +72,18 @@ const SESSION_FIELDS = {
 /** Names of the options of `createSession`, except `signal`. */
 export const SESSION_OPTIONS = [...Object.keys(SESSION_FIELDS), "actionMask", "seed", "envSeeds", "pieceSequences", "ttl"];
 
+/** The message for names of fields; absent for the server's default. */
+function names<T>(list: T): { names: T } | undefined {
+  return list === undefined ? undefined : { names: list };
+}
+
 /** The request for a new session. */
-export function sessionRequest({ actionMask, ttl, ...options }: SessionOptions, minRevision: number): MessageInitShape<typeof CreateSessionRequestSchema> {
+export function sessionRequest({ actionMask, ttl, observations, infos, ...options }: SessionOptions, minRevision: number): MessageInitShape<typeof CreateSessionRequestSchema> {
   if (actionMask !== undefined && typeof actionMask !== "boolean") {
     throw invalid("actionMask", `is ${JSON.stringify(actionMask)}, expected true or false`);
   }
   const actionMaskFormat = actionMask ? ActionMaskFormat.BITS : ActionMaskFormat.NONE;
-  const config: MessageInitShape<typeof SessionConfigSchema> = { ...fieldsOf(SessionConfigSchema, options, SESSION_FIELDS), ...seedingOf(options, "envSeeds"), actionMaskFormat, minRevision };
+  const config: MessageInitShape<typeof SessionConfigSchema> = { ...fieldsOf(SessionConfigSchema, { ...options, observations: names(observations), infos: names(infos) }, SESSION_FIELDS), ...seedingOf(options, "envSeeds"), actionMaskFormat, minRevision };
   return { config, ...(ttl !== undefined && { ttl: durationOf("ttl", ttl) }) };
 }
 

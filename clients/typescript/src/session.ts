@@ -128,10 +128,14 @@ export interface RestoreStateOptions extends EnvOptions {
 
 /** Options of `render`. */
 export interface RenderOptions extends EnvOptions {
-  /** Format of the drawings: `ascii` (the default), `lab`, `leiden`, `ansi` or `letters`. */
+  /** Format of the drawings: `ascii` (the default), `lab`, `leiden`, `ansi` or `letters`, or for language models one of `prompt_...`. */
   readonly format?: Exclude<Plain<RenderFormat>, "rgb" | RenderFormat.RGB> | undefined;
   /** Colors of `ansi`: `usual` (the default) or `color_blind`. A session with `keepColors` shows them. */
   readonly palette?: Plain<Palette> | undefined;
+}
+
+function isTexts(actions: Int32Array | readonly number[] | readonly string[]): actions is readonly string[] {
+  return Array.isArray(actions) && actions.some((action) => typeof action === "string");
 }
 
 /** Calls on the environments of a session. */
@@ -168,10 +172,11 @@ export abstract class EnvCalls {
     return this.first(await this.call("reset", request, call), this.rowsOf(options));
   }
 
-  /** Takes one action in each environment. */
-  async step(actions: Int32Array | readonly number[], options: EnvOptions = {}): Promise<Step> {
+  /** Takes one action in each environment: numbers, or names of actions as in `render({ format: "prompt_actions" })`. */
+  async step(actions: Int32Array | readonly number[] | readonly string[], options: EnvOptions = {}): Promise<Step> {
     const call = callOptions(options, ["envIds"]);
-    const request = { ...envIdsOf(options.envIds), actions: tensor(int32s("actions", actions)) };
+    const named = isTexts(actions) ? { textActions: [...actions] } : { actions: tensor(int32s("actions", actions)) };
+    const request = { ...envIdsOf(options.envIds), ...named };
     const answer = await this.call("step", request, call);
     const rows = this.rowsOf(options);
     return {

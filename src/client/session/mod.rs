@@ -276,6 +276,7 @@ impl Session {
         sequence_number: u64,
     ) -> pb::StepRequest {
         let actions = Some(tensor::encode(vec![actions.len() as u32], actions));
-        pb::StepRequest { session: self.name.clone(), actions, envs: envs::encode(env_ids), sequence_number }
+        let (session, envs) = (self.name.clone(), envs::encode(env_ids));
+        pb::StepRequest { session, actions, envs, sequence_number, text_actions: Vec::new() }
     }
 }

@@ -21,10 +21,10 @@ pub struct SessionRequest {
     pub autoreset_mode: AutoresetMode,
     /// What happens to actions outside the mask.
     pub invalid_action_policy: InvalidActionPolicy,
-    /// The observations, by their names in the server's list; none for the server's choice.
-    pub observations: Vec<String>,
-    /// The infos, by their names in the server's list; none for the server's choice.
-    pub infos: Vec<String>,
+    /// The observations, by their names in the server's list; `None` for the server's choice.
+    pub observations: Option<Vec<String>>,
+    /// The infos, by their names in the server's list; `None` for the server's choice.
+    pub infos: Option<Vec<String>>,
     /// The columns of the observation `features`, and of placements.
     pub features: Option<Features>,
     /// Whether answers include masks.
@@ -155,8 +155,8 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
     pb::SessionConfig {
         num_envs: request.num_envs,
         rules: Some((&request.rules).into()),
-        observation_fields: request.observations.clone(),
-        info_fields: request.infos.clone(),
+        observation_fields: fields(&request.observations),
+        info_fields: fields(&request.infos),
         features: request.features.as_ref().map(Features::encode),
         autoreset_mode: pb::AutoresetMode::from(request.autoreset_mode).into(),
         invalid_action_policy: pb::InvalidActionPolicy::from(request.invalid_action_policy).into(),
@@ -168,4 +168,8 @@ pub(super) fn encode(request: &SessionRequest) -> pb::SessionConfig {
         keep_colors: request.keep_colors,
         ..Default::default()
     }
+}
+
+fn fields(names: &Option<Vec<String>>) -> Option<pb::FieldNames> {
+    names.as_ref().map(|names| pb::FieldNames { names: names.clone() })
 }

@@ -25,7 +25,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
 use crate::service::stream::reason;
-use crate::support::{TestServer, config, create, numbers, reset, start, step};
+use crate::support::{TestServer, config, create, field_names, numbers, reset, start, step};
 
 const RUNNING: dm::EnvironmentStateType = dm::EnvironmentStateType::Running;
 const TERMINATED: dm::EnvironmentStateType = dm::EnvironmentStateType::Terminated;
@@ -294,7 +294,7 @@ async fn it_plays_the_very_games_of_a_session() {
         pb::SessionConfig {
             seeding: Some(seeding::from_seeds(vec![u64::MAX - 5])),
             rules: Some(rules),
-            observation_fields: fields.map(str::to_owned).to_vec(),
+            observation_fields: field_names(&fields),
             features: Some(features::from_set("bcts8")),
             autoreset_mode: pb::AutoresetMode::Disabled.into(),
             invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),

@@ -12,7 +12,7 @@ use super::{
     Connection, INTERRUPTED, RUNNING, Settings, TERMINATED, double, int32, int64, refusal_of, scalar,
     settings, shaped, text, uint64,
 };
-use crate::support::{config, create, numbers, reset, start, step};
+use crate::support::{config, create, field_names, numbers, reset, start, step};
 
 #[tokio::test]
 async fn every_setting_does_what_it_says() {
@@ -158,7 +158,7 @@ async fn keys_are_pressed_as_in_a_session() {
         pb::SessionConfig {
             seeding: Some(seeding::from_seeds(vec![3])),
             rules: Some(rules),
-            observation_fields: fields.map(str::to_owned).to_vec(),
+            observation_fields: field_names(&fields),
             autoreset_mode: pb::AutoresetMode::Disabled.into(),
             ..config(1, 0)
         },

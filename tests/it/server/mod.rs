@@ -385,7 +385,7 @@ fn many_small_parts_do_not_make_a_request_of_gigabytes() {
         ("EvaluationService/EvaluatePolicies", &b"\x1a\0"[..], 16), // policies
         ("EvaluationService/EvaluatePolicies", b"\x22\x04\x22\x02\x0a\0", 16), // seeding.piece_sequences.sequences
         ("EnvironmentService/EnumeratePlacements", b"\x12\x04\x1a\x02\x0a\0", 16), // positions.drawings.drawings
-        ("EnvironmentService/CreateSession", b"\x0a\x02\x1a\0", 2), // config.observation_fields
+        ("EnvironmentService/CreateSession", b"\x0a\x04\x1a\x02\x0a\0", 2), // config.observation_fields.names
         ("EnvironmentService/Reset", b"\x1a\x04\x22\x02\x0a\0", 2), // seeding.piece_sequences.sequences
     ] {
         let message = part.repeat((mib << 20) / part.len());

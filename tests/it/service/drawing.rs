@@ -156,7 +156,7 @@ async fn wrong_sizes_and_palettes_are_refused() {
         (pb::RenderRequest { cell_pixels: CELL_SIZES.end() + 1, ..rgb() }, "cell_pixels"),
         (pb::RenderRequest { cell_pixels: 16, ..render(&name, pb::RenderFormat::Ansi) }, "cell_pixels"),
         (pb::RenderRequest { palette: 3, ..rgb() }, "palette"),
-        (pb::RenderRequest { format: 7, ..rgb() }, "format"),
+        (pb::RenderRequest { format: 11, ..rgb() }, "format"),
     ] {
         let reported = refused(client.render(request).await, Code::InvalidArgument, "INVALID_FIELD");
         assert_eq!(reported.fields(), [field]);

@@ -5,7 +5,7 @@ use tetrion::wire::pb::evaluate_policies_response::Event;
 use tetrion::wire::{pb, positions, recording, seeding};
 
 use crate::evaluation::named;
-use crate::support::{Client, config, create, numbers, reset, restore, save, start, step};
+use crate::support::{Client, config, create, field_names, numbers, reset, restore, save, start, step};
 
 const NOT_ENDED: pb::EpisodeEnd = pb::EpisodeEnd::NotEnded;
 
@@ -13,7 +13,7 @@ const NOT_ENDED: pb::EpisodeEnd = pb::EpisodeEnd::NotEnded;
 fn showing(pieces: &str) -> pb::SessionConfig {
     pb::SessionConfig {
         rules: Some(pb::Rules { width: 4, height: 6, ..Default::default() }),
-        info_fields: vec!["end".to_owned()],
+        info_fields: field_names(&["end"]),
         seeding: Some(seeding::from_sequences(vec![pieces.to_owned()])),
         ..config(1, 0)
     }

@@ -2,7 +2,7 @@
 
 use tetrion::wire::{features, pb, seeding};
 
-use crate::support::{Client, config, create, numbers, reset, start, step};
+use crate::support::{Client, config, create, field_names, numbers, reset, start, step};
 use crate::twin;
 
 /// Plays the first legal placement, or another that a number picks, until the end of a number of steps.
@@ -68,7 +68,7 @@ async fn everything_observed_lies_within_its_spec() {
     let fields = ["board", "board_bits", "current", "queue", "heights", "features"];
     let wanted = pb::SessionConfig {
         rules: Some(pb::Rules { preset: "survey".into(), preview: Some(3), ..Default::default() }),
-        observation_fields: fields.map(str::to_owned).to_vec(),
+        observation_fields: field_names(&fields),
         features: Some(features::from_set("bertsekas")),
         ..masked(16, 2)
     };

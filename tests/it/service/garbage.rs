@@ -5,7 +5,7 @@ use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 use tetrion::wire::{pb, positions};
 use tonic::Code;
 
-use crate::support::{config, create, numbers, refused, reset, restore, save, start, step};
+use crate::support::{config, create, field_names, numbers, refused, reset, restore, save, start, step};
 
 fn garbage(lines_per_piece: f64) -> pb::Garbage {
     pb::Garbage { lines_per_piece: Some(lines_per_piece), ..Default::default() }
@@ -107,10 +107,10 @@ async fn a_session_shows_what_waits_and_saves_it() {
     let positions = positions::from_snapshots(saved.states.clone());
     let result = client.restore_state(restore(&plain, positions)).await;
     refused(result, Code::FailedPrecondition, "RULES_MISMATCH");
-    let wanted = pb::SessionConfig { info_fields: vec!["garbage_rows".to_owned()], ..config(1, 3) };
+    let wanted = pb::SessionConfig { info_fields: field_names(&["garbage_rows"]), ..config(1, 3) };
     let request = pb::CreateSessionRequest { config: Some(wanted), ..Default::default() };
     let refusal = refused(client.create_session(request).await, Code::InvalidArgument, "INVALID_FIELD");
-    assert_eq!(refusal.fields(), ["config.info_fields[0]"]);
+    assert_eq!(refusal.fields(), ["config.info_fields.names[0]"]);
 }
 
 /// Placements are listed as they are before rows rise.
@@ -120,7 +120,7 @@ async fn afterstates_are_those_before_rows_rise() {
     let mut client = server.client().await;
     let settings = pb::SessionConfig {
         rules: Some(with(pb::Garbage { delay_pieces: Some(0), ..garbage(3.0) })),
-        observation_fields: vec!["board_bits".to_owned()],
+        observation_fields: field_names(&["board_bits"]),
         ..config(1, 3)
     };
     let name = create(&mut client, settings).await.name;
@@ -154,7 +154,7 @@ async fn pieces_appear_in_the_row_that_is_asked_for() {
     for (spawn_row, expected) in [(None, 19.0), (Some(0), 0.0), (Some(7), 7.0), (Some(23), 23.0)] {
         let settings = pb::SessionConfig {
             rules: Some(rules(spawn_row)),
-            observation_fields: vec!["falling_cells".to_owned()],
+            observation_fields: field_names(&["falling_cells"]),
             ..config(1, 3)
         };
         let session = create(&mut client, settings).await;

@@ -36,6 +36,9 @@ mod model;
 /// What actions say, and which ones exist.
 mod actions;
 
+/// Actions written as text.
+mod texts;
+
 /// Why episodes end.
 mod ends;
 

@@ -4,7 +4,8 @@ use tetrion::placements::{Options, Position, enumerate as list};
 use tetrion::wire::{features, pb, positions, seeding, tensor};
 
 use crate::support::{
-    config, create, drawing, enumerate, numbers, only, refusal_of, reset, restore, save, start, step,
+    config, create, drawing, enumerate, field_names, numbers, only, refusal_of, reset, restore, save, start,
+    step,
 };
 
 const DRAWINGS: [(&[&str], &str); 3] = [
@@ -193,7 +194,7 @@ async fn what_is_wanted_of_landings_counts_in_the_size_of_the_answer() {
 async fn every_action_it_lists_can_be_played_and_does_what_it_says() {
     let server = start().await;
     let mut client = server.client().await;
-    let bits = pb::SessionConfig { observation_fields: vec!["board_bits".into()], ..config(1, 3) };
+    let bits = pb::SessionConfig { observation_fields: field_names(&["board_bits"]), ..config(1, 3) };
     let name = create(&mut client, bits).await.name;
     client.restore_state(restore(&name, positions::from_drawings(drawings()[..1].to_vec()))).await.unwrap();
     let state = client.save_state(save(&name)).await.unwrap().into_inner().states;

@@ -7,7 +7,7 @@ use tetrion::wire::limits::MAX_ENVS_PER_SESSION;
 use tetrion::wire::{pb, seeding};
 use tonic::Code;
 
-use crate::support::{Client, config, create, numbers, refused, reset, start, start_with, step};
+use crate::support::{Client, config, create, field_names, numbers, refused, reset, start, start_with, step};
 
 fn named(name: &str) -> pb::GetSessionRequest {
     pb::GetSessionRequest { name: name.to_owned() }
@@ -58,8 +58,9 @@ async fn an_empty_request_makes_one_simplified_environment() {
     let session = response.into_inner().session.unwrap();
     let config = session.config.unwrap();
     assert_eq!(config.num_envs, 1);
-    assert_eq!(config.observation_fields, ["board", "current"]);
-    assert_eq!(config.info_fields, ["lines", "pieces", "steps", "episode_return", "seed", "end"]);
+    assert_eq!(config.observation_fields, field_names(&["board", "current"]));
+    let infos = ["lines", "pieces", "steps", "episode_return", "seed", "end"];
+    assert_eq!(config.info_fields, field_names(&infos));
     assert_eq!(config.autoreset_mode(), pb::AutoresetMode::NextStep);
     assert_eq!(config.invalid_action_policy(), pb::InvalidActionPolicy::Reject);
     assert_eq!((config.max_episode_steps, config.action_mask_format()), (0, pb::ActionMaskFormat::None));
@@ -87,8 +88,8 @@ async fn what_a_session_echoes_makes_the_same_session_again() {
     let rules = pb::Rules { preset: "survey".into(), width: 17, preview: Some(2), ..Default::default() };
     let wanted = pb::SessionConfig {
         rules: Some(rules),
-        observation_fields: vec!["queue".into(), "board_bits".into(), "heights".into()],
-        info_fields: vec!["seed".into()],
+        observation_fields: field_names(&["queue", "board_bits", "heights"]),
+        info_fields: field_names(&["seed"]),
         autoreset_mode: pb::AutoresetMode::SameStep.into(),
         invalid_action_policy: pb::InvalidActionPolicy::Terminate.into(),
         max_episode_steps: 7,
@@ -141,7 +142,7 @@ async fn the_infos_of_a_session_that_names_none_say_why_an_action_ended_it() {
     let wanted = pb::SessionConfig {
         invalid_action_policy: Ignore.into(),
         invalid_action_reward: -0.5,
-        info_fields: vec!["invalid_action".into(), "invalid_actions".into()],
+        info_fields: field_names(&["invalid_action", "invalid_actions"]),
         ..config(2, 42)
     };
     let session = create(&mut client, wanted.clone()).await;
@@ -345,7 +346,7 @@ async fn a_large_session_is_made_once_for_the_same_request_and_leaves_no_room_ta
         start_with(StoreLimits { max_sessions: 2, max_envs: 2 * MAX_ENVS_PER_SESSION, ..Default::default() })
             .await;
     let narrow = |num_envs| pb::SessionConfig {
-        observation_fields: vec!["current".to_owned()],
+        observation_fields: field_names(&["current"]),
         max_response_bytes: 8 << 20,
         ..config(num_envs, 1)
     };
@@ -366,4 +367,20 @@ async fn a_large_session_is_made_once_for_the_same_request_and_leaves_no_room_ta
     let refusal = one.create_session(pb::CreateSessionRequest { config: Some(config), ..Default::default() });
     refused(refusal.await, Code::InvalidArgument, "RESPONSE_TOO_LARGE");
     assert_eq!((server.store.num_sessions(), server.store.num_envs()), (1, MAX_ENVS_PER_SESSION));
+}
+
+#[tokio::test]
+async fn no_names_are_no_fields() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let (observation_fields, info_fields) = (field_names(&[]), field_names(&[]));
+    let bare = pb::SessionConfig { observation_fields, info_fields, ..config(2, 5) };
+    let session = create(&mut client, bare.clone()).await;
+    assert!(session.observation_specs.is_empty() && session.info_specs.is_empty());
+    assert_eq!(session.config.unwrap().info_fields, bare.info_fields);
+    let begun = client.reset(reset(&session.name)).await.unwrap().into_inner();
+    assert!(begun.observations.is_empty() && begun.infos.is_empty());
+    let stepped = client.step(step(&session.name, &[0, 1])).await.unwrap().into_inner();
+    assert!(stepped.observations.is_empty() && stepped.infos.is_empty());
+    assert_eq!(numbers(stepped.rewards.as_ref().unwrap()), [0.0, 0.0]);
 }

@@ -5,7 +5,9 @@ use tetrion::wire::rules::{ResolvedRules, RulesChoice};
 use tetrion::wire::{pb, positions};
 use tonic::Code;
 
-use crate::support::{config, create, enumerate, numbers, refused, reset, restore, save, start, step};
+use crate::support::{
+    config, create, enumerate, field_names, numbers, refused, reset, restore, save, start, step,
+};
 
 fn by_keys() -> pb::Rules {
     pb::Rules {
@@ -107,7 +109,7 @@ async fn a_learner_of_afterstates_presses_the_next_key_towards_its_choice() {
     let settings = pb::SessionConfig {
         rules: Some(by_keys()),
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
-        observation_fields: vec!["board_bits".to_owned()],
+        observation_fields: field_names(&["board_bits"]),
         ..config(1, 5)
     };
     let name = create(&mut client, settings).await.name;
@@ -162,8 +164,8 @@ async fn lists_of_keys_are_actions_that_lead_to_their_placements() {
     let settings = pb::SessionConfig {
         rules: Some(by_keys()),
         autoreset_mode: pb::AutoresetMode::Disabled.into(),
-        observation_fields: vec!["board_bits".to_owned(), "falling_cells".to_owned()],
-        info_fields: vec!["pieces".to_owned()],
+        observation_fields: field_names(&["board_bits", "falling_cells"]),
+        info_fields: field_names(&["pieces"]),
         ..config(1, 6)
     };
     let name = create(&mut client, settings).await.name;

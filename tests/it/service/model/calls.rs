@@ -13,7 +13,9 @@ use tonic::Status;
 
 use super::{Changed, Dice, LIMITS, Model, Mutation, TTL, from_reset, from_restore, from_step, infos};
 use crate::service::stream::Stream;
-use crate::support::{Client, TestServer, config, enumerate, numbers, refusal_of, save, start_with, step};
+use crate::support::{
+    Client, TestServer, config, enumerate, field_names, numbers, refusal_of, save, start_with, step,
+};
 
 fn named(env_ids: Option<Vec<u32>>) -> Option<pb::EnvIds> {
     env_ids.map(|ids| pb::EnvIds { ids })
@@ -118,7 +120,7 @@ impl World {
             autoreset_mode: modes[autoreset_mode].into(),
             invalid_action_policy: policy.into(),
             invalid_action_reward: if policy == pb::InvalidActionPolicy::Ignore { -0.25 } else { 0.0 },
-            info_fields: infos().map(|field| field.info().name.to_owned()).collect(),
+            info_fields: field_names(&infos().map(|field| field.info().name).collect::<Vec<_>>()),
             max_episode_steps,
             action_mask_format: pb::ActionMaskFormat::Bytes.into(),
             ..config(num_envs, seed)

@@ -12,8 +12,8 @@ use tetrion::wire::{features, pb, positions, seeding, tensor};
 use tonic::{Code, Status};
 
 use crate::support::{
-    Client, RefusalDetails, TestServer, config, create, drawing, enumerate, only, refused, reset, restore,
-    save, start, step,
+    Client, RefusalDetails, TestServer, config, create, drawing, enumerate, field_names, only, refused,
+    reset, restore, save, start, step,
 };
 
 /// Sessions of two environments in which something has happened, and everything that can be known about them.
@@ -101,11 +101,10 @@ async fn invalid_field_names_the_field() {
         };
         w.create(config, "INVALID_FIELD", "config.invalid_action_reward").await;
     }
-    let twice = vec!["board".to_owned(), "board".to_owned()];
-    let fields = pb::SessionConfig { observation_fields: twice, ..plain() };
-    w.create(fields, "INVALID_FIELD", "config.observation_fields[1]").await;
-    let infos = pb::SessionConfig { info_fields: vec!["lines".into(), "lines".into()], ..plain() };
-    w.create(infos, "INVALID_FIELD", "config.info_fields[1]").await;
+    let fields = pb::SessionConfig { observation_fields: field_names(&["board", "board"]), ..plain() };
+    w.create(fields, "INVALID_FIELD", "config.observation_fields.names[1]").await;
+    let infos = pb::SessionConfig { info_fields: field_names(&["lines", "lines"]), ..plain() };
+    w.create(infos, "INVALID_FIELD", "config.info_fields.names[1]").await;
     let seeds = pb::SessionConfig { seeding: Some(seeding::from_seeds(vec![1])), ..plain() };
     w.create(seeds, "INVALID_FIELD", "config.seeding.seeds.seeds").await;
     let drawn = pb::SessionConfig { seeding: Some(seeding::from_drawn(7, 3)), ..plain() };
@@ -243,11 +242,10 @@ async fn keys_are_refused_when_they_are_none_and_no_piece_falls_where_pieces_are
         w.field(got, "ACTION_OUT_OF_RANGE", field).await;
     }
     for (fields, path) in [
-        (vec!["board", "falling"], "config.observation_fields[1]"),
-        (vec!["falling_cells"], "config.observation_fields[0]"),
+        (vec!["board", "falling"], "config.observation_fields.names[1]"),
+        (vec!["falling_cells"], "config.observation_fields.names[0]"),
     ] {
-        let observation_fields: Vec<String> = fields.into_iter().map(str::to_owned).collect();
-        let falls = pb::SessionConfig { observation_fields, ..config(2, 11) };
+        let falls = pb::SessionConfig { observation_fields: field_names(&fields), ..config(2, 11) };
         w.create(falls.clone(), "INVALID_FIELD", path).await;
         let session = create(&mut w.client, pb::SessionConfig { rules: rules(), ..falls }).await;
         let request = pb::DeleteSessionRequest { name: session.name, allow_missing: false };
@@ -402,8 +400,8 @@ async fn whatever_a_request_says_its_error_stays_small() {
             pb::SessionConfig { features: Some(list), ..config(1, 1) },
             pb::SessionConfig { features: Some(version), ..config(1, 1) },
             pb::SessionConfig { rules: Some(rules), ..config(1, 1) },
-            pb::SessionConfig { observation_fields: vec![name.clone()], ..config(1, 1) },
-            pb::SessionConfig { info_fields: vec![name.clone()], ..config(1, 1) },
+            pb::SessionConfig { observation_fields: field_names(&[&name]), ..config(1, 1) },
+            pb::SessionConfig { info_fields: field_names(&[&name]), ..config(1, 1) },
             pb::SessionConfig { seeding: Some(seeding::from_sequences(vec![name.clone()])), ..config(1, 1) },
         ];
         for config in configs {

@@ -7,7 +7,7 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 use super::Witness;
-use crate::support::{config, enumerate};
+use crate::support::{config, enumerate, field_names};
 
 #[tokio::test]
 async fn names_that_nothing_has() {
@@ -16,10 +16,10 @@ async fn names_that_nothing_has() {
     let rules = pb::Rules { preset: "modern".into(), ..Default::default() };
     w.create(pb::SessionConfig { rules: Some(rules), ..plain() }, "UNKNOWN_NAME", "config.rules.preset")
         .await;
-    let fields = pb::SessionConfig { observation_fields: vec!["board".into(), "hold".into()], ..plain() };
-    w.create(fields, "UNKNOWN_NAME", "config.observation_fields[1]").await;
-    let infos = pb::SessionConfig { info_fields: vec!["level".into()], ..plain() };
-    w.create(infos, "UNKNOWN_NAME", "config.info_fields[0]").await;
+    let fields = pb::SessionConfig { observation_fields: field_names(&["board", "hold"]), ..plain() };
+    w.create(fields, "UNKNOWN_NAME", "config.observation_fields.names[1]").await;
+    let infos = pb::SessionConfig { info_fields: field_names(&["level"]), ..plain() };
+    w.create(infos, "UNKNOWN_NAME", "config.info_fields.names[0]").await;
     let set = features::from_set("bcts9");
     w.create(
         pb::SessionConfig { features: Some(set), ..plain() },
@@ -52,9 +52,9 @@ async fn an_unknown_name_is_answered_with_the_one_that_was_meant_and_all_there_a
     let rules = pb::Rules { preset: "labb".into(), ..Default::default() };
     let status = create(pb::SessionConfig { rules: Some(rules), ..config(1, 11) }).await;
     check(&status, "lab", PRESETS.last().unwrap().name);
-    let fields = pb::SessionConfig { observation_fields: vec!["bord".into()], ..config(1, 11) };
+    let fields = pb::SessionConfig { observation_fields: field_names(&["bord"]), ..config(1, 11) };
     check(&create(fields).await, "board", "garbage");
-    let infos = pb::SessionConfig { info_fields: vec!["line".into()], ..config(1, 11) };
+    let infos = pb::SessionConfig { info_fields: field_names(&["line"]), ..config(1, 11) };
     assert!(create(infos).await.message().contains("did you mean \"lines\"?"));
     let set = features::from_set("bcts");
     let status = create(pb::SessionConfig { features: Some(set), ..config(1, 11) }).await;

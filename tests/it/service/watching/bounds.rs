@@ -13,7 +13,9 @@ use tonic_types::StatusExt;
 
 use super::{Viewer, request, rules, try_watch, until, watch};
 use crate::evaluation::listen_with;
-use crate::support::{Client, by, config, create, only, refused, reset, start, start_with, step};
+use crate::support::{
+    Client, by, config, create, field_names, only, refused, reset, start, start_with, step,
+};
 
 #[tokio::test]
 async fn callers_that_watch_are_limited() {
@@ -223,7 +225,7 @@ async fn a_caller_that_does_not_read_skips_frames_and_delays_no_step() {
     let mut client = Client::new(endpoint.connect().await.unwrap());
     let config = pb::SessionConfig {
         rules: rules("simplified", 32, 40, 0),
-        observation_fields: vec!["current".to_owned()],
+        observation_fields: field_names(&["current"]),
         ..config(MAX_WATCHED_ENVS, 1)
     };
     let name = create(&mut client, config).await.name;

@@ -25,6 +25,7 @@ from tetrion._messages.requests import (
     RulesLike,
     enum_value,
     features_message,
+    field_names,
     num_positions,
     placements_request,
     positions_message,
@@ -151,8 +152,8 @@ class Client:
         num_envs: int = 1,
         *,
         rules: RulesLike = None,
-        observations: Sequence[str] = (),
-        infos: Sequence[str] = (),
+        observations: Sequence[str] | None = None,
+        infos: Sequence[str] | None = None,
         features: FeaturesLike = None,
         autoreset_mode: str | AutoresetMode = "next_step",
         invalid_action_policy: str = "reject",
@@ -172,8 +173,8 @@ class Client:
         Args:
             num_envs: Number of environments.
             rules: A preset's name, or fields of the message `Rules` by name, such as `{"width": 6, "height": 12}`.
-            observations: The observation fields, in order. Default: the server's choice.
-            infos: The info fields, in order. Default: the server's choice.
+            observations: The observation fields, in order; none if empty. Default: the server's choice.
+            infos: The info fields, in order; none if empty. Default: the server's choice.
             features: The name of a feature set or a list of features, for the observation `features` and for placements.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
             invalid_action_policy: Consequence of an action that the mask forbids: `reject` the call, `terminate` the
@@ -201,8 +202,8 @@ class Client:
         config = pb.SessionConfig(
             num_envs=arguments.integer("num_envs", num_envs, 1),
             rules=rules_message(rules),
-            observation_fields=arguments.names("observations", observations, "board"),
-            info_fields=arguments.names("infos", infos, "lines"),
+            observation_fields=field_names("observations", observations, "board"),
+            info_fields=field_names("infos", infos, "lines"),
             features=features_message(features),
             autoreset_mode=enum_value(pb.AutoresetMode, requests.autoreset_mode(autoreset_mode).name),
             invalid_action_policy=enum_value(pb.InvalidActionPolicy, invalid_action_policy, "invalid_action_policy"),

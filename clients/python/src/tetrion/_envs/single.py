@@ -31,9 +31,9 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         *,
         address: str | Client | None = None,
         rules: RulesLike = None,
-        observations: Sequence[str] = (),
+        observations: Sequence[str] | None = None,
         features: FeaturesLike = None,
-        infos: Sequence[str] = (),
+        infos: Sequence[str] | None = None,
         invalid_action_policy: str = "terminate",
         invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
@@ -53,7 +53,7 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
             rules: A preset's name, or fields of the rules by name, such as `{"width": 6, "height": 12}`.
             observations: The observation fields, in order. Default: the server's choice.
             features: The name of a feature set or a list of features, for the observation `features`.
-            infos: The info fields. Default: the server's choice, which excludes `landing_row`.
+            infos: The info fields; none if empty. Default: the server's choice, which excludes `landing_row`.
             invalid_action_policy: Consequence of an action that the mask forbids: `terminate` ends the episode; `ignore`
                 takes a step with `invalid_action_reward` and leaves the game unchanged; `reject` raises
                 `IllegalActionError`, which reveals the bug in an agent that should follow the mask.

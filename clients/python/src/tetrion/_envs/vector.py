@@ -39,10 +39,10 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         *,
         address: str | Client | None = None,
         rules: RulesLike = None,
-        observations: Sequence[str] = (),
+        observations: Sequence[str] | None = None,
         features: FeaturesLike = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        infos: Sequence[str] = (),
+        infos: Sequence[str] | None = None,
         invalid_action_policy: str = "terminate",
         invalid_action_reward: float = 0.0,
         observe_mask: bool = False,
@@ -66,7 +66,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             observations: The observation fields, in order. Default: the server's choice.
             features: The name of a feature set or a list of features, for the observation `features`.
             autoreset_mode: `next_step`, `same_step` or `disabled`, or Gymnasium's `AutoresetMode`.
-            infos: The info fields. Default: the server's choice, which excludes `landing_row`.
+            infos: The info fields; none if empty. Default: the server's choice, which excludes `landing_row`.
             invalid_action_policy: Consequence of an action that the mask forbids: `terminate` ends the episode of that game;
                 `ignore` takes a step with `invalid_action_reward` and leaves that game unchanged; `reject` refuses the whole
                 step with an `IllegalActionError`.

@@ -73,6 +73,8 @@ def _single(value: Any, field: FieldDescriptor, width: int) -> Any:
         return policy_from(value, width)
     if isinstance(value, pb.Search):
         return search_from(value)
+    if isinstance(value, pb.FieldNames):
+        return tuple(value.names)
     if isinstance(value, pb.FeatureSelection):
         return features_from(value)
     if isinstance(value, pb.Seeding):

@@ -26,6 +26,11 @@ RulesLike: TypeAlias = "str | RulesFields | None"
 FeaturesLike: TypeAlias = "str | Sequence[str] | None"
 
 
+def field_names(field: str, value: Sequence[str] | None, example: str) -> pb.FieldNames | None:
+    """Names of observations or infos; None for the server's default."""
+    return None if value is None else pb.FieldNames(names=arguments.names(field, value, example))
+
+
 class Drawing(NamedTuple):
     """A playfield as a drawing.
 

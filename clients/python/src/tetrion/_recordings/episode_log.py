@@ -159,7 +159,7 @@ class EpisodeLog:
         return [row for row, _ in ours], [env_id for _, env_id in ours]
 
     def _stepped(self, rows: list[int], env_ids: list[int], request: pb.StepRequest, response: pb.StepResponse) -> None:
-        actions = to_numpy(request.actions)
+        actions = to_numpy((response if request.text_actions else request).actions)
         shape = actions.shape
         terminated = column(response.terminated, "terminated", np.bool_, shape)
         ended = np.logical_or(terminated, column(response.truncated, "truncated", np.bool_, shape))[rows].tolist()

@@ -71,11 +71,11 @@ class Calls(ABC):
         request = pb.ResetRequest(envs=ids(env_ids), seeding=session_seeding(seeds, piece_sequences))
         return self._answers.observed(request, self._call("reset", request))
 
-    def step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> Stepped:
+    def step(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds = None) -> Stepped:
         """Takes one action per environment.
 
         Args:
-            actions: Integers [B].
+            actions: Integers [B], or B texts: names of actions as in `render(style="prompt_actions")`.
             env_ids: Environments to step, in the order of the actions. Default: all; an empty list means none.
         """
         if env_ids is None and (direct := self._direct()) is not None:
@@ -92,7 +92,7 @@ class Calls(ABC):
                 return stepped
         return self._step_by_message(np.array([action]), None)
 
-    def _step_by_message(self, actions: npt.ArrayLike, env_ids: EnvIds) -> Stepped:
+    def _step_by_message(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> Stepped:
         self._save_unsaved()
         request = self._step_request(actions, env_ids)
         return self._answers.stepped(request, self._call("step", request))
@@ -104,7 +104,10 @@ class Calls(ABC):
                 due = sorted(listener.unsaved)
                 listener.keep(due, self.save_state(due))
 
-    def _step_request(self, actions: npt.ArrayLike, env_ids: EnvIds) -> pb.StepRequest:
+    def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> pb.StepRequest:
+        if isinstance(actions, list | tuple) and any(isinstance(action, str) for action in actions):
+            texts = arguments.names("actions", actions, "0@3")
+            return pb.StepRequest(text_actions=texts, envs=ids(env_ids))
         tensor = from_numpy(actions, np.int32, "actions")
         return pb.StepRequest(actions=tensor, envs=ids(env_ids))
 

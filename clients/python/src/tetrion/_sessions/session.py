@@ -29,7 +29,17 @@ from tetrion._transport.connection import Connection
 from tetrion.errors import ResponseTooLargeError, ServerUnavailableError
 
 # The formats of `RenderFormat` that are text.
-_STYLES = ("ascii", "lab", "leiden", "ansi", "letters")
+_STYLES = (
+    "ascii",
+    "lab",
+    "leiden",
+    "ansi",
+    "letters",
+    "prompt_board",
+    "prompt_actions",
+    "prompt_consequences",
+    "prompt_short",
+)
 
 
 class Session(Calls):
@@ -205,7 +215,8 @@ class Session(Calls):
 
         Args:
             env_ids: Environments to draw. Default: all; an empty list means none.
-            style: `ascii`, `lab`, `leiden`, `ansi` or `letters`; see `RenderFormat` in the proto files.
+            style: `ascii`, `lab`, `leiden`, `ansi` or `letters`; or for language models `prompt_board`, `prompt_actions`,
+                `prompt_consequences` or `prompt_short`. See `RenderFormat` in the proto files.
             palette: Colours of `ansi`: `usual` or `color-blind`.
         """
         style = arguments.choice("style", style, _STYLES)
