@@ -47,9 +47,11 @@ def test_recorded_games_know_the_actions_of_texts(client):
 def test_no_observations_and_no_infos(client):
     with client.create_session(2, seed=1, observations=[], infos=[]) as session:
         observed = session.reset()
-        assert not observed.observations and not observed.infos
+        assert not observed.observations
+        assert not observed.infos
         stepped = session.step([0, 1])
-        assert not stepped.observations and not stepped.infos
+        assert not stepped.observations
+        assert not stepped.infos
         assert stepped.rewards.shape == (2,)
     with gymnasium.make("tetrion/Placement-v0", infos=[], **_where(client)) as env:
         _, info = env.reset(seed=1)

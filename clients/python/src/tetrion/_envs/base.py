@@ -83,11 +83,12 @@ class SessionEnv:
                 observed.
         """
         selected = requests.selected_features(config["features"])
-        shown = arguments.names("observations", config["observations"], "board")
-        if selected and shown and "features" not in shown:
-            raise InvalidArgumentError(
-                "features", f"are selected, and observations is {shown}, expected 'features' among them"
-            )
+        if selected and config["observations"] is not None:
+            shown = arguments.names("observations", config["observations"], "board")
+            if "features" not in shown:
+                raise InvalidArgumentError(
+                    "features", f"are selected, and observations is {shown}, expected 'features' among them"
+                )
         config["rules"] = self._rules_of(config["rules"])
         self._observe_mask = observe_mask
         self._owns_client = not isinstance(address, Client)
