@@ -18,6 +18,8 @@ def test_a_game_is_played_by_text(client):
             entries = [lines[-1].split(":")[0] for lines in lists]
             legal = [np.flatnonzero(row)[-1] for row in twin.restore_state(twin.save_state()).action_mask]
             stepped, expected = session.step([entries[0].split(" ")[0], entries[1]]), twin.step(legal)
+            assert stepped.actions.tolist() == [int(action) for action in legal]
+            assert expected.actions is None
             assert stepped.observations["board"].tobytes() == expected.observations["board"].tobytes()
             assert stepped.rewards.tobytes() == expected.rewards.tobytes()
 

@@ -52,6 +52,7 @@ class Stepped(NamedTuple):
         action_mask: Like in `Observed`.
         infos: Like in `Observed`.
         final: The episodes that ended, with same-step autoreset; None if none ended.
+        actions: int32 [B], the numbers of actions that were sent as text; else None.
     """
 
     observations: Arrays
@@ -61,6 +62,7 @@ class Stepped(NamedTuple):
     action_mask: npt.NDArray[np.bool_] | None
     infos: Arrays
     final: Final | None
+    actions: npt.NDArray[np.int32] | None = None
 
 
 # Most bytes of an answer. The server refuses requests whose answers could be larger.
@@ -121,6 +123,7 @@ class AnswerDecoder:
             self._action_mask(response, rows),
             Tensors(self.infos, response.infos, rows),
             final,
+            column(response.actions, "actions", np.int32, (rows,)) if request.text_actions else None,
         )
 
     def final(self, last: pb.FinalBatch, rows: int) -> Final:
