@@ -8,7 +8,7 @@ import tetrion
 
 
 def test_a_game_is_played_by_text(client):
-    with client.create_session(2, seed=3, rules={"width": 6, "height": 6}) as session, session.clone() as twin:
+    with client.create_session(2, seed=3, rules={"width": 6, "height": 6}) as session, session.clone(2) as twin:
         session.reset()
         twin.reset()
         first = session.render(style="prompt_board")[0]
