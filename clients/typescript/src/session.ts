@@ -135,7 +135,7 @@ export interface RenderOptions extends EnvOptions {
 }
 
 function isTexts(actions: Int32Array | readonly number[] | readonly string[]): actions is readonly string[] {
-  return Array.isArray(actions) && actions.some((action) => typeof action === "string");
+  return typeof actions[0] === "string";
 }
 
 /** Calls on the environments of a session. */
