@@ -30,8 +30,8 @@ use super::connection::CLIENT_FLAGS;
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    bench, catalog, completions, evaluate, export, health, help, man, perft, play, replay, serve, tbp, train,
-    watch,
+    bench, catalog, completions, evaluate, export, health, help, man, optimum, perft, play, replay, serve,
+    tbp, train, watch,
 };
 use crate::input::UsageError;
 use crate::names::unknown;
@@ -75,6 +75,8 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Count all ways to place a sequence of pieces
     Perft(perft::PerftArgs),
+    /// Compute the exact values of a small playfield
+    Optimum(optimum::OptimumArgs),
     /// Measure the speed of this machine
     Bench(bench::BenchArgs),
     /// Check a server's health: exit code 0 if it is serving, else 1

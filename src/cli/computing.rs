@@ -1,12 +1,17 @@
-//! The options for threads and vector instructions. They affect the speed of games, and no byte of a result.
+//! The options for threads, vector instructions and computed values. They affect the speed of games, and no byte of a
+//! result.
 
+use std::path::PathBuf;
+
+use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::agents::Kernel;
-use crate::input::UsageError;
+use crate::input::{UsageError, read_bytes};
 use crate::pool::MAX_THREADS;
+use crate::values::{self, MAX_FILE_BYTES, Values};
 
-/// The options for threads and vector instructions, for every subcommand that can play games in this process.
+/// The options for threads, vector instructions and computed values, for every subcommand that can play games in this process.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ComputingArgs {
     /// Threads that play games, at most 512; 0 for one per core. The number does not change results
@@ -16,6 +21,11 @@ pub struct ComputingArgs {
     /// Vector instructions for features [default: the widest that this machine has]. The choice does not change results
     #[arg(long, value_name = "NAME", value_parser = kernel())]
     pub kernel: Option<Kernel>,
+
+    /// File of `tetrion optimum` with the exact values of a playfield, for the agent optimal and the info regret; repeat
+    /// it for several. It takes as much memory as the file, in addition to the limits
+    #[arg(long, value_name = "FILE")]
+    pub values: Vec<PathBuf>,
 }
 
 impl ComputingArgs {
@@ -33,12 +43,28 @@ impl ComputingArgs {
         Err(UsageError(format!("--kernel: this machine cannot run {}, expected {available}", kernel.name())))
     }
 
+    /// Loads the files of values.
+    ///
+    /// # Errors
+    /// With the file's name, if it cannot be read or is no table of values.
+    pub fn load_values(&self) -> anyhow::Result<()> {
+        for path in &self.values {
+            let load = || anyhow::Ok(Values::from_bytes(&read_bytes(path, MAX_FILE_BYTES)?)?);
+            values::add(load().with_context(|| format!("cannot load {}", path.display()))?);
+        }
+        Ok(())
+    }
+
     /// Refuses these options if other processes play the games.
     ///
     /// # Errors
     /// If one of the options is given.
     pub fn check_unused(&self) -> Result<(), UsageError> {
-        let given = [("--threads", self.threads > 0), ("--kernel", self.kernel.is_some())];
+        let given = [
+            ("--threads", self.threads > 0),
+            ("--kernel", self.kernel.is_some()),
+            ("--values", !self.values.is_empty()),
+        ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => Err(UsageError(format!(
                 "{flag} is for games that this process plays: with --server, it is an option of `tetrion serve`"

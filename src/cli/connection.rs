@@ -166,6 +166,7 @@ impl Connection {
 impl OwnServer {
     /// Starts a server on a free port of this machine.
     async fn start(computing: &ComputingArgs) -> anyhow::Result<OwnServer> {
+        computing.load_values()?;
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let training = TrainingCurve::default();
         let config = ServerConfig {

@@ -13,7 +13,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Train and evaluate", &["train", "evaluate", "tbp"]),
     ("Serve", &["serve", "health"]),
     ("Recordings", &["replay", "export"]),
-    ("Inspect and install", &["catalog", "perft", "bench", "completions", "man", "help"]),
+    ("Inspect and install", &["catalog", "perft", "optimum", "bench", "completions", "man", "help"]),
 ];
 
 /// Some flags under a heading.
@@ -139,7 +139,7 @@ const HEADINGS: [Heading; 24] = [
         "Connection",
         &["server", "token_file", "token", "ca_cert", "client_cert", "client_key", "patience"],
     ),
-    Heading::new("Computation", &["threads", "kernel"]),
+    Heading::new("Computation", &["threads", "kernel", "values"]),
     Heading::new(
         "Limits on memory",
         &["memory", "session_memory", "evaluation_memory", "request_memory", "answer_memory"],

@@ -12,6 +12,7 @@ pub mod evaluate;
 pub mod export;
 pub mod health;
 pub mod man;
+pub mod optimum;
 pub mod perft;
 pub mod play;
 pub mod replay;
@@ -64,6 +65,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Replay(args) => replay::run(&args),
         args::Command::Export(args) => export::run(&args),
         args::Command::Perft(args) => perft::run(args),
+        args::Command::Optimum(args) => optimum::run(&args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Health(args) => health::run(&args),
         args::Command::Catalog(args) => catalog::run(&args),

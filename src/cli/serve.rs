@@ -366,6 +366,7 @@ fn config(args: &ServeArgs, access: &Access) -> anyhow::Result<ServerConfig> {
         listed if listed.iter().any(|host| host == "*") => Hosts::Any,
         listed => Hosts::Local(listed.to_vec()),
     };
+    args.computing.load_values()?;
     let max_unread = Duration::from_secs_f64(args.max_unread_time);
     Ok(ServerConfig {
         listen: args.listen,

@@ -17,6 +17,7 @@
 //! | [`tbp`] | the Tetris Bot Protocol, both sides: a bot, and games of bots | files, flags, our own protocol |
 //! | [`pool`] | threads, and jobs that begin in the order of their arrival | what the jobs do |
 //! | [`agents`] | policies: a placement for a playfield and a piece | episodes, seeds, threads |
+//! | [`values`] | tables of exact values on small playfields, and regret | how values are computed |
 //! | [`render`] | playfields as text | its caller |
 //! | [`prompts`] | games as text for language models | sessions, episodes |
 //! | [`picture`] | scenes as pixels, SVG and characters | files, games |
@@ -46,6 +47,8 @@ pub mod render;
 pub mod prompts;
 
 pub mod picture;
+
+pub mod values;
 
 pub mod agents;
 pub mod pool;

@@ -23,7 +23,7 @@ use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::catalog;
-use super::costs::{cost_of_new, cost_of_sequences};
+use super::costs::{cost_of_new, cost_of_sequences, cost_of_values};
 use super::direct::Direct;
 use super::enumerate::Question;
 use super::info::ServerFacts;
@@ -100,7 +100,8 @@ impl Desk {
         check_name("request_id", &request.request_id)?;
         let ttl = decode_ttl(request.ttl.as_ref())?;
         let message = request.config.as_ref();
-        let reading = cost_of_sequences(message.and_then(|message| message.seeding.as_ref()));
+        let reading =
+            cost_of_sequences(message.and_then(|message| message.seeding.as_ref())) + cost_of_values(message);
         let (owner, limits) = (self.caller.clone(), self.limits);
         let decode = move || {
             let defaults = pb::SessionConfig::default();

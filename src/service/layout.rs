@@ -74,7 +74,8 @@ impl Layout {
         let part = |part: &Part| {
             let features = config.features.as_ref().filter(|_| part.field == Field::Features);
             let measured = features.map_or(0, |set| set.nanoseconds(config.rules.height));
-            10 + part.row_bytes as u64 / 8 + measured
+            let looked_up = if part.field == Field::Regret { 3_000 } else { 0 };
+            10 + part.row_bytes as u64 / 8 + measured + looked_up
         };
         parts.map(part).sum()
     }

@@ -11,6 +11,7 @@ use crate::engine::Rules;
 use crate::features::FeatureSet;
 use crate::formula::{self, Formula};
 use crate::names;
+use crate::optimum;
 
 use super::error::{DecodeError, Fault, InField};
 use super::features::Features;
@@ -156,6 +157,9 @@ fn named_agent(name: &str, play: PlayChoice, rules: &Rules) -> Result<Agent, Dec
         refuse_play(name, play)?;
         if !row.agent.plays(rules) {
             return Err(wrong(format!("{name} presses keys: the rules have placements")));
+        }
+        if matches!(row.agent, Agent::Optimal) {
+            optimum::values(rules).map_err(|error| wrong(format!("{name}: {error}")))?;
         }
         return Ok(row.agent.clone());
     }

@@ -6,6 +6,7 @@ use crate::engine::rules::check_points;
 use crate::env::{EnvConfig, Field, Role, Seeding};
 
 pub use crate::env::{AutoresetMode, InvalidActionPolicy};
+use crate::optimum;
 
 use super::error::{DecodeError, InField};
 use super::limits::{DEFAULT_RESPONSE_BYTES, DEFAULT_TTL, MAX_ENVS_PER_SESSION, MAX_RESPONSE_BYTES, MAX_TTL};
@@ -62,7 +63,7 @@ pub fn decode(
         Some(rules) => rules.try_into().in_field("rules")?,
         None => ResolvedRules::default(),
     };
-    let env = EnvConfig {
+    let mut env = EnvConfig {
         rules,
         num_envs,
         autoreset_mode: decode_autoreset_mode(message.autoreset_mode)?,
@@ -72,6 +73,7 @@ pub fn decode(
         )?,
         max_episode_steps: message.max_episode_steps,
         features: features::decode(message.features.as_ref(), &rules).in_field("features")?,
+        values: None,
     };
     let observations =
         fields::decode(message.observation_fields.as_ref(), "observation_fields", Role::Observation, &env)?;
@@ -81,6 +83,12 @@ pub fn decode(
         return Err(DecodeError::field(format!("observation_fields.names[{i}]"), problem));
     }
     let infos = fields::decode(message.info_fields.as_ref(), "info_fields", Role::Info, &env)?;
+    if let Some(i) = infos.iter().position(|field| *field == Field::Regret) {
+        let values = optimum::values(&rules).map_err(|error| {
+            DecodeError::field(format!("info_fields.names[{i}]"), format!("regret: {error}"))
+        })?;
+        env.values = Some(values);
+    }
     let max_response_bytes = response_bytes(message.max_response_bytes, DEFAULT_RESPONSE_BYTES)?;
     let seeding = match &message.seeding {
         Some(message) => seeding::decode(message, num_envs, &rules.pieces).in_field("seeding")?,
@@ -107,8 +115,15 @@ pub fn decode(
 
 impl From<&SessionConfig> for pb::SessionConfig {
     fn from(config: &SessionConfig) -> pb::SessionConfig {
-        let EnvConfig { rules, num_envs, autoreset_mode, invalid_action_policy, max_episode_steps, features } =
-            &config.env;
+        let EnvConfig {
+            rules,
+            num_envs,
+            autoreset_mode,
+            invalid_action_policy,
+            max_episode_steps,
+            features,
+            values: _,
+        } = &config.env;
         pb::SessionConfig {
             num_envs: *num_envs,
             rules: Some((&ResolvedRules { preset: config.preset, rules: *rules }).into()),

@@ -117,6 +117,8 @@ mod screen;
 /// The program on a terminal, which it restores.
 #[cfg(target_os = "linux")]
 mod terminal;
+/// Tables of exact values: regret, files, and the optimal agent.
+mod values;
 /// Controllers are watched, forward and back.
 mod watch;
 mod watch_session;

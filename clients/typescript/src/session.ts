@@ -90,6 +90,8 @@ export interface Infos {
   readonly back_to_back?: Uint8Array;
   /** Rows of garbage that have risen, under rules with `garbage`. */
   readonly garbage_rows?: Float64Array;
+  /** Lines that the last placement is expected to cost against the best one, on playfields whose exact values are known. */
+  readonly regret?: Float64Array;
 }
 
 /** Answer of `reset` and `restoreState`: the state of the environments before their next step. */

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::engine::{ActionModel, Key, Placement, Rules};
 use crate::features::kernel::{ScoredPlacement, TerminalValue};
+use crate::values;
 
 /// Any agent that can play an episode.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub enum Agent {
     RandomSurvey,
     /// Chooses the first orientation at the left wall.
     Dummy,
+    /// Chooses the placement with the largest exact value; only under rules whose [values](crate::values) are known.
+    Optimal,
     /// Presses keys; only for rules with key presses.
     Keys(KeyAgent),
 }
@@ -102,6 +105,12 @@ pub static AGENTS: &[AgentRow] = &[
         source: NOTEBOOK,
         agent: Agent::Dummy,
     },
+    AgentRow {
+        name: "optimal",
+        description: "The placement with the largest exact value, the first of equals; only on playfields with exact values.",
+        source: "this project, by value iteration",
+        agent: Agent::Optimal,
+    },
 ];
 
 impl AgentRow {
@@ -141,9 +150,12 @@ impl Agent {
             Agent::Linear(_) | Agent::Formula(_) => Some(Search::Greedy),
             Agent::Lookahead(agent) => Some(Search::Lookahead { pieces: agent.pieces() }),
             Agent::Expectation(agent) => Some(Search::Expectation(*agent.expectation())),
-            Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
-                None
-            }
+            Agent::MonteCarlo(_)
+            | Agent::Random
+            | Agent::RandomSurvey
+            | Agent::Dummy
+            | Agent::Optimal
+            | Agent::Keys(_) => None,
         }
     }
 
@@ -151,8 +163,7 @@ impl Agent {
     /// used up.
     ///
     /// # Panics
-    /// If the piece cannot enter the playfield.
-    /// If the piece cannot come into play.
+    /// If the piece cannot enter the playfield, or exact values are needed and not known.
     pub fn think(
         &self,
         kernel: Kernel,
@@ -172,6 +183,7 @@ impl Agent {
             Agent::Random => random::placement(sight, rng),
             Agent::RandomSurvey => random::survey(sight, rng),
             Agent::Dummy => random::dummy(sight),
+            Agent::Optimal => optimal(sight),
             Agent::Keys(agent) => return Some(Decision::Press(*agent)),
         };
         Some(Decision::Place(placement))
@@ -226,9 +238,12 @@ impl Agent {
             Agent::Lookahead(agent) => agent.values().weights(),
             Agent::Expectation(agent) => agent.values().weights(),
             Agent::Formula(_) => None,
-            Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
-                None
-            }
+            Agent::MonteCarlo(_)
+            | Agent::Random
+            | Agent::RandomSurvey
+            | Agent::Dummy
+            | Agent::Optimal
+            | Agent::Keys(_) => None,
         }
     }
 
@@ -239,9 +254,12 @@ impl Agent {
             Agent::Formula(agent) => Some(agent.terminal_value()),
             Agent::Lookahead(agent) => Some(agent.values().terminal_value()),
             Agent::Expectation(agent) => Some(agent.values().terminal_value()),
-            Agent::MonteCarlo(_) | Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => {
-                None
-            }
+            Agent::MonteCarlo(_)
+            | Agent::Random
+            | Agent::RandomSurvey
+            | Agent::Dummy
+            | Agent::Optimal
+            | Agent::Keys(_) => None,
         }
     }
 
@@ -294,9 +312,17 @@ impl Agent {
                 cost_of(agent.values()) * agent.work_of_a_piece(rules) / agent.placements_looked_at(rules)
             }
             Agent::MonteCarlo(agent) => 1 + agent.estimated_pieces(rules) / PLAYOUT_PIECES,
+            Agent::Optimal => PLAIN,
             Agent::Random | Agent::RandomSurvey | Agent::Dummy | Agent::Keys(_) => 1,
         }
     }
+}
+
+/// The placement with the largest exact value.
+fn optimal(sight: &Sight<'_>) -> Placement {
+    let Sight { rules, playfield, piece, .. } = *sight;
+    let values = values::known(rules.width, rules.height).expect("a playfield whose values are known");
+    values.best(rules, playfield, piece)
 }
 
 /// Sorts placements, best first, and keeps the order of equals.

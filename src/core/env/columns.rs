@@ -109,6 +109,14 @@ impl<C: Column, const N: usize> LastLanding<C, N> {
         }
     }
 
+    /// The placement; `None` if keys moved the piece.
+    pub fn placement(&self, rules: &Rules) -> Option<Placement> {
+        match self.rest {
+            Rest::Placed { action, .. } => Some(Placement::from_action(action.into(), rules)),
+            Rest::Fallen(_) | Rest::Steered { .. } => None,
+        }
+    }
+
     /// The shape at rest, and the row and the column of its lower left corner.
     pub fn came_to_rest(&self, rules: &Rules) -> (&'static Shape, u8, u8) {
         match self.rest {

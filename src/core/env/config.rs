@@ -2,6 +2,7 @@
 
 use crate::engine::{EpisodeEnd, Rules};
 use crate::features::FeatureSet;
+use crate::values::Values;
 
 /// Handling of environments whose episode has ended. Names and meanings are Gymnasium's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct EnvConfig {
     pub max_episode_steps: u64,
     /// The features for [`Field::Features`](super::Field::Features), resolved for the width of the rules.
     pub features: Option<FeatureSet>,
+    /// The exact values for [`Field::Regret`](super::Field::Regret), of the size of the rules. Without them it is NaN.
+    pub values: Option<&'static Values>,
 }
 
 impl Default for EnvConfig {
@@ -72,6 +75,7 @@ impl Default for EnvConfig {
             invalid_action_policy: InvalidActionPolicy::default(),
             max_episode_steps: 0,
             features: None,
+            values: None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! knows no environment.
 
 use crate::engine::{ActionModel, Rules};
+use crate::values;
 
 use super::{EnvConfig, InvalidActionPolicy};
 
@@ -507,6 +508,20 @@ fields![
         is_default: |_| true,
         bounds: count,
     },
+    FieldInfo {
+        field: Field::Regret,
+        name: "regret",
+        description: "lines that the last placement is expected to cost against the best one, for a player that sees only the \
+                      current piece; 0 before the first landing, NaN if it is not known. Only on playfields with exact values",
+        dtype: DataType::Float64,
+        dims: &[],
+        kind: Kind::Number,
+        number: 28,
+        role: Role::Info,
+        needs: Some(FEW_CELLS),
+        is_default: |_| false,
+        bounds: unbounded,
+    },
 ];
 
 const KEYS: Needs = Needs {
@@ -526,6 +541,13 @@ const GARBAGE: Needs = Needs {
 const SPINS: Needs = Needs {
     are_met: |rules| rules.spin_labels() > 1,
     refusal: "needs rules that distinguish spins, but these do not",
+};
+const FEW_CELLS: Needs = Needs {
+    are_met: |rules| {
+        let cells = u32::from(rules.width) * u32::from(rules.height);
+        rules.action_model == ActionModel::Placement && cells <= values::MAX_CELLS
+    },
+    refusal: "needs placements on a playfield of at most 28 cells, whose exact values can be computed",
 };
 const CHAINS: Needs = Needs {
     are_met: Rules::keeps_chain,

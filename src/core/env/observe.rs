@@ -79,6 +79,7 @@ impl<C: Column, const N: usize> Envs<C, N> {
                 out.extend(rows.envs().flat_map(|i| i32::from(self.chain(i).0.clears).to_le_bytes()))
             }
             Field::BackToBack => out.extend(rows.envs().map(|i| u8::from(self.chain(i).0.back_to_back))),
+            Field::Regret => self.write_u64(rows, out, |i| self.regret(config, i).to_bits()),
             Field::LandingRow => {
                 let row = |last: &LastLanding<C, N>| last.came_to_rest(&config.rules).1 as i8;
                 out.extend(rows.envs().map(|i| self.last_landings[i].as_ref().map_or(-1, row) as u8));
@@ -129,6 +130,17 @@ impl<C: Column, const N: usize> Envs<C, N> {
             EpisodePhase::NotStarted => 0,
             EpisodePhase::Running | EpisodePhase::Ended(_) => self.dealers[i].seed().unwrap_or(0),
         }
+    }
+
+    /// Regret of an environment's last placement.
+    fn regret(&self, config: &EnvConfig, i: usize) -> f64 {
+        let rules = &config.rules;
+        let Some(last) = &self.last_landings[i] else { return 0.0 };
+        let stakes = || {
+            let placement = last.placement(rules)?;
+            config.values?.stakes(rules, &last.before, last.piece(), placement)
+        };
+        stakes().map_or(f64::NAN, |stakes| stakes.regret())
     }
 
     /// Writes features, each of which is exact in an f32.

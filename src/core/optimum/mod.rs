@@ -12,8 +12,10 @@
 //! The surprising decision: nothing is discounted. Games end with probability 1 under these rules. For a player that
 //! could go on forever, the method would find no bound: see [`Solution`].
 
+mod demand;
 mod process;
 mod solution;
 
+pub use demand::{ON_DEMAND, values};
 pub use process::{MAX_AFTERSTATES, MAX_CELLS, OptimumError, Process};
 pub use solution::{Pick, Solution, SolutionProgress, Value};

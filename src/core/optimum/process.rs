@@ -9,9 +9,8 @@ use crate::engine::{
     ActionModel, Odds, Placement, Playfield, PlayfieldOf, Randomizer, Reach, Rules, Tetromino, TopOut,
     every_placement_always_exists, place, placements,
 };
-
-/// Most cells of a playfield. With 29 or more cells, every width has too many afterstates.
-pub const MAX_CELLS: u32 = 28;
+pub use crate::values::MAX_CELLS;
+use crate::values::pack;
 
 /// Most afterstates. With this many, a process and its values take about 700 MB. The largest sizes below it are 4 x 7
 /// with 7.1 million and 5 x 5 with 6.4 million; 7 x 4 has more.
@@ -57,6 +56,17 @@ pub enum OptimumError {
         height: u8,
         /// Largest allowed number.
         limit: usize,
+    },
+    /// The values of this size are not computed on demand, and no file had them.
+    #[error(
+        "the values of {width} x {height} are not loaded: write them with `tetrion optimum {width}x{height}`, and load \
+         the file with --values"
+    )]
+    NotLoaded {
+        /// Columns.
+        width: u8,
+        /// Rows.
+        height: u8,
     },
     /// The agent draws random numbers.
     #[error(
@@ -236,7 +246,7 @@ impl Process {
                     let mut afterstate = playfield;
                     let landed = place(&rules, &mut afterstate, piece, placement);
                     if !landed.terminal {
-                        let number = self.number(packed(&afterstate));
+                        let number = self.number(pack(&afterstate));
                         self.transitions.push(piece.index(), Transition::new(landed.lines.into(), number));
                     }
                 }
@@ -279,13 +289,13 @@ impl Process {
     /// The number of an afterstate; `None` if it cannot be reached.
     pub(super) fn find(&self, afterstate: &Playfield) -> Option<usize> {
         let same_size = (afterstate.width(), afterstate.height()) == (self.rules.width, self.rules.height);
-        let number = same_size.then(|| self.numbers.get(&packed(&afterstate.resized())))??;
+        let number = same_size.then(|| self.numbers.get(&pack(afterstate)))??;
         Some(*number as usize)
     }
 }
 
 /// Checks that play under these rules can be solved.
-fn check(rules: &Rules) -> Result<(), OptimumError> {
+pub(super) fn check(rules: &Rules) -> Result<(), OptimumError> {
     rules.check()?;
     // Lists every field, so that a new field is not forgotten here. Points, orientation numbers and shown pieces do not
     // affect lines.
@@ -338,12 +348,6 @@ fn check(rules: &Rules) -> Result<(), OptimumError> {
         return Err(OptimumError::Cells { width, height });
     }
     Ok(())
-}
-
-/// The cells as bits, column by column from the left, each from the floor.
-fn packed(playfield: &Small) -> u32 {
-    let columns = playfield.columns().iter().rev();
-    columns.fold(0, |cells, column| cells << playfield.height() | u32::from(*column))
 }
 
 fn unpacked(rules: &Rules, cells: u32) -> Small {

@@ -3,6 +3,7 @@
 use super::process::{Process, Transition, Transitions};
 use crate::engine::{Playfield, Rules};
 use crate::pool::Pool;
+use crate::values::Values;
 
 /// Largest error of the empty playfield's value, relative to the value.
 const TOLERANCE: f64 = 1e-11;
@@ -235,6 +236,13 @@ impl Solution<'_> {
     /// The computed values, in the order of [`Process::afterstates`].
     pub fn lines(&self) -> &[f64] {
         &self.lines
+    }
+
+    /// The computed values as a table.
+    pub fn to_values(&self) -> Values {
+        let Rules { width, height, .. } = *self.process.rules();
+        let entries = self.process.cells.iter().copied().zip(self.lines.iter().copied());
+        Values::new(width, height, entries.collect())
     }
 
     /// Number of sweeps.

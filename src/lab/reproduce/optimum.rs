@@ -1,8 +1,8 @@
 //! The experiment `optimum`: compares every controller with the best possible player, on playfields that can be solved.
 //!
 //! The lines per game are computed, not sampled (see [`tetrion::optimum`]), then sampled as a check: each controller plays
-//! games through the server as in every other experiment, and the mean must agree with the exact value. The best player is a
-//! table of values and not an agent, so it plays no games.
+//! games through the server as in every other experiment, and the mean must agree with the exact value. The best player
+//! plays no games here: a test compares the means of the agent `optimal`.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -39,9 +39,11 @@ pub fn observations(batch: &EnvBatch) -> impl Iterator<Item = (u64, Observation)
     std::iter::once((REWARD, Observation::Reward)).chain(fields)
 }
 
-/// Whether a field has a value under the rules of a world.
+/// Whether a field has a value under the rules of a world. Worlds compute no values, so they show no regret.
 fn is_shown(field: Field, batch: &EnvBatch) -> bool {
-    batch.spec(field).shape.iter().all(|&size| size > 0) && field.is_of(&batch.config().rules)
+    field != Field::Regret
+        && batch.spec(field).shape.iter().all(|&size| size > 0)
+        && field.is_of(&batch.config().rules)
 }
 
 /// The specs that a client receives when it joins a world.

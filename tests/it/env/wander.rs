@@ -47,6 +47,7 @@ fn random_config(dice: &mut Dice) -> (EnvConfig, Seeding) {
             InvalidActionPolicy::Ignore { reward: -0.7 },
         ][dice.below(3)],
         max_episode_steps: [0, 0, 1, 7][dice.below(4)],
+        values: None,
         features: match dice.below(4) {
             0 => Some(FeatureSet::named("bdu", width).unwrap()),
             1 => Some(

@@ -43,6 +43,8 @@ impl Model {
             Field::Combo => vec![0; 4],
             Field::End => vec![self.end],
             Field::Attack => vec![0; 8],
+            // The games of the model have no table of values.
+            Field::Regret => (if self.last_landing.is_none() { 0.0 } else { f64::NAN }).to_le_bytes().into(),
             Field::Heights => (0..width)
                 .map(|column| {
                     (0..height).filter(|&row| self.playfield.is_full(row, column)).max().map_or(0, |r| r + 1)

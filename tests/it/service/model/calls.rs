@@ -146,6 +146,7 @@ impl World {
                     invalid_action_policy,
                     max_episode_steps,
                     features: None,
+                    values: None,
                 };
                 let batch = EnvBatch::new(config, &Seeding::Seed(seed)).unwrap();
                 let name = answer.into_inner().session.unwrap().name;

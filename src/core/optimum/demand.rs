@@ -1,0 +1,36 @@
+//! Tables of values for whoever needs one: computed at the first need where that takes a second or two.
+
+use std::thread;
+
+use super::process::{MAX_AFTERSTATES, OptimumError, Process, check};
+use super::solution::Pick;
+use crate::engine::Rules;
+use crate::pool::Pool;
+use crate::values::{self, Values};
+
+/// The sizes that are solved at the first need, as columns and rows. The largest takes some MiB while it is solved.
+pub const ON_DEMAND: [(u8, u8); 3] = [(4, 4), (4, 5), (5, 4)];
+
+/// The table of the size of these rules: already known, or solved now if the size is in [`ON_DEMAND`].
+///
+/// # Errors
+/// If these rules cannot be solved, or the size needs a file.
+pub fn values(rules: &Rules) -> Result<&'static Values, OptimumError> {
+    check(rules)?;
+    let Rules { width, height, .. } = *rules;
+    if let Some(known) = values::known(width, height) {
+        return Ok(known);
+    }
+    if !ON_DEMAND.contains(&(width, height)) {
+        return Err(OptimumError::NotLoaded { width, height });
+    }
+    // On a separate thread, because the caller may be a thread of a pool, which would take up other jobs meanwhile.
+    let solve = || -> Result<Values, OptimumError> {
+        let process =
+            Process::of_every_placement(&Rules::simplified(width, height), MAX_AFTERSTATES, |_| {})?;
+        let pool = Pool::new(1).expect("a thread");
+        Ok(process.solve(Pick::Best, &pool, |_| {}).to_values())
+    };
+    let solved = thread::scope(|scope| scope.spawn(solve).join()).expect("a solver that does not panic");
+    solved.map(values::add)
+}

@@ -1,0 +1,230 @@
+//! Tables of exact values: against Bellman's equation on the twin's playfields, as files, as the info `regret`, and as the
+//! agent `optimal`, whose games have the mean that was computed.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use tetrion::agents::{Agent, AgentRng, Kernel};
+use tetrion::engine::{Playfield, Randomizer, Rules};
+use tetrion::env::{EnvBatch, EnvConfig, Field, Seeding};
+use tetrion::optimum;
+use tetrion::rollout::{Deal, Evaluation};
+use tetrion::values::{Values, pack};
+
+use crate::evaluate::tetrion;
+use crate::twin::{self, TETROMINOES, TwinPlayfield};
+
+const SIZES: [(u8, u8); 2] = [(4, 4), (4, 5)];
+
+fn table(width: u8, height: u8) -> &'static Values {
+    optimum::values(&Rules::simplified(width, height)).unwrap()
+}
+
+/// The table's value of a twin's playfield.
+pub fn value_of(values: &Values, playfield: &TwinPlayfield) -> f64 {
+    let (width, height) = values.size();
+    let playfield = Playfield::from_drawing(width, height, &playfield.to_string()).unwrap();
+    values.of(&playfield).unwrap_or_else(|| panic!("no value of\n{playfield}"))
+}
+
+/// The values of all placements of a piece on a twin's playfield, in ascending action order.
+pub fn values_of_placements(values: &Values, before: &TwinPlayfield, piece: char) -> Vec<f64> {
+    let value = |placement| {
+        let landing = twin::land(before, &placement);
+        if landing.terminal { 0.0 } else { landing.lines as f64 + value_of(values, &landing.afterstate) }
+    };
+    twin::placements(before, piece).into_iter().map(value).collect()
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn values_solve_bellmans_equation() {
+    for (width, height) in SIZES {
+        let values = table(width, height);
+        let mut rng = AgentRng::new(7);
+        let mut playfield = TwinPlayfield::empty(width.into(), height.into());
+        for _ in 0..3_000 {
+            let best =
+                TETROMINOES.chars().map(|piece| largest(&values_of_placements(values, &playfield, piece)));
+            let (expected, value) = (best.sum::<f64>() / 7.0, value_of(values, &playfield));
+            assert!((value - expected).abs() < 1e-9, "{value}, expected {expected} of\n{playfield}");
+            let piece = TETROMINOES.chars().nth(rng.below(7) as usize).unwrap();
+            let all = twin::placements(&playfield, piece);
+            let landing = twin::land(&playfield, &all[rng.below(all.len() as u32) as usize]);
+            playfield = match landing.terminal {
+                true => TwinPlayfield::empty(width.into(), height.into()),
+                false => landing.afterstate,
+            };
+        }
+    }
+}
+
+#[test]
+fn the_regret_of_a_session_is_what_the_placement_costs() {
+    let rules = Rules { preview: 2, ..Rules::simplified(4, 5) };
+    let values = table(4, 5);
+    let config = EnvConfig { rules, values: Some(values), ..EnvConfig::default() };
+    let regret = |batch: &EnvBatch| {
+        let mut bytes = Vec::new();
+        batch.observe(Field::Regret, None, &mut bytes);
+        f64::from_le_bytes(bytes.try_into().unwrap())
+    };
+    let mut rng = AgentRng::new(3);
+    for seed in 0..50 {
+        let mut batch = EnvBatch::new(config.clone(), &Seeding::Seeds(vec![seed])).unwrap();
+        batch.reset(None, None).unwrap();
+        assert_eq!(regret(&batch), 0.0);
+        while !batch.has_ended(0) {
+            let before = TwinPlayfield::drawn(&batch.playfield(0).to_string(), 5);
+            let piece = rules.pieces.letter(batch.pieces(0)[0]);
+            let all = twin::placements(&before, piece);
+            let chosen = rng.below(all.len() as u32) as usize;
+            let expected = values_of_placements(values, &before, piece);
+            batch.step(&[all[chosen].action(4) as i32], None).unwrap();
+            assert_eq!(
+                regret(&batch),
+                largest(&expected) - expected[chosen],
+                "seed {seed}\n{before}\n{piece}"
+            );
+        }
+    }
+}
+
+#[test]
+fn without_a_table_the_regret_is_unknown() {
+    let config = EnvConfig { rules: Rules::simplified(4, 5), ..EnvConfig::default() };
+    let mut batch = EnvBatch::new(config, &Seeding::Seed(1)).unwrap();
+    batch.reset(None, None).unwrap();
+    batch.step(&[0], None).unwrap();
+    let mut bytes = Vec::new();
+    batch.observe(Field::Regret, None, &mut bytes);
+    assert!(f64::from_le_bytes(bytes.try_into().unwrap()).is_nan());
+}
+
+#[test]
+fn games_of_the_optimal_agent_have_the_mean_that_was_computed() {
+    for (width, height) in SIZES {
+        let rules = Rules::simplified(width, height);
+        let values = table(width, height);
+        let evaluation = Evaluation {
+            rules,
+            policies: vec![Agent::Optimal],
+            deal: Deal::Common((0..4_000).collect()),
+            episodes_per_seed: 1,
+            pairs: None,
+            max_pieces: 1 << 20,
+            max_steps: u64::MAX,
+            loss_trials: 0,
+            kernel: Kernel::best(),
+        };
+        let never = AtomicBool::new(false);
+        let lines: Vec<f64> =
+            (0..4_000).map(|game| evaluation.play(game, &never).unwrap().lines as f64).collect();
+        let mean = lines.iter().sum::<f64>() / 4_000.0;
+        let variance = lines.iter().map(|lines| (lines - mean).powi(2)).sum::<f64>() / 3_999.0;
+        let error = (variance / 4_000.0).sqrt();
+        let exact = value_of(values, &TwinPlayfield::empty(width.into(), height.into()));
+        assert!((mean - exact).abs() < 3.0 * error, "{mean} +- {error}, computed {exact}");
+    }
+}
+
+#[test]
+fn a_table_survives_its_file_and_nothing_else_does() {
+    let values = table(4, 4);
+    let bytes = values.to_bytes();
+    assert_eq!(Values::from_bytes(&bytes).as_ref(), Ok(values));
+    assert_eq!(bytes.len(), 8 + 2 + 4 + values.entries().0.len() * 12 + 8);
+    let problem = |bytes: &[u8]| Values::from_bytes(bytes).unwrap_err().to_string();
+    let name = "the file is no table of values, or is damaged";
+    for length in [0, 7, 8, 13, 21, bytes.len() - 1] {
+        assert!(problem(&bytes[..length]).starts_with(name), "{length}");
+    }
+    let mut rng = AgentRng::new(1);
+    for _ in 0..200 {
+        let mut damaged = bytes.clone();
+        damaged[rng.below(bytes.len() as u32) as usize] ^= 1 << rng.below(8);
+        assert!(problem(&damaged).starts_with(name));
+    }
+    // With a checksum that fits, the content is checked.
+    let sealed = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut content = bytes[..bytes.len() - 8].to_vec();
+        change(&mut content);
+        let checksum = xxhash_rust::xxh3::xxh3_64(&content);
+        content.extend(checksum.to_le_bytes());
+        problem(&content)
+    };
+    let lines = 14 + values.entries().0.len() * 4;
+    type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+    let cases: [(Change<'_>, &str); 5] = [
+        (&|content| content[9] = 8, "no playfield of its size has a table"),
+        (&|content| content[10] ^= 1, "its length does not fit the number of afterstates"),
+        (&|content| content[14] = 1, "its afterstates do not ascend from the empty playfield"),
+        (&|content| content[lines + 7] = 0xff, "one of its values is no number of lines"),
+        (&|content| content.truncate(10), "it is too short"),
+    ];
+    for (change, expected) in cases {
+        assert_eq!(sealed(change), format!("{name}: {expected}"));
+    }
+}
+
+#[test]
+fn only_solvable_rules_have_values() {
+    let problem = |rules: Rules| optimum::values(&rules).unwrap_err().to_string();
+    let bags = Rules { randomizer: Randomizer::Bag7, ..Rules::simplified(4, 4) };
+    assert!(problem(bags).starts_with("randomizer is bag7, expected uniform"));
+    assert_eq!(
+        problem(Rules::simplified(7, 4)),
+        "the values of 7 x 4 are not loaded: write them with `tetrion optimum 7x4`, and load the file with --values"
+    );
+    assert!(problem(Rules::simplified(10, 20)).contains("expected at most 28"));
+}
+
+#[test]
+fn cells_are_packed_column_by_column() {
+    let playfield = Playfield::from_drawing(4, 4, "..../..../#.../#..#").unwrap();
+    assert_eq!(pack(&playfield), 0b0001_0000_0000_0011);
+    assert_eq!(table(4, 4).of(&playfield), None, "no game leads there");
+}
+
+#[test]
+fn the_program_writes_tables_and_loads_them() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("values");
+    fs::create_dir_all(&folder).unwrap();
+    let (written, one, damaged) = (folder.join("4x4"), folder.join("4x7"), folder.join("damaged"));
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let output = tetrion(&["optimum", "4x4", "--out", &path(&written)]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.starts_with("4x4: 7.066942465 lines per game, known to "), "{printed}");
+    assert_eq!(fs::read(&written).unwrap(), table(4, 4).to_bytes());
+    // A size that no other test knows.
+    fs::write(&one, Values::new(4, 7, vec![(0, 1.0)]).to_bytes()).unwrap();
+    fs::write(&damaged, b"TTRNVAL1").unwrap();
+    let optimal = ["evaluate", "optimal", "--width", "4", "--height", "7", "--games", "2"];
+    let evaluate = |values: &[&str]| tetrion(&[&optimal[..], values].concat()).output().unwrap();
+    assert!(evaluate(&["--values", &path(&one)]).status.success());
+    for (values, problem) in [
+        (&[][..], "the values of 4 x 7 are not loaded"),
+        (&["--values", &path(&damaged)], "the file is no table of values"),
+        (
+            &["--values", &path(&one), "--server", "localhost:1"],
+            "--values is for games that this process plays",
+        ),
+    ] {
+        let output = evaluate(values);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(problem), "{said}");
+    }
+    for (size, problem) in [
+        ("9x9", "has 81 cells, expected at most 28"),
+        ("3x4", "width is 3"),
+        ("four", "expected columns x rows, such as 5x5"),
+    ] {
+        let output = tetrion(&["optimum", size]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(problem), "{said}");
+    }
+}
