@@ -24,7 +24,7 @@
 #[doc(inline)]
 pub use tetrion_core::{
     agents, engine, env, exercises, features, formula, names, optimizers, optimum, picture, placements, pool,
-    prompts, recording, render, rollout, secret, summary, tbp, values,
+    prompts, recording, render, rollout, secret, summary, tasks, tbp, values,
 };
 
 pub mod text;

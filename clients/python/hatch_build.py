@@ -40,14 +40,16 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-FILES = ["tensor", "rules", "features", "position", "seeding", "policy", "catalog", "server_info"]
+FILES = ["tensor", "rules", "features", "position", "seeding", "policy", "catalog", "server_info", "task"]
 FILES += ["environment_service", "evaluation_service", "recording"]
 # Messages of rules.proto that callers may write as dictionaries, those that others contain first.
 DICTIONARIES = ["Scoring", "Garbage", "Rules"]
 # Messages that callers get, with those that they contain, and what else they are called in Python.
 RECORDS = ["GetServerInfoResponse", "GetCatalogResponse", "SessionConfig"]
+RECORDS += ["GetTaskResponse", "ScoreTaskResponse"]
 RECORDS += ["EvaluationStarted", "EvaluationProgress", "EvaluationSummary"]
 RENAMED = {"GetServerInfoResponse": "ServerInfo", "GetCatalogResponse": "Catalog"}
+RENAMED |= {"GetTaskResponse": "Task", "ScoreTaskResponse": "TaskScore"}
 # Messages for which Python has other types.
 TYPES = {
     "Duration": "float",
@@ -302,7 +304,7 @@ def _kind(field: Any, enums: dict[str, list[str]]) -> str:
         first, *values = enums[name]
         prefix = first.removesuffix("UNSPECIFIED")
         return f"Literal[{', '.join(repr(value.removeprefix(prefix).lower()) for value in values)}]"
-    kinds = {field.TYPE_DOUBLE: "float", field.TYPE_BOOL: "bool", field.TYPE_STRING: "str"}
+    kinds = {field.TYPE_DOUBLE: "float", field.TYPE_BOOL: "bool", field.TYPE_STRING: "str", field.TYPE_BYTES: "bytes"}
     integers = (field.TYPE_UINT32, field.TYPE_UINT64, field.TYPE_INT32, field.TYPE_INT64, field.TYPE_FIXED64)
     return "int" if field.type in integers else kinds[field.type]
 

@@ -11,6 +11,7 @@
 //! | --- | --- | --- |
 //! | [`exercises`] | named work to time that needs no server | how long it takes, its caller |
 //! | [`optimizers`] | the search for good weights: weights out, scores in | everything else of ours |
+//! | [`tasks`] | the suite of tasks with a known optimum | requests, sessions, who plays |
 //! | [`summary`] | statistics of many games: means, intervals, differences | their caller |
 //! | [`optimum`] | exact values of play on small playfields | games, seeds, how long it takes |
 //! | [`rollout`] | whole episodes, many at once | requests, the network, the clock |
@@ -58,6 +59,8 @@ pub mod tbp;
 pub mod optimum;
 pub mod rollout;
 pub mod summary;
+
+pub mod tasks;
 
 pub mod optimizers;
 

@@ -33,6 +33,7 @@ use super::policies;
 use super::refusal::Refusal;
 use super::session_state::SessionState;
 use super::sessions::{NewSession, Prepared, RequestId, Session, SessionStore};
+use super::tasks;
 use super::watching::Frames;
 
 /// The service: handlers around a store of sessions.
@@ -274,6 +275,22 @@ impl EnvironmentService for Environments {
     ) -> Result<Response<pb::GetPolicyResponse>, Status> {
         let (desk, request) = self.desk(request);
         desk.respond(policies::get(&request.name)?)
+    }
+
+    async fn get_task(
+        &self,
+        request: Request<pb::GetTaskRequest>,
+    ) -> Result<Response<pb::GetTaskResponse>, Status> {
+        let (desk, request) = self.desk(request);
+        desk.respond(tasks::get(request, &desk.lane).await?)
+    }
+
+    async fn score_task(
+        &self,
+        request: Request<pb::ScoreTaskRequest>,
+    ) -> Result<Response<pb::ScoreTaskResponse>, Status> {
+        let (desk, request) = self.desk(request);
+        desk.respond(tasks::score(request, &desk.lane).await?)
     }
 
     async fn create_session(

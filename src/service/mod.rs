@@ -11,6 +11,7 @@
 //! * `watching` streams sessions to callers that watch them; `watched` is the state that a session keeps for them.
 //! * [`dm_env_rpc`] is the second API on the same store; `world` is one of its environments.
 //! * `enumerate` answers EnumeratePlacements; `layout` computes the largest size of answers.
+//! * `tasks` answers GetTask and ScoreTask.
 //! * [`info`] reports what this server is and allows; `catalog` what it supports, by name.
 //! * [`answers`] limits the memory of unread answers.
 //! * [`allotment`] divides the memory of a server into all these limits.
@@ -52,6 +53,7 @@ mod places;
 mod policies;
 mod sequence;
 mod session_state;
+mod tasks;
 mod watched;
 mod watching;
 mod world;

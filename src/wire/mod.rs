@@ -29,6 +29,7 @@ pub mod rules;
 pub mod search;
 pub mod seeding;
 pub mod session;
+pub mod tasks;
 pub mod tensor;
 pub mod watching;
 

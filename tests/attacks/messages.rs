@@ -182,11 +182,17 @@ pub fn samples(session: &str, num_envs: u32, state: &[u8]) -> Vec<(&'static str,
         envs: envs::encode(Some(&env_ids)),
         max_frames_per_second: 60,
     };
+    let score = pb::ScoreTaskRequest { split: "train".into(), index: 5, actions: vec![0, 1], formula: None };
     let step = step(&session, num_envs);
     let mut samples = vec![
         (INFO, pb::GetServerInfoRequest {}.encode_to_vec()),
         (CATALOG, pb::GetCatalogRequest { width: 7 }.encode_to_vec()),
         (POLICY, pb::GetPolicyRequest { name: "dt-10".into() }.encode_to_vec()),
+        (
+            "/tetrion.v1.EnvironmentService/GetTask",
+            pb::GetTaskRequest { split: "test".into(), index: 2 }.encode_to_vec(),
+        ),
+        ("/tetrion.v1.EnvironmentService/ScoreTask", score.encode_to_vec()),
         (CREATE, create.encode_to_vec()),
         (
             "/tetrion.v1.EnvironmentService/GetSession",

@@ -114,6 +114,8 @@ mod play;
 mod plot;
 /// The screens of games, as pictures of characters.
 mod screen;
+/// Tasks with a known optimum.
+mod tasks;
 /// The program on a terminal, which it restores.
 #[cfg(target_os = "linux")]
 mod terminal;

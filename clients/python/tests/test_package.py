@@ -9,7 +9,7 @@ import gymnasium
 import tetrion
 
 # Modules that users import by name, besides those that need a library: `tetrion.sb3` and `tetrion.ray`.
-MODULES = {"errors", "records"}
+MODULES = {"errors", "records", "tasks"}
 
 
 # Each is a promise to users: a name that is added here stays.

@@ -20,7 +20,11 @@ import {
   type GetPolicyResponse,
   type GetServerInfoResponse,
   GetSessionRequestSchema,
+  GetTaskRequestSchema,
+  type GetTaskResponse,
   PROTOCOL_REVISION,
+  ScoreTaskRequestSchema,
+  type ScoreTaskResponse,
   type Session as SessionMessage,
   WatchSessionRequestSchema,
 } from "./protocol.js";
@@ -193,6 +197,21 @@ export class Client {
     const call = callOptions(options);
     checkMessage(GetPolicyRequestSchema, { name });
     return await this.repeat(() => this.environments.getPolicy({ name }, call), call);
+  }
+
+  /** A task whose best possible score is known. `RestoreState` takes its `state` as a snapshot. */
+  async getTask(split: string, index: number, options?: CallOptions): Promise<GetTaskResponse> {
+    const call = callOptions(options);
+    checkMessage(GetTaskRequestSchema, { split, index });
+    return await this.repeat(() => this.environments.getTask({ split, index }, call), call);
+  }
+
+  /** The score of a task: of the actions from its start on, or of a formula. */
+  async scoreTask(split: string, index: number, answer: number[] | string, options?: CallOptions): Promise<ScoreTaskResponse> {
+    const call = callOptions(options);
+    const request = typeof answer === "string" ? { split, index, formula: { text: answer } } : { split, index, actions: answer };
+    checkMessage(ScoreTaskRequestSchema, request);
+    return await this.repeat(() => this.environments.scoreTask(request, call), call);
   }
 
   /** Creates a session. Episodes begin with `reset`. Seeds are bigints: `{ numEnvs: 256, seed: 1n }`. */

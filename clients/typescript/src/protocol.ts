@@ -10,6 +10,7 @@ export * from "./gen/tetrion/v1/recording_pb.js";
 export * from "./gen/tetrion/v1/rules_pb.js";
 export * from "./gen/tetrion/v1/seeding_pb.js";
 export * from "./gen/tetrion/v1/server_info_pb.js";
+export * from "./gen/tetrion/v1/task_pb.js";
 export * from "./gen/tetrion/v1/tensor_pb.js";
 
 /** The revision of the protocol that this package knows. A server with a lower one refuses requests that rely on it. */

@@ -257,6 +257,17 @@ test("a policy of the server plays as it is got", async () => {
   assert.equal((await refused(running.client.getPolicy(5 as never))).field, "name");
 });
 
+test("a task is scored by its actions or its formula", async () => {
+  const task = await running.client.getTask("test", 5);
+  assert.deepEqual([task.suite, task.group, task.index], ["tetrion-tasks-1", "perfect_clear", 5]);
+  assert.equal((await running.client.scoreTask("test", 5, task.oracleActions)).score, 1);
+  assert.equal((await running.client.scoreTask("test", 5, [])).score, 0);
+  const { oracleFormula } = await running.client.getTask("test", 6);
+  assert.equal((await running.client.scoreTask("test", 6, oracleFormula)).score, 1);
+  assert.equal((await refused(running.client.scoreTask("test", 5, [99]))).field, "actions[0]");
+  assert.equal((await refused(running.client.getTask("dev", 0))).reason, "UNKNOWN_NAME");
+});
+
 test("drawn seeds begin the environments of a session", async () => {
   const { games } = await running.client.evaluateAll({ policies: ["random"], seeds: { seed: 9n, count: 2 }, maxPieces: 1n });
   const session = await running.client.createSession({ numEnvs: 2, envSeeds: { seed: 9n, count: 2 } });

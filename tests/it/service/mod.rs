@@ -39,6 +39,9 @@ mod actions;
 /// Actions written as text.
 mod texts;
 
+/// Tasks and their scores.
+mod tasks;
+
 /// Why episodes end.
 mod ends;
 

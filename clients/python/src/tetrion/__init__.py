@@ -27,6 +27,8 @@ provides:
 - `ConnectionSettings`, the settings of a client's connection; `Tls`, the files of an encrypted connection; `Servers`,
   several servers as one client; `tetrion.ray.Pool`, a Ray cluster as one client; `Server`, a server as a child of this
   process.
+- `Client.task` and `Client.score_task`: tasks whose best possible score is known; `tetrion.tasks` plays them, and so does
+  `gymnasium.make("tetrion/Task-v0", split="train", index=0)`.
 - `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike`, `FeaturesLike` and
   `PoliciesLike`, the types that these arguments accept.
 - `ServerInfo`, `Catalog`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` contains all their
@@ -41,7 +43,7 @@ This package contains no rules of the game; in this process, its extension modul
 
 import gymnasium as _gymnasium
 
-from tetrion import records  # noqa: F401
+from tetrion import records, tasks  # noqa: F401
 from tetrion._clients.client import Client
 from tetrion._clients.servers import Servers
 from tetrion._envs.flat import Flattener, Planes
@@ -190,7 +192,7 @@ for _name in __all__:
     if hasattr(globals()[_name], "__module__"):
         globals()[_name].__module__ = "tetrion"
 
-_MODULES = ["errors", "records"]
+_MODULES = ["errors", "records", "tasks"]
 
 
 def __dir__() -> list[str]:
@@ -201,6 +203,7 @@ def __dir__() -> list[str]:
 _gymnasium.register(
     id="tetrion/Placement-v0", entry_point="tetrion:PlacementEnv", vector_entry_point="tetrion:PlacementVectorEnv"
 )
+_gymnasium.register(id="tetrion/Task-v0", entry_point="tetrion.tasks:TaskEnv")
 _gymnasium.register(
     id="tetrion/Keypress-v0", entry_point="tetrion:KeypressEnv", vector_entry_point="tetrion:KeypressVectorEnv"
 )

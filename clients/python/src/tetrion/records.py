@@ -3,6 +3,7 @@
 They compare by value, can be pickled, and have None for absent fields. `Client.server_info()` returns a `ServerInfo`,
 `Client.catalog()` a `Catalog`, `Session.config` a `SessionConfig`, an `Evaluation` has an `EvaluationStarted` and an
 `EvaluationSummary`, and `on_progress` takes an `EvaluationProgress`.
+`Client.task()` returns a `Task`, and `Client.score_task()` a `TaskScore`.
 """
 
 from tetrion._pb import records as _records

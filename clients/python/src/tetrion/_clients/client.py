@@ -33,7 +33,7 @@ from tetrion._messages.requests import (
 )
 from tetrion._messages.seedings import SeedsLike, session_seeding
 from tetrion._pb import messages as pb
-from tetrion._pb.records import Catalog, ServerInfo
+from tetrion._pb.records import Catalog, ServerInfo, Task, TaskScore
 from tetrion._sessions.calls import EnvIds
 from tetrion._sessions.session import Session, Source, session_of
 from tetrion._transport.connection import Connection, ConnectionSettings
@@ -145,6 +145,44 @@ class Client:
         request = pb.GetPolicyRequest(name=arguments.string("name", name, "the name of a policy"))
         answer = self._connection.call_patiently("GetPolicy", request)
         return policy_from(answer.policy, answer.info.width)
+
+    def task(self, split: str, index: int) -> Task:
+        """A task with a known optimum; see `tetrion.tasks`.
+
+        Args:
+            split: `train` or `test`.
+            index: Number of the task in its split, below `tetrion.tasks.NUM_TASKS`.
+
+        Raises:
+            InvalidRequestError: The suite has no such task.
+        """
+        request = pb.GetTaskRequest(split=_split(split), index=arguments.integer("index", index))
+        return cast(Task, record(self._connection.call_patiently("GetTask", request)))
+
+    def score_task(
+        self, split: str, index: int, *, actions: Sequence[int] | None = None, formula: str | None = None
+    ) -> TaskScore:
+        """The score of a task: of the actions so far, or of a formula.
+
+        It depends on nothing else, so a task can be played in any session, or in none.
+
+        Args:
+            split: `train` or `test`.
+            index: Number of the task.
+            actions: The actions from the start of the task on, for all tasks but those of the group `formula`.
+            formula: The formula, for a task of the group `formula`. It plays games, which takes up to some seconds.
+
+        Raises:
+            InvalidRequestError: An action is no placement of its piece or follows the end of the task, the formula is wrong,
+                or the task needs the other argument.
+        """
+        request = pb.ScoreTaskRequest(split=_split(split), index=arguments.integer("index", index))
+        if actions is not None:
+            low, high = -(2**31), 2**31 - 1
+            request.actions.extend(arguments.integers("actions", actions, "actions such as [3, 0]", high, low))
+        if formula is not None:
+            request.formula.text = arguments.string("formula", formula, "a formula such as '-holes'")
+        return cast(TaskScore, record(self._connection.call_patiently("ScoreTask", request)))
 
     @keywords.checked
     def create_session(
@@ -365,6 +403,10 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Closes the connection."""
         self.close()
+
+
+def _split(split: object) -> str:
+    return arguments.string("split", split, "'train' or 'test'")
 
 
 def _remade(kind: type[Client], arguments: dict[str, Any]) -> Client:

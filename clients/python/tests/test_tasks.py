@@ -1,0 +1,117 @@
+"""Tasks with a known optimum: what they are, how they are scored, and as environments."""
+
+import copy
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import tetrion
+from tetrion import tasks
+
+
+@pytest.fixture(scope="module")
+def client():
+    with tetrion.Client() as client:
+        yield client
+
+
+@pytest.mark.parametrize("split", tasks.SPLITS)
+def test_a_task_is_what_its_number_says(client, split):
+    for index in range(7):
+        task = client.task(split, index)
+        assert (task.suite, task.split, task.index) == (tasks.SUITE, split, index)
+        assert (task.group, task.difficulty, task.num_tasks) == (tasks.GROUPS[index], 1, tasks.NUM_TASKS)
+        assert task == client.task(split, index)
+        assert 0 <= task.floor_first < 1
+        assert 0 <= task.floor_random < 1
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_an_oracle_scores_one_and_half_of_it_less(client, index):
+    task = client.task("test", index)
+    score = client.score_task("test", index, actions=task.oracle_actions)
+    assert (score.score, score.done, score.pieces) == (1.0, True, len(task.oracle_actions))
+    half = client.score_task("test", index, actions=task.oracle_actions[:-1])
+    assert (half.score < 1, half.done, half.pieces) == (True, False, score.pieces - 1)
+    assert all(regret == 0 for regret in score.regrets)
+    assert len(score.regrets) == len(score.spreads) == (score.pieces if index < 2 else 0)
+
+
+def test_a_formula_is_scored(client):
+    task = client.task("train", 6)
+    assert client.score_task("train", 6, formula=task.oracle_formula).score == 1.0
+    poor = client.score_task("train", 6, formula="-max_height")
+    assert (0 < poor.score < 1, poor.done, poor.lines > 0) == (True, True, True)
+
+
+def test_what_is_no_answer_is_refused(client):
+    with pytest.raises(tetrion.InvalidRequestError, match="split"):
+        client.task("validation", 0)
+    with pytest.raises(tetrion.InvalidRequestError, match=r"expected at most 10499"):
+        client.task("train", tasks.NUM_TASKS)
+    with pytest.raises(tetrion.InvalidRequestError, match=r"actions\[0\]"):
+        client.score_task("train", 0, actions=[99])
+    with pytest.raises(tetrion.InvalidRequestError, match="formula"):
+        client.score_task("train", 0, formula="-holes")
+    with pytest.raises(tetrion.InvalidArgumentError, match="actions"):
+        client.score_task("train", 0, actions=["a"])
+
+
+def test_a_task_is_played_in_a_session(client):
+    task = client.task("train", 1)
+    with tasks.begin(client, task, infos=["regret", "lines"]) as session:
+        for action in task.oracle_actions:
+            assert session.step([action]).infos["regret"].tolist() == [0.0]
+    with pytest.raises(tetrion.InvalidArgumentError, match="formula"):
+        tasks.begin(client, client.task("train", 6))
+
+
+@pytest.mark.parametrize("index", [0, 1, 5])
+def test_an_environment_pays_the_score(index):
+    with gymnasium.make("tetrion/Task-v0", split="test", index=index) as env:
+        task = env.unwrapped.task
+        _, info = env.reset()
+        assert (info["prompt"], info["score"]) == (task.prompt, 0.0)
+        rewards, done = [], False
+        for action in task.oracle_actions:
+            assert (done, info["action_mask"][action]) == (False, 1)
+            _, reward, done, truncated, info = env.step(action)
+            rewards.append(reward)
+            assert not truncated
+            assert info.get("regret") == (None if index == 5 else 0.0)
+        assert (done, info["score"], sum(rewards)) == (True, 1.0, pytest.approx(1.0))
+        with pytest.raises(tetrion.EpisodeEndedError):
+            env.unwrapped.step(0)
+
+
+def test_an_action_that_is_no_placement_ends_the_episode_without_reward():
+    with tetrion.tasks.TaskEnv(index=1) as env:
+        _, info = env.reset()
+        forbidden = int(np.flatnonzero(info["action_mask"] == 0)[0])
+        _, reward, done, _, info = env.step(forbidden)
+        assert (reward, done, info["score"]) == (0.0, True, 0.0)
+        _, info = env.reset()
+        assert (info["score"], info["action_mask"][env.task.oracle_actions[0]]) == (0.0, 1)
+
+
+def test_another_task_with_the_same_rules():
+    with tetrion.tasks.TaskEnv(index=0) as env:
+        first = env.task
+        _, info = env.reset(options={"index": 21})
+        assert info["prompt"] == env.task.prompt != first.prompt
+        assert env.task.index == 21
+        with pytest.raises(tetrion.InvalidArgumentError, match="other rules"):
+            env.reset(options={"index": 2})
+        with pytest.raises(tetrion.InvalidArgumentError, match="formula"):
+            env.reset(options={"index": 6})
+        twin = copy.deepcopy(env)
+        action = env.task.oracle_actions[0]
+        assert env.step(action)[1:4] == twin.step(action)[1:4]
+        twin.close()
+
+
+def test_environments_pass_gymnasiums_checks():
+    env = tetrion.tasks.TaskEnv(index=2, observe_mask=True)
+    check_env(env, skip_render_check=True)

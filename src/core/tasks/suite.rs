@@ -1,0 +1,79 @@
+//! The parts of the suite: splits and groups.
+
+/// Name of the suite. Its tasks never change; other tasks get another name.
+pub const SUITE: &str = "tetrion-tasks-1";
+
+/// Number of tasks per split.
+pub const NUM_TASKS: u32 = 10_500;
+
+/// A part of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// For training.
+    Train,
+    /// For tests only.
+    Test,
+}
+
+/// A kind of task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Choose the best placement of a piece.
+    BestPlacement,
+    /// Choose the best placement of one piece after another.
+    Play,
+    /// Clear lines.
+    ClearLines,
+    /// Place all pieces.
+    Survive,
+    /// Clear all rows of garbage.
+    Dig,
+    /// Empty the playfield.
+    PerfectClear,
+    /// Write a formula.
+    Formula,
+}
+
+impl Split {
+    /// All splits.
+    pub const ALL: [Split; 2] = [Split::Train, Split::Test];
+
+    /// Name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Split::Train => "train",
+            Split::Test => "test",
+        }
+    }
+
+    /// The last bit of everything from which this split's tasks are made.
+    pub(super) fn bit(self) -> u64 {
+        self as u64
+    }
+}
+
+impl Group {
+    /// All groups. Task i belongs to group i modulo their number.
+    pub const ALL: [Group; 7] = [
+        Group::BestPlacement,
+        Group::Play,
+        Group::ClearLines,
+        Group::Survive,
+        Group::Dig,
+        Group::PerfectClear,
+        Group::Formula,
+    ];
+
+    /// Name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::BestPlacement => "best_placement",
+            Group::Play => "play",
+            Group::ClearLines => "clear_lines",
+            Group::Survive => "survive",
+            Group::Dig => "dig",
+            Group::PerfectClear => "perfect_clear",
+            Group::Formula => "formula",
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! GetTask and ScoreTask.
+
+use std::time::Duration;
+
+use crate::tasks::FormulaScore;
+use crate::wire::pb;
+use crate::wire::tasks::{Scored, decode, decode_scored, encode, encode_score};
+
+use super::calls::CallLane;
+use super::refusal::Refusal;
+
+/// Rough time to generate a task. The first one of its size also solves a playfield, which takes up to some seconds.
+const GENERATING: Duration = Duration::from_millis(50);
+
+/// Rough time of a piece of a formula's game, in nanoseconds, per unit of an agent's cost.
+const PIECE: u64 = 500;
+
+/// A task.
+pub(super) async fn get(
+    request: pb::GetTaskRequest,
+    lane: &CallLane,
+) -> Result<pb::GetTaskResponse, Refusal> {
+    lane.run(GENERATING, move || Ok(encode(&decode(&request.split, request.index)?))).await
+}
+
+/// The score of actions or of a formula.
+pub(super) async fn score(
+    request: pb::ScoreTaskRequest,
+    lane: &CallLane,
+) -> Result<pb::ScoreTaskResponse, Refusal> {
+    match lane.run(GENERATING, move || Ok(decode_scored(&request)?)).await? {
+        Scored::Actions(score) => Ok(score),
+        Scored::Formula(task, agent) => {
+            let nanoseconds = PIECE * task.num_pieces() * agent.cost(&task.rules);
+            lane.check(Duration::from_nanos(nanoseconds)).map_err(|error| error.in_field("formula"))?;
+            let mut score = FormulaScore::new(*task, *agent);
+            Ok(lane.run_slices(move || score.advance().then(|| encode_score(&score))).await)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The tasks of the suite: every oracle and every floor again on the twin's playfields, the splits, and what a session plays.
+
+use std::collections::HashSet;
+
+use tetrion::agents::AgentRng;
+use tetrion::engine::Rules;
+use tetrion::engine::rng::{Tag, word};
+use tetrion::env::{EnvBatch, EnvConfig, EnvState, Restored, Seeding};
+use tetrion::formula::compile;
+use tetrion::optimum;
+use tetrion::tasks::{Content, Course, Goal, Group, NUM_TASKS, PlayError, PlayTask, Split, Task, TaskError};
+
+use crate::twin::{self, TwinPlacement, TwinPlayfield};
+use crate::values::values_of_placements;
+
+/// Tasks per split that are played: every group at every difficulty, some of them twice.
+const PLAYED: u32 = 42;
+
+fn task(split: Split, index: u32) -> Task {
+    Task::new(split, index).unwrap()
+}
+
+fn played() -> impl Iterator<Item = (Task, PlayTask)> {
+    let all = Split::ALL.into_iter().flat_map(|split| (0..PLAYED).map(move |index| task(split, index)));
+    all.filter_map(|task| match task.content.clone() {
+        Content::Play(play) => Some((task, *play)),
+        Content::Formula(_) => None,
+    })
+}
+
+/// The score of a player, from the rules of the suite alone.
+fn score(task: &PlayTask, mut choose: impl FnMut(&[TwinPlacement]) -> usize) -> f64 {
+    let height = task.rules.height.into();
+    let mut playfield = TwinPlayfield::drawn(&task.start.playfield.to_string(), height);
+    let (mut lines, mut qualities) = (0, 0.0);
+    let mut garbage = if let Goal::Dig(rows) = task.goal { rows as usize } else { 0 };
+    for (number, piece) in task.start.pieces.iter().enumerate() {
+        let piece = task.rules.pieces.letter(*piece);
+        let all = twin::placements(&playfield, piece);
+        let chosen = choose(&all);
+        if task.goal == Goal::Value {
+            let values = values_of_placements(optimum::values(&task.rules).unwrap(), &playfield, piece);
+            let best = values.iter().copied().fold(f64::MIN, f64::max);
+            let worst = values.iter().copied().fold(f64::MAX, f64::min);
+            qualities += if best > worst { (values[chosen] - worst) / (best - worst) } else { 1.0 };
+        }
+        let landing = twin::land(&playfield, &all[chosen]);
+        if landing.terminal {
+            break;
+        }
+        // Which rows are full, with the piece's cells in them.
+        let full = landing.preclear.full_rows();
+        garbage -= full.iter().filter(|row| **row < garbage).count();
+        lines += landing.lines;
+        playfield = landing.afterstate;
+        let is_reached = match task.goal {
+            Goal::Value => false,
+            Goal::Lines(wanted) => lines >= wanted as usize,
+            Goal::Survive => number + 1 == task.start.pieces.len(),
+            Goal::Dig(_) => garbage == 0,
+            Goal::PerfectClear => playfield.rows.iter().flatten().all(|full| !full),
+        };
+        if is_reached {
+            return 1.0;
+        }
+    }
+    if task.goal == Goal::Value { qualities / task.start.pieces.len() as f64 } else { 0.0 }
+}
+
+#[test]
+fn every_oracle_and_every_floor_is_what_a_plain_player_finds() {
+    for (task, play) in played() {
+        let what = format!("{} {} ({})", task.split.name(), task.index, task.group.name());
+        let mut actions = play.oracle.iter().map(|placement| placement.action(&play.rules) as usize);
+        let width = play.rules.width.into();
+        let by_oracle = score(&play, |all| {
+            let action = actions.next().expect("a placement for every piece");
+            all.iter().position(|placement| placement.action(width) == action).expect("a legal placement")
+        });
+        assert_eq!(by_oracle, 1.0, "{what}");
+        assert_eq!(actions.next(), None, "{what}: the oracle stops when the goal is reached");
+        assert_eq!(score(&play, |_| 0), play.floor_first, "{what}");
+        assert!(play.floor_first < 1.0, "{what}: no gift");
+        // Another hundred random games.
+        let mut rng = AgentRng::new(word(task.index.into(), Tag::Game, 99));
+        let games = 100;
+        let random = (0..games).map(|_| score(&play, |all| rng.below(all.len() as u32) as usize));
+        let mean = random.sum::<f64>() / f64::from(games);
+        assert!((mean - play.floor_random).abs() < 0.25, "{what}: {mean}, {}", play.floor_random);
+    }
+}
+
+#[test]
+fn a_task_follows_from_its_number() {
+    for split in Split::ALL {
+        for index in 0..21 {
+            let known = task(split, index);
+            assert_eq!(task(split, index), known);
+            assert_eq!(known.group, Group::ALL[index as usize % 7]);
+            assert_eq!(u32::from(known.difficulty), index / 7 % 3 + 1);
+        }
+    }
+    assert_eq!(Task::new(Split::Test, NUM_TASKS), Err(TaskError::Index { index: NUM_TASKS }));
+    assert!(Task::new(Split::Test, NUM_TASKS - 1).is_ok());
+}
+
+#[test]
+fn the_splits_share_no_start() {
+    let starts = |split| {
+        let of_index = move |index| match task(split, index).content {
+            Content::Play(play) => Some((play.start.playfield, play.start.pieces)),
+            Content::Formula(_) => None,
+        };
+        (0..420).filter_map(of_index).collect::<HashSet<_>>()
+    };
+    let (train, test) = (starts(Split::Train), starts(Split::Test));
+    assert!(train.len() > 250 && test.len() > 250, "{} and {}", train.len(), test.len());
+    assert!(train.is_disjoint(&test));
+}
+
+#[test]
+fn a_session_plays_what_a_course_scores() {
+    for (task, play) in played() {
+        let state = EnvState::from_bytes(&play.start.state(&play.rules).to_bytes()).unwrap();
+        let config = EnvConfig { rules: play.rules, ..EnvConfig::default() };
+        let mut batch = EnvBatch::new(config, &Seeding::Seed(0)).unwrap();
+        batch.restore(None, Restored::States(&[state]), None).unwrap();
+        let mut course = Course::new(&play);
+        let mut last = course.score();
+        for placement in &play.oracle {
+            let actions: Vec<u32> =
+                course.placements().iter().map(|placement| placement.action(&play.rules)).collect();
+            let mut mask = Vec::new();
+            batch.observe(tetrion::env::Field::ActionMask, None, &mut mask);
+            let allowed: Vec<u32> =
+                (0..mask.len() as u32).filter(|action| mask[*action as usize] == 1).collect();
+            assert_eq!(actions, allowed);
+            let action = placement.action(&play.rules) as i32;
+            batch.step(&[action], None).unwrap();
+            course.act(action).unwrap();
+            assert_eq!(batch.playfield(0), course.playfield().resized());
+            assert_eq!(batch.statistics(0).lines, u64::from(course.lines()));
+            assert!(course.score() >= last, "a score never falls");
+            last = course.score();
+        }
+        assert_eq!((course.score(), course.is_over()), (1.0, true), "{} {}", task.split.name(), task.index);
+        assert_eq!(course.act(0), Err(PlayError::Over));
+        let all_placed = play.oracle.len() == play.start.pieces.len();
+        assert_eq!(batch.has_ended(0), all_placed);
+    }
+}
+
+#[test]
+fn an_action_that_is_no_placement_changes_nothing() {
+    let (_, play) = played().next().unwrap();
+    let mut course = Course::new(&play);
+    for action in [-1, 16, i32::MAX, i32::MIN] {
+        assert_eq!(course.act(action), Err(PlayError::Illegal(action)));
+    }
+    assert_eq!((course.num_placed(), course.score()), (0, 0.0));
+}
+
+#[test]
+fn a_prompt_has_the_position_and_the_goal() {
+    let prompt = task(Split::Train, 4).prompt();
+    assert!(prompt.starts_with("You play Tetris on a playfield of 6 columns and 10 rows."), "{prompt}");
+    assert!(prompt.contains("Goal: clear the lowest row within 3 pieces."), "{prompt}");
+    assert!(prompt.contains("\n\ntext-1: # full") && prompt.contains("\ncolumns 012345\n"), "{prompt}");
+    let wanted = task(Split::Train, 6).prompt();
+    let features = wanted.split_once("Some features: ").unwrap().1.split_once(". An example: ").unwrap();
+    let example = features.1.split_once(".\n").unwrap().0;
+    let sum = features.0.replace(", ", " + ");
+    for formula in [example, &sum] {
+        assert!(compile(formula, &Rules::simplified(10, 10)).is_ok(), "{formula}");
+    }
+    assert!(prompt.is_ascii() && task(Split::Train, 6).prompt().is_ascii());
+}
