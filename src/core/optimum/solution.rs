@@ -132,19 +132,24 @@ impl Transitions {
     /// Improves the values of a player without a choice, until no sweep changes one by more than `enough`.
     ///
     /// In the long run, every sweep shrinks all errors by the same small rate. As soon as the rate is steady, the rest
-    /// of the errors is added at once.
+    /// of the errors is added at once. Where errors go round in a cycle, as on 5 x 5, that makes them larger; then they
+    /// only shrink by sweeps from there on.
     fn settle(&self, pool: &Pool, mut values: Vec<f64>, enough: f64) -> Vec<f64> {
         let mut next = values.clone();
         let (mut last_squares, mut last_rate, mut pause) = (f64::NAN, f64::NAN, PAUSE);
+        let (mut before_adding, mut helps) = (f64::INFINITY, true);
         loop {
             let swept = self.sweep(Pick::Best, &[1.0; 7], pool, &values, &mut next);
+            helps &= swept.squares <= before_adding;
+            before_adding = f64::INFINITY;
             let rate = (swept.squares / last_squares).sqrt();
             pause = pause.saturating_sub(1);
-            if pause == 0 && rate < 1.0 && (rate - last_rate).abs() < STEADY {
+            if helps && pause == 0 && rate < 1.0 && (rate - last_rate).abs() < STEADY {
                 for (next, now) in next.iter_mut().zip(&values) {
                     *next = (*next + (*next - now) * rate / (1.0 - rate)).max(0.0);
                 }
                 pause = PAUSE;
+                before_adding = swept.squares;
             }
             (last_squares, last_rate) = (swept.squares, rate);
             std::mem::swap(&mut values, &mut next);
