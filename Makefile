@@ -1,5 +1,5 @@
 # What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
-.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray typescript test-typescript page test-page test-browser test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels typescript test-typescript page test-page test-browser test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -28,6 +28,7 @@ ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy && .venv/bin/pyright
+	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet ../openenv && .venv/bin/ruff format --check --quiet ../openenv
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
@@ -48,7 +49,7 @@ endif
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-oldest/bin/pytest --ignore tests/integrations
 
-test-integrations: $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, ...; notebook, Ray (downloads 2.8 GB)
+test-integrations: test-openenv $(PYTHON_CLIENT)/.venv-integrations/installed ## the libraries that learn: Stable-Baselines3, TorchRL, Tianshou, RLlib, ...; notebook, Ray (downloads 2.8 GB)
 ifeq ($(TETRION_BINARY),)
 	cargo build --quiet --locked
 endif
@@ -68,6 +69,23 @@ ifeq ($(TETRION_BINARY),)
 endif
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" \
 		.venv-integrations/bin/pytest tests/integrations/test_ray.py
+
+OPENENV = clients/openenv
+
+test-openenv: $(OPENENV)/.venv/installed ## the OpenEnv package, with OpenEnv's own client and checks (downloads 0.2 GB)
+	cd $(OPENENV) && .venv/bin/pytest
+
+$(OPENENV)/.venv/installed: | native
+$(OPENENV)/.venv/installed: $(addprefix $(OPENENV)/,pyproject.toml requirements-test.txt) $(addprefix $(PYTHON_CLIENT)/,pyproject.toml hatch_build.py) $(wildcard proto/tetrion/v1/*.proto)
+	$(PYTHON) -m venv $(OPENENV)/.venv
+	$(OPENENV)/.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $(OPENENV)/requirements-test.txt \
+		--editable $(PYTHON_CLIENT) --editable $(OPENENV)
+	touch $@
+
+openenv-wheels: wheel ## the wheels that the container of the OpenEnv package installs, in clients/openenv/wheels
+	rm -rf $(OPENENV)/wheels
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w $(OPENENV)/wheels $(OPENENV)
+	cp dist/tetrion-*.whl $(OPENENV)/wheels
 
 test-python-newest: native ## its tests with the newest ones, those of requirements-newest.txt
 ifeq ($(TETRION_BINARY),)
