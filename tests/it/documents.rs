@@ -358,9 +358,10 @@ fn every_variable_and_every_key_of_a_file_is_a_flag() {
     let flags = program.get_subcommands().flat_map(forms).flat_map(clap::Command::get_arguments);
     let mut variables: BTreeSet<&str> =
         flags.filter_map(|flag| flag.get_env()).map(|variable| variable.to_str().unwrap()).collect();
-    // Of the program itself, of the Python package and the clients' tests, and of the build of that package.
+    // Of the program itself, of the Python package and the clients' tests, of the build of that package, and of OpenEnv's.
     variables.extend(["TETRION_CONFIG", "TETRION_SERVER", "TETRION_BINARY", "TETRION_THREADS"]);
     variables.extend(["TETRION_NATIVE", "TETRION_WHEEL_PLATFORM", "TETRION_WHEEL_URL"]);
+    variables.insert("TETRION_OPENENV_ENVIRONMENTS");
     let (mut wrong, mut count) = (Vec::new(), 0);
     for document in documents() {
         let text = read(&document);
@@ -390,7 +391,7 @@ fn every_metric_in_a_document_exists() {
     known.extend(METRICS.iter().flat_map(|metric| {
         ["bucket", "sum", "count"].map(|part| format!("{}_{part}", metric.name)) // of a histogram
     }));
-    known.insert("tetrion_core".to_owned()); // a package
+    known.extend(["tetrion_core", "tetrion_openenv"].map(str::to_owned)); // packages
     let mut wrong = Vec::new();
     for document in documents() {
         let text = read(&document);
