@@ -111,7 +111,8 @@ def test_a_slow_caller_gets_the_newest_state(client):
         mask = session.step([0]).action_mask
         for _ in range(300):
             mask = session.step(random_actions(rng, mask)).action_mask
-        wait_until(lambda: watching._reader._newest.sequence_number == session.sequence_number)
+        # Before the first frame there is no newest one.
+        wait_until(lambda: getattr(watching._reader._newest, "sequence_number", 0) == session.sequence_number)
         frame = next(watching)
         assert frame.sequence_number == 302
         assert frame.envs[0].episode > 3
