@@ -19,7 +19,8 @@ LAYERS = [
     ["_clients"],
     ["_training"],
     ["_envs"],
-    ["sb3", "ray", "tasks"],
+    ["_datasets"],
+    ["sb3", "ray", "tasks", "dataset"],
     ["__init__", "__main__", "_program"],
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

@@ -8,7 +8,7 @@ import gymnasium
 
 import tetrion
 
-# Modules that users import by name, besides those that need a library: `tetrion.sb3` and `tetrion.ray`.
+# Modules that users import by name, besides those that need a library: `tetrion.sb3`, `tetrion.ray` and `tetrion.dataset`.
 MODULES = {"errors", "records", "tasks"}
 
 

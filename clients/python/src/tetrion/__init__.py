@@ -29,6 +29,7 @@ provides:
   process.
 - `Client.task` and `Client.score_task`: tasks whose best possible score is known; `tetrion.tasks` plays them, and so does
   `gymnasium.make("tetrion/Task-v0", split="train", index=0)`.
+- `tetrion.dataset`: games of policies, or recordings, as Parquet files and data sets of Minari.
 - `RulesFields` with `ScoringFields` and `GarbageFields`, the types of `rules`; `RulesLike`, `FeaturesLike` and
   `PoliciesLike`, the types that these arguments accept.
 - `ServerInfo`, `Catalog`, `SessionConfig`, `EvaluationSummary` and other results; `tetrion.records` contains all their

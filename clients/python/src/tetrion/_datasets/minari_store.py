@@ -1,0 +1,68 @@
+"""Data sets of Minari: the games of a recipe, played again in an environment that Minari watches."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gymnasium
+
+from tetrion._clients.client import Client
+from tetrion._datasets.games import invalid_actions, recordings_of
+from tetrion._datasets.recipe import Recipe
+from tetrion._transport.versions import VERSION
+from tetrion.errors import InvalidArgumentError, TetrionError
+
+
+def minari() -> Any:
+    """The library, imported on first use.
+
+    Raises:
+        TetrionError: It is not installed.
+    """
+    try:
+        import minari
+    except ImportError:
+        raise TetrionError("data sets of Minari need minari: pip install 'tetrion[minari]'") from None
+    return minari
+
+
+def write_dataset(dataset_id: str, recipe: Recipe, client: Client) -> int:
+    """Writes the data set of a recipe into Minari's local folder.
+
+    Returns:
+        The number of steps.
+    """
+    library = minari()
+    if dataset_id in library.list_local_datasets():
+        problem = f"is {dataset_id!r}, which exists; minari.delete_dataset({dataset_id!r}) deletes it"
+        raise InvalidArgumentError("dataset_id", problem)
+    collector: Any = None
+    try:
+        for recording in recordings_of(client, recipe):
+            if collector is None:
+                policy, reward = invalid_actions(recording)
+                env = gymnasium.make(
+                    "tetrion/Placement-v0",
+                    rules=recipe.rules,
+                    observations=recipe.observations,
+                    invalid_action_policy=policy,
+                    invalid_action_reward=reward,
+                )
+                collector = library.DataCollector(env, record_infos=True)
+            sequence = recording.piece_sequence
+            collector.reset(seed=recording.seed, options=None if sequence is None else {"piece_sequence": sequence})
+            for action in recording.actions.tolist():
+                collector.step(action)
+        player = recipe.played_by() if recipe.recordings is None else None
+        dataset = collector.create_dataset(
+            dataset_id,
+            algorithm_name=None if player is None else player.label or player.name or "weights or a formula",
+            description=f"Games of Tetris, written by tetrion {VERSION}",
+        )
+        about = {"version": VERSION, "rules_version": client.server_info().rules_version, "recipe": recipe.to_json()}
+        dataset.storage.update_metadata({"tetrion": json.dumps(about)})
+        return int(dataset.total_steps)
+    finally:
+        if collector is not None:
+            collector.close()
