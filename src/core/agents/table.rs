@@ -237,13 +237,7 @@ impl Agent {
             Agent::Linear(agent) => Some(agent),
             Agent::Lookahead(agent) => agent.values().weights(),
             Agent::Expectation(agent) => agent.values().weights(),
-            Agent::Formula(_) => None,
-            Agent::MonteCarlo(_)
-            | Agent::Random
-            | Agent::RandomSurvey
-            | Agent::Dummy
-            | Agent::Optimal
-            | Agent::Keys(_) => None,
+            _ => None,
         }
     }
 
@@ -254,12 +248,7 @@ impl Agent {
             Agent::Formula(agent) => Some(agent.terminal_value()),
             Agent::Lookahead(agent) => Some(agent.values().terminal_value()),
             Agent::Expectation(agent) => Some(agent.values().terminal_value()),
-            Agent::MonteCarlo(_)
-            | Agent::Random
-            | Agent::RandomSurvey
-            | Agent::Dummy
-            | Agent::Optimal
-            | Agent::Keys(_) => None,
+            _ => None,
         }
     }
 
