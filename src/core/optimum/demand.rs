@@ -1,4 +1,4 @@
-//! Tables of values for whoever needs one: computed at the first need where that takes a second or two.
+//! Tables of values on demand: a small table is computed when it is first needed, which takes a few seconds at most.
 
 use std::thread;
 

@@ -13,7 +13,7 @@
 //! | `survive` | after some pieces on 5 x 6 | n known pieces | a search |
 //! | `dig` | garbage on 6 x 10 | no garbage after n known pieces | a search |
 //! | `perfect_clear` | after some pieces on 4 x 6 | an empty playfield after n known pieces | a search |
-//! | `formula` | 10 x 10 | a formula that plays well on seeds that nobody sees | our controller |
+//! | `formula` | 10 x 10 | a formula that plays well on hidden seeds | our controller |
 //!
 //! This room knows no requests and no sessions. The surprising decision: a start position decides to which split it may
 //! belong, by a bit of its fingerprint. So no start of one split appears in the other, even on playfields

@@ -13,7 +13,7 @@ const BEAM: usize = 4_000;
 /// A position that a search has found, and the way there.
 struct Node {
     position: Position,
-    /// Number of the previous position, among those of the previous piece.
+    /// Index of the previous position in the layer of the previous piece.
     from: usize,
     placement: Placement,
 }

@@ -4,7 +4,7 @@
 //! drops of uniform tetrominoes. This room knows neither how values are computed nor who plays. It only looks them up.
 //!
 //! The surprising decision: the tables of a process are global. They are constants of mathematics, too large to ship and
-//! quick enough to compute, so whoever needs one first [adds](add) it, and then everything can [look it up](known).
+//! quick enough to compute, so the first user [adds](add) a table, and the rest of the process [looks it up](known).
 
 mod file;
 mod table;
