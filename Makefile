@@ -110,7 +110,7 @@ $(TYPESCRIPT)/node_modules/installed: $(addprefix $(TYPESCRIPT)/,package.json pa
 	cd $(TYPESCRIPT) && $(NPM_CI)
 	touch $@
 
-$(TYPESCRIPT)/src/gen/generated: $(TYPESCRIPT)/node_modules/installed $(BUF) $(TYPESCRIPT)/buf.gen.yaml $(wildcard proto/tetrion/v1/*.proto $(TYPESCRIPT)/proto/google/rpc/*.proto)
+$(TYPESCRIPT)/src/gen/generated: $(TYPESCRIPT)/node_modules/installed $(BUF) $(TYPESCRIPT)/buf.gen.yaml $(wildcard proto/tetrion/v1/*.proto proto/google/rpc/*.proto)
 	cd $(TYPESCRIPT) && PATH="$(abspath $(dir $(BUF))):$$PATH" npm run --silent generate
 	touch $@
 

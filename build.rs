@@ -13,12 +13,14 @@ use flate2::write::GzEncoder;
 use prost::Message;
 use protox::file::IncludeFileResolver;
 
-/// What others import; the files that these import come along.
-const ROOTS: [&str; 4] = [
+/// What others import; the files that these import come along. Clients read the details of errors, which the server takes
+/// from a library.
+const ROOTS: [&str; 5] = [
     "tetrion/v1/environment_service.proto",
     "tetrion/v1/evaluation_service.proto",
     "tetrion/v1/recording.proto",
     "dm_env_rpc/v1/dm_env_rpc.proto",
+    "google/rpc/error_details.proto",
 ];
 
 /// What is read and written as JSON: a message of files, and what it is made of.
