@@ -223,3 +223,20 @@ manifests: $(TOOLS)/installed ## the Kubernetes manifests against Kubernetes' ow
 	for version in $(KUBERNETES_VERSIONS); do \
 		$(TOOLS)/bin/kubernetes-validate --strict --quiet --kubernetes-version $$version $(wildcard deploy/kubernetes/[!k]*.yaml) || exit 1; \
 	done
+
+.PHONY: protos cookbook-tools test-cookbook
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+
+protos: ## what generators of stubs need, and the licences, as dist/tetrion-protos-*.tar.gz
+	mkdir -p dist && rm -f dist/tetrion-protos-*.tar.gz
+	tar -czf dist/tetrion-protos-$(VERSION).tar.gz proto LICENSE-APACHE LICENSE-MIT
+
+cookbook-tools: ## Debian's packages for test-cookbook (needs root)
+	$(PYTHON) clients/cookbook/run.py --install
+
+# CI requires every language. Without its tools, a language is skipped.
+test-cookbook: protos ## the commands of docs/languages.md and the programs that they build, against a real server
+ifeq ($(TETRION_BINARY),)
+	cargo build --quiet --locked
+endif
+	$(PYTHON) clients/cookbook/run.py $(or $(TETRION_BINARY),$(TARGET)/debug/tetrion) $(if $(CI),--require)

@@ -131,13 +131,6 @@ fn every_list_of_presets_is_complete() {
     }
 }
 
-#[test]
-fn the_python_program_is_the_one_that_is_tested() {
-    let program = read("clients/python/examples/raw_stubs.py");
-    let shown = format!("```python\n{program}```\n");
-    assert!(read("docs/stubs.md").contains(&shown), "clients/python/examples/raw_stubs.py");
-}
-
 /// The documents for people, relative to the root.
 fn documents() -> Vec<String> {
     let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());

@@ -1,14 +1,12 @@
 """The examples and the benchmark run as they are."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy
 import pytest
 
 import tetrion
@@ -28,33 +26,6 @@ def test_random_agent(server):
     output = run("random_agent.py", server.address)
     # 64 games of 500 steps are some 1,300 episodes; random players place about 23 pieces on 10 x 20.
     assert "episodes of 2" in output, output
-
-
-def test_raw_stubs(server, tmp_path):
-    # In a folder with the proto files and nothing else, as docs/stubs.md says it; only what it installs is here already.
-    pytest.importorskip("grpc_tools")
-    repository = CLIENT.parents[1]
-    blocks = re.findall(r"```sh\n(.*?)```", (repository / "docs/stubs.md").read_text(), re.S)
-    lines = [line for block in blocks if "python " in block for line in block.splitlines() if not line.startswith("pip ")]
-    assert len(lines) == 3, lines
-    for name in ("proto", "clients"):
-        (tmp_path / name).symlink_to(repository / name)
-    # Without -S this package would be found before the stubs.
-    packages = Path(numpy.__file__).parents[1]
-    script = "\n".join(lines).replace("python ", f"{sys.executable} -S ").replace("PYTHONPATH=", f"PYTHONPATH={packages}:")
-    script = script.replace("127.0.0.1:50451", server.address)
-    done = subprocess.run(
-        ["bash", "-euc", script],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(packages)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    # The first placement every time: a pile at the left wall.
-    assert done.stdout.splitlines()[0].startswith("#"), done.stdout
-    assert done.stdout.splitlines()[-1].endswith(" pieces")
 
 
 def test_bench(server):
