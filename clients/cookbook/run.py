@@ -66,7 +66,7 @@ class Language:
             return False, SECONDS, "out of time"
         seconds = time.monotonic() - began
         if done.returncode:
-            return False, seconds, done.stderr
+            return False, seconds, done.stdout + done.stderr
         expected = (HERE / "expected.txt").read_text().splitlines(True) if self.program else []
         printed = done.stdout.splitlines(True) if self.program else []
         difference = "".join(difflib.unified_diff(expected, printed, "expected.txt", self.name))
@@ -92,6 +92,13 @@ def languages() -> list[Language]:
         if commands:
             folder = HERE / program[1] if program else None
             found.append(Language(section.split("\n")[0], packages, commands, folder))
+    for row in re.findall(r"^\| (.*) \|$", PAGE.read_text().split("\n## Side by side\n")[1].split("\n## ")[0], re.MULTILINE)[
+        2:
+    ]:
+        program = next(language.program for language in found if language.name == row.split(" | ")[0])
+        source = "".join(path.read_text() for path in program.iterdir() if path.is_file())
+        wrong = [code for code in re.findall("`(.*?)`", row) if code not in source]
+        assert not wrong, f"{PAGE.name} shows code that is not in {program}: {wrong}"
     without = {path for path in HERE.iterdir() if path.is_dir()} - {language.program for language in found}
     assert not without, f"{PAGE.name} says nothing about {without}"
     return found

@@ -109,9 +109,9 @@ answer = await call("reset", { session });
 console.log("computed seed of environment 255:", String(word(last, 1n, 255n)));
 console.log("reported seed of environment 255:", String(elements(answer.infos[2], BigUint64Array)[255]));
 for (let step = 0; step < 30; step++) {
-  const { shape: [, width], data: mask } = answer.actionMask; // prettier-ignore
+  const { shape, data: mask } = answer.actionMask;
   const actions = Int32Array.from({ length: 256 }, (_, env) => {
-    const allowed = [...Array(width).keys()].filter((action) => mask[env * width + action]);
+    const allowed = [...Array(shape[1]).keys()].filter((action) => mask[env * shape[1] + action]);
     return allowed[step % allowed.length];
   });
   const tensor = { dtype: "DATA_TYPE_INT32", shape: [256], data: new Uint8Array(actions.buffer) };
