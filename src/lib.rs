@@ -6,6 +6,7 @@
 //! | --- | --- | --- |
 //! | [`cli`] | the program that a person starts, and its files | how a game is decided: it asks a server, or the rooms below |
 //! | [`viewers`] | screens for a terminal: what they show, and what keys do | the terminal, the clock, the network |
+//! | [`benchmark`] | the benchmark for papers: classes of players, results, what is wrong with one | flags, terminals, who plays the games |
 //! | [`players`] | agents and trained weights at games that are shown | flags, terminals, servers |
 //! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
 //! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
@@ -44,6 +45,8 @@ pub mod client;
 pub mod trainer;
 
 pub mod players;
+
+pub mod benchmark;
 
 pub mod viewers;
 

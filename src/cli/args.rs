@@ -31,7 +31,7 @@ use super::options::read_server_file;
 use super::output::say;
 use super::{
     bench, catalog, completions, evaluate, export, health, help, man, optimum, perft, play, replay, serve,
-    tbp, train, watch,
+    tbp, train, verify, watch,
 };
 use crate::input::UsageError;
 use crate::names::unknown;
@@ -71,6 +71,8 @@ pub enum Command {
     Tbp(tbp::TbpArgs),
     /// Replay, check and print a recorded game
     Replay(replay::ReplayArgs),
+    /// Check a result of tetrion-lab benchmark
+    Verify(verify::VerifyArgs),
     /// Render a recorded game as GIF, SVG, PNG, MP4 or text
     Export(export::ExportArgs),
     /// Count all ways to place a sequence of pieces

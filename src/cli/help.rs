@@ -12,7 +12,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "watch"]),
     ("Train and evaluate", &["train", "evaluate", "tbp"]),
     ("Serve", &["serve", "health"]),
-    ("Recordings", &["replay", "export"]),
+    ("Recordings", &["replay", "export", "verify"]),
     ("Inspect and install", &["catalog", "perft", "optimum", "bench", "completions", "man", "help"]),
 ];
 
@@ -42,7 +42,7 @@ const RULES: &str = "Rules";
 const FEW: usize = 12;
 
 /// The headings. For each flag, the first row that contains it applies.
-const HEADINGS: [Heading; 24] = [
+const HEADINGS: [Heading; 25] = [
     Heading::new("Run", &["resume", "out", "seed", "json"]).only("train"),
     Heading::new("Training", &["settings", "features", "generations", "start", "population"]).only("train"),
     Heading::new(
@@ -81,6 +81,7 @@ const HEADINGS: [Heading; 24] = [
         "Tables and network",
         &["slope_tuple", "slope_clip", "height_tuple", "hidden_units", "rate_ratio", "start_scale"],
     ),
+    Heading::new("Result", &["folder", "all", "json"]).only("verify"),
     Heading::new("Bot", &["program", "think", "timeout"]).only("tbp"),
     Heading::new("Games", &["games", "pieces", "jobs", "seed"]).only("tbp"),
     Heading::new(

@@ -19,6 +19,7 @@ pub mod replay;
 pub mod serve;
 pub mod tbp;
 pub mod train;
+pub mod verify;
 pub mod watch;
 
 pub mod access;
@@ -63,6 +64,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Watch(args) => watch::run(args),
         args::Command::Tbp(args) => tbp::run(args),
         args::Command::Replay(args) => replay::run(&args),
+        args::Command::Verify(args) => verify::run(args),
         args::Command::Export(args) => export::run(&args),
         args::Command::Perft(args) => perft::run(args),
         args::Command::Optimum(args) => optimum::run(&args),

@@ -12,7 +12,7 @@ use crate::recording::Setup;
 use crate::text::escapes::without_middle;
 use crate::trainer::rules::RulesNote;
 use crate::trainer::trained_weights::{self, TrainedWeights};
-use crate::trainer::weights::WeightsError;
+use crate::trainer::weights::{Weights, WeightsError};
 use crate::wire::limits::MAX_FORMULA_BYTES;
 use crate::wire::policies::Policy;
 
@@ -44,6 +44,18 @@ pub struct Run {
     weights: TrainedWeights,
     /// Newer weights for the next game, if the run has progressed.
     newer: Option<TrainedWeights>,
+}
+
+impl Run {
+    /// Name of a player with these weights: that of the folder or the file.
+    pub fn name(&self) -> &str {
+        self.weights.name()
+    }
+
+    /// The weights with everything else in their file.
+    pub fn weights(&self) -> &Weights {
+        self.weights.weights()
+    }
 }
 
 impl Contender {

@@ -121,6 +121,8 @@ mod tasks;
 mod terminal;
 /// Tables of exact values: regret, files, and the optimal agent.
 mod values;
+/// Results of the benchmark: honest ones pass, and what is forged is named.
+mod verify;
 /// Controllers are watched, forward and back.
 mod watch;
 mod watch_session;
