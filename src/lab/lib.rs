@@ -1,10 +1,12 @@
-//! Experiments with Tetrion: replays the tables of documents and papers and compares the results with the printed figures.
+//! Experiments with Tetrion: replays the tables of documents and papers and compares the results with the printed figures,
+//! and measures players by the protocol of the benchmark.
 //!
 //! This package is a client of the `tetrion` package: it uses the client, the optimizers, and the options, output and progress
 //! of the command line. Nothing depends on this package.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic when stdout has no reader: see tetrion::cli::output
 
+pub mod benchmark;
 pub mod reproduce;
 
 use std::process::ExitCode;
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use tetrion::cli::args::{arranged, parse_as};
 
-/// Repeat published Tetris experiments and compare the results.
+/// Repeat published Tetris experiments, and measure players for publication.
 #[derive(Debug, Parser)]
 #[command(name = "tetrion-lab", version, max_term_width = 100)]
 struct Args {
@@ -25,6 +27,8 @@ struct Args {
 enum Command {
     /// Repeat published experiments and compare the results
     Reproduce(reproduce::ReproduceArgs),
+    /// Measure a player by the protocol of the benchmark
+    Benchmark(benchmark::BenchmarkArgs),
 }
 
 /// The definition of the command line.
@@ -37,6 +41,9 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// For options that cannot be parsed, or the error of the subcommand.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let Args { command: Command::Reproduce(args) } = parse_as(command(), std::env::args_os().collect())?;
-    reproduce::run(args)
+    let Args { command } = parse_as(self::command(), std::env::args_os().collect())?;
+    match command {
+        Command::Reproduce(args) => reproduce::run(args),
+        Command::Benchmark(args) => benchmark::run(args),
+    }
 }

@@ -200,6 +200,8 @@ const LAB: &[&str] = &[
     "summary",
     "optimizers",
     "client",
+    "trainer",
+    "benchmark",
     "cli",
 ];
 

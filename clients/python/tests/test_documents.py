@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import tetrion
+
 REPOSITORY = Path(__file__).parents[3]
 README = REPOSITORY / "README.md"
 
@@ -35,3 +37,12 @@ def test_the_python_of_the_page_about_text_prints_what_follows_it(capsys):
     code, printed = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ["python", "text"])
     exec(compile(code[0], "text", "exec"), {})
     assert capsys.readouterr().out == printed[0]
+
+
+def test_the_python_of_the_page_about_the_benchmark_records_every_game(tmp_path, monkeypatch):
+    (code,) = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/benchmark.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "benchmark", "exec"), {})
+    recordings = [tetrion.Recording.load(path) for path in sorted((tmp_path / "games").iterdir())]
+    assert len({recording.seed for recording in recordings}) == 20
+    assert all(recording.check() is None for recording in recordings)

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use tetrion::benchmark::{CLASSES, SEED};
 use tetrion::text::numbers::grouped;
 use tetrion_lab::reproduce::experiments::{ComparedFigure, experiments};
 use tetrion_lab::reproduce::verdict::Reference;
@@ -53,16 +54,44 @@ fn the_table_of_reproduced_figures_has_the_figures_of_the_experiments() {
 #[test]
 fn the_program_takes_every_command_in_a_document() {
     let mut count = 0;
-    for name in ["README", "docs/reproduced", "docs/players", "docs/modern", "docs/pieces", "docs/README"] {
+    let known = ["reproduce", "benchmark"];
+    for name in [
+        "README",
+        "docs/reproduced",
+        "docs/players",
+        "docs/modern",
+        "docs/pieces",
+        "docs/README",
+        "docs/benchmark",
+    ] {
         let text = fs::read_to_string(root().join(name).with_extension("md")).unwrap();
         let commands = text.split("tetrion-lab ").skip(1).map(|rest| {
             rest.split(['`', '\n', '#', '|', '&', ';', '>']).next().unwrap().split_whitespace().collect()
         });
-        for words in commands.filter(|words: &Vec<&str>| words.len() > 1 && words[0] == "reproduce") {
+        for words in commands.filter(|words: &Vec<&str>| words.len() > 1 && known.contains(&words[0])) {
             count += 1;
             let parsed = tetrion_lab::command().try_get_matches_from(["tetrion-lab"].iter().chain(&words));
             assert!(parsed.is_ok(), "{name}.md: tetrion-lab {}: {}", words.join(" "), parsed.unwrap_err());
         }
     }
-    assert!(count >= 5, "only {count} commands were found");
+    assert!(count >= 10, "only {count} commands were found");
+}
+
+/// The table of the benchmark's page is that of the classes.
+#[test]
+fn the_table_of_classes_is_that_of_the_code() {
+    let document = fs::read_to_string(root().join("docs/benchmark.md")).unwrap();
+    for class in &CLASSES {
+        let row = format!(
+            "| `{}` | {} | {} | {} | {} | {} pieces |\n",
+            class.name,
+            class.about,
+            class.size(),
+            class.preview,
+            grouped(class.games.into()),
+            grouped(class.max_pieces as f64)
+        );
+        assert!(document.contains(&row), "docs/benchmark.md has no row {row}");
+    }
+    assert!(document.contains(&format!("DrawnSeeds({SEED}, n)")));
 }

@@ -1,5 +1,7 @@
 //! The tests of `tetrion-lab`, as one program.
 
+/// Results of the benchmark, and players that are refused.
+mod benchmark;
 /// Statements of the documents about the experiments.
 mod documents;
 /// Exact values on small playfields, compared with played games.

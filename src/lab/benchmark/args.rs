@@ -1,0 +1,102 @@
+//! The options of `tetrion-lab benchmark`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use tetrion::benchmark::{CLASSES, Class};
+use tetrion::cli::computing::ComputingArgs;
+use tetrion::cli::connection::ConnectionArgs;
+use tetrion::cli::output::shell_word;
+use tetrion::cli::search::SearchArgs;
+
+/// The options of `tetrion-lab benchmark`.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Benchmark")]
+pub struct BenchmarkArgs {
+    /// Player: a controller or an agent such as dt-10, a training run, or a file such as weights.json or my.formula
+    #[arg(value_name = "PLAYER", required_unless_present = "recordings", conflicts_with = "recordings")]
+    pub player: Option<String>,
+
+    /// Class of the player, which fixes rules, seeds, number of games and cut
+    #[arg(long, value_name = "NAME", value_parser = class())]
+    pub class: &'static Class,
+
+    /// New folder for the result
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Folder with a recording of each game, of a player outside this program
+    #[arg(long, value_name = "DIR", requires = "name")]
+    pub recordings: Option<PathBuf>,
+
+    /// Name of the player in the result [default: the name of the controller, the run or the file]
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// How the player plays.
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    /// Servers that play the games.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+
+    /// Threads and kernel of games in this process.
+    #[command(flatten)]
+    pub computing: ComputingArgs,
+}
+
+/// The parser of a class. `--help` shows a line per class.
+fn class() -> impl TypedValueParser<Value = &'static Class> {
+    let names = CLASSES.iter().map(|class| PossibleValue::new(class.name).help(class.about));
+    PossibleValuesParser::new(names).map(|name: String| Class::named(&name).expect("one of the names"))
+}
+
+impl BenchmarkArgs {
+    /// The command with all options that decide the result; the name of the new folder does not.
+    pub fn command(&self) -> String {
+        let SearchArgs {
+            lookahead,
+            expectation,
+            expectation_pieces,
+            expectation_placements,
+            lost_piece,
+            discount,
+            expectation_terms,
+            caution,
+            terminal_value,
+        } = &self.search;
+        let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+        // The names of these choices in files are those of the command line.
+        let terms = expectation_terms.as_ref().map(|terms| serde_json::json!(terms));
+        let terminal_value = terminal_value.as_ref().map(|value| serde_json::json!(value));
+        let name = |value: Option<serde_json::Value>| Some(value?.as_str()?.to_owned());
+        let flags = [
+            ("--class", Some(self.class.name.to_owned())),
+            ("--recordings", self.recordings.as_ref().map(path)),
+            ("--name", self.name.clone()),
+            ("--lookahead", lookahead.map(|pieces| pieces.to_string())),
+            ("--expectation", expectation.then(String::new)),
+            ("--expectation-pieces", expectation_pieces.map(|pieces| pieces.to_string())),
+            ("--expectation-placements", expectation_placements.map(|placements| placements.to_string())),
+            ("--lost-piece", lost_piece.map(|value| value.to_string())),
+            ("--discount", discount.map(|factor| factor.to_string())),
+            ("--expectation-terms", name(terms)),
+            ("--caution", caution.map(|deviations| deviations.to_string())),
+            ("--terminal-value", name(terminal_value)),
+        ];
+        let mut words = vec!["tetrion-lab benchmark".to_owned()];
+        words.extend(self.player.as_ref().map(shell_word));
+        for (flag, value) in flags {
+            let Some(value) = value else { continue };
+            words.push(flag.to_owned());
+            words.extend((!value.is_empty()).then(|| shell_word(value)));
+        }
+        words.push("--out FOLDER".to_owned());
+        words.join(" ")
+    }
+}
