@@ -32,6 +32,19 @@ pub struct BlockLayout {
     pub num_bytes: usize,
 }
 
+impl BlockLayout {
+    /// The places of tensors with these numbers of bytes.
+    pub fn new(sizes: impl IntoIterator<Item = usize>) -> BlockLayout {
+        let mut block = BlockLayout::default();
+        for size in sizes {
+            let start = block.num_bytes.next_multiple_of(ALIGNMENT);
+            block.starts.push(start);
+            block.num_bytes = start + size;
+        }
+        block
+    }
+}
+
 /// A tensor that every answer contains.
 #[derive(Clone, Debug)]
 struct Part {
@@ -115,13 +128,7 @@ impl Layout {
             .action_mask
             .iter()
             .map(|_| batch.spec(Field::ActionMask).shape.iter().product::<u32>() as usize);
-        let mut block = BlockLayout::default();
-        for row_bytes in [4, 1, 1].into_iter().chain(seen).chain(mask) {
-            let start = block.num_bytes.next_multiple_of(ALIGNMENT);
-            block.starts.push(start);
-            block.num_bytes = start + rows * row_bytes;
-        }
-        block
+        BlockLayout::new([4, 1, 1].into_iter().chain(seen).chain(mask).map(|row_bytes| rows * row_bytes))
     }
 
     /// Replaces the contents of a block by the tensors of a step of all environments, at [`Layout::block`].

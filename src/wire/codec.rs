@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use bytes::Buf;
+use bytes::{Buf, Bytes};
 use prost::encoding::{WireType, decode_varint};
 use prost::{Message, Name};
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -270,6 +270,17 @@ impl Plan {
         }
         Ok(weight)
     }
+}
+
+/// Decodes a message, unless it would take too much memory.
+///
+/// # Errors
+/// `OUT_OF_RANGE` if it would, and `INTERNAL` if the bytes are no such message.
+pub fn decode<T: Message + Name + Default>(bytes: Bytes) -> Result<T, Status> {
+    if let Some(plan) = plan_of(&T::full_name()) {
+        plan.admit(&bytes)?;
+    }
+    T::decode(bytes).map_err(|error| Status::internal(error.to_string()))
 }
 
 /// Memory that a decoded message would take in addition to the message struct; `None` for a message type outside our

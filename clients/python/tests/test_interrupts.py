@@ -18,9 +18,9 @@ class Interrupting:
         self.exchange, self.behind = exchange, behind
         self.send, self.cancel = exchange.send, exchange.cancel
 
-    def __next__(self):
+    def receive(self, request):
         if self.behind:
-            next(self.exchange)
+            self.exchange.receive(request)
         raise KeyboardInterrupt
 
 
@@ -37,7 +37,8 @@ class Listener:
 
 
 def interrupt(stream, behind):
-    stream._link.listeners = [Listener()]
+    if stream._link.direct is not None:
+        stream._link.listeners = [Listener()]
     stream._exchange = Interrupting(stream._opened(), behind)
 
 

@@ -536,3 +536,114 @@ def test_without_the_extension_module_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr("tetrion._transport.native.module", None)
     with pytest.raises(tetrion.errors.ServerNotFoundError, match=r"installed without.*cargo.*wheel.*address="):
         gymnasium.make("tetrion/Placement-v0")
+
+
+def test_steps_on_a_server_are_read_by_the_extension_module(remote):
+    """A plain array of actions becomes no message, by calls, over a stream and sent ahead."""
+    session = remote.create_session(3, seed=1, copy=False)
+    stream = session.stream()
+    session.reset()
+    first = session.step(np.zeros(3, np.int64))
+    second = stream.step(np.zeros(3, np.int32))
+    stream.send_step(np.zeros(3, np.int64))
+    third = stream.receive_step()
+    assert third.observations is first.observations  # Two blocks take turns.
+    assert third.observations is not second.observations
+    assert third.infos["pieces"].tolist() == [3, 3, 3]
+    # By messages, each answer has its own arrays.
+    assert session.step([0, 0, 0]).observations is not second.observations
+
+
+def test_a_listener_of_a_step_sent_ahead_hears_messages(remote):
+    """The request was sent before the listener came."""
+    heard = []
+
+    class Listener(Deaf):
+        def heard(self, kind, request, response):
+            heard.append((kind, type(request), type(response)))
+
+    session = remote.create_session(2, seed=1)
+    with session.stream() as stream:
+        stream.reset()
+        stream.send_step(np.zeros(2, np.int64))
+        session._listen(Listener())
+        assert stream.receive_step().infos["pieces"].tolist() == [1, 1]
+    assert heard == [("step", pb.StepRequest, pb.StepResponse)]
+
+
+@pytest.mark.parametrize("wrong", ["rows", "dtype", "observations", "mask"])
+def test_answers_that_do_not_fit_are_left_to_the_protobuf_library(remote, wrong):
+    """The extension module leaves the block as it was."""
+    session = remote.create_session(2, seed=1)
+    session.reset()
+    message, link = session._message, session._link
+    specs, infos = (
+        [(spec.dtype, list(spec.shape)) for spec in specs] for specs in (message.observation_specs, message.info_specs)
+    )
+    step = link.array_steps.native.read(np.zeros(2, np.int64))
+    if wrong == "dtype":
+        specs[0] = (pb.DATA_TYPE_INT64, specs[0][1])
+    if wrong == "observations":
+        specs.pop()
+    num_actions = None if wrong == "mask" else session.num_actions
+    steps = _native.Steps(3 if wrong == "rows" else 2, specs, infos, num_actions)
+    block = steps.block()
+    before = bytes(memoryview(block))
+    assert link.connection.channel.step(steps, block, step, link.name, 2, link.metadata, 5.0) is False
+    assert bytes(memoryview(block)) == before
+
+
+def test_the_answer_to_another_call_is_left_to_the_protobuf_library(remote):
+    session = remote.create_session(2, seed=1)
+    session.reset()
+    steps, block = session._link.array_steps.native, session._link.array_steps.native.block()
+    before = bytes(memoryview(block))
+    stream = session._link.connection.step_stream(session._link.metadata)._call
+    stream.send_step(steps.read(np.zeros(2, np.int64)), session.name, 2)
+    filled, unread = stream.read_step(steps, block, 3)
+    assert filled is False
+    assert pb.StepStreamResponse.FromString(unread).step.sequence_number == 2
+    stream.send_step(steps.read(np.zeros(2, np.int64)), session.name, 9)
+    filled, unread = stream.read_step(steps, block, 9)
+    assert filled is False
+    assert pb.StepStreamResponse.FromString(unread).WhichOneof("response") == "error"
+    assert bytes(memoryview(block)) == before
+
+
+def test_blocks_and_tensors_of_other_sessions_are_refused(remote):
+    session = remote.create_session(2, seed=1)
+    session.reset()
+    steps = session._link.array_steps.native
+    other = _native.Steps(3, [], [], None)
+    step = steps.read(np.zeros(2, np.int64))
+    channel = session._link.connection.channel
+    with pytest.raises(ValueError, match="another session"):
+        channel.step(steps, other.block(), step, session.name, 2, session._link.metadata, 5.0)
+    with pytest.raises(ValueError, match="no block"):
+        _native.Steps(1 << 31, [(pb.DATA_TYPE_INT64, [1 << 31, 1 << 31])], [], None)
+    with pytest.raises(ValueError, match="no block"):
+        _native.Steps(2, [(99, [])], [], None)
+    for unusual in ([0, 0], np.zeros(3, np.int64), np.zeros((2, 1), np.int64), np.full(2, 1 << 40), np.zeros(2), None):
+        assert steps.read(unusual) is None
+
+
+def test_a_step_whose_answer_is_unreadable_is_asked_for_again(remote):
+    """Over both ways: the server repeats the answer, and the protobuf library reads it."""
+    session, usual = (remote.create_session(2, seed=1, observations=["board"]) for _ in range(2))
+    message, link = session._message, session._link
+    # Of the same size, but not of the type that the server sends.
+    other = {
+        pb.DATA_TYPE_BOOL: pb.DATA_TYPE_INT8,
+        pb.DATA_TYPE_UINT8: pb.DATA_TYPE_INT8,
+        pb.DATA_TYPE_INT8: pb.DATA_TYPE_UINT8,
+    }
+    specs = [(other[spec.dtype], list(spec.shape)) for spec in message.observation_specs]
+    infos = [(spec.dtype, list(spec.shape)) for spec in message.info_specs]
+    link.array_steps.native = _native.Steps(2, specs, infos, session.num_actions)
+    for calls in (session, session.stream()):
+        usual.reset(seeds=[1, 2])
+        calls.reset(seeds=[1, 2])
+        for _ in range(3):
+            expected = contents(usual.step(np.zeros(2, np.int64)))
+            assert contents(calls.step(np.zeros(2, np.int64))) == expected
+        assert session.save_state() == usual.save_state()

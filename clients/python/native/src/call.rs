@@ -59,15 +59,27 @@ impl<T: Target> Caller<T> {
         metadata: Metadata,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (path, timeout) = (path_of(path)?, timeout_of(timeout));
-        let request = request(Bytes::copy_from_slice(message), metadata, timeout);
-        let request = request.map_err(|status| refused(py, status))?;
+        let answer = self.answer(py, path_of(path)?, Bytes::copy_from_slice(message), metadata, timeout)?;
+        Ok(PyBytes::new(py, &answer))
+    }
+
+    /// Makes a call with one answer. Returns the answer, still in the memory that it was received in.
+    pub(crate) fn answer(
+        &self,
+        py: Python<'_>,
+        path: PathAndQuery,
+        message: Bytes,
+        metadata: Metadata,
+        timeout: Option<f64>,
+    ) -> PyResult<Bytes> {
+        let timeout = timeout_of(timeout);
+        let request = request(message, metadata, timeout).map_err(|status| refused(py, status))?;
         let call = async {
             let answer = calls(self.target.clone()).await?.unary(request, path, Raw).await?;
             Ok(answer.into_inner())
         };
         let answer = self.executor.wait(py, until(&self.closed, timeout, call))?;
-        Ok(PyBytes::new(py, &answer.map_err(|status| refused(py, status))?))
+        answer.map_err(|status| refused(py, status))
     }
 
     /// Starts a call with one request and many answers.

@@ -5,6 +5,8 @@ use std::time::Duration;
 use std::{mem, process};
 
 use http::Uri;
+use http::uri::PathAndQuery;
+use prost::Message;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -13,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::{Caller, Metadata, closed, refused};
 use super::executor::{Driver, Executor};
+use super::session::Block;
+use super::steps::{Actions, Steps};
 use super::streams::Stream;
 
 /// A connection to a server. It connects at the first call, and again after a loss. Threads may share it.
@@ -106,6 +110,27 @@ impl Channel {
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.caller(py)?.call(py, path, message, metadata, timeout)
+    }
+
+    /// Steps all environments of a session, with the answer in a block. Returns False if Python must read the answer
+    /// itself; the session then repeats it. If episodes have ended, returns their last states instead of True, as an
+    /// encoded `FinalBatch`.
+    #[expect(clippy::too_many_arguments, reason = "all that a message contains, and the settings of a call")]
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        steps: &Steps,
+        block: &Bound<'py, Block>,
+        actions: &Actions,
+        session: String,
+        number: u64,
+        metadata: Metadata,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let path = PathAndQuery::from_static("/tetrion.v1.EnvironmentService/Step");
+        let request = actions.request(session, number).encode_to_vec();
+        let answer = self.caller(py)?.answer(py, path, request.into(), metadata, timeout)?;
+        steps.fill(py, &answer, number, block)
     }
 
     /// Starts a call with one request and many answers.

@@ -2,7 +2,7 @@
 //!
 //! Python encodes and decodes the messages of both, and no call knows their meaning. A call in this process passes
 //! the same layers as on a server; only sockets and HTTP/2 are missing. Steps and resets have a second path there, without
-//! messages: see `session`. `program` is the command line of the `tetrion` program. Only the modules for work without a
+//! messages: see `session`. The messages of most steps on a server are written and read here: see `steps`. `program` is the command line of the `tetrion` program. Only the modules for work without a
 //! session read messages: `pictures`, `recorded` and `replay`; `optimizer` has none.
 //!
 //! The surprising decision: every wait releases the GIL, and wakes up ten times per second to check for signals. So
@@ -19,6 +19,7 @@ mod program;
 mod recorded;
 mod replay;
 mod session;
+mod steps;
 mod streams;
 
 use std::{mem, process};
@@ -34,6 +35,7 @@ use call::{Caller, Metadata, refused};
 use channel::Channel;
 use executor::Executor;
 use session::{Block, Session};
+use steps::{Actions, Steps};
 use streams::Stream;
 
 pyo3::create_exception!(
@@ -149,7 +151,7 @@ mod _native {
     #[pymodule_export]
     use super::replay::Replay;
     #[pymodule_export]
-    use super::{Block, CallError, Channel, Services, Session, Stream};
+    use super::{Actions, Block, CallError, Channel, Services, Session, Steps, Stream};
 
     /// Adds the version of the rules by which the services play.
     #[pymodule_init]

@@ -60,15 +60,23 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    fn new(len: usize) -> Block {
+    pub(crate) fn new(len: usize) -> Block {
         let mut bytes = Vec::with_capacity(len + SLACK);
         bytes.resize(len, 0);
         let start = bytes.as_mut_ptr();
         Block { bytes: UnsafeCell::new(bytes), start, len, is_taken: false.into(), is_broken: false.into() }
     }
 
+    /// This block, if it has the size of a session's blocks.
+    ///
+    /// # Errors
+    /// `ValueError` if it has another.
+    pub(crate) fn of_size(&self, len: usize) -> PyResult<&Block> {
+        if self.len == len { Ok(self) } else { Err(PyValueError::new_err("the block is another session's")) }
+    }
+
     /// Lets a job replace the contents. `None` if this or an earlier job has panicked.
-    fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<Option<T>> {
+    pub(crate) fn fill<T>(&self, job: impl FnOnce(&mut Vec<u8>) -> T) -> PyResult<Option<T>> {
         if self.is_broken.load(Relaxed) {
             return Ok(None);
         }
@@ -136,7 +144,7 @@ impl Session {
         block: &Bound<'py, Block>,
         actions: &[i32],
     ) -> PyResult<Bound<'py, PyAny>> {
-        let block = self.own(block)?;
+        let block = block.get().of_size(self.block.num_bytes)?;
         let step = |bytes: &mut Vec<u8>| {
             self.run(py, |may_wait| {
                 self.numbered(|number| self.direct.step(actions, number, bytes, may_wait))
@@ -157,19 +165,10 @@ impl Session {
         }
         Some(done)
     }
-
-    /// The block, if its size is that of this session's blocks.
-    fn own<'a>(&self, block: &'a Bound<'_, Block>) -> PyResult<&'a Block> {
-        let block = block.get();
-        if block.len != self.block.num_bytes {
-            return Err(PyValueError::new_err("the block is another session's"));
-        }
-        Ok(block)
-    }
 }
 
 /// The actions in the form that most callers use: an array of integers.
-fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
+pub(crate) fn read_actions(actions: &Bound<'_, PyAny>, rows: usize) -> Option<Vec<i32>> {
     read_array::<i64>(actions, rows).or_else(|| read_array::<i32>(actions, rows))
 }
 
@@ -233,7 +232,7 @@ impl Session {
     /// Starts episodes in all environments, with the answer in a block: from one seed each or, without seeds, the next
     /// episodes. Returns whether the reset was performed.
     fn reset(&self, py: Python<'_>, block: &Bound<'_, Block>, seeds: Option<Vec<u64>>) -> PyResult<bool> {
-        let block = self.own(block)?;
+        let block = block.get().of_size(self.block.num_bytes)?;
         let reset = |bytes: &mut Vec<u8>| {
             self.run(py, |may_wait| {
                 self.numbered(|number| self.direct.reset(seeds.as_deref(), number, bytes, may_wait))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBool, PyBytes};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,12 +17,17 @@ use tonic::{Response, Streaming};
 
 use super::call::{refused, until};
 use super::executor::Executor;
+use super::session::Block;
+use super::steps::{Actions, Steps};
 
 /// Most answers that wait to be read; with more, the call pauses.
 const UNREAD: usize = 16;
 
 /// Number of unanswered requests from which on further ones wait to be sent together.
 const AHEAD: u64 = 8;
+
+/// What was read of an answer to a step, and the answer if Python must read it.
+type StepRead<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
 
 /// A call with many answers, as an iterator. Threads may share it.
 #[pyclass(frozen, module = "tetrion._native")]
@@ -145,31 +150,33 @@ impl Stream {
 
     /// Waits for the next answer.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        // An answer that is there is read without the work of a wait.
-        let read = self.answers.try_lock().ok().and_then(|mut answers| answers.try_recv().ok());
-        let answer = match read {
-            Some(_) if self.cancelled.is_cancelled() => Ok(None),
-            Some(answer) => answer.map(Some),
-            None => {
-                self.traffic.send();
-                self.executor.wait(py, self.next())?
-            }
-        };
-        let answer = answer.map_err(|status| refused(py, status))?;
-        Ok(answer.map(|answer| PyBytes::new(py, &answer)))
+        Ok(self.read(py)?.map(|answer| PyBytes::new(py, &answer)))
+    }
+
+    /// Waits for the next answer, which should be one to the step with this number, and copies it into a block. Returns
+    /// True, or the last states of episodes as an encoded `FinalBatch`; or else False and the answer, which Python must
+    /// read. `None` if no more answers come.
+    fn read_step<'py>(
+        &self,
+        py: Python<'py>,
+        steps: &Steps,
+        block: &Bound<'py, Block>,
+        number: u64,
+    ) -> PyResult<Option<StepRead<'py>>> {
+        let Some(answer) = self.read(py)? else { return Ok(None) };
+        let filled = steps.fill_streamed(py, &answer, number, block)?;
+        let is_unread = filled.is_exact_instance_of::<PyBool>() && !filled.is_truthy()?;
+        Ok(Some((filled, is_unread.then(|| PyBytes::new(py, &answer)))))
     }
 
     /// Sends a request.
     fn send(&self, py: Python<'_>, message: &[u8]) {
-        // If the call has ended, its next answer gives the reason.
-        if let Some(requests) = &*self.traffic.requests() {
-            let _ = requests.send(Bytes::copy_from_slice(message));
-        }
-        self.traffic.asked.fetch_add(1, Relaxed);
-        if self.traffic.is_low() {
-            self.traffic.send();
-            self.executor.run_ready(py);
-        }
+        self.write(py, Bytes::copy_from_slice(message));
+    }
+
+    /// Sends a request for a step of all environments of a session.
+    fn send_step(&self, py: Python<'_>, actions: &Actions, session: String, number: u64) {
+        self.write(py, actions.streamed(session, number));
     }
 
     /// Ends the requests.
@@ -182,5 +189,33 @@ impl Stream {
         self.cancelled.cancel();
         self.traffic.end();
         self.call.abort();
+    }
+}
+
+impl Stream {
+    fn read(&self, py: Python<'_>) -> PyResult<Option<Bytes>> {
+        // An answer that is there is read without the work of a wait.
+        let read = self.answers.try_lock().ok().and_then(|mut answers| answers.try_recv().ok());
+        let answer = match read {
+            Some(_) if self.cancelled.is_cancelled() => Ok(None),
+            Some(answer) => answer.map(Some),
+            None => {
+                self.traffic.send();
+                self.executor.wait(py, self.next())?
+            }
+        };
+        answer.map_err(|status| refused(py, status))
+    }
+
+    fn write(&self, py: Python<'_>, message: Bytes) {
+        // If the call has ended, its next answer gives the reason.
+        if let Some(requests) = &*self.traffic.requests() {
+            let _ = requests.send(message);
+        }
+        self.traffic.asked.fetch_add(1, Relaxed);
+        if self.traffic.is_low() {
+            self.traffic.send();
+            self.executor.run_ready(py);
+        }
     }
 }

@@ -228,7 +228,7 @@ class Client:
                 object.
             snapshot_every: Number of calls between two snapshots that the client takes. If the server is lost, the session
                 continues from the last ones and the calls since. 0: the session is lost with its server.
-            copy: Whether each answer has new arrays. If False, every second step or reset of a session in this process
+            copy: Whether each answer has new arrays. If False, every second step, and in this process every second reset,
                 writes its answer into the same arrays, which is fastest.
             keep_colors: Whether the session keeps the tetromino that each cell came from, which `Session.pictures` shows.
                 Then snapshots are longer by a byte for each cell.

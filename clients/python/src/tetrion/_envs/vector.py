@@ -75,7 +75,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
             max_episode_steps: Truncates episodes after this many steps. None: never.
             action_mask: Whether infos contain action masks.
             copy: Whether each answer has new arrays, which the caller may change. If False, they are read-only views, which
-                in this process change with the step after the next one.
+                the step after the next one overwrites.
             token: The bearer token for the server.
             ttl: Seconds without a call after which a server removes the session.
             snapshot_every: Steps between snapshots, from which the games continue if the server is lost; 0: none.

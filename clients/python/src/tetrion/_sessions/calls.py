@@ -16,7 +16,9 @@ from tetrion._messages.requests import PlacementsOptions, PositionsLike, placeme
 from tetrion._messages.seedings import SeedsLike, session_seeding
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
+from tetrion._sessions.array_step import ArrayStep, ArraySteps
 from tetrion._sessions.link import Link
+from tetrion._transport.native import as_message
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -49,10 +51,10 @@ class Calls(ABC):
     def _call(self, kind: str, request: Any) -> Any:
         """Sends a request, which is called `kind` in `StepStreamRequest`, and waits for its answer."""
 
-    def _direct(self) -> Direct | None:
-        """Direct access to the session, unless listeners need the messages."""
+    def _direct(self) -> Direct | ArraySteps | None:
+        """The fast way to step the session, unless listeners need the messages."""
         link = self._link
-        return None if link.listeners else link.direct
+        return None if link.listeners else link.direct or link.array_steps
 
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Starts new episodes.
@@ -90,12 +92,15 @@ class Calls(ABC):
             stepped = direct.step_one(action)
             if stepped is not None:
                 return stepped
-        return self._step_by_message(np.array([action]), None)
+        return self.step(np.array([action]))
 
     def _step_by_message(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> Stepped:
         self._save_unsaved()
         request = self._step_request(actions, env_ids)
-        return self._answers.stepped(request, self._call("step", request))
+        return self._stepped(request, self._call("step", request))
+
+    def _stepped(self, request: pb.StepRequest | ArrayStep, response: pb.StepResponse | Stepped) -> Stepped:
+        return response if isinstance(response, Stepped) else self._answers.stepped(as_message(request), response)
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners need before the next action."""
@@ -104,7 +109,13 @@ class Calls(ABC):
                 due = sorted(listener.unsaved)
                 listener.keep(due, self.save_state(due))
 
-    def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> pb.StepRequest:
+    def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> pb.StepRequest | ArrayStep:
+        link = self._link
+        # Listeners need messages.
+        if env_ids is None and link.array_steps is not None and not link.listeners:
+            step = link.array_steps.read(actions)
+            if step is not None:
+                return step
         if isinstance(actions, list | tuple) and any(isinstance(action, str) for action in actions):
             texts = arguments.names("actions", actions, "0@3")
             return pb.StepRequest(text_actions=texts, envs=ids(env_ids))

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._messages.answers import AnswerDecoder
+from tetrion._messages.answers import AnswerDecoder, Stepped
 from tetrion._pb import messages as pb
+from tetrion._sessions.array_step import ArraySteps
 from tetrion._sessions.journal import Entry, Journal
 from tetrion._transport.connection import Connection, Patience
+from tetrion._transport.native import as_message
 from tetrion.errors import ServerUnavailableError, SessionNotFoundError, TetrionError, VersionMismatchError
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class Link:
         listeners: Listeners, which receive every numbered call once it is answered, in order.
         snapshot_every: Number of calls between snapshots if the session can be lost; 0: none.
         direct: Direct access to the session without messages, if it is in this process.
+        array_steps: Steps whose messages the extension module writes and reads, if it connects to the session's server.
     """
 
     def __init__(self, connection: Connection, message: pb.Session, journal: Journal | None, *, copy: bool = True) -> None:
@@ -89,6 +92,8 @@ class Link:
             self._journal = None
             self.direct = Direct(native, self.answers, copy=copy)
             self.sequence_number = self._number
+        channel = connection.channel
+        self.array_steps = ArraySteps(self, channel, copy=copy) if channel is not None else None
 
     @property
     def name(self) -> str:
@@ -108,8 +113,8 @@ class Link:
             self.direct.native.number = number
 
     def release(self) -> None:
-        """Gives up the direct access."""
-        self._number, self.direct = self.sequence_number, None
+        """Gives up the direct access, and array steps."""
+        self._number, self.direct, self.array_steps = self.sequence_number, None, None
 
     @property
     def metadata(self) -> Sequence[tuple[str, str]]:
@@ -125,26 +130,36 @@ class Link:
         """Makes a single call, and takes snapshots when they are due."""
         if kind not in NUMBERED:
             return self.ask(METHODS[kind], request)
-        response = self.ask(METHODS[kind], request, self.sequence_number + 1)
-        self.sequence_number = response.sequence_number
-        if self.record(Entry(self.sequence_number, kind, request), response):
-            self.keep_snapshots(self.ask("SaveState", pb.SaveStateRequest()))
+        number = self.sequence_number + 1
+        response = self.ask(METHODS[kind], request, number)
+        self.count(Entry(number, kind, request), response)
         return response
+
+    def count(self, entry: Entry, response: Any) -> None:
+        """Counts and records an answered numbered call, and takes snapshots when they are due."""
+        self.sequence_number = entry.number
+        if self.record(entry, response):
+            self.keep_snapshots(self.ask("SaveState", pb.SaveStateRequest()))
+
+    def number_there(self, number: int) -> int:
+        """The server's number of a call."""
+        return number - self._offset
 
     def ask(self, method: str, request: Any, number: int = 0) -> Any:
         """Repeats a call until the server answers; `number` is given for a numbered call."""
-        patience = Patience(self.connection)
+        patience = None
         while True:
             self.address(request, number)
             try:
                 response = self.connection.call(method, request, self.metadata)
-            except ServerUnavailableError as error:
-                patience.wait(error)
-            except SessionNotFoundError as error:
-                if self._journal is None:
+            except (ServerUnavailableError, SessionNotFoundError) as error:
+                is_lost = isinstance(error, SessionNotFoundError)
+                if is_lost and self._journal is None:
                     raise
+                patience = patience or Patience(self.connection)
                 patience.wait(error)
-                self.make_again(patience)
+                if is_lost:
+                    self.make_again(patience)
             else:
                 self.renumber(response, number)
                 return response
@@ -166,6 +181,8 @@ class Link:
         Raises:
             InvalidAnswerError: The answer belongs to another call than the one with this number.
         """
+        if isinstance(response, Stepped):
+            return  # The extension module has compared the numbers.
         if number:
             if response.sequence_number != number - self._offset:
                 raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence_number}")
@@ -218,8 +235,10 @@ class Link:
                     number = self.connection.call("RestoreState", request, self.metadata).sequence_number
                 self._offset = journal.number - number
                 for entry in journal.entries:
-                    self.address(entry.request, entry.number)
-                    self.connection.call(METHODS[entry.kind], entry.request, self.metadata)
+                    # Not as an array step, which would overwrite the caller's arrays.
+                    request = as_message(entry.request)
+                    self.address(request, entry.number)
+                    self.connection.call(METHODS[entry.kind], request, self.metadata)
             except (ServerUnavailableError, SessionNotFoundError) as error:
                 patience.wait(error)
             else:

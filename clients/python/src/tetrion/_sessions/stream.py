@@ -16,10 +16,12 @@ from tetrion._messages.answers import Stepped
 from tetrion._messages.placements import Placements
 from tetrion._messages.requests import PlacementsOptions
 from tetrion._pb import messages as pb
+from tetrion._sessions.array_step import ArrayStep
 from tetrion._sessions.calls import Calls, EnvIds
 from tetrion._sessions.journal import Entry
 from tetrion._sessions.link import NUMBERED, Link
 from tetrion._transport.connection import Patience
+from tetrion._transport.native import as_message
 from tetrion._transport.transport import Exchange
 from tetrion.errors import SequenceMismatchError, ServerUnavailableError, SessionNotFoundError, TetrionError
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from tetrion._sessions.direct import Direct
 
 
-@dataclass
+@dataclass(slots=True)
 class _Sent:
     """An unanswered request of a stream. `number` is given if it is numbered, `own` if no caller waits for the answer."""
 
@@ -80,7 +82,8 @@ class StepStream(Calls):
         self._link.connection.check_usable()
         if self._closed:
             raise ValueError(f"{kind} on a stream that was closed; `Session.stream` opens another one")
-        self._mend()
+        if self._interrupted:
+            self._mend()
         sent = _Sent(kind, request, self._link.sequence_number + 1 if kind in NUMBERED else 0, own)
         self._unanswered.append(sent)
         self._num_own += own
@@ -91,12 +94,16 @@ class StepStream(Calls):
 
     def _transmit(self, sent: _Sent) -> None:
         self._link.address(sent.request, sent.number)
-        # The message is a copy of the request, which may be addressed again later.
-        self._opened().send(pb.StepStreamRequest(**{sent.kind: sent.request}))
+        if isinstance(sent.request, ArrayStep):
+            self._opened().send(sent.request)
+        else:
+            # The message is a copy of the request, which may be addressed again later.
+            self._opened().send(pb.StepStreamRequest(**{sent.kind: sent.request}))
 
     def _receive(self, kind: str) -> tuple[Any, Any]:
         """The earliest request without an answer, which must be of this kind, and its answer."""
-        self._mend()
+        if self._interrupted:
+            self._mend()
         waiting = next((sent.kind for sent in self._unanswered if not sent.own), None)
         if waiting != kind:
             what = f"the next answer is that to {waiting}" if waiting else "no request waits for an answer"
@@ -130,20 +137,23 @@ class StepStream(Calls):
 
     def _answer(self) -> tuple[_Sent, Any]:
         """The earliest request without an answer, and its answer or error."""
-        patience = Patience(self._link.connection)
+        patience = None
         while True:
             try:
-                response = self._next()
+                response = self._next(self._unanswered[0])
             except ServerUnavailableError as error:
+                patience = patience or Patience(self._link.connection)
                 self._reopen(patience, error)
                 continue
+            if isinstance(response, Stepped):
+                return self._answered(), response
             kind = response.WhichOneof("response")
             refusal = from_status(response.error) if kind == "error" else None
             if isinstance(refusal, SessionNotFoundError) and self._link.has_journal:
+                patience = patience or Patience(self._link.connection)
                 self._reopen(patience, refusal)
                 continue
-            sent = self._unanswered.popleft()
-            self._num_own -= sent.own
+            sent = self._answered()
             if refusal is not None:
                 return sent, refusal
             if kind != sent.kind:
@@ -152,6 +162,12 @@ class StepStream(Calls):
             self._link.renumber(answer, sent.number)
             return sent, answer
 
+    def _answered(self) -> _Sent:
+        """Removes the earliest request without an answer."""
+        sent = self._unanswered.popleft()
+        self._num_own -= sent.own
+        return sent
+
     def _reopen(self, patience: Patience, error: TetrionError) -> None:
         """Opens the stream again after a loss, and repeats requests without an answer."""
         patience.wait(error)
@@ -159,8 +175,6 @@ class StepStream(Calls):
 
     def _mend(self) -> None:
         """After an interrupted call: opens the stream again, and reads the answers for which no caller waits any more."""
-        if not self._interrupted:
-            return
         numbers = [sent.number for sent in self._unanswered]
         self._link.sequence_number = max([self._link.sequence_number, *numbers])
         self._send_again(Patience(self._link.connection), lost=False)
@@ -187,9 +201,12 @@ class StepStream(Calls):
         for sent in self._unanswered:
             self._transmit(sent)
 
-    def _next(self) -> pb.StepStreamResponse:
+    def _next(self, sent: _Sent) -> pb.StepStreamResponse | Stepped:
+        if self._link.listeners:
+            # They need messages, and may have come after the request was sent.
+            sent.request = as_message(sent.request)
         try:
-            response: pb.StepStreamResponse = next(self._opened())
+            response: pb.StepStreamResponse | Stepped = self._opened().receive(sent.request)
             return response
         except StopIteration:
             raise ServerUnavailableError("the server ended the stream", code="UNAVAILABLE") from None
@@ -220,7 +237,7 @@ class StepStream(Calls):
 
     def receive_step(self) -> Stepped:
         """Waits for the answer to the earliest request sent ahead, which must be a step."""
-        return self._answers.stepped(*self._receive("step"))
+        return self._stepped(*self._receive("step"))
 
     @keywords.checked
     def send_placements(self, env_ids: EnvIds = None, **options: Unpack[PlacementsOptions]) -> None:

@@ -165,10 +165,10 @@ class Connection:
             raise InvalidArgumentError("request_id", f"is {request_id!r}, expected at most 128 visible ASCII characters")
         self._request_id = request_id
 
-    @property
-    def _metadata(self) -> tuple[tuple[str, str], ...]:
-        """What all calls send."""
-        return (*self._token, ("x-request-id", self._request_id)) if self._request_id else self._token
+    def metadata(self, of_call: Metadata = ()) -> Metadata:
+        """The metadata of a call: what all calls send, and its own."""
+        sent = (*self._token, ("x-request-id", self._request_id)) if self._request_id else self._token
+        return (*sent, *of_call)
 
     @property
     def forked(self) -> bool:
@@ -222,7 +222,7 @@ class Connection:
         if method != "GetServerInfo":
             self.check_server()
         try:
-            response = self._transport.call(method, request, self.timeout, (*self._metadata, *metadata))
+            response = self._transport.call(method, request, self.timeout, self.metadata(metadata))
         except TetrionError as error:
             raise self.failure(error) from None
         self.connected = True
@@ -250,16 +250,21 @@ class Connection:
         self._holders.add(holder)
         return self._transport.session(name)
 
+    @property
+    def channel(self) -> Any:
+        """The connection in the extension module, a `_native.Channel`; None if grpcio connects, or nothing does."""
+        return self._transport.channel
+
     def step_stream(self, metadata: Metadata) -> Exchange:
         """Opens a stream of a session."""
         self.check_usable()
-        return self._transport.exchange("StepStream", (*self._metadata, *metadata))
+        return self._transport.exchange("StepStream", self.metadata(metadata))
 
     def watch(self, request: pb.WatchSessionRequest) -> Answers:
         """Watches a session."""
         self.check_usable()
         self.check_server()
-        return self._transport.stream("WatchSession", request, None, (*self._metadata, ("x-session", request.session)))
+        return self._transport.stream("WatchSession", request, None, self.metadata((("x-session", request.session),)))
 
     def evaluate(
         self, request: pb.EvaluatePoliciesRequest, timeout: float | None = None
@@ -268,7 +273,7 @@ class Connection:
         self.check_usable()
         self.check_server()
         request.min_revision = self.min_revision
-        call = self._transport.stream("EvaluatePolicies", request, timeout, self._metadata)
+        call = self._transport.stream("EvaluatePolicies", request, timeout, self.metadata())
         try:
             for message in call:
                 self.connected = True

@@ -143,6 +143,9 @@ class _Exchange(_Answers):
     def send(self, request: Any) -> None:
         self._requests.put(request)
 
+    def receive(self, request: Any) -> Any:
+        return next(self)
+
     def end(self) -> None:
         self._requests.put(None)
 

@@ -34,6 +34,7 @@ class Remote(Native):
             super().__init__(native.module.Channel(address, files, waits(patience)))
         except ValueError as error:
             raise InvalidArgumentError(str(error)) from None
+        self.channel = self._caller
 
     def session(self, name: str) -> None:
         """There is no direct access to a session on a server."""

@@ -84,13 +84,24 @@ class Exchange(Answers, Protocol):
         """Sends a request without waiting."""
         ...
 
+    def receive(self, request: Any) -> Any:
+        """Waits for the next answer, like `next`. It should be the answer to `request`."""
+        ...
+
     def end(self) -> None:
         """Says that no more requests come."""
         ...
 
 
 class Transport(Protocol):
-    """Where calls go."""
+    """Where calls go.
+
+    Attributes:
+        channel: The connection in the extension module, a `_native.Channel`, which takes `NativeRequest`s; None if there is
+            none.
+    """
+
+    channel: Any = None
 
     def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
         """Makes a call with one answer, and returns it.
