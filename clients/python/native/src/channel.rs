@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::{Caller, Metadata, closed, refused};
 use super::executor::{Driver, Executor};
 use super::session::Block;
-use super::steps::{Actions, Steps};
+use super::steps::{Actions, Steps, answer_of_call};
 use super::streams::Stream;
 
 /// A connection to a server. It connects at the first call, and again after a loss. Threads may share it.
@@ -130,7 +130,7 @@ impl Channel {
         let path = PathAndQuery::from_static("/tetrion.v1.EnvironmentService/Step");
         let request = actions.request(session, number).encode_to_vec();
         let answer = self.caller(py)?.answer(py, path, request.into(), metadata, timeout)?;
-        steps.fill(py, &answer, number, block)
+        steps.fill(py, number, block, || answer_of_call(answer))
     }
 
     /// Starts a call with one request and many answers.

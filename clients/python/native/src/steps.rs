@@ -39,10 +39,23 @@ impl Actions {
         pb::StepRequest { session, actions: Some(actions), sequence_number, ..Default::default() }
     }
 
-    /// The same request, as a message of a stream.
+    /// A message of a stream that requests a step of all environments.
     pub(crate) fn streamed(&self, session: String, sequence_number: u64) -> Bytes {
         let request = Some(step_stream_request::Request::Step(self.request(session, sequence_number)));
         pb::StepStreamRequest { request }.encode_to_vec().into()
+    }
+}
+
+/// Reads the answer of a call of Step.
+pub(crate) fn answer_of_call(message: Bytes) -> Option<pb::StepResponse> {
+    codec::decode(message).ok()
+}
+
+/// Reads an answer of a stream; `None` if it answers a request of another kind, or refuses one.
+pub(crate) fn answer_of_stream(message: Bytes) -> Option<pb::StepResponse> {
+    match codec::decode::<pb::StepStreamResponse>(message).ok()?.response? {
+        step_stream_response::Response::Step(answer) => Some(answer),
+        _ => None,
     }
 }
 
@@ -133,35 +146,10 @@ impl Steps {
 }
 
 impl Steps {
-    /// Copies an answer into a block. Returns False if it is none to the call with this number, or has other tensors.
-    /// If episodes have ended, returns their last states instead of True, as an encoded `FinalBatch`.
+    /// Copies an answer, which `decode` reads, into a block. Returns False if there is none, if it answers another call
+    /// than the one with this number, or if it has other tensors. If episodes have ended, returns their last states
+    /// instead of True, as an encoded `FinalBatch`.
     pub(crate) fn fill<'py>(
-        &self,
-        py: Python<'py>,
-        answer: &Bytes,
-        number: u64,
-        block: &Bound<'py, Block>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.filled(py, number, block, || codec::decode(answer.clone()).ok())
-    }
-
-    /// The same for an answer of a stream, which may be one to another kind of call.
-    pub(crate) fn fill_streamed<'py>(
-        &self,
-        py: Python<'py>,
-        answer: &Bytes,
-        number: u64,
-        block: &Bound<'py, Block>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.filled(py, number, block, || {
-            match codec::decode::<pb::StepStreamResponse>(answer.clone()).ok()?.response? {
-                step_stream_response::Response::Step(answer) => Some(answer),
-                _ => None,
-            }
-        })
-    }
-
-    fn filled<'py>(
         &self,
         py: Python<'py>,
         number: u64,

@@ -18,7 +18,7 @@ use tonic::{Response, Streaming};
 use super::call::{refused, until};
 use super::executor::Executor;
 use super::session::Block;
-use super::steps::{Actions, Steps};
+use super::steps::{Actions, Steps, answer_of_stream};
 
 /// Most answers that wait to be read; with more, the call pauses.
 const UNREAD: usize = 16;
@@ -164,7 +164,7 @@ impl Stream {
         number: u64,
     ) -> PyResult<Option<StepRead<'py>>> {
         let Some(answer) = self.read(py)? else { return Ok(None) };
-        let filled = steps.fill_streamed(py, &answer, number, block)?;
+        let filled = steps.fill(py, number, block, || answer_of_stream(answer.clone()))?;
         let is_unread = filled.is_exact_instance_of::<PyBool>() && !filled.is_truthy()?;
         Ok(Some((filled, is_unread.then(|| PyBytes::new(py, &answer)))))
     }

@@ -145,13 +145,6 @@ class ArrayStep(NativeRequest):
         actions = pb.Tensor(dtype=pb.DATA_TYPE_INT32, shape=[len(data) // 4], data=data)
         return pb.StepRequest(session=self.session, sequence_number=self.sequence_number, actions=actions)
 
-    def call(self, caller: Any, timeout: float | None, metadata: Metadata) -> Stepped | None:
-        """Makes the call through a `_native.Channel`. Returns None if the protobuf library must read the answer."""
-        steps = self._steps
-        block = steps.blocks.next()
-        done = caller.step(steps.native, block.bytes, self._actions, self.session, self.sequence_number, metadata, timeout)
-        return steps.blocks.stepped(block, done)
-
     def send(self, stream: Any) -> None:
         """Sends the request over a `_native.Stream`."""
         stream.send_step(self._actions, self.session, self.sequence_number)

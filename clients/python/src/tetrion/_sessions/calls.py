@@ -16,9 +16,8 @@ from tetrion._messages.requests import PlacementsOptions, PositionsLike, placeme
 from tetrion._messages.seedings import SeedsLike, session_seeding
 from tetrion._messages.tensors import from_numpy
 from tetrion._pb import messages as pb
-from tetrion._sessions.array_step import ArrayStep, ArraySteps
+from tetrion._sessions.array_step import ArraySteps
 from tetrion._sessions.link import Link
-from tetrion._transport.native import as_message
 from tetrion.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -99,8 +98,9 @@ class Calls(ABC):
         request = self._step_request(actions, env_ids)
         return self._stepped(request, self._call("step", request))
 
-    def _stepped(self, request: pb.StepRequest | ArrayStep, response: pb.StepResponse | Stepped) -> Stepped:
-        return response if isinstance(response, Stepped) else self._answers.stepped(as_message(request), response)
+    def _stepped(self, request: Any, response: Any) -> Stepped:
+        """The outcome of a step by the answer of `_call`."""
+        return self._answers.stepped(request, response)
 
     def _save_unsaved(self) -> None:
         """Takes the snapshots that listeners need before the next action."""
@@ -109,13 +109,8 @@ class Calls(ABC):
                 due = sorted(listener.unsaved)
                 listener.keep(due, self.save_state(due))
 
-    def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> pb.StepRequest | ArrayStep:
-        link = self._link
-        # Listeners need messages.
-        if env_ids is None and link.array_steps is not None and not link.listeners:
-            step = link.array_steps.read(actions)
-            if step is not None:
-                return step
+    def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> Any:
+        """The request for a step, as `_call` takes it: here a message."""
         if isinstance(actions, list | tuple) and any(isinstance(action, str) for action in actions):
             texts = arguments.names("actions", actions, "0@3")
             return pb.StepRequest(text_actions=texts, envs=ids(env_ids))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tetrion._checks.failures import invalid_answer
-from tetrion._messages.answers import AnswerDecoder, Stepped
+from tetrion._messages.answers import AnswerDecoder
 from tetrion._pb import messages as pb
 from tetrion._sessions.array_step import ArraySteps
 from tetrion._sessions.journal import Entry, Journal
@@ -181,8 +181,6 @@ class Link:
         Raises:
             InvalidAnswerError: The answer belongs to another call than the one with this number.
         """
-        if isinstance(response, Stepped):
-            return  # The extension module has compared the numbers.
         if number:
             if response.sequence_number != number - self._offset:
                 raise invalid_answer(f"the answer to call {number - self._offset} is one to call {response.sequence_number}")

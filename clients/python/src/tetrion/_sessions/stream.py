@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -228,6 +229,19 @@ class StepStream(Calls):
                 sent.own = True
             self._num_own = len(self._unanswered)
             raise
+
+    def _step_request(self, actions: npt.ArrayLike | Sequence[str], env_ids: EnvIds) -> pb.StepRequest | ArrayStep:
+        """A step that the extension module writes, if possible; listeners need messages."""
+        link = self._link
+        if env_ids is None and link.array_steps is not None and not link.listeners:
+            step = link.array_steps.read(actions)
+            if step is not None:
+                return step
+        request: pb.StepRequest = super()._step_request(actions, env_ids)
+        return request
+
+    def _stepped(self, request: pb.StepRequest | ArrayStep, response: pb.StepResponse | Stepped) -> Stepped:
+        return response if isinstance(response, Stepped) else super()._stepped(as_message(request), response)
 
     def send_step(self, actions: npt.ArrayLike, env_ids: EnvIds = None) -> None:
         """Sends a step without waiting; `receive_step` returns its answer."""

@@ -20,7 +20,7 @@ except ImportError:  # A package without it uses servers alone, through grpcio.
 
 
 class NativeRequest:
-    """A request that the extension module writes, and whose answer it reads.
+    """A request of a stream that the extension module writes, and whose answer it reads.
 
     This is no abstract class, because `isinstance` takes ten times as long with one.
     """
@@ -29,10 +29,6 @@ class NativeRequest:
 
     def message(self) -> Any:
         """The same request as a message."""
-        raise NotImplementedError
-
-    def call(self, caller: Any, timeout: float | None, metadata: Metadata) -> Any:
-        """Makes the call. Returns None if the answer must be read as a message: the server then repeats it."""
         raise NotImplementedError
 
     def send(self, stream: Any) -> None:
@@ -60,11 +56,6 @@ class Native(Transport):
         """Makes a call with one answer."""
         path, _, answer = METHODS[method]
         try:
-            if isinstance(request, NativeRequest):
-                read = request.call(self._caller, timeout, metadata)
-                if read is not None:
-                    return read
-                request = as_message(request)
             return answer.FromString(self._caller.call(path, request.SerializeToString(), metadata, timeout))
         except module.CallError as error:
             raise from_call(*error.args) from None

@@ -97,8 +97,8 @@ class Transport(Protocol):
     """Where calls go.
 
     Attributes:
-        channel: The connection in the extension module, a `_native.Channel`, which takes `NativeRequest`s; None if there is
-            none.
+        channel: The connection in the extension module, a `_native.Channel`, whose streams take `NativeRequest`s; None if
+            there is none.
     """
 
     channel: Any = None
