@@ -484,6 +484,24 @@ def test_the_interpreter_ends_with_everything_open(client):
     assert (done.stdout, done.returncode) == ("open\n", 0), done.stderr
 
 
+def test_the_interpreter_ends_with_an_open_stream_over_grpcio(remote):
+    """Several times: without closing the channel, about one of six waited for a lock of gRPC for ever."""
+    script = """
+        import sys, tetrion, numpy as np
+        client = tetrion.Client(sys.argv[1], options=[("grpc.enable_retries", 0)])
+        stream = client.create_session(autoreset_mode="same_step").stream()
+        stream.reset()
+        for _ in range(300):
+            while stream.in_flight < 16:
+                stream.send_step(np.zeros(1, int))
+            stream.receive_step()
+        print("open", flush=True)
+    """
+    for _ in range(6):
+        done = in_a_process(script, remote.address)
+        assert (done.stdout, done.returncode) == ("open\n", 0), done.stderr
+
+
 def test_environments_move_between_transports(inside, remote):
     here, there = tetrion.PlacementEnv(address=inside), tetrion.PlacementEnv(address=remote)
     for env in (here, there):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -68,6 +69,8 @@ class Grpcio(Transport):
         else:
             self._channel = grpc.secure_channel(address, _credentials(tls), merged)
         self._calls: dict[str, Any] = {}
+        # An interpreter that ends with an open stream can wait for a lock of gRPC for ever.
+        weakref.finalize(self, _close, self._channel, os.getpid())
         _note_use()
 
     def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
@@ -105,6 +108,12 @@ class Grpcio(Transport):
     def close(self) -> None:
         """Closes the channel."""
         self._channel.close()
+
+
+def _close(channel: grpc.Channel, owner: int) -> None:
+    """Closes a channel in the process that made it; a forked child has none of its threads."""
+    if os.getpid() == owner:
+        channel.close()
 
 
 def _exception(error: grpc.RpcError) -> TetrionError:
