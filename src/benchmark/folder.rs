@@ -148,7 +148,7 @@ impl Folder {
         })
     }
 
-    /// Compares recordings with those of the player's own games: `played` has the first games.
+    /// Compares recordings with the player's own games: `played` has recordings of the first ones.
     pub fn compare_choices(&self, name: &str, played: &[Recording]) -> Vec<Problem> {
         let problem = |(number, played): (usize, &Recording)| {
             let file = file_name(number as u32);

@@ -13,7 +13,7 @@ use crate::summary::{LinesPerLoss, Statistics};
 use crate::text::escapes::without_middle;
 use crate::trainer::score::statistics_to_json;
 
-/// Most bytes of a result: ten times those of the largest class.
+/// Most bytes of a result: ten times the size of a result of the largest class.
 const MAX_RESULT_BYTES: u64 = 8 << 20;
 /// Most characters of a wrong value in a message.
 const MAX_SHOWN: usize = 100;

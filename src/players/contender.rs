@@ -47,7 +47,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Name of a player with these weights: that of the folder or the file.
+    /// Name of a player with these weights: the name of the folder or the file.
     pub fn name(&self) -> &str {
         self.weights.name()
     }

@@ -90,7 +90,7 @@ impl TrainedWeights {
         if self.place.is_dir() { self.place.join(WEIGHTS) } else { self.place.clone() }
     }
 
-    /// Name of a player with these weights: that of the folder or the file.
+    /// Name of a player with these weights: the name of the folder or the file.
     pub fn name(&self) -> &str {
         &self.name
     }

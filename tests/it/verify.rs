@@ -81,7 +81,7 @@ fn an_honest_result_passes() {
     assert_eq!(verdict["summary"]["num_games"], 20);
 }
 
-/// What somebody does to a folder.
+/// A change to a folder, which a check must find.
 type Forgery = fn(&Path);
 
 /// Forged folders, the file with the problem, and a part of its sentence.

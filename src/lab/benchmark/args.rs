@@ -71,7 +71,7 @@ impl BenchmarkArgs {
             terminal_value,
         } = &self.search;
         let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-        // The names of these choices in files are those of the command line.
+        // These choices have the same names in files and on the command line.
         let terms = expectation_terms.as_ref().map(|terms| serde_json::json!(terms));
         let terminal_value = terminal_value.as_ref().map(|value| serde_json::json!(value));
         let name = |value: Option<serde_json::Value>| Some(value?.as_str()?.to_owned());

@@ -77,7 +77,7 @@ fn the_program_takes_every_command_in_a_document() {
     assert!(count >= 10, "only {count} commands were found");
 }
 
-/// The table of the benchmark's page is that of the classes.
+/// The table on the benchmark's page lists the classes.
 #[test]
 fn the_table_of_classes_is_that_of_the_code() {
     let document = fs::read_to_string(root().join("docs/benchmark.md")).unwrap();
