@@ -485,7 +485,7 @@ def test_the_interpreter_ends_with_everything_open(client):
 
 
 def test_the_interpreter_ends_with_an_open_stream_over_grpcio(remote):
-    """Several times: without closing the channel, about one of six waited for a lock of gRPC for ever."""
+    """Several times: if its call is deleted, about one of six waits for a lock of gRPC for ever."""
     script = """
         import sys, tetrion, numpy as np
         client = tetrion.Client(sys.argv[1], options=[("grpc.enable_retries", 0)])

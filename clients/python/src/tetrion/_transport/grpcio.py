@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import os
 import queue
 import weakref
@@ -69,8 +71,6 @@ class Grpcio(Transport):
         else:
             self._channel = grpc.secure_channel(address, _credentials(tls), merged)
         self._calls: dict[str, Any] = {}
-        # An interpreter that ends with an open stream can wait for a lock of gRPC for ever.
-        weakref.finalize(self, _close, self._channel, os.getpid())
         _note_use()
 
     def call(self, method: str, request: Any, timeout: float | None, metadata: Metadata) -> Any:
@@ -110,10 +110,18 @@ class Grpcio(Transport):
         self._channel.close()
 
 
-def _close(channel: grpc.Channel, owner: int) -> None:
-    """Closes a channel in the process that made it; a forked child has none of its threads."""
-    if os.getpid() == owner:
-        channel.close()
+_open_calls: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+@atexit.register
+def _keep_calls() -> None:
+    """Lets no call be deleted any more.
+
+    As the interpreter ends, it stops gRPC's threads, of which one may hold the lock of a call. To delete the call, the
+    interpreter would wait for this lock for ever.
+    """
+    for call in list(_open_calls):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(call))
 
 
 def _exception(error: grpc.RpcError) -> TetrionError:
@@ -128,6 +136,7 @@ class _Answers:
 
     def __init__(self, call: Any) -> None:
         self._call = call
+        _open_calls.add(call)
 
     def __iter__(self) -> _Answers:
         return self
