@@ -1,8 +1,8 @@
-"""How fast it is from Python: `python bench.py [--json] [--quick] [--address HOST:PORT] [--only PART]`.
+"""How fast it is from Python: `python bench.py [--json] [--quick] [--address HOST:PORT] [--only PART ...]`.
 
-It measures steps in this process, calls of a server, and what else is installed of CartPole, EnvPool and Jumanji. All
-answers become numpy arrays. The works take turns, and the figures are medians over the rounds. Without an address it starts
-a server.
+It measures steps and pictures in this process, calls of a server, and other environments: CartPole, and PufferLib, EnvPool
+and Jumanji if they are installed. All answers become numpy arrays. The works take turns, and the figures are medians over
+the rounds. Without an address it starts a server.
 
 The last figure compares a Step of one environment with an echo: a server on the same stack that reads every request and
 always returns the same message (`cargo build --release --example echo`). Both are called through the generated stubs.
@@ -90,6 +90,11 @@ def actions(num_envs: int) -> Iterator[np.ndarray]:
         yield from steps
 
 
+def keys(num_envs: int, num_keys: int) -> list[np.ndarray]:
+    """Random keys for 64 steps."""
+    return list(np.random.default_rng(1).integers(num_keys, size=(64, num_envs), dtype=np.int32))
+
+
 def add_in_process(bench: Bench) -> None:
     """Steps in this process, by sessions and by the environments for Gymnasium."""
     client = tetrion.Client()
@@ -100,11 +105,18 @@ def add_in_process(bench: Bench) -> None:
         bare = client.create_session(num_envs, observations=["current"], action_mask=False, copy=False, **settings)
         bench.add(f"in process: Session.step of {num_envs}, rewards and flags", "steps", steps_of(bare))
     for num_envs in (256, 4096):
+        name = f"in process: vector environment of {num_envs}, random keys"
+        steered = tetrion.KeypressVectorEnv(num_envs, copy=False)
+        bench.add(name, "steps", vector_steps_of(steered, keys(num_envs, int(steered.single_action_space.n))))
+        spread = list(islice(actions(num_envs), COLUMNS))
         for copy in (False, True):
             envs = tetrion.PlacementVectorEnv(num_envs, observations=["board"], copy=copy)
             name = f"in process: vector environment of {num_envs}, board and mask"
-            bench.add(name + (", copies" if copy else ""), "steps", vector_steps_of(envs))
+            bench.add(name + (", copies" if copy else ""), "steps", vector_steps_of(envs, spread))
     bench.add("in process: gymnasium.make", "steps", single_steps_of(gymnasium.make("tetrion/Placement-v0"), COLUMNS))
+    shown = tetrion.PlacementVectorEnv(64, render_mode="rgb_array")
+    shown.reset(seed=1)
+    bench.add("in process: render() of 64, rgb_array", "pictures", lambda: len(shown.render() or ()))
 
 
 def steps_of(session: tetrion.Session) -> Callable[[], int]:
@@ -121,15 +133,14 @@ def steps_of(session: tetrion.Session) -> Callable[[], int]:
     return steps
 
 
-def vector_steps_of(envs: Any) -> Callable[[], int]:
+def vector_steps_of(envs: Any, chosen: list[np.ndarray]) -> Callable[[], int]:
     """Steps of a vector environment."""
     envs.reset(seed=1)
-    chosen = list(islice(actions(envs.num_envs), COLUMNS))
 
     def steps() -> int:
         for actions in chosen:
             envs.step(actions)
-        return len(chosen) * envs.num_envs
+        return sum(map(len, chosen))
 
     return steps
 
@@ -178,12 +189,18 @@ def add_steps(bench: Bench, client: tetrion.Client) -> None:
 
     bench.add("StepStream of 1, 16 ahead", "steps", step_ahead)
     envs = gymnasium.make_vec("tetrion/Placement-v0", num_envs=256, address=client, observations=["board_bits", "current"])
-    bench.add("gymnasium.make_vec of 256", "steps", vector_steps_of(envs))
+    bench.add("gymnasium.make_vec of 256", "steps", vector_steps_of(envs, list(islice(actions(256), COLUMNS))))
 
 
 def add_others(bench: Bench) -> None:
     """Other environments, as far as they are installed, each in its fastest form that Python can call."""
     bench.add("CartPole-v1 by gymnasium.make", "steps", single_steps_of(gymnasium.make("CartPole-v1"), 2))
+    if find_spec("pufferlib"):
+        from pufferlib.ocean.tetris.tetris import Tetris
+
+        for num_envs in (256, 4096):
+            name = f"PufferLib's Tetris of {num_envs}, random keys"
+            bench.add(name, "steps", vector_steps_of(Tetris(num_envs), keys(num_envs, 7)))
     if find_spec("envpool"):
         import envpool
 
@@ -196,6 +213,17 @@ def add_others(bench: Bench) -> None:
                 return len(envs.step(chosen)[1])
 
             bench.add(f"EnvPool's CartPole-v1 of {num_envs}", "steps", step)
+            games = envpool.make("Jumanji/Tetris-v0", env_type="gymnasium", num_envs=num_envs)
+            seen = [games.reset()[0]["action_mask"]]
+
+            def place(games: Any = games, seen: list[np.ndarray] = seen) -> int:
+                # The first placement that exists.
+                mask = seen[0]
+                flat = mask.reshape(len(mask), -1).argmax(axis=1)
+                seen[0] = games.step(np.stack(np.divmod(flat, mask.shape[2]), axis=1).astype(np.int32))[0]["action_mask"]
+                return len(mask)
+
+            bench.add(f"EnvPool's Jumanji/Tetris-v0 of {num_envs}", "steps", place)
     if find_spec("jumanji"):
         import jax
         import jumanji
@@ -341,21 +369,20 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="rough figures, not to be quoted")
     parser.add_argument("--address", help="a server that is already running")
-    parser.add_argument("--only", choices=PARTS, help="one part of them")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS, help="some parts")
     echo_help = "the echo server [default: target/release/examples/echo]"
     parser.add_argument("--echo", type=Path, help=echo_help, default=CHECKOUT / "target/release/examples/echo")
     args = parser.parse_args()
     rounds, seconds = (3, 0.03) if args.quick else (7, 0.4)
-    parts = [args.only] if args.only else PARTS
 
     bench = Bench(rounds, seconds)
-    if "in-process" in parts:
+    if "in-process" in args.only:
         add_in_process(bench)
         measure_start(rounds)
-    if "others" in parts:
+    if "others" in args.only:
         add_others(bench)
     with contextlib.ExitStack() as stack:
-        if "server" in parts:
+        if "server" in args.only:
             address = args.address or stack.enter_context(tetrion.Server()).address
             client = stack.enter_context(tetrion.Client(address))
             add_steps(bench, client)

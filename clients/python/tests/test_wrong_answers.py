@@ -180,6 +180,12 @@ def test_answers_of_other_sizes(liar, deceived):
     )
     told("1 snapshots of 2 environments", session.save_state, SaveState=change("states", [b"x"]))
     told("0 drawings of 2 environments", session.render, Render=change("frames", []))
+    heights = iter([4, 6])
+    told(
+        "a picture is (4, 2, 3), and the next ones are (6, 2, 3)",
+        session.pictures,
+        Render=lambda answer: change("pixels", from_numpy(np.zeros((1, next(heights), 2, 3), np.uint8)))(answer),
+    )
     told("has other environments", session.refresh, GetSession=change("session.config.num_envs", 2**31))
     # A tensor becomes an array when it is read.
     liar.lies["reset"] = change("observations.0", from_numpy(np.zeros((2, 20), np.uint8)))

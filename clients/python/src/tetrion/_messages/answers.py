@@ -145,11 +145,11 @@ class AnswerDecoder:
         return list(items)
 
     def pictures(self, request: Any, tensor: pb.Tensor) -> npt.NDArray[np.uint8]:
-        """Pictures, one for each environment, uint8 [B, height, width, 3]. They may be written into."""
+        """Pictures, one for each environment, uint8 [B, height, width, 3]."""
         rows, shape = self.rows(request), tuple(tensor.shape)
         if len(shape) != 4 or (shape[0], shape[3]) != (rows, 3):
             raise invalid_answer(f"pixels are {shape}, expected ({rows}, height, width, 3)")
-        return column(tensor, "pixels", np.uint8, shape).copy()
+        return column(tensor, "pixels", np.uint8, shape)
 
     def _action_mask(
         self, response: pb.ResetResponse | pb.RestoreStateResponse | pb.StepResponse, rows: int

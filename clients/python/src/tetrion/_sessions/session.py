@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import uuid
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
@@ -26,7 +27,11 @@ from tetrion._sessions.journal import Journal
 from tetrion._sessions.link import Link, Listener
 from tetrion._sessions.stream import StepStream
 from tetrion._transport.connection import Connection
-from tetrion.errors import ResponseTooLargeError, ServerUnavailableError
+from tetrion.errors import ServerUnavailableError
+
+# Most bytes of pictures in an answer of several. Larger answers are slower: their memory, which is copied a few times on the
+# way, comes from the system and not from the heap.
+_PIXEL_BYTES = 2 << 20
 
 # The formats of `RenderFormat` that are text.
 _STYLES = (
@@ -241,23 +246,29 @@ class Session(Calls):
         Returns:
             uint8 [B, height, width, 3] in pixels, both even.
         """
-        request = pb.RenderRequest(
-            envs=ids(env_ids),
-            format=pb.RENDER_FORMAT_RGB,
-            palette=drawings.palette("render_palette", render_palette),
-            cell_pixels=drawings.cell_pixels("render_scale", render_scale),
-        )
-        try:
+        envs = ids(env_ids)
+        chosen = range(self.num_envs) if envs is None else list(envs.ids)
+
+        def ask(some: Sequence[int]) -> npt.NDArray[np.uint8]:
+            request = pb.RenderRequest(
+                envs=ids(some),
+                format=pb.RENDER_FORMAT_RGB,
+                palette=drawings.palette("render_palette", render_palette),
+                cell_pixels=drawings.cell_pixels("render_scale", render_scale),
+            )
             return self._answers.pictures(request, self._link.ask("Render", request).pixels)
-        except ResponseTooLargeError as error:
-            most = int(error.metadata.get("max_rows", 0))
-            if not most:
-                raise
-        every = list(request.envs.ids) if request.HasField("envs") else list(range(self.num_envs))
-        chunks = [every[first : first + most] for first in range(0, len(every), most)]
-        return np.concatenate(
-            [self.pictures(some, render_scale=render_scale, render_palette=render_palette) for some in chunks]
-        )
+
+        first = ask(chosen[:1])
+        pictures = np.empty((len(chosen), *first.shape[1:]), np.uint8)
+        pictures[:1] = first
+        # Half of the limit, because an answer contains more than its pixels.
+        most = max(1, min(_PIXEL_BYTES, self._message.config.max_response_bytes // 2) // max(1, first.nbytes))
+        for start in range(1, len(chosen), most):
+            some = ask(chosen[start : start + most])
+            if some.shape[1:] != first.shape[1:]:
+                raise invalid_answer(f"a picture is {first.shape[1:]}, and the next ones are {some.shape[1:]}")
+            pictures[start : start + most] = some
+        return pictures
 
     def refresh(self) -> Session:
         """Reads the session from the server, which renews its lease, and adopts the server's sequence number.
