@@ -113,6 +113,9 @@ def add_in_process(bench: Bench) -> None:
             envs = tetrion.PlacementVectorEnv(num_envs, observations=["board"], copy=copy)
             name = f"in process: vector environment of {num_envs}, board and mask"
             bench.add(name + (", copies" if copy else ""), "steps", vector_steps_of(envs, spread))
+    listed = tetrion.AfterstateVectorEnv(256, copy=False)
+    name = "in process: vector environment of 256, afterstates"
+    bench.add(name, "steps", vector_steps_of(listed, list(islice(actions(256), COLUMNS))))
     bench.add("in process: gymnasium.make", "steps", single_steps_of(gymnasium.make("tetrion/Placement-v0"), COLUMNS))
     shown = tetrion.PlacementVectorEnv(64, render_mode="rgb_array")
     shown.reset(seed=1)

@@ -16,6 +16,8 @@ MODULES = {"errors", "records", "tasks"}
 NAMES = [
     "ActionDigit",
     "cem",
+    "AfterstateEnv",
+    "AfterstateVectorEnv",
     "Catalog",
     "CemConfig",
     "CemOptimizer",
@@ -116,7 +118,7 @@ def test_what_it_exports_is_called_by_its_public_name():
     }
     assert private == {}
     assert b"tetrion._" not in pickle.dumps(tetrion.DrawnSeeds(1, 10))
-    for name in ("tetrion/Placement-v0", "tetrion/Keypress-v0"):
+    for name in ("tetrion/Placement-v0", "tetrion/Afterstate-v0", "tetrion/Keypress-v0"):
         spec = gymnasium.spec(name)
         assert spec.entry_point.startswith("tetrion:")
         assert spec.vector_entry_point.startswith("tetrion:")

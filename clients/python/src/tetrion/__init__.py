@@ -7,9 +7,9 @@
 Without an address, they use the server in the environment variable TETRION_SERVER, or else play in this process. The package
 provides:
 
-- Environments: `PlacementEnv`, `PlacementVectorEnv`; key by key `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns
-  observations into rows of numbers, `Planes` into pictures for convolutions; `tetrion.sb3.TetrisVecEnv` is for
-  Stable-Baselines3.
+- Environments: `PlacementEnv`, `PlacementVectorEnv`; by afterstates `AfterstateEnv`, `AfterstateVectorEnv`; key by key
+  `KeypressEnv`, `KeypressVectorEnv`. `Flattener` turns observations into rows of numbers, `Planes` into pictures for
+  convolutions; `tetrion.sb3.TetrisVecEnv` is for Stable-Baselines3.
 - `Client`, for everything else. `Client.create_session` makes a `Session` of environments, whose calls are faster over a
   `StepStream`: `Observed`, `Stepped` with `Final`, `Placements` with features and afterstates, snapshots as bytes. A session
   converts actions to and from their `ActionDigit`s; `EpisodeEnd` names the values of the info `end`.
@@ -47,6 +47,7 @@ import gymnasium as _gymnasium
 from tetrion import records, tasks  # noqa: F401
 from tetrion._clients.client import Client
 from tetrion._clients.servers import Servers
+from tetrion._envs.afterstate import AfterstateEnv, AfterstateVectorEnv
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressEnv, KeypressVectorEnv
 from tetrion._envs.placement import PlacementEnv, PlacementVectorEnv
@@ -108,6 +109,8 @@ __version__ = _versions.VERSION
 __all__ = [
     "KEYS",
     "ActionDigit",
+    "AfterstateEnv",
+    "AfterstateVectorEnv",
     "Catalog",
     "CemConfig",
     "CemOptimizer",
@@ -203,6 +206,9 @@ def __dir__() -> list[str]:
 
 _gymnasium.register(
     id="tetrion/Placement-v0", entry_point="tetrion:PlacementEnv", vector_entry_point="tetrion:PlacementVectorEnv"
+)
+_gymnasium.register(
+    id="tetrion/Afterstate-v0", entry_point="tetrion:AfterstateEnv", vector_entry_point="tetrion:AfterstateVectorEnv"
 )
 _gymnasium.register(id="tetrion/Task-v0", entry_point="tetrion.tasks:TaskEnv")
 _gymnasium.register(

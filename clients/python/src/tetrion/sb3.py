@@ -29,16 +29,21 @@ except ModuleNotFoundError as error:
 from tetrion._checks import arguments
 from tetrion._clients.client import Client
 from tetrion._envs import spaces
+from tetrion._envs.afterstate import AfterstateVectorEnv
 from tetrion._envs.flat import Flattener, Planes
 from tetrion._envs.keypress import KeypressVectorEnv
 from tetrion._envs.placement import PlacementVectorEnv
-from tetrion._envs.vector import GAME_METHODS
+from tetrion._envs.vector import GAME_METHODS, ManyEnv
 from tetrion.errors import InvalidArgumentError
 
 # Observations for SB3: one array, or one per field.
 Sb3Observations = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
 
-_ENVS = {"tetrion/Placement-v0": PlacementVectorEnv, "tetrion/Keypress-v0": KeypressVectorEnv}
+_ENVS: dict[str, type[ManyEnv]] = {
+    "tetrion/Placement-v0": PlacementVectorEnv,
+    "tetrion/Afterstate-v0": AfterstateVectorEnv,
+    "tetrion/Keypress-v0": KeypressVectorEnv,
+}
 _LAYOUTS = ("rows", "dict", "planes")
 
 
@@ -69,7 +74,7 @@ class TetrisVecEnv(VecEnv):
         Args:
             num_envs: Number of games.
             address: The server's `host:port`, or a `Client`; see `PlacementVectorEnv`.
-            env_id: `tetrion/Placement-v0` or `tetrion/Keypress-v0`.
+            env_id: `tetrion/Placement-v0`, `tetrion/Afterstate-v0` or `tetrion/Keypress-v0`.
             layout: `rows`, `dict` or `planes`.
             **kwargs: Arguments of `PlacementVectorEnv`: rules, observations, features, max_episode_steps, ...
 
@@ -159,7 +164,7 @@ class TetrisVecEnv(VecEnv):
                     "t": round(time.time() - self._made_at, 6),
                 }
                 if "action_mask" in infos:
-                    last[env]["action_mask"] = spaces.ended_mask(self.envs.session.num_actions)
+                    last[env].setdefault("action_mask", spaces.ended_mask(self.envs._num_actions))
                 step_infos[env] = {
                     **last[env],
                     "episode": episode,

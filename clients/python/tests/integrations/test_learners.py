@@ -43,15 +43,21 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("env_id", ["tetrion/Placement-v0", "tetrion/Keypress-v0"])
-@pytest.mark.parametrize("kwargs", SHOWN, ids=str)
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        *((env_id, kwargs) for env_id in ("tetrion/Placement-v0", "tetrion/Keypress-v0") for kwargs in SHOWN),
+        ("tetrion/Afterstate-v0", {"observations": ["features", "current"], "observe_mask": True}),
+    ],
+    ids=str,
+)
 def test_stable_baselines_has_nothing_to_say(client, env_id, kwargs):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
     env = gymnasium.make(env_id, address=client, **kwargs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # A playfield is neither a picture nor a row. MultiInputPolicy lays its rows side by side.
-        warnings.filterwarnings("ignore", message="Your observation (board|falling) has an unconventional shape")
+        # Playfields and features of placements are neither pictures nor rows. MultiInputPolicy lays their rows side by side.
+        warnings.filterwarnings("ignore", message="Your observation (board|falling|features) has an unconventional shape")
         checker.check_env(env)
         checker.check_env(gymnasium.wrappers.FlattenObservation(env))
     env.close()
@@ -178,6 +184,7 @@ def same(one, other):
         ),
         ("tetrion/Placement-v0", {"infos": ["lines"], "rules": {"width": 4, "height": 6}}),
         ("tetrion/Keypress-v0", {"rules": {"width": 5, "height": 7}}),
+        ("tetrion/Afterstate-v0", {"rules": {"width": 4, "height": 6}, "max_episode_steps": 3, "observe_mask": True}),
     ],
 )
 def test_a_vec_env_is_a_dummy_vec_env(client, env_id, kwargs):
@@ -189,7 +196,7 @@ def test_a_vec_env_is_a_dummy_vec_env(client, env_id, kwargs):
 
     ours = TetrisVecEnv(4, address=client, env_id=env_id, layout="dict", **kwargs)
     # Not by gymnasium.make, which has a wrapper for max_episode_steps.
-    kind = tetrion.PlacementEnv if env_id == "tetrion/Placement-v0" else tetrion.KeypressEnv
+    kind = getattr(tetrion, env_id.removeprefix("tetrion/").replace("-v0", "Env"))
     theirs = make_vec_env(lambda: kind(address=client, **kwargs), n_envs=4, seed=5)
     ours.seed(5)
     sequences = [{"piece_sequence": "OIOIOIOI"}, {}, {"piece_sequence": "ITITITIT"}, {}]
@@ -339,11 +346,12 @@ def test_learning_from_dictionaries_and_from_planes(client):
 
     short = {"n_steps": 16, "batch_size": 32, "device": "cpu"}
     rules = {"width": 5, "height": 7, "preview": 1}
-    for layout, policy, extractor in (
-        ("dict", "MultiInputPolicy", {}),
-        ("planes", "CnnPolicy", {"policy_kwargs": {"features_extractor_class": Convolutions}}),
+    for env_id, layout, policy, extractor in (
+        ("tetrion/Placement-v0", "dict", "MultiInputPolicy", {}),
+        ("tetrion/Placement-v0", "planes", "CnnPolicy", {"policy_kwargs": {"features_extractor_class": Convolutions}}),
+        ("tetrion/Afterstate-v0", "rows", "MlpPolicy", {}),
     ):
-        envs = TetrisVecEnv(4, address=client, rules=rules, layout=layout)
+        envs = TetrisVecEnv(4, address=client, env_id=env_id, rules=rules, layout=layout)
         model = contrib.MaskablePPO(policy, envs, **short, **extractor)
         model.learn(128)
         # The network gets what the games show: nothing was transposed or scaled on the way.

@@ -13,7 +13,7 @@ import queue
 import time
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from tetrion._checks import arguments
 from tetrion._clients.client import Client
 from tetrion._envs import rendering
+from tetrion._envs.listing import Listing
 from tetrion._envs.spaces import Fields
 from tetrion._messages import drawings, requests
 from tetrion._messages.requests import RulesLike
@@ -107,8 +108,8 @@ class SessionEnv:
             name = pb.ActionModel.Name(session._message.config.rules.action_model)
             model = name.removeprefix("ACTION_MODEL_").lower()
             raise InvalidArgumentError("rules", f"have the action model {model!r}, which is played by {self._other}")
-        self._fields = Fields(session._message.observation_specs, session.num_actions if self._observe_mask else 0)
-        self._stream: StepStream = session.stream()
+        self._num_actions, specs, self._stream = self._opened(session)
+        self._fields = Fields(specs, self._num_actions if self._observe_mask else 0)
         self._begun = np.zeros(session.num_envs, np.bool_)
         # Numbers of episodes that ended by the rules and by invalid actions, until there are enough to warn.
         self._endings = [0, 0]
@@ -118,6 +119,10 @@ class SessionEnv:
             scale, palette = self._render_options
             self._renderer = rendering.Renderer(session, self.render_mode, scale=scale, palette=palette)
         self.closed = False
+
+    def _opened(self, session: Session) -> tuple[int, Sequence[pb.TensorSpec], StepStream | Listing]:
+        """The number of actions, the specs of the observations, and what takes the calls."""
+        return session.num_actions, session._message.observation_specs, session.stream()
 
     def _count_endings(self, invalid: npt.NDArray[np.bool_], *, stacklevel: int) -> None:
         """Warns once if most of the first episodes have ended by invalid actions.
@@ -213,7 +218,7 @@ class SessionEnv:
 
 
 # A SimpleQueue, whose `put` may be interrupted by another `put`: the garbage collector does that.
-_dropped: queue.SimpleQueue[tuple[StepStream, Session, Client | None]] = queue.SimpleQueue()
+_dropped: queue.SimpleQueue[tuple[StepStream | Listing, Session, Client | None]] = queue.SimpleQueue()
 
 
 def _with_room(make: Callable[[], Session]) -> Session:

@@ -99,8 +99,8 @@ class SingleEnv(SessionEnv, gymnasium.Env[Observation, np.int64]):
         )
         self._mask: npt.NDArray[np.bool_] | None = None
         self.observation_space = self._fields.space
-        self.action_space = spaces.action_space(self.session._message.action_spec)
-        self._expected_action = f"an integer from 0 to {self.session.num_actions - 1}"
+        self.action_space = gymnasium.spaces.Discrete(self._num_actions)
+        self._expected_action = f"an integer from 0 to {self._num_actions - 1}"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Starts an episode; see "Starting State".

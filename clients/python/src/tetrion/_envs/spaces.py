@@ -105,11 +105,6 @@ def converted(array: npt.NDArray[Any], none: int | None = None) -> Callable[[], 
     return None
 
 
-def action_space(spec: pb.TensorSpec) -> spaces.Discrete:
-    """The space of one action."""
-    return spaces.Discrete(int(spec.high) + 1)
-
-
 def ended_mask(num_actions: int) -> npt.NDArray[np.int8]:
     """The mask of an episode that has ended. It allows only action 0, so that a distribution over allowed actions exists."""
     mask = np.zeros(num_actions, np.int8)

@@ -120,7 +120,7 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         )
         self.num_envs = num_envs = self.session.num_envs
         self.single_observation_space = self._fields.space
-        self.single_action_space = spaces.action_space(self.session._message.action_spec)
+        self.single_action_space = gymnasium.spaces.Discrete(self._num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._copy = arguments.flag("copy", copy)
@@ -313,7 +313,11 @@ class ManyEnv(AheadEnv, VectorEnv[Observations, npt.NDArray[np.integer], npt.NDA
         for index, row in enumerate(final.rows):
             final_obs[row] = {name: np.copy(array[index])[()] for name, array in fields.items()}
             if self._observe_mask:
-                final_obs[row]["action_mask"] = spaces.ended_mask(self.session.num_actions)
+                # A `Listing` has masks of episodes that a limit has cut.
+                masks = final.infos.get("action_mask")
+                final_obs[row]["action_mask"] = (
+                    spaces.ended_mask(self._num_actions) if masks is None else masks[index].copy()
+                )
         final_info: dict[str, Any] = {}
         for name, array in spaces.infos(final.infos).items():
             whole = np.zeros((num_rows, *array.shape[1:]), array.dtype)
