@@ -59,6 +59,17 @@ def test_afterstate_values(server, tmp_path):
     assert curve[-1][1] < curve[0][1]  # SVG counts from the top.
 
 
+def test_a_tree_search_beats_its_own_value_function(server):
+    args = ["--games", "16", "--simulations", "24", "--width", "5", "--max-pieces", "80"]
+    command = [sys.executable, EXAMPLES / "mcts.py", "--address", server.address, *args]
+    lines = {}
+    for more in ([], ["--peek"]):
+        done = subprocess.run([*command, *more], stdout=subprocess.PIPE, text=True, check=True, timeout=200)
+        lines |= dict(re.findall(r"^([\w ]+): ([\d.]+) \+- ", done.stdout, re.M))
+    greedy, search, peeks = (float(lines[name]) for name in ("greedy", "search", "search that peeks"))
+    assert 1.3 * greedy < min(search, peeks), lines
+
+
 @pytest.mark.parametrize(
     ("controller", "rules", "max_pieces", "fields"),
     [

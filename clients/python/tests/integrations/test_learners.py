@@ -377,21 +377,26 @@ def test_the_block_of_the_readme(client, capsys):
     names["envs"].close()
 
 
-def test_ppo_in_one_file(server, tmp_path):
-    pytest.importorskip("torch")
+PPO = pytest.mark.parametrize(("example", "needs"), [("ppo.py", "torch"), ("ppo_jax.py", "optax")])
+
+
+@PPO
+def test_ppo_in_one_file(server, tmp_path, example, needs):
+    pytest.importorskip(needs)
     log = tmp_path / "curve.csv"
-    output = run("ppo.py", "--address", server.address, "--steps", 17_000, "--log", log)
+    output = run(example, "--address", server.address, "--steps", 17_000, "--log", log)
     assert "16,384 steps" in output
     header, first, second = log.read_text().splitlines()
     assert header == "steps,seconds,lines"
     assert [row.split(",")[0] for row in (first, second)] == ["8192", "16384"]
 
 
-def test_ppo_learns(server):
+@PPO
+def test_ppo_learns(server, example, needs):
     """Half a minute on a playfield so small that it shows."""
-    pytest.importorskip("torch")
+    pytest.importorskip(needs)
     args = ["--steps", 40_000, "--envs", 32, "--rollout", 64]
-    output = run("ppo.py", "--address", server.address, *args)
+    output = run(example, "--address", server.address, *args)
     lines = [float(number) for number in re.findall(r"([\d.]+) lines per game", output)]
     assert len(lines) >= 15
     assert np.mean(lines[-3:]) > 1.5 * np.mean(lines[:3])
