@@ -30,6 +30,7 @@ endif
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet && .venv/bin/ruff format --check --quiet && .venv/bin/mypy && .venv/bin/pyright
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet ../openenv && .venv/bin/ruff format --check --quiet ../openenv
 	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml ../../docs && .venv/bin/ruff format --check --quiet --config pyproject.toml ../../docs
+	cd $(PYTHON_CLIENT) && .venv/bin/ruff check --quiet --config pyproject.toml --ignore ANN,D103 ../cookbook && .venv/bin/ruff format --check --quiet --config pyproject.toml ../cookbook
 	$(PYTHON_CLIENT)/.venv/bin/python docs/draw_players.py --check
 	cd $(PYTHON_CLIENT) && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" .venv/bin/pytest
 

@@ -286,6 +286,30 @@ def test_games_that_were_not_among_the_pairs(liar, deceived):
     assert "not asked for: policy 0, seed 1, episode 0" in said
 
 
+def test_placements_of_an_afterstate_environment(liar, deceived):
+    env = tetrion.AfterstateEnv(address=deceived, features=["holes", "max_height"], observations=["features", "afterstates"])
+    for name, value, said in (
+        ("feature_columns.names", ["holes"], "features have the shape"),
+        ("afterstates", None, "afterstates of a placement are None, expected (20, 10)"),
+        (
+            "afterstates",
+            from_numpy(np.zeros((9, 4), np.uint16)),
+            "afterstates of a placement are (4, 10), expected (20, 10)",
+        ),
+    ):
+
+        def lie(message, name=name, value=value):
+            if value is None:
+                message.ClearField(name)
+            else:
+                change(name, value)(message)
+
+        liar.lies["enumerate_placements"] = lie
+        assert said in caught(env.reset, options={"piece_sequence": "OO"})
+    liar.lies.clear()
+    env.reset(seed=1)
+
+
 def test_recordings_of_other_games(liar, deceived):
     ask = {"seeds": [1, 2], "max_pieces": 20, "record": "best"}
     for lie, said in (

@@ -6,6 +6,7 @@ observations are the rows. After each call it asks for the placements, and remem
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tetrion._checks import arguments
+from tetrion._checks.failures import invalid_answer
 from tetrion._clients.client import Client
 from tetrion._messages.answers import Final, Observed, Stepped
 from tetrion._messages.placements import Placements
@@ -78,11 +80,6 @@ class Listing:
         width, height = config.rules.width, config.rules.height
         self.num_rows = rows = min(session.num_actions, _ROWS_PER_COLUMN * width)
         num_features = len(session.feature_names)
-        row_bytes = _ROW_BYTES + 4 * num_features + ("afterstates" in shown) * height * (2 if width <= 16 else 4)
-        most = config.max_response_bytes // (rows * row_bytes)
-        if session.num_envs > most:
-            problem = f"is {session.num_envs}, expected at most {most} with {rows} rows and {num_features} features each"
-            raise InvalidArgumentError("num_envs", problem)
         specs = {spec.name: spec for spec in session._message.observation_specs}
         specs |= {
             "features": pb.TensorSpec(name="features", dtype=pb.DATA_TYPE_FLOAT32, shape=[rows, num_features]),
@@ -95,7 +92,13 @@ class Listing:
         self._shown = [arguments.choice(f"observations[{place}]", name, specs) for place, name in enumerate(shown)]
         if len(set(self._shown)) < len(self._shown):
             raise InvalidArgumentError("observations", f"is {self._shown}, expected each name once")
+        cells = height * (2 if width <= 16 else 4) if "afterstates" in self._shown else 0
+        most = config.max_response_bytes // (rows * (_ROW_BYTES + 4 * num_features + cells))
+        if session.num_envs > most:
+            problem = f"is {session.num_envs}, expected at most {most} with {rows} rows and {num_features} features each"
+            raise InvalidArgumentError("num_envs", problem)
         self.specs = [specs[name] for name in self._shown]
+        self._row_specs = [spec for spec in self.specs if spec.name in _OF_ROWS]
         self._session, self._client, self._masks = session, client, masks
         self._width = width
         self._options: PlacementsOptions = {"features": features, "afterstates": "afterstates" in self._shown}
@@ -159,7 +162,8 @@ class Listing:
         except TetrionError:
             self._sent.popleft()
             if stepped is None:
-                self._stream.receive_placements()
+                with contextlib.suppress(TetrionError):
+                    self._stream.receive_placements()
             raise
         self._sent.popleft()
         return self._stepped(stepped, placements, env_ids)
@@ -233,15 +237,16 @@ class Listing:
             return whole
 
         fields: dict[str, _Array] = {}
-        for name in self._shown:
-            if name == "afterstates":
-                bits = placements.afterstates
-                assert bits is not None
-                rows = np.ascontiguousarray(bits).view(np.uint8).reshape(*bits.shape, bits.itemsize)
-                fields[name] = padded(np.unpackbits(rows, axis=-1, count=self._width, bitorder="little"))
-            elif name in _OF_ROWS:
-                column = getattr(placements, name)
-                fields[name] = padded(column.view(np.int8) if column.dtype == np.bool_ else column)
+        for spec in self._row_specs:
+            column: _Array | None = getattr(placements, spec.name)
+            if spec.name == "afterstates" and column is not None:
+                octets = np.ascontiguousarray(column).view(np.uint8).reshape(*column.shape, column.itemsize)
+                column = np.unpackbits(octets, axis=-1, count=self._width, bitorder="little")
+            wanted = tuple(spec.shape[1:])
+            if column is None or column.shape[1:] != wanted:
+                shape = None if column is None else column.shape[1:]
+                raise invalid_answer(f"{spec.name} of a placement are {shape}, expected {wanted}")
+            fields[spec.name] = padded(column.astype(DTYPES[spec.dtype], copy=False))
         actions = padded(placements.actions, -1)
         # Actions ascend, so the first row that differs from its number is the smallest action that is not listed.
         free = (actions != places).argmax(axis=1)
@@ -260,9 +265,7 @@ class Listing:
         pieces = observations["current"]
         going = np.flatnonzero(cut & (pieces >= 0))
         fields: dict[str, _Array] = {
-            spec.name: np.zeros((len(pieces), *spec.shape), DTYPES[spec.dtype])
-            for spec in self.specs
-            if spec.name in _OF_ROWS
+            spec.name: np.zeros((len(pieces), *spec.shape), DTYPES[spec.dtype]) for spec in self._row_specs
         }
         present = np.zeros((len(pieces), self.num_rows), np.bool_)
         if going.size:
