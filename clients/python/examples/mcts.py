@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search with the environment as its own model, by snapshots, for many games at once.
+"""Monte-Carlo tree search of many games at once, with snapshots of the environment as the model.
 
     python mcts.py [--address host:port] [--games 64] [--simulations 64] [--peek]
 
@@ -6,14 +6,14 @@ Every game has a tree. A node is a state, kept as a snapshot; its edges are the 
 goes down every tree by PUCT (Silver et al. 2017), tries a placement and adds the state that follows as a node. In all trees
 together these are four calls:
 
-    model.restore_state(snapshots, ids, reseed=...)   # the nodes to go on from, one environment per tree
+    model.restore_state(snapshots, ids, reseed=...)   # the chosen nodes, one environment per tree
     model.step(actions, ids)
     model.enumerate_placements(ids)                   # the edges of the new nodes, with features
     model.save_state(ids)                             # the new nodes
 
 A snapshot holds the pieces to come. The search must not see them, so `reseed` deals other hidden pieces at every restore;
 those that the rules show stay. A placement is tried several times, with different pieces, before its outcomes are searched
-further: these are the samples of its chance node. `--peek` leaves the reseeding out, to show what cheating is worth.
+further: these are the samples of its chance node. `--peek` leaves the reseeding out, to show the effect of cheating.
 
 The value of an afterstate is linear in features. It is learned first, from games of a controller by temporal differences
 (LSTD, Bradtke and Barto 1996), and also makes the priors. Played greedily, the same value is the baseline. Needs only numpy.
