@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tonic::Status;
+use tonic::codegen::http::Uri;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
@@ -100,6 +101,10 @@ pub fn endpoint(address: &str, options: &ConnectOptions) -> Result<Endpoint, Cli
         .initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(KEEPALIVE.0)
         .keep_alive_timeout(KEEPALIVE.1);
+    if address.starts_with("unix:") {
+        // A socket has no name that a server could know as its host.
+        endpoint = endpoint.origin(Uri::from_static("http://localhost"));
+    }
     if endpoint.uri().scheme_str() == Some("https") {
         let mut tls = match &options.authorities {
             Some(authorities) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authorities)),
