@@ -8,6 +8,7 @@
 //! | [`viewers`] | screens for a terminal: what they show, and what keys do | the terminal, the clock, the network |
 //! | [`benchmark`] | the benchmark for papers: classes of players, results, what is wrong with one | flags, terminals, who plays the games |
 //! | [`players`] | agents and trained weights at games that are shown | flags, terminals, servers |
+//! | [`conformance`] | the kit of calls and expected answers that any server is held to | the engine, the services, the generated messages |
 //! | [`workloads`] | named work to time, over the wire or not | how long it takes, its caller |
 //! | [`trainer`] | the reference agent: it trains controllers on a server and keeps them in folders | flags, terminals |
 //! | [`client`] | what a program asks of servers, and what it does when one is lost | what callers do with the answers |
@@ -49,6 +50,8 @@ pub mod players;
 pub mod benchmark;
 
 pub mod viewers;
+
+pub mod conformance;
 
 pub mod workloads;
 

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! All clients share the options of a connection: `TETRION_SERVER` and the table `[client]` apply to `train`,
-//! `evaluate` and `watch`.
+//! `evaluate`, `watch` and `conformance`.
 //!
 //! The surprising decision: the file is read before the flags are parsed, and its values become the defaults of the
 //! flags. So a value from the file passes the same checks as a flag, and `--help` shows it.
@@ -30,8 +30,8 @@ use super::connection::CLIENT_FLAGS;
 use super::options::read_server_file;
 use super::output::say;
 use super::{
-    bench, catalog, completions, evaluate, export, health, help, man, optimum, perft, play, replay, serve,
-    tbp, train, verify, watch,
+    bench, catalog, completions, conformance, evaluate, export, health, help, man, optimum, perft, play,
+    replay, serve, tbp, train, verify, watch,
 };
 use crate::input::UsageError;
 use crate::names::unknown;
@@ -83,6 +83,8 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Check a server's health: exit code 0 if it is serving, else 1
     Health(health::HealthArgs),
+    /// Check a server against the conformance kit
+    Conformance(conformance::ConformanceArgs),
     /// List presets, rules, agents, controllers and features
     Catalog(catalog::CatalogArgs),
     /// Print a completion script for a shell

@@ -90,8 +90,22 @@ impl ConnectionArgs {
         }
     }
 
+    /// The settings of connections.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or two flags exclude each other.
+    pub(super) fn options(&self) -> anyhow::Result<ConnectOptions> {
+        Ok(ConnectOptions {
+            token: self.read_token()?,
+            authorities: self.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
+            identity: read_identity(self.client_cert.as_deref(), self.client_key.as_deref())?,
+            patience: Duration::from_secs_f64(self.patience),
+            ..ConnectOptions::default()
+        })
+    }
+
     /// The files that the connection uses, for error messages.
-    fn files(&self) -> Option<String> {
+    pub(super) fn files(&self) -> Option<String> {
         let authorities = self.ca_cert.as_ref().map(|path| format!("the authorities of {}", path.display()));
         let certificate =
             self.client_cert.as_ref().map(|path| format!("the certificate of {}", path.display()));
@@ -126,13 +140,7 @@ impl Connection {
     /// # Errors
     /// If a server cannot be started, or a named server does not answer.
     pub async fn open(args: &ConnectionArgs, computing: &ComputingArgs) -> anyhow::Result<Connection> {
-        let options = ConnectOptions {
-            token: args.read_token()?,
-            authorities: args.ca_cert.as_deref().map(|path| read_pem(path, "CERTIFICATE")).transpose()?,
-            identity: read_identity(args.client_cert.as_deref(), args.client_key.as_deref())?,
-            patience: Duration::from_secs_f64(args.patience),
-            ..ConnectOptions::default()
-        };
+        let options = args.options()?;
         if !args.server.is_empty() {
             computing.check_unused()?;
             let connected = Client::connect(&args.server, options).await;

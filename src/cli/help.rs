@@ -11,7 +11,7 @@ use clap::Command;
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "watch"]),
     ("Train and evaluate", &["train", "evaluate", "tbp"]),
-    ("Serve", &["serve", "health"]),
+    ("Serve", &["serve", "health", "conformance"]),
     ("Recordings", &["replay", "export", "verify"]),
     ("Inspect and install", &["catalog", "perft", "optimum", "bench", "completions", "man", "help"]),
 ];

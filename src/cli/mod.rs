@@ -8,6 +8,7 @@ pub mod args;
 pub mod bench;
 pub mod catalog;
 pub mod completions;
+pub mod conformance;
 pub mod evaluate;
 pub mod export;
 pub mod health;
@@ -70,6 +71,7 @@ pub fn run(command: args::Command) -> anyhow::Result<ExitCode> {
         args::Command::Optimum(args) => optimum::run(&args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Health(args) => health::run(&args),
+        args::Command::Conformance(args) => conformance::run(args),
         args::Command::Catalog(args) => catalog::run(&args),
         args::Command::Completions(args) => completions::run(&args, args::command()),
         args::Command::Man(args) => man::run(&args, args::command()),

@@ -20,6 +20,7 @@ mod evaluation;
 mod health;
 mod info;
 mod pages;
+mod raw;
 mod spread;
 mod version;
 mod watching;
@@ -37,6 +38,7 @@ pub use evaluation::{
 };
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
+pub use raw::{RawCall, RawClient, RawFailure, code_name};
 pub use watching::{
     EpisodePhase, ListedSession, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching,
 };

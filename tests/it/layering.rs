@@ -115,6 +115,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("viewers", &["text", "input", "engine", "agents", "recording", "client", "players"]),
+    ("conformance", &["client", "wire"]),
     // To compare a call over the network with the same work done directly, it must know both.
     ("workloads", &["engine", "exercises", "wire"]),
     // The rules and the agents are for commands that need no server: `perft` counts, `bench` measures the engine itself, on
@@ -146,6 +147,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "players",
             "benchmark",
             "viewers",
+            "conformance",
             "workloads",
         ],
     ),
@@ -159,7 +161,11 @@ const WORDS: &[(&str, &[&str], &str)] = &[
         &["wire", "service", "server", "client", "workloads"],
         "the network is known at the boundary only",
     ),
-    ("prost::", &["wire", "service", "server", "client"], "messages are known at the boundary only"),
+    (
+        "prost::",
+        &["wire", "service", "server", "client", "conformance"],
+        "messages are known at the boundary only",
+    ),
     (
         "tokio::",
         &["service", "server", "client", "trainer", "cli", "workloads"],

@@ -25,6 +25,9 @@ mod formulas;
 /// The named controllers play the games that other programs recorded of them.
 mod controllers;
 
+/// The conformance kit: complete, passed by our server over every transport, and failed by wrong servers.
+mod conformance;
+
 /// The statements of the proto files, and that everything in them has a comment.
 mod contract;
 

@@ -35,7 +35,7 @@ fn tokens(alice: &str, bob: &str) -> String {
 }
 
 /// A test's own file, which only its owner can read.
-fn private(name: &str, text: &str) -> String {
+pub fn private(name: &str, text: &str) -> String {
     let path = format!("{}/access_{name}", env!("CARGO_TARGET_TMPDIR"));
     fs::write(&path, text).unwrap();
     #[cfg(unix)]
@@ -43,7 +43,7 @@ fn private(name: &str, text: &str) -> String {
     path
 }
 
-fn tls(name: &str) -> String {
+pub fn tls(name: &str) -> String {
     format!("{}/tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 

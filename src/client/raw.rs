@@ -1,0 +1,249 @@
+//! Calls with messages as bytes, for programs that decode answers themselves, to services of any kind: a server over
+//! gRPC or gRPC-Web, or the services in this process.
+//!
+//! Every call may have many requests and many answers here, because HTTP makes no difference: the one request of an
+//! ordinary call is the only message of its stream.
+
+use std::time::Duration;
+
+use bytes::{Buf, BufMut, Bytes};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::body::Body;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::codegen::http::{Request, Response};
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::{Code, Status};
+use tonic_web::{GrpcWebCall, GrpcWebClientLayer};
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, Service, ServiceBuilder};
+
+use super::connection::open;
+use super::error::first;
+use super::{ClientError, ConnectOptions};
+use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
+
+/// Most bytes of an answer: what servers send by default.
+const MAX_MESSAGE: usize = DEFAULT_RESPONSE_BYTES as usize;
+/// Metadata with the id of a call, in requests and in answers.
+const REQUEST_ID: &str = "x-request-id";
+
+/// A client whose messages are bytes. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct RawClient {
+    target: BoxCloneSyncService<Request<Body>, Response<Body>, BoxError>,
+    authorization: Option<MetadataValue<Ascii>>,
+    /// How long an answer may take.
+    patience: Duration,
+}
+
+/// The answers of a call, and the way to send further requests.
+#[derive(Debug)]
+pub struct RawCall {
+    /// Metadata of the answer: the id of the call.
+    pub request_id: Option<String>,
+    answers: Streaming<Bytes>,
+    requests: Option<mpsc::UnboundedSender<Bytes>>,
+    patience: Duration,
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug)]
+pub struct RawFailure {
+    status: Status,
+    /// Whether the call broke on the way, so that others may fail too.
+    pub is_lost: bool,
+}
+
+impl RawClient {
+    /// A client of a service for HTTP requests with gRPC bodies.
+    pub fn new<S>(service: S) -> RawClient
+    where
+        S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+    {
+        let target = BoxCloneSyncService::new(ServiceBuilder::new().map_err(Into::into).service(service));
+        RawClient { target, authorization: None, patience: ConnectOptions::default().patience }
+    }
+
+    /// Connects to a server: `HOST:PORT`, a URL, or `unix:PATH`. With `is_web` the calls are gRPC-Web, on HTTP/2.
+    ///
+    /// # Errors
+    /// An invalid address or token, or an address where no server answers within five seconds.
+    pub async fn connect(
+        address: &str,
+        options: &ConnectOptions,
+        is_web: bool,
+    ) -> Result<RawClient, ClientError> {
+        let authorization = options.authorization()?;
+        let channel = open(address, options).await?;
+        let client = if is_web {
+            let service = ServiceBuilder::new()
+                .map_response(|answer: Response<GrpcWebCall<Body>>| answer.map(Body::new))
+                .layer(GrpcWebClientLayer::new())
+                .map_request(|request: Request<GrpcWebCall<Body>>| request.map(Body::new))
+                .service(channel);
+            RawClient::new(service)
+        } else {
+            RawClient::new(channel)
+        };
+        let client = RawClient { authorization, patience: options.patience, ..client };
+        // The program at the address may be another one.
+        let path = "/tetrion.v1.EnvironmentService/GetServerInfo";
+        match client.call(path, "", Bytes::new(), false).await {
+            Err(failure) if failure.details().is_empty() => Err(first(address, &failure.status)),
+            _ => Ok(client),
+        }
+    }
+
+    /// Starts a call with this id and its first request. A stream takes further requests.
+    ///
+    /// # Errors
+    /// The failure of the call, if it comes before an answer.
+    pub async fn call(
+        &self,
+        path: &str,
+        id: &str,
+        request: Bytes,
+        is_stream: bool,
+    ) -> Result<RawCall, RawFailure> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let _ = sender.send(request); // the receiver is here
+        let requests = is_stream.then_some(sender);
+        let mut message = tonic::Request::new(UnboundedReceiverStream::new(receiver));
+        if let Some(authorization) = &self.authorization {
+            message.metadata_mut().insert("authorization", authorization.clone());
+        }
+        if let Ok(id) = id.parse() {
+            message.metadata_mut().insert(REQUEST_ID, id);
+        }
+        let path = PathAndQuery::try_from(path).expect("names of services and methods");
+        let mut calls = Grpc::new(self.target.clone()).max_decoding_message_size(MAX_MESSAGE);
+        let call = async {
+            calls.ready().await.map_err(Status::from_error)?;
+            calls.streaming(message, path, Raw).await
+        };
+        let late = |_| RawFailure::late(self.patience);
+        let answer = timeout(self.patience, call).await.map_err(late)?.map_err(RawFailure::from)?;
+        let request_id = answer.metadata().get(REQUEST_ID).and_then(|id| id.to_str().ok());
+        let request_id = request_id.map(str::to_owned);
+        Ok(RawCall { request_id, answers: answer.into_inner(), requests, patience: self.patience })
+    }
+}
+
+impl RawCall {
+    /// Sends a further request.
+    pub fn send(&mut self, request: Bytes) {
+        if let Some(requests) = &self.requests {
+            let _ = requests.send(request); // the next answer says why the stream has ended
+        }
+    }
+
+    /// Sends no further request.
+    pub fn finish(&mut self) {
+        self.requests = None;
+    }
+
+    /// The next answer, or `None` at the end of a complete stream.
+    ///
+    /// # Errors
+    /// The failure of the call, or a lost connection if the answer takes too long.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, RawFailure> {
+        let late = |_| RawFailure::late(self.patience);
+        timeout(self.patience, self.answers.message()).await.map_err(late)?.map_err(RawFailure::from)
+    }
+}
+
+impl RawFailure {
+    fn late(patience: Duration) -> RawFailure {
+        let status = Status::deadline_exceeded(format!("no answer within {patience:?}"));
+        RawFailure { status, is_lost: true }
+    }
+
+    /// Number of the canonical code.
+    pub fn code(&self) -> i32 {
+        self.status.code() as i32
+    }
+
+    /// The message for people.
+    pub fn message(&self) -> &str {
+        self.status.message()
+    }
+
+    /// The details, an encoded `google.rpc.Status`; empty if the server gave none.
+    pub fn details(&self) -> &[u8] {
+        self.status.details()
+    }
+}
+
+impl From<Status> for RawFailure {
+    fn from(status: Status) -> RawFailure {
+        let is_lost = std::error::Error::source(&status).is_some();
+        RawFailure { status, is_lost }
+    }
+}
+
+/// Name of a canonical code, such as `NOT_FOUND`.
+pub fn code_name(code: i32) -> &'static str {
+    match Code::from_i32(code) {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
+/// A codec that passes messages through unchanged.
+#[derive(Clone, Copy, Debug)]
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Bytes;
+    type Decode = Bytes;
+    type Encoder = Raw;
+    type Decoder = Raw;
+
+    fn encoder(&mut self) -> Raw {
+        Raw
+    }
+
+    fn decoder(&mut self) -> Raw {
+        Raw
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn encode(&mut self, message: Bytes, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buf.put(message);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(buf.copy_to_bytes(buf.remaining())))
+    }
+}

@@ -1,0 +1,375 @@
+//! Plays the files of the kit, one call after the other.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use prost_reflect::{MessageDescriptor, MethodDescriptor};
+use serde_json::{Value, json};
+
+use super::compare::{Mismatch, Names};
+use super::script::{Expected, Line, Request, Script, Step};
+use super::{form, order};
+use crate::client::{RawCall, RawClient, RawFailure};
+
+/// Most messages of one stream.
+const MAX_MESSAGES: usize = 1000;
+/// Most differences of one line that are reported.
+const MAX_MISMATCHES: usize = 10;
+/// Lost calls in a row after which the run stops.
+const MAX_LOST: usize = 2;
+
+/// A part of an answer that is not as expected.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// Name of the file without its ending.
+    pub file: String,
+    /// Number of the line.
+    pub line: usize,
+    /// The part and its values.
+    pub mismatch: Mismatch,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "conformance/{}.txt:{}: {}", self.file, self.line, self.mismatch)
+    }
+}
+
+/// The outcome of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Calls that were made.
+    pub num_calls: usize,
+    /// Lines that the transport cannot carry.
+    pub num_skipped: usize,
+    /// Everything that is not as expected, in the order of the files.
+    pub differences: Vec<Difference>,
+}
+
+/// What a server did where a line expects something.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A message.
+    Message(Value),
+    /// A failure.
+    Refusal(Value),
+    /// The end of a complete answer.
+    End,
+    /// Something that is no answer, in words.
+    Wrong(String),
+}
+
+/// Plays these files. `has_streams` says whether the transport carries calls of many requests; `on_event` sees what came
+/// for each line of a file, with the names of its case.
+pub async fn run(
+    client: &RawClient,
+    scripts: &[Script],
+    has_streams: bool,
+    mut on_event: impl FnMut(&Script, &Line, &Event, &Names),
+) -> Report {
+    let mut report = Report::default();
+    let mut num_lost = 0;
+    for script in scripts {
+        for lines in &script.cases {
+            let mut case = Case {
+                client,
+                script,
+                has_streams,
+                report: &mut report,
+                names: Names::default(),
+                sessions: Vec::new(),
+                call: None,
+                stream: None,
+                is_lost: false,
+            };
+            case.play(lines, &mut on_event).await;
+            num_lost = if case.is_lost { num_lost + 1 } else { 0 };
+            if num_lost == MAX_LOST {
+                let number = lines[0].number;
+                let text = "not run, nor is the rest of the kit: the server does not answer";
+                case.differs(number, Mismatch::note(text));
+                return report;
+            }
+            case.end().await;
+        }
+    }
+    report
+}
+
+/// A case in progress.
+struct Case<'a> {
+    client: &'a RawClient,
+    script: &'a Script,
+    has_streams: bool,
+    report: &'a mut Report,
+    names: Names,
+    /// Names of the sessions that the case has created.
+    sessions: Vec<Value>,
+    /// The last call that is not a stream.
+    call: Option<Open>,
+    /// The last stream.
+    stream: Option<Open>,
+    /// Whether the connection is lost.
+    is_lost: bool,
+}
+
+/// A call in progress.
+struct Open {
+    method: MethodDescriptor,
+    /// Id that the call was made with.
+    id: String,
+    call: Option<RawCall>,
+    /// Events that have come and that no line has taken.
+    events: VecDeque<Event>,
+}
+
+impl Case<'_> {
+    async fn play(&mut self, lines: &[Line], on_event: &mut impl FnMut(&Script, &Line, &Event, &Names)) {
+        for line in lines {
+            let played = match &line.step {
+                Step::Call { method, request } => self.call(line.number, method, request).await,
+                Step::Send(request) => self.send(request),
+                Step::Expect(expected) => match self.next(expected).await {
+                    Ok(event) => {
+                        self.check(line.number, expected, &event);
+                        on_event(self.script, line, &event, &self.names);
+                        if self.is_lost {
+                            return;
+                        }
+                        Ok(())
+                    }
+                    Err(stop) => Err(stop),
+                },
+            };
+            match played {
+                Ok(()) => {}
+                Err(Stop::Skipped) => {
+                    self.report.num_skipped +=
+                        lines.iter().filter(|other| other.number >= line.number).count();
+                    return;
+                }
+                Err(Stop::Unplayable(problem)) => {
+                    self.differs(line.number, Mismatch::note(format!("not run: {problem}")));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Deletes the sessions of the case.
+    async fn end(mut self) {
+        (self.call, self.stream) = (None, None);
+        let Some(method) = form::methods().find(|method| method.name() == "DeleteSession") else { return };
+        for name in std::mem::take(&mut self.sessions) {
+            let request = json!({"name": name, "allowMissing": true});
+            let Ok(message) = form::from_value(method.input(), &request) else { continue };
+            let request = form::encode(&message).into();
+            if let Ok(mut call) = self.client.call(&path(&method), "", request, false).await {
+                let _ = call.next().await; // its end is not part of the kit
+            }
+        }
+    }
+
+    async fn call(&mut self, line: usize, name: &str, request: &Request) -> Result<(), Stop> {
+        let unknown = || Stop::Unplayable(format!("the protocol has no call {name}"));
+        let method = form::methods().find(|method| method.name() == name).ok_or_else(unknown)?;
+        if method.is_client_streaming() && !self.has_streams {
+            return Err(Stop::Skipped);
+        }
+        let bytes = self.bytes(&method.input(), request)?;
+        self.report.num_calls += 1;
+        let id = format!("conformance/{}.txt:{line}", self.script.name);
+        let called = self.client.call(&path(&method), &id, bytes.into(), method.is_client_streaming()).await;
+        let is_stream = method.is_client_streaming() || method.is_server_streaming();
+        let mut open = Open { method, id, call: None, events: VecDeque::new() };
+        match called {
+            Ok(call) => {
+                if call.request_id.as_deref() != Some(&open.id) {
+                    let found = call.request_id.as_deref().map(Value::from);
+                    let expected = Value::from(&*open.id);
+                    self.differs(
+                        line,
+                        Mismatch::new("metadata x-request-id", Some(&expected), found.as_ref()),
+                    );
+                }
+                open.call = Some(call);
+            }
+            Err(failure) => {
+                let event = self.failed(&open, &failure);
+                open.events.push_back(event);
+            }
+        }
+        *(if is_stream { &mut self.stream } else { &mut self.call }) = Some(open);
+        Ok(())
+    }
+
+    fn send(&mut self, request: &Request) -> Result<(), Stop> {
+        let Some(open) = &self.stream else { return Err(Stop::Unplayable("no stream is open".to_owned())) };
+        let bytes = self.bytes(&open.method.input(), request)?;
+        if let Some(call) = self.stream.as_mut().and_then(|open| open.call.as_mut()) {
+            call.send(bytes.into());
+        }
+        Ok(())
+    }
+
+    /// The bytes of a request.
+    fn bytes(&self, descriptor: &MessageDescriptor, request: &Request) -> Result<Vec<u8>, Stop> {
+        match request {
+            Request::Bytes(bytes) => Ok(bytes.clone()),
+            Request::Message(value) => {
+                let missing = |name| format!("no answer has given {name}");
+                let value = self.names.resolve(value).map_err(|name| Stop::Unplayable(missing(name)))?;
+                let message = form::from_value(descriptor.clone(), &value).map_err(Stop::Unplayable)?;
+                Ok(form::encode(&message))
+            }
+        }
+    }
+
+    /// The event for a line.
+    async fn next(&mut self, expected: &Expected) -> Result<Event, Stop> {
+        let is_answer = matches!(expected, Expected::Answer(_) | Expected::Refusal(_));
+        let open = if is_answer { self.call.take() } else { self.stream.take() };
+        let Some(mut open) = open else { return Err(Stop::Unplayable("no call is open".to_owned())) };
+        if *expected == Expected::End
+            && let Some(call) = &mut open.call
+        {
+            call.finish();
+        }
+        if open.method.name() == "EvaluatePolicies" && open.call.is_some() {
+            self.read_all(&mut open).await;
+        }
+        let event = match open.events.pop_front() {
+            Some(event) => event,
+            None => self.receive(&mut open).await,
+        };
+        if is_answer {
+            let event = self.alone(&mut open, event).await;
+            return Ok(event);
+        }
+        self.stream = Some(open);
+        Ok(event)
+    }
+
+    /// The only answer of a call: one message and the end, or a failure.
+    async fn alone(&mut self, open: &mut Open, event: Event) -> Event {
+        let Event::Message(value) = event else { return event };
+        if open.method.name() == "CreateSession" {
+            self.sessions.push(value["session"]["name"].clone());
+        }
+        match self.receive(open).await {
+            Event::End => Event::Message(value),
+            Event::Refusal(refusal) => Event::Refusal(refusal),
+            Event::Message(_) => Event::Wrong("more than one answer".to_owned()),
+            Event::Wrong(problem) => Event::Wrong(problem),
+        }
+    }
+
+    /// Reads all messages of an evaluation, and puts them into one order.
+    async fn read_all(&mut self, open: &mut Open) {
+        let mut messages = Vec::new();
+        let last = loop {
+            match self.receive(open).await {
+                Event::Message(value) if messages.len() < MAX_MESSAGES => messages.push(value),
+                last => break last,
+            }
+        };
+        open.call = None;
+        open.events.extend(order::ordered(messages).into_iter().map(Event::Message));
+        open.events.push_back(last);
+    }
+
+    /// Waits for the next event of a call.
+    async fn receive(&mut self, open: &mut Open) -> Event {
+        let Some(call) = &mut open.call else { return Event::End };
+        match call.next().await {
+            Ok(Some(bytes)) => match form::decode(open.method.output(), &bytes) {
+                Ok(message) => Event::Message(of_call(&form::to_value(&message), &open.id)),
+                Err(_) => Event::Wrong(format!("bytes that are no {}", open.method.output().name())),
+            },
+            Ok(None) => Event::End,
+            Err(failure) => {
+                open.call = None;
+                self.failed(open, &failure)
+            }
+        }
+    }
+
+    fn failed(&mut self, open: &Open, failure: &RawFailure) -> Event {
+        self.is_lost |= failure.is_lost;
+        let refusal = form::to_refusal(failure.code(), failure.details());
+        let mut refusal = refusal.unwrap_or_else(|problem| json!({"#details": problem}));
+        if failure.details().is_empty() {
+            refusal["#message"] = failure.message().into(); // for people only: our servers always give details
+        } else if failure.message().is_empty() {
+            refusal["#message"] = "no text for people".into();
+        }
+        Event::Refusal(with_id(refusal, &open.id))
+    }
+
+    /// Compares an event with the expected one.
+    fn check(&mut self, line: usize, expected: &Expected, event: &Event) {
+        let mismatches = match (expected, event) {
+            (Expected::Answer(expected) | Expected::Next(expected), Event::Message(found))
+            | (Expected::Refusal(expected) | Expected::Break(expected), Event::Refusal(found)) => {
+                self.names.compare(expected, found)
+            }
+            (Expected::End, Event::End) => Vec::new(),
+            (expected, event) => {
+                let wanted = match expected {
+                    Expected::Answer(_) | Expected::Next(_) => "an answer",
+                    Expected::Refusal(_) | Expected::Break(_) => "a refusal",
+                    Expected::End => "the end of the stream",
+                };
+                let found = match event {
+                    Event::Message(value) => value.clone(),
+                    Event::Refusal(value) => value.clone(),
+                    Event::End => "the end of the stream".into(),
+                    Event::Wrong(problem) => problem.as_str().into(),
+                };
+                vec![Mismatch::new("", Some(&wanted.into()), Some(&found))]
+            }
+        };
+        let num_more = mismatches.len().saturating_sub(MAX_MISMATCHES);
+        for mismatch in mismatches.into_iter().take(MAX_MISMATCHES) {
+            self.differs(line, mismatch);
+        }
+        if num_more > 0 {
+            self.differs(line, Mismatch::note(format!("{num_more} more differences")));
+        }
+    }
+
+    fn differs(&mut self, line: usize, mismatch: Mismatch) {
+        self.report.differences.push(Difference { file: self.script.name.clone(), line, mismatch });
+    }
+}
+
+/// Why the rest of a case is not played.
+enum Stop {
+    /// The transport has no streams of requests.
+    Skipped,
+    /// A line cannot be played.
+    Unplayable(String),
+}
+
+fn path(method: &MethodDescriptor) -> String {
+    format!("/{}/{}", method.parent_service().full_name(), method.name())
+}
+
+/// An answer whose error, if it is one, is of the call with this id.
+fn of_call(value: &Value, id: &str) -> Value {
+    let mut value = value.clone();
+    if let Some(error) = value.get_mut("error") {
+        *error = with_id(error.take(), id);
+    }
+    value
+}
+
+/// A refusal without the id of the call, which the server must repeat. An error of the transport has no id.
+fn with_id(mut refusal: Value, id: &str) -> Value {
+    if refusal["requestId"] == id {
+        refusal.as_object_mut().map(|fields| fields.remove("requestId"));
+    } else if refusal.get("reason").is_some() {
+        refusal["requestId"] = format!("{} instead of {id:?}", refusal["requestId"]).into();
+    }
+    refusal
+}
