@@ -109,6 +109,23 @@ fn networks(rows: u32) -> pb::EvaluatePoliciesRequest {
     request
 }
 
+/// As many policies with this formula as a call allows.
+fn formulas(text: &str, count: u32) -> pb::EvaluatePoliciesRequest {
+    let formula = pb::Policy {
+        kind: Some(Kind::Formula(pb::Formula { text: text.to_owned(), ..Default::default() })),
+        ..Default::default()
+    };
+    pb::EvaluatePoliciesRequest {
+        policies: vec![formula; count as usize],
+        seeding: seeds(1),
+        rules: Some(pb::Rules { width: 32, ..Default::default() }),
+        include_results: true,
+        max_pieces: 1,
+        max_response_bytes: MAX_RESPONSE_BYTES,
+        ..Default::default()
+    }
+}
+
 /// The kinds of evaluations whose estimates are compared.
 fn kinds() -> Vec<(&'static str, pb::EvaluatePoliciesRequest)> {
     let record = |request: pb::EvaluatePoliciesRequest| pb::EvaluatePoliciesRequest {
@@ -137,6 +154,14 @@ fn kinds() -> Vec<(&'static str, pb::EvaluatePoliciesRequest)> {
             },
         ),
         ("2,048 rows with a network", networks(2048)),
+        ("16,384 short formulas", formulas("holes^2", MAX_POLICIES)),
+        ("8,192 formulas of 63 features", formulas("(sum(column_height) + sum(height_difference))^2", 8192)),
+        ("8,192 formulas that are weights", formulas("sum(column_height) + sum(height_difference)", 8192)),
+        ("4,096 long formulas", {
+            let terms: Vec<_> =
+                (0..32).map(|column| format!("{column}.5 * column_height[{column}]^2")).collect();
+            formulas(&terms.join(" + "), 4096)
+        }),
         (
             "16 recorded games",
             record(pb::EvaluatePoliciesRequest {
