@@ -1,11 +1,11 @@
-// The view "Evaluate": many games of several controllers on the same seeds, played by the server, with live results.
+// The view "Evaluate": many games of several controllers and formulas on the same seeds, played by the server, with live results.
 
-import { type Policy, elementsOf } from "../src/index.js";
-import { ClearPoints, DataType, EpisodeEnd, type EvaluationSummary } from "../src/protocol.js";
+import { type Policy, TetrionError, elementsOf } from "../src/index.js";
+import { ClearPoints, DataType, EpisodeEnd, type EvaluationSummary, FeatureFamily } from "../src/protocol.js";
 import { type Choices, type Reader, seedOf } from "./address.js";
 import type { App, View } from "./app.js";
 import { type Series, LineChart, StripChart } from "./charts.js";
-import { SeedField, button, field, grouped, h, options, scroll, select, short } from "./dom.js";
+import { SeedField, button, field, grouped, h, options, report, scroll, select, short } from "./dom.js";
 import { wayOf } from "./outlook.js";
 import { type Measure, choicesOf, chosenOf, fullRulesOf, measuresOf, rulesOf } from "./rules.js";
 import { RulesForm, isPlacement } from "./rules_form.js";
@@ -17,9 +17,16 @@ const [GAMES, LIMITS] = [[50, 200, 1000, 5000], [500, 10_000, 100_000, 1_000_000
 const MOST = 6;
 /** Number of points per line of the second chart. */
 const POINTS = 120;
+/** Start of a player that is a formula; its text follows. */
+const FORMULA = "formula:";
+/** The formula of a new row. */
+const EXAMPLE = "-4*holes - max(0, max_height - 6)^2 - bumpiness";
+
+/** Elements of a row that can have the keyboard focus. */
+const FOCUSED = "select, textarea, button";
 
 interface Contestant {
-  /** Name of a controller, or `edited:A`. */
+  /** Name of a controller, `edited:A`, or `formula:` and its text. */
   player: string;
   sample: Sample;
   cut: number;
@@ -50,11 +57,13 @@ export class Evaluate implements View {
   private readonly empty = h("section", { class: "card wide empty" },
     h("h2", {}, "No games yet"),
     h("p", {}, "Press ", h("strong", {}, "Evaluate"), ": every controller plays the same games. Results appear here as games finish: a bar per game, means with 95 % intervals, and differences between controllers."),
-    h("p", { class: "remark" }, "Choose rules, size and seed above. Controllers with weights that you changed in the race can take part too."));
+    h("p", { class: "remark" }, "Choose rules, size and seed above. Formulas, and controllers with weights that you changed in the race, can take part too."));
   private readonly found = h("div", { class: "results" });
   private readonly spread: HTMLElement;
   private readonly progress = h("progress", { max: 1, value: 0, "aria-label": "Games played" });
   private readonly remark = h("p", { class: "remark", "aria-live": "polite" });
+  /** What formulas are made of. */
+  private readonly language: HTMLElement;
   private contestants: Contestant[] = [];
   private stop: AbortController | undefined;
   private shown = false;
@@ -76,7 +85,11 @@ export class Evaluate implements View {
       }
       return names;
     });
-    this.contestants = (given ?? (wanted.length >= 2 ? wanted : known.slice(0, 2))).map(fresh);
+    const formulas = address.parsed("formulas", (text) => formulasOf(text, MOST - (given?.length ?? 0)));
+    this.contestants = [...(given ?? (formulas !== undefined ? [] : wanted.length >= 2 ? wanted : known.slice(0, 2))), ...(formulas ?? []).map((text) => FORMULA + text)].map(fresh);
+    this.language = h("details", {}, h("summary", {}, "What a formula can use"),
+      h("p", { class: "remark" }, "The placement with the largest value is played. Features: ", ...app.catalog.features.flatMap(({ name, family, formula }) => [h("span", { title: formula }, family === FeatureFamily.SINGLE ? name : `${name}[i]`), " "])),
+      h("p", { class: "remark" }, "Also + - * / ^, min, max, abs, exp, ln, if … then … else, let x = …;, and conditions such as next == I; lines, pieces, width and height."));
     this.spread = h("section", { class: "card wide" }, this.title, this.strips.surface.canvas, h("p", { class: "source" }, "Bars show games on a logarithmic scale, with the mean and its 95 % interval below."));
     this.found.append(
       h("section", { class: "card" }, h("h2", {}, "Mean as games finish"), this.means.surface.canvas),
@@ -101,9 +114,10 @@ export class Evaluate implements View {
   choices(): Choices {
     const { games, limit } = this;
     // Changed weights belong to another view.
-    const names = this.contestants.map(({ player }) => player).filter((player) => !player.startsWith("edited:"));
+    const names = this.contestants.map(({ player }) => player).filter((player) => !player.startsWith("edited:") && !player.startsWith(FORMULA));
+    const formulas = this.contestants.flatMap(({ player }) => formulaOf(player) ?? []);
     const measure = this.measure === "lines" ? {} : { count: this.measure };
-    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), games: games.value, pieces: limit.value, ...measure, ...(names.length > 0 && { controllers: String(names) }) };
+    return { ...choicesOf(this.app, this.form.chosen), seed: String(this.seed.value), games: games.value, pieces: limit.value, ...measure, ...(names.length > 0 && { controllers: String(names) }), ...(formulas.length > 0 && { formulas: JSON.stringify(formulas) }) };
   }
 
   /** Takes a new choice. */
@@ -169,51 +183,80 @@ export class Evaluate implements View {
     return expectation !== undefined && !wayOf(expectation, preview).weighs;
   }
 
-  private name(player: string): string {
-    return this.players().find(([value]) => value === player)?.[1] ?? player;
+  /** Name of a contestant in charts and tables: a formula has the number of its row. */
+  private name({ player }: Contestant, at: number): string {
+    return formulaOf(player) !== undefined ? `formula ${at + 1}` : (this.players().find(([value]) => value === player)?.[1] ?? player);
   }
 
   private draw(): void {
     const players = this.players();
     this.offer();
     for (const contestant of this.contestants) {
-      if (!players.some(([value]) => value === contestant.player)) {
+      if (formulaOf(contestant.player) === undefined && !players.some(([value]) => value === contestant.player)) {
         Object.assign(contestant, fresh(players[0]![0]));
       }
     }
     const running = this.stop !== undefined;
+    const add = (player: string) => {
+      this.contestants = [...this.contestants, fresh(player)];
+      this.chose();
+    };
     this.counted.querySelector("select")!.disabled = running;
-    const focused = [...this.list.querySelectorAll("select, button")].indexOf(document.activeElement!);
+    const focused = [...this.list.querySelectorAll(FOCUSED)].indexOf(document.activeElement!);
     this.list.replaceChildren(
       ...this.contestants.map((contestant, at) => {
-        const choice = select(players, contestant.player, (player) => {
-          Object.assign(contestant, fresh(player));
-          this.chose();
-        });
+        const text = formulaOf(contestant.player);
+        const choice = text === undefined ? this.controllerOf(contestant, players) : this.textOf(contestant, text);
         choice.disabled = running;
-        choice.ariaLabel = `Controller ${at + 1}`;
+        choice.ariaLabel = text === undefined ? `Controller ${at + 1}` : `Formula ${at + 1}`;
         const away = button("×", () => {
           this.contestants = this.contestants.filter((other) => other !== contestant);
           this.chose();
         }, "quiet");
-        away.ariaLabel = `Leave out ${this.name(contestant.player)}`;
+        away.ariaLabel = `Leave out ${this.name(contestant, at)}`;
         away.disabled = running || this.contestants.length === 1;
-        return h("div", { class: "row contestant" }, h("span", { class: `swatch series-${at + 1}` }), choice, away);
+        return h("div", { class: "field contestant" }, h("div", { class: "row" }, h("span", { class: `swatch series-${at + 1}` }), choice, away));
       }),
-      ...(this.contestants.length >= MOST ? [] : [button("Add a controller", () => {
-        const next = players.find(([value]) => !this.contestants.some(({ player }) => player === value)) ?? players[0]!;
-        this.contestants = [...this.contestants, fresh(next[0])];
-        this.chose();
-      }, "quiet")]),
+      ...(this.contestants.length >= MOST ? [] : [h("div", { class: "row" }, ...[
+        button("Add a controller", () => add((players.find(([value]) => !this.contestants.some(({ player }) => player === value)) ?? players[0]!)[0]), "quiet"),
+        button("Add a formula", () => add(FORMULA + EXAMPLE), "quiet"),
+      ].map((more) => Object.assign(more, { disabled: running })))]),
+      this.language,
     );
-    this.list.querySelectorAll<HTMLElement>("select, button")[focused]?.focus();
+    this.language.hidden = this.contestants.every(({ player }) => formulaOf(player) === undefined);
+    this.list.querySelectorAll<HTMLElement>(FOCUSED)[focused]?.focus();
     this.start.textContent = running ? "Stop" : "Evaluate";
     this.results();
   }
 
+  private controllerOf(contestant: Contestant, players: readonly (readonly [string, string])[]): HTMLSelectElement {
+    return select(players, contestant.player, (player) => {
+      Object.assign(contestant, fresh(player));
+      this.chose();
+    });
+  }
+
+  private textOf(contestant: Contestant, text: string): HTMLTextAreaElement {
+    const made = h("textarea", {
+      class: "formula",
+      rows: 3,
+      spellcheck: false,
+      maxLength: this.app.info.limits!.formulas!.maxFormulaBytes,
+      value: text,
+      oninput: () => report(made, undefined),
+      // The rows stay: a click on one of their buttons is what changes a text, and must find its button.
+      onchange: () => {
+        Object.assign(contestant, fresh(FORMULA + made.value));
+        this.results();
+        this.app.changed();
+      },
+    });
+    return made;
+  }
+
   /** Draws the charts and the table. */
   private results(summary?: EvaluationSummary): void {
-    const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant.player), ink: `--series-${at + 1}` }));
+    const named = this.contestants.map((contestant, at) => ({ ...contestant, name: this.name(contestant, at), ink: `--series-${at + 1}` }));
     const measure = this.shownMeasure;
     const isEmpty = this.stop === undefined && named.every(({ sample }) => sample.count === 0);
     this.empty.hidden = !isEmpty;
@@ -242,6 +285,10 @@ export class Evaluate implements View {
   }
 
   private policy({ player }: Contestant): Policy {
+    const formula = formulaOf(player);
+    if (formula !== undefined) {
+      return { formula };
+    }
     const edited = this.app.edited.get(player.replace("edited:", ""));
     const { preview } = this.form.chosen;
     if (!player.startsWith("edited:") || edited === undefined) {
@@ -272,6 +319,7 @@ export class Evaluate implements View {
     };
     const every = Math.max(1, Math.round(Number(this.games.value) / POINTS));
     let summary: EvaluationSummary | undefined;
+    let refused: unknown;
     let drawn = 0;
     const began = performance.now();
     try {
@@ -295,19 +343,51 @@ export class Evaluate implements View {
       this.progress.value = 1;
       const games = this.contestants.reduce((sum, { sample }) => sum + sample.count, 0);
       this.remark.textContent = `${grouped(games)} games in ${short((performance.now() - began) / 1000)} s.${this.contestants.some(({ cut }) => cut > 0) ? " Means over cut games are lower bounds." : ""}`;
-      this.app.notice(undefined);
     } catch (problem) {
       if (stop.signal.aborted) {
         this.remark.textContent = "Stopped. The means cover the finished games only, which are the shorter ones.";
       } else {
         this.remark.textContent = "";
-        this.app.notice(problem);
+        refused = problem;
       }
     }
     this.stop = undefined;
     this.draw();
     this.results(summary);
+    this.app.notice(refused !== undefined && this.explains(refused) ? undefined : refused);
   }
+
+  /** Shows why the server refuses a formula below that formula; returns whether this was the problem. */
+  private explains(problem: unknown): boolean {
+    const [, at = ""] = (problem instanceof TetrionError && /^policies\[(\d+)\]\.formula/.exec(problem.field)) || [];
+    const control = this.list.querySelectorAll(".contestant")[at === "" ? -1 : Number(at)]?.querySelector("textarea");
+    if (!control) {
+      return false;
+    }
+    control.id ||= `formula-${at}`;
+    report(control, (problem as TetrionError).violations[0]!.description);
+    control.focus();
+    return true;
+  }
+}
+
+/** The text of a player that is a formula. */
+function formulaOf(player: string): string | undefined {
+  return player.startsWith(FORMULA) ? player.slice(FORMULA.length) : undefined;
+}
+
+/** Parses the formulas of an address: a JSON list of texts. Throws a `RangeError` with the expected form. */
+function formulasOf(text: string, most: number): string[] {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    given = undefined;
+  }
+  if (!Array.isArray(given) || given.length > most || !given.every((each) => typeof each === "string")) {
+    throw new RangeError(`a JSON list of up to ${most} formulas, such as ["-holes"]`);
+  }
+  return given as string[];
 }
 
 function fresh(player: string): Contestant {

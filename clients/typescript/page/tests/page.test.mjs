@@ -398,6 +398,46 @@ async function evaluateTwo(page) {
   return await page.locator("canvas.strips").getAttribute("aria-label");
 }
 
+test("formulas are evaluated, and a mistake in one is shown below it", async () => {
+  const formulas = ["-4*holes - max(0, max_height - 6)^2 - bumpiness", "-holes - max_height^2"];
+  const means = await Promise.all(formulas.map(async (formula) => {
+    const games = await evaluated("--formula", formula, "--height", "10", "--max-pieces", "500", "--games", "50", "--seed", "1");
+    return games.reduce((sum, { lines }) => sum + lines, 0) / games.length;
+  }));
+  await on("/#evaluate", DESKTOP, async (page) => {
+    const formula = (at) => page.getByLabel(`Formula ${at}`, { exact: true });
+    await page.getByRole("button", { name: "Leave out bcts" }).click();
+    for (const at of [0, 1]) {
+      await page.getByRole("button", { name: "Add a formula" }).click();
+      await formula(3 + at).fill(formulas[at]);
+    }
+    await page.getByRole("button", { name: "Leave out dellacherie" }).click();
+    await page.getByRole("button", { name: "Leave out el-tetris" }).click();
+    await page.getByLabel("Games each").selectOption("50");
+    await page.getByLabel("Cut after").selectOption("500");
+    await formula(1).fill("-hole");
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    const problem = page.getByRole("alert");
+    await problem.waitFor();
+    assert.match(await problem.textContent(), /nothing is called "hole", did you mean "holes"\?.*\n *-hole\n *\^{4}/s);
+    assert.equal(await formula(1).getAttribute("aria-invalid"), "true");
+    assert.equal(await page.locator("#notice").isVisible(), false);
+    await formula(1).fill(formulas[0]);
+    await page.getByRole("button", { name: "Evaluate", exact: true }).click();
+    await page.getByText("100 games in").waitFor({ timeout: 60_000 });
+    assert.equal(await problem.count(), 0);
+    const spoken = await page.locator("canvas.strips").getAttribute("aria-label");
+    assert.deepEqual([...spoken.matchAll(/formula \d: mean ([\d.]+)/g)].map(([, mean]) => Number(mean)), means.map((mean) => Number(mean.toPrecision(3))), spoken);
+    // The address has them, commas and carets too.
+    await page.reload();
+    await formula(2).waitFor();
+    assert.deepEqual(await Promise.all([1, 2].map((at) => formula(at).inputValue())), formulas);
+    assert.equal(await page.getByLabel("Controller 1").count(), 0);
+    await page.evaluate(() => (location.hash = "#evaluate?formulas=-holes"));
+    await until(async () => (await page.locator("#notice").textContent()).includes("formulas=-holes, expected a JSON list of up to 6 formulas") || page.locator("#notice").textContent(), "what is wrong");
+  });
+});
+
 test("lines sent are counted where there are such", async () => {
   const few = ["--rules", "guideline", "--height", "40", "--clear-points", "attack", "--max-pieces", "500", "--games", "50", "--seed", "1"];
   const scores = await Promise.all(["dellacherie", "bcts"].map(async (name) => {
