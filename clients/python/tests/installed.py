@@ -1,4 +1,4 @@
-"""What a new user types first. `make test-wheel` runs it where only the wheel is installed."""
+"""What a new user types first. `make test-release` runs it where only the wheel is installed."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from tetrion._transport.server import find_program
 
 about = metadata("tetrion")
 assert about["License-Expression"] == "MIT OR Apache-2.0"
-assert about.get_all("License-File") == ["LICENSE-APACHE", "LICENSE-MIT"]
+assert about.get_all("License-File") == ["LICENSE-APACHE", "LICENSE-MIT", "LICENSE-THIRD-PARTY"]
 assert "Typing :: Typed" in about.get_all("Classifier")
 assert find_program()[-1].endswith("_program.py"), find_program()
 env = gymnasium.make("tetrion/Placement-v0")
