@@ -2,8 +2,8 @@
 //!
 //! The choices equal those of the agent in an evaluation of the game: `tests/it/watch.rs` compares the two.
 
-use crate::agents::{Agent, AgentRng, Decision, Kernel, LinearAgent, Sight, Thought};
-use crate::engine::{MovingPiece, Piece, Placement};
+use crate::agents::{Agent, AgentRng, Decision, FormulaAgent, Kernel, LinearAgent, Sight, Thought};
+use crate::engine::{MovingPiece, Piece, Placement, Rules};
 use crate::recording::Course;
 
 /// An agent that plays one game.
@@ -23,6 +23,15 @@ enum Turn {
     Decided(Decision),
 }
 
+/// What scores placements.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Weights, and a model if there is one.
+    Weights(&'a LinearAgent),
+    /// A formula that is no weighted sum.
+    Formula(&'a FormulaAgent),
+}
+
 impl Pilot {
     /// An agent with this name, for the game with this seed.
     pub fn new(name: String, agent: Agent, seed: u64) -> Pilot {
@@ -35,9 +44,10 @@ impl Pilot {
         &self.name
     }
 
-    /// The controller that scores the placements, if the agent has one.
-    pub fn controller(&self) -> Option<&LinearAgent> {
-        self.agent.controller()
+    /// What scores the placements, if weights or a formula do.
+    pub fn values(&self) -> Option<Values<'_>> {
+        let weights = self.agent.controller().map(Values::Weights);
+        weights.or_else(|| self.agent.formula().map(Values::Formula))
     }
 
     /// Thinks for about this much work, in pieces that a linear controller places with a kernel, and subtracts the work done.
@@ -48,23 +58,13 @@ impl Pilot {
     pub fn next_action(&mut self, course: &Course, work: &mut u64) -> Option<u16> {
         let rules = course.rules();
         let cost = self.agent.cost(rules);
-        let next: Vec<Piece> = course.next().collect();
-        let player_rules = course.player_rules();
+        let (player_rules, next) = seen_by_a_player(course);
         let decision = loop {
             match &mut self.turn {
                 Turn::Decided(decision) => break *decision,
                 Turn::Thinking(_) if *work == 0 => return None,
                 Turn::Thinking(thought) => {
-                    let sight = Sight {
-                        rules: &player_rules,
-                        playfield: course.playfield(),
-                        piece: course.piece().expect("a game that goes on"),
-                        next: &next,
-                        held: course.held(),
-                        odds: course.odds(),
-                        lines: course.outcome().lines,
-                        pieces: course.outcome().pieces,
-                    };
+                    let sight = sight_of(course, &player_rules, &next);
                     *work = work.saturating_sub(cost);
                     if let Some(decision) = self.agent.think(self.kernel, &sight, thought, &mut self.rng) {
                         self.turn = Turn::Decided(decision);
@@ -95,5 +95,27 @@ impl Pilot {
     /// Starts thinking about the next piece, after one has landed.
     pub fn landed(&mut self) {
         self.turn = Turn::Thinking(Thought::default());
+    }
+}
+
+/// The rules and the shown pieces of a game, for its [`sight_of`].
+pub fn seen_by_a_player(course: &Course) -> (Rules, Vec<Piece>) {
+    (course.player_rules(), course.next().collect())
+}
+
+/// What a player sees of a game.
+///
+/// # Panics
+/// If the game is over.
+pub fn sight_of<'a>(course: &'a Course, rules: &'a Rules, next: &'a [Piece]) -> Sight<'a> {
+    Sight {
+        rules,
+        playfield: course.playfield(),
+        piece: course.piece().expect("a game that goes on"),
+        next,
+        held: course.held(),
+        odds: course.odds(),
+        lines: course.outcome().lines,
+        pieces: course.outcome().pieces,
     }
 }

@@ -131,14 +131,14 @@ impl Player {
         Scene { ghost: ghost.or(course.dropped()), ..course.scene() }
     }
 
-    /// Reasons for the chosen placement of the current piece, if weights chose it.
+    /// Reasons for the chosen placement of the current piece, if weights or a formula chose it.
     pub fn reasons(&self) -> Option<Reasons> {
-        let controller = self.pilot.controller()?;
+        let values = self.pilot.values()?;
         let course = self.course();
         let target = (*self.targets.get(course.outcome().pieces as usize)?)?;
         // After keys have held a piece, the target is a placement of the current piece.
         let is_held = course.falling().is_some_and(|piece| piece.is_swapped());
         let target = if is_held { target.holding(false) } else { target };
-        Reasons::of(self.name(), controller, course, target)
+        Reasons::of(self.name(), values, course, target)
     }
 }

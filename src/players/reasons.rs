@@ -1,5 +1,7 @@
-//! Reasons for a linear controller's placement: features, weights, their products, and the scores of other placements.
+//! Reasons for a placement that weights or a formula chose: features, weights and their products if there are any, and the
+//! scores of other placements.
 
+use super::pilot::{Values, seen_by_a_player, sight_of};
 use crate::agents::{Kernel, LinearAgent};
 use crate::engine::{Placement, land};
 use crate::features::Seen;
@@ -8,15 +10,15 @@ use crate::recording::{Course, SceneCells};
 /// The reasons for a placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reasons {
-    /// Name of the controller.
+    /// Name of the controller or the formula.
     pub controller: String,
     /// The explained placement.
     pub placement: Placement,
     /// Cells of the landed piece.
     pub cells: SceneCells,
-    /// Features, in the order of the controller's set.
+    /// Features, in the order of the controller's set or in which the formula names them.
     pub terms: Vec<Term>,
-    /// Score of the placement: the sum of the products plus the model's output.
+    /// Score of the placement: the sum of the products plus the model's output, or the value of the formula.
     pub score: f64,
     /// Scores of all placements that the controller considers, in ascending action order.
     pub scores: Vec<(Placement, f64)>,
@@ -29,54 +31,59 @@ pub struct Term {
     pub feature: String,
     /// Value of the feature.
     pub value: f64,
-    /// Weight of the feature.
-    pub weight: f64,
+    /// Weight of the feature; `None` in a formula.
+    pub weight: Option<f64>,
 }
 
 impl Term {
-    /// Weight times value.
+    /// Weight times value; 0 in a formula.
     pub fn product(&self) -> f64 {
-        self.weight * self.value
+        self.weight.map_or(0.0, |weight| weight * self.value)
     }
 }
 
 impl Reasons {
     /// Reasons for the controller's best-scored placement of the current piece; `None` if the game is over.
     pub fn of_best(name: &str, controller: &LinearAgent, course: &Course) -> Option<Reasons> {
-        let scores = scores(controller, course);
+        let values = Values::Weights(controller);
+        let scores = scores(values, course);
         let mut best = *scores.first()?;
         for choice in &scores[1..] {
             if choice.1 > best.1 {
                 best = *choice;
             }
         }
-        Reasons::of(name, controller, course, best.0)
+        Reasons::of(name, values, course, best.0)
     }
 
     /// Reasons for a placement; `None` if it does not exist.
-    pub fn of(
-        name: &str,
-        controller: &LinearAgent,
-        course: &Course,
-        placement: Placement,
-    ) -> Option<Reasons> {
+    pub fn of(name: &str, values: Values<'_>, course: &Course, placement: Placement) -> Option<Reasons> {
         let rules = course.rules();
         let piece = course.hand()?.can_place(rules, course.playfield(), placement)?;
         let cells = course.placed(placement)?;
         let (shape, landing) = land(rules, course.playfield(), piece, placement);
         let seen = Seen { piece, spin: placement.spin(), shape, landing: &landing };
-        let set = controller.set();
-        let mut values = vec![0.0; set.len()];
-        set.evaluate(&seen, &mut values);
-        let terms = set.names().into_iter().zip(values).zip(controller.weights());
-        let terms = terms.map(|((feature, value), &weight)| Term { feature, value, weight }).collect();
+        let (set, weights, score) = match values {
+            Values::Weights(agent) => (agent.set(), agent.weights(), agent.score(&seen)),
+            Values::Formula(agent) => {
+                let (rules, next) = seen_by_a_player(course);
+                let now = sight_of(course, &rules, &next);
+                let sight = if placement.hold { now.holding()? } else { now };
+                (agent.program().set(), &[][..], agent.score(&sight, &seen))
+            }
+        };
+        let mut found = vec![0.0; set.len()];
+        set.evaluate(&seen, &mut found);
+        let weights = weights.iter().copied().map(Some).chain(std::iter::repeat(None));
+        let terms = set.names().into_iter().zip(found).zip(weights);
+        let terms = terms.map(|((feature, value), weight)| Term { feature, value, weight }).collect();
         Some(Reasons {
             controller: name.to_owned(),
             placement,
             cells,
             terms,
-            score: controller.score(&seen),
-            scores: scores(controller, course),
+            score,
+            scores: scores(values, course),
         })
     }
 
@@ -106,9 +113,16 @@ impl Reasons {
     }
 }
 
-/// Scores of all placements that a controller considers, in ascending action order; empty if the game is over.
-fn scores(controller: &LinearAgent, course: &Course) -> Vec<(Placement, f64)> {
+/// Scores of all placements that weights or a formula consider, in ascending action order; empty if the game is over.
+fn scores(values: Values<'_>, course: &Course) -> Vec<(Placement, f64)> {
     let Some(hand) = course.hand() else { return Vec::new() };
-    let scores = controller.scores_of_hand(Kernel::best(), course.rules(), course.playfield(), hand);
+    let kernel = Kernel::best();
+    let scores = match values {
+        Values::Weights(agent) => agent.scores_of_hand(kernel, course.rules(), course.playfield(), hand),
+        Values::Formula(agent) => {
+            let (rules, next) = seen_by_a_player(course);
+            agent.scores_of_hand(kernel, &sight_of(course, &rules, &next))
+        }
+    };
     scores.into_iter().map(|choice| (choice.placement, choice.score)).collect()
 }

@@ -1,4 +1,4 @@
-//! The table of a controller's reasons for a placement, and the scores of all placements as a heat map.
+//! The table of the reasons for a placement, and the scores of all placements as a heat map.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -63,7 +63,9 @@ impl Explained<'_> {
             }
             y += 1;
         };
-        line(&format!("{}: weight x feature", reasons.controller), palette.strong());
+        let is_weighted = reasons.terms.iter().any(|term| term.weight.is_some());
+        let title = if is_weighted { "weight x feature" } else { "features" };
+        line(&format!("{}: {title}", reasons.controller), palette.strong());
         let name_width = usize::from(area.width).saturating_sub(NUMBERS.iter().sum()).clamp(8, 24);
         let row = |name: &str, cells: [&str; 3]| {
             let name: String = name.chars().take(name_width).collect();
@@ -71,20 +73,23 @@ impl Explained<'_> {
             let cells: String = cells.collect();
             format!("{name:<name_width$}{cells}")
         };
-        line(&row("feature", ["weight", "value", "product"]), palette.label());
+        let head = if is_weighted { ["weight", "value", "product"] } else { ["", "value", ""] };
+        line(&row("feature", head), palette.label());
         let mut terms: Vec<_> = reasons.terms.iter().collect();
         terms.sort_by(|one, other| other.product().abs().total_cmp(&one.product().abs()));
         let yours = self.yours.filter(|yours| *yours != reasons.placement);
         let room = usize::from(table).saturating_sub(4 + usize::from(yours.is_some()));
         let shown = if terms.len() <= room { room } else { room.saturating_sub(1) };
         for term in terms.iter().take(shown) {
-            let numbers = [number(term.weight), value(term.value), number(term.product())];
+            let product = if is_weighted { number(term.product()) } else { String::new() };
+            let numbers = [term.weight.map_or_else(String::new, number), value(term.value), product];
             line(&row(&term.feature, [&numbers[0], &numbers[1], &numbers[2]]), Style::new());
         }
         if terms.len() > shown {
             let rest: f64 = terms[shown..].iter().map(|term| term.product()).sum();
             let name = format!("{} others", terms.len() - shown);
-            line(&row(&name, ["", "", &number(rest)]), Style::new());
+            let rest = if is_weighted { number(rest) } else { String::new() };
+            line(&row(&name, ["", "", &rest]), Style::new());
         }
         line(&row("score", ["", "", &number(reasons.score)]), palette.strong());
         if let Some(next) = reasons.next_best() {

@@ -6,11 +6,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 use ratatui::widgets::Widget;
-use tetrion::agents::{Controller, Kernel};
+use tetrion::agents::{Controller, Kernel, PlayChoice};
 use tetrion::engine::{
     ActionModel, Garbage, OrientationTable, PRESETS, PieceCells, Reach, Rules, Tetromino, parse_sequence,
 };
-use tetrion::players::Reasons;
+use tetrion::players::{Contender, Reasons};
 use tetrion::recording::{Course, CurrentPiece, Pieces, Scene, Setup};
 use tetrion::viewers::{Board, CellSize, Palette, Seat, Show};
 
@@ -259,6 +259,42 @@ fn reasons_add_up_and_name_the_placement_that_is_chosen() {
             course.play(chosen.placement.action(course.rules()) as u16).unwrap();
         }
         assert!(course.steps() > 20, "{name} ended early: a bad test");
+    }
+}
+
+#[test]
+fn the_reasons_of_a_formula_are_its_features_and_its_value() {
+    let text = "-holes^2 - 2 * max_height + (if held == I then -1 else 0) + lines_cleared";
+    for rules in [Rules::simplified(10, 12), Rules::preset("guideline").unwrap()] {
+        let text = if rules.hold { text } else { &text.replace("held == I", "lines > 9") };
+        let setup = Setup::new(rules, Pieces::Seed(3));
+        let mut player = Contender::from_formula(text).player(&setup, PlayChoice::default(), 1).unwrap();
+        let mut held = 0;
+        for _ in 0..60 {
+            let Some(action) = player.choose(&mut u64::MAX.clone()) else { break };
+            let reasons = player.reasons().unwrap();
+            assert_eq!(u32::from(action), reasons.placement.action(&rules));
+            held += usize::from(reasons.placement.hold);
+            let names: Vec<_> = reasons.terms.iter().map(|term| term.feature.as_str()).collect();
+            assert_eq!(names, ["holes", "max_height", "lines_cleared"]);
+            assert!(reasons.terms.iter().all(|term| term.weight.is_none()));
+            let [holes, height, lines] = [0, 1, 2].map(|at| reasons.terms[at].value);
+            // The piece that is held once this one has landed.
+            let course = player.course();
+            let kept = if reasons.placement.hold { course.piece() } else { course.held() };
+            let condition = match rules.hold {
+                true => kept == Some(Tetromino::I.into()),
+                false => course.outcome().lines > 9,
+            };
+            assert_eq!(reasons.score, -holes * holes - 2.0 * height - f64::from(u8::from(condition)) + lines);
+            assert_eq!(reasons.score_of(reasons.placement), Some(reasons.score));
+            assert!(reasons.next_best().is_none_or(|next| next <= reasons.score));
+            let drawn = show(course, Some(&reasons), 1, Palette::Ascii, (90, 30));
+            assert!(drawn.contains("feature                           value"), "{drawn}");
+            player.forward(&mut u64::MAX.clone());
+        }
+        assert!(player.course().steps() > 20, "it ended early: a bad test");
+        assert!(!rules.hold || held > 0, "nothing was held: a bad test");
     }
 }
 

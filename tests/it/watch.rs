@@ -235,9 +235,12 @@ fn every_agent_with_defaults_can_be_watched_under_every_preset() {
 
 #[test]
 fn the_placement_that_is_explained_is_the_one_that_is_made() {
-    for flags in
-        [&["bcts"][..], &["dt-10", "--expectation", "--height", "8"], &["lab-uniform", "--rules", "lab"]]
-    {
+    for flags in [
+        &["bcts"][..],
+        &["dt-10", "--expectation", "--height", "8"],
+        &["lab-uniform", "--rules", "lab"],
+        &["--formula", "-holes^2 - landing_height"],
+    ] {
         let mut watch = watch(&[flags, &["--paused"]].concat());
         let by_keys = flags.contains(&"lab");
         let (mut explained, mut landed) = (0, 0);

@@ -241,6 +241,16 @@ impl Agent {
         }
     }
 
+    /// The formula that scores the agent's placements, if any.
+    pub fn formula(&self) -> Option<&FormulaAgent> {
+        match self {
+            Agent::Formula(agent) => Some(agent),
+            Agent::Lookahead(agent) => agent.values().formula(),
+            Agent::Expectation(agent) => agent.values().formula(),
+            _ => None,
+        }
+    }
+
     /// Score of a placement that ends the game, for an agent that scores placements.
     pub fn terminal_value(&self) -> Option<TerminalValue> {
         match self {

@@ -36,6 +36,14 @@ impl ValueFunction {
         }
     }
 
+    /// The formula, unless it is weights.
+    pub fn formula(&self) -> Option<&FormulaAgent> {
+        match self {
+            ValueFunction::Weights(_) => None,
+            ValueFunction::Formula(agent) => Some(agent),
+        }
+    }
+
     /// The weights prepared for the fast kernels, if these support them and the rules.
     pub fn scorer_under(&self, rules: &Rules) -> Option<&Scorer> {
         self.weights()?.scorer_under(rules)
