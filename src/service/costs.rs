@@ -65,11 +65,14 @@ pub(super) fn cost_of_new(config: &SessionConfig) -> Duration {
     Duration::from_nanos(each * u64::from(config.env.num_envs))
 }
 
-/// Rough time to compute the values that an info needs. Only the first session of its size takes it.
+/// Rough time to compute the exact values of a size. Only the first call that needs them takes it.
+pub(super) const SOLVING: Duration = Duration::from_secs(1);
+
+/// Rough time to compute the values that an info needs.
 pub(super) fn cost_of_values(config: Option<&pb::SessionConfig>) -> Duration {
     let infos = config.and_then(|config| config.info_fields.as_ref());
     let is_wanted = infos.is_some_and(|infos| infos.names.iter().any(|name| name == "regret"));
-    if is_wanted { Duration::from_secs(1) } else { Duration::ZERO }
+    if is_wanted { SOLVING } else { Duration::ZERO }
 }
 
 /// Rough time to read explicit pieces.

@@ -12,6 +12,7 @@ use crate::placements::{
     nanoseconds_of_one, num_rows,
 };
 use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
+use crate::wire::placements::options;
 use crate::wire::positions::Positions;
 use crate::wire::session::response_bytes;
 use crate::wire::tensor::Dim;
@@ -187,12 +188,19 @@ impl Question {
     /// The size of the answer. Refuses an answer that is too large.
     fn size(&self) -> Result<AnswerSize, Refusal> {
         let num_features = self.num_features() as u64;
-        let Options { afterstates, anchors, cells, preclear_boards, position_features: _, keys } =
-            self.options;
+        let Options {
+            afterstates,
+            anchors,
+            cells,
+            preclear_boards,
+            position_features: _,
+            keys,
+            optimal_values,
+        } = self.options;
         let board_bytes = bytes_per_cell_row(self.rules.width) as u64 * u64::from(self.rules.height);
         let boards = u64::from(afterstates) + u64::from(preclear_boards);
         // Action, placement, reward, lines, terminated, spin, hold, attack; features; playfields; pairs of one byte
-        // each; the maximum of keys, and their offset.
+        // each; the maximum of keys, and their offset; the value.
         let row_bytes = 4
             + 4
             + 4
@@ -205,13 +213,14 @@ impl Question {
             + boards * board_bytes
             + 2 * u64::from(anchors)
             + 2 * u64::from(self.rules.pieces.max_cells()) * u64::from(cells)
-            + (4 + MAX_KEYS as u64) * u64::from(keys);
+            + (4 + MAX_KEYS as u64) * u64::from(keys)
+            + 8 * u64::from(optimal_values.is_some());
         let position_bytes = 4 + if self.options.position_features { 4 * num_features } else { 0 };
         let names = self.features.iter().flat_map(FeatureSet::names);
         let names_bytes: u64 = names.map(|name| name.len() as u64 + 3).sum();
         let rest = (self.positions.len() as u64 + 1) * position_bytes
             + names_bytes
-            + 17 * TENSOR_OVERHEAD
+            + 18 * TENSOR_OVERHEAD
             + 4 * u64::from(keys)
             + 2 * ANSWER_OVERHEAD
             + DIGITS_BYTES;
@@ -225,7 +234,8 @@ impl Question {
     }
 
     fn encode(&self, columns: Placements) -> pb::EnumeratePlacementsResponse {
-        let Options { afterstates, anchors, cells, preclear_boards, position_features, keys } = self.options;
+        let Options { afterstates, anchors, cells, preclear_boards, position_features, keys, optimal_values } =
+            self.options;
         let num_positions = self.positions.len() as u32;
         let rows = columns.actions.len() as u32;
         let matrix = |rows: u32, set: &FeatureSet, values: &[f32]| {
@@ -256,6 +266,7 @@ impl Question {
             holds: self.rules.hold.then(|| tensor::encode_bools(vec![rows], &columns.holds)),
             key_offsets: keys.then(|| tensor::encode_offsets(&columns.key_offsets)),
             keys: keys.then(|| tensor::encode(vec![columns.keys.len() as u32], &columns.keys)),
+            optimal_values: optimal_values.map(|_| tensor::encode(vec![rows], &columns.optimal_values)),
             placement_digits: fields::bare_digits(self.rules.placement_digits()),
         }
     }
@@ -280,21 +291,6 @@ fn decode_actions(
     }
     let decoded = tensor::decode(actions, &[Dim::Exactly(num_positions as u32)]).in_field("actions")?;
     Ok(Some(decoded.elements))
-}
-
-fn options(request: &pb::EnumeratePlacementsRequest, rules: &Rules) -> Result<Options, DecodeError> {
-    if request.include_keys && !rules.names_spots() {
-        let problem = "is true, but keys to placements exist only under REACH_MOVES";
-        return Err(DecodeError::field("include_keys", problem));
-    }
-    Ok(Options {
-        afterstates: request.include_afterstates,
-        anchors: request.include_anchors,
-        cells: request.include_cells,
-        preclear_boards: request.include_preclear_boards,
-        position_features: request.include_position_features,
-        keys: request.include_keys,
-    })
 }
 
 fn from_state(state: &EnvState) -> Position {

@@ -23,7 +23,7 @@ use super::answers::Answers;
 use super::caller::{Caller, CallerLimits, party_of};
 use super::calls::{Busy, CallLane, CallPool};
 use super::catalog;
-use super::costs::{cost_of_new, cost_of_sequences, cost_of_values};
+use super::costs::{SOLVING, cost_of_new, cost_of_sequences, cost_of_values};
 use super::direct::Direct;
 use super::enumerate::Question;
 use super::info::ServerFacts;
@@ -187,17 +187,18 @@ impl Desk {
     ) -> Result<pb::EnumeratePlacementsResponse, Refusal> {
         use pb::enumerate_placements_request::Source;
         revision::check(request.min_revision)?;
+        let solving = if request.include_optimal_values { SOLVING } else { Duration::ZERO };
         let question = match request.source.take() {
             Some(Source::SessionEnvs(named)) => {
                 let session = self.session(&named.session).map_err(|error| error.in_field("session_envs"))?;
-                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref()));
+                let reading = session.costs().of_positions(envs::decode(named.envs.as_ref())) + solving;
                 let read = move |state: &mut SessionState| {
                     Question::of_session(state, envs::decode(named.envs.as_ref()), &request)
                 };
                 session.call_on(&self.lane, reading, read).await?
             }
             Some(Source::Positions(positions)) => {
-                let reading = Duration::from_nanos(positions::nanoseconds(&positions));
+                let reading = Duration::from_nanos(positions::nanoseconds(&positions)) + solving;
                 self.lane.run(reading, move || Question::of_positions(&positions, &request)).await?
             }
             None => return Err(DecodeError::missing("source").into()),

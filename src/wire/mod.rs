@@ -20,6 +20,7 @@ pub mod features;
 pub mod fields;
 pub mod footprint;
 pub mod models;
+pub mod placements;
 pub mod policies;
 pub mod positions;
 pub mod recording;

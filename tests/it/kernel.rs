@@ -294,6 +294,7 @@ fn all_kernels_list_the_placements_the_plain_functions_list() {
                 preclear_boards: seed % 5 == 0,
                 position_features: set.is_some(),
                 keys: false,
+                optimal_values: None,
             };
             let plain = enumerate_plainly(&rules, &positions, set, options);
             let extractor = Extractor::new(set).unwrap();

@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("formula", &["names", "engine", "features"]),
     ("values", &["engine"]),
     ("env", &["engine", "features", "values"]),
-    ("placements", &["engine", "features"]),
+    ("placements", &["engine", "features", "values"]),
     ("recording", &["engine", "env"]),
     ("picture", &["engine", "recording"]),
     ("render", &["engine"]),

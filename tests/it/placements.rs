@@ -14,6 +14,7 @@ const EVERYTHING: Options = Options {
     preclear_boards: true,
     position_features: true,
     keys: false,
+    optimal_values: None,
 };
 
 /// A playfield of random cells under no particular height, in which some rows may be full.

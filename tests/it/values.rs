@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use tetrion::agents::{Agent, AgentRng, Kernel};
-use tetrion::engine::{Playfield, Randomizer, Rules};
+use tetrion::engine::{Chain, Hand, Placement, Playfield, Randomizer, Rules};
 use tetrion::env::{EnvBatch, EnvConfig, Field, Seeding};
 use tetrion::optimum;
+use tetrion::placements::{Options, Position, enumerate, enumerate_only};
 use tetrion::rollout::{Deal, Evaluation};
 use tetrion::values::{Values, pack};
 
@@ -90,6 +91,36 @@ fn the_regret_of_a_session_is_what_the_placement_costs() {
                 largest(&expected) - expected[chosen],
                 "seed {seed}\n{before}\n{piece}"
             );
+        }
+    }
+}
+
+#[test]
+fn placements_are_listed_with_their_values() {
+    let rules = Rules { preview: 2, ..Rules::simplified(4, 5) };
+    let values = table(4, 5);
+    let options = Options { optimal_values: Some(values), ..Options::default() };
+    let config = EnvConfig { rules, ..EnvConfig::default() };
+    for seed in 0..50 {
+        let mut batch = EnvBatch::new(config.clone(), &Seeding::Seeds(vec![seed])).unwrap();
+        batch.reset(None, None).unwrap();
+        let mut rng = AgentRng::new(seed);
+        while !batch.has_ended(0) {
+            let playfield = batch.playfield(0);
+            let before = TwinPlayfield::drawn(&playfield.to_string(), 5);
+            let piece = batch.pieces(0)[0];
+            let expected = values_of_placements(values, &before, rules.pieces.letter(piece));
+            let hand = Some(Hand::new(&rules, piece, None, None));
+            let position = Position { playfield, hand, chain: Chain::default(), falling: None };
+            // An ended game has no rows, and moves those of others.
+            let ended = Position { hand: None, ..position };
+            let listed = enumerate(&rules, &[ended, position, ended, position], None, options);
+            assert_eq!(listed.optimal_values, [&expected[..], &expected].concat(), "seed {seed}\n{before}");
+            let chosen = rng.below(expected.len() as u32) as usize;
+            let only = Placement::from_action(listed.placements[chosen] as u32, &rules);
+            let one = enumerate_only(Kernel::best(), &rules, &[position], &[only], None, options);
+            assert_eq!(one.optimal_values, [expected[chosen]]);
+            batch.step(&[listed.actions[chosen]], None).unwrap();
         }
     }
 }

@@ -378,6 +378,22 @@ def test_keys_of_placements(client):
         client.enumerate_placements(drawing, rules="guideline", actions=[-1])
 
 
+def test_values_of_placements(client):
+    with client.create_session(2, rules={"width": 4, "height": 5}, infos=["regret"], seed=3) as session:
+        session.reset()
+        for _ in range(4):
+            listed = session.enumerate_placements(optimal_values=True)
+            assert listed.optimal_values.dtype == np.float64
+            firsts = listed.row_offsets[:-1]
+            best = np.maximum.reduceat(listed.optimal_values, firsts)
+            regrets = session.step(listed.actions[firsts]).infos["regret"]
+            assert regrets.tolist() == (best - listed.optimal_values[firsts]).tolist()
+    assert "optimal_values" in repr(listed)
+    assert client.enumerate_placements(tetrion.Drawing([], "O")).optimal_values is None
+    with pytest.raises(tetrion.InvalidRequestError, match="include_optimal_values"):
+        client.enumerate_placements(tetrion.Drawing([], "O"), optimal_values=True)
+
+
 def test_keys_of_the_actions_of_a_session(client):
     with client.create_session(3, rules="guideline", seed=2) as session, session.stream() as stream:
         stream.reset()

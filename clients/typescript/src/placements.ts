@@ -37,6 +37,8 @@ export interface PlacementOptions extends CallOptions {
   readonly includePositionFeatures?: boolean | undefined;
   /** Whether to include the keys to each placement, for `keysOf`. Rules with straight drops have none. */
   readonly includeKeys?: boolean | undefined;
+  /** Whether to include the exact value of each placement, under rules for which the server knows them. */
+  readonly includeOptimalValues?: boolean | undefined;
   /** `[B]`: one action per position. The answer has only the placements of these actions, for example for their keys. */
   readonly actions?: Int32Array | readonly number[] | undefined;
 }
@@ -50,6 +52,7 @@ const FIELDS = {
   includeAnchors: "includeAnchors",
   includePositionFeatures: "includePositionFeatures",
   includeKeys: "includeKeys",
+  includeOptimalValues: "includeOptimalValues",
 } as const satisfies Partial<Record<keyof PlacementOptions, string>>;
 
 /** Names of these options, except `signal`. */
@@ -95,6 +98,11 @@ export interface Placements {
   readonly keyOffsets: Int32Array | undefined;
   /** `[K]`: indices into `KEYS`, with `includeKeys`. */
   readonly keys: Uint8Array | undefined;
+  /**
+   * `[R]`: the lines to be expected from the placement on, its own included, for the best player that sees only the current piece,
+   * with `includeOptimalValues`. `NaN` for a playfield that no game from the empty one reaches.
+   */
+  readonly optimalValues: Float64Array | undefined;
 }
 
 /** The name of a key. */
@@ -201,6 +209,7 @@ export function placementsOf(answer: EnumeratePlacementsResponse, numPositions: 
     attacks: optional("attacks", answer.attacks, false, [DataType.UINT8]),
     keyOffsets,
     keys,
+    optimalValues: optional("optimal_values", answer.optimalValues, wanted.includeOptimalValues, [DataType.FLOAT64]),
   };
 }
 

@@ -226,6 +226,7 @@ test("placements are those of the positions, with what was asked for", async () 
   await unfit(() => list({}, { includeAnchors: true }), /no anchors/);
   await unfit(() => list({}, { includePositionFeatures: true }), /no position_features/);
   await unfit(() => list({}, { includeKeys: true }), /no key_offsets/);
+  await unfit(() => list({}, { includeOptimalValues: true }), /no optimal_values/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 9), keys: bytes(2) }, { includeKeys: true }), /key_offsets do not ascend from 0 to 2/);
   await unfit(() => list({ keyOffsets: ints(0, 1, 1, 1), keys: tensor(new Uint8Array([12])) }, { includeKeys: true }), /no key/);
   const drawn = answering({ enumeratePlacements: good }).enumeratePlacements({ drawings: [{ rows: [], piece: "O" }] });

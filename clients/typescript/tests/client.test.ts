@@ -125,6 +125,10 @@ test("placements come with their features, cells and afterstates", async () => {
   assert.deepEqual([...full.anchors!.subarray(4, 6)], [0, 3]);
   assert.deepEqual([...full.preclearBoards!.subarray(16, 19)], [0b1111, 0b1100, 0]);
   assert.deepEqual([...full.positionFeatures!], [0, 1, 1, 0, 0]);
+  // The O in the middle clears two rows, and what remains is an empty playfield, whose value is known.
+  const solved = await running.client.enumeratePlacements({ rules: { width: 4, height: 5 }, drawings: [{ rows: ["#..#", "#..#"], piece: "O" }] }, { includeOptimalValues: true });
+  assert.equal(solved.optimalValues!.length, 3);
+  assert.ok(Math.abs(solved.optimalValues![1]! - 2 - 12.506553871) < 1e-8);
   for (const features of [{}, "", [], { featureSet: "" }, { names: [] }]) {
     assert.ok((await refused(session.enumeratePlacements({ features }))).field.startsWith("features"));
   }

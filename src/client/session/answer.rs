@@ -124,6 +124,8 @@ pub struct PlacementList {
     pub key_offsets: Vec<u32>,
     /// Numbers of the keys.
     pub keys: Vec<u8>,
+    /// The lines to be expected from each placement on for the best player, its own included; empty unless requested.
+    pub optimal_values: Vec<f64>,
 }
 
 impl PlacementList {
@@ -153,6 +155,7 @@ impl PlacementList {
             spins: decode_wanted(answer.spins.as_ref(), "spins")?.elements,
             key_offsets: offsets(decode_wanted(answer.key_offsets.as_ref(), "key_offsets")?.elements)?,
             keys: decode_wanted(answer.keys.as_ref(), "keys")?.elements,
+            optimal_values: decode_wanted(answer.optimal_values.as_ref(), "optimal_values")?.elements,
         })
     }
 }

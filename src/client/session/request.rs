@@ -84,6 +84,8 @@ pub struct PlacementsRequest {
     pub preclear_boards: bool,
     /// Whether to return the keys to each placement, under rules whose pieces turn with kicks on their way down.
     pub keys: bool,
+    /// Whether to return the exact value of each placement, under rules for which the server knows them.
+    pub optimal_values: bool,
     /// The only placement to list for each position, by its action.
     pub actions: Option<Vec<i32>>,
 }
@@ -140,6 +142,7 @@ impl PlacementsRequest {
             include_cells: self.cells,
             include_preclear_boards: self.preclear_boards,
             include_keys: self.keys,
+            include_optimal_values: self.optimal_values,
             actions: self.actions.as_ref().map(|actions| tensor::encode(vec![actions.len() as u32], actions)),
             max_response_bytes: MAX_RESPONSE_BYTES,
             min_revision,

@@ -4,6 +4,7 @@ use crate::engine::{
     ActionModel, FallingPiece, HandPaths, MovingPiece, Piece, Placement, Playfield, Rules, Shape,
     SteeredPiece,
 };
+use crate::values::Values;
 
 /// Optional columns, in addition to actions, rewards, lines and ends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct Options {
     pub position_features: bool,
     /// The keys to each placement, under [`Reach::Moves`](crate::engine::Reach::Moves).
     pub keys: bool,
+    /// The exact values of the placements, from a table of the size of the rules.
+    pub optimal_values: Option<&'static Values>,
 }
 
 /// Every placement of some positions: R rows for B positions.
@@ -64,6 +67,9 @@ pub struct Placements {
     /// Numbers of the fewest [keys](crate::engine::Key) to each placement; none if that takes more than
     /// [`MAX_KEYS`](crate::engine::MAX_KEYS).
     pub keys: Vec<u8>,
+    /// Lines to be expected from each placement on, its own included; NaN if the table lacks its afterstate. Empty unless
+    /// wanted.
+    pub optimal_values: Vec<f64>,
 }
 
 /// Bytes of a row of cells in [`Placements::afterstates`]. A row is an integer with one bit per column: two bytes up to
@@ -141,6 +147,7 @@ impl Placements {
         let first = usize::from(!self.key_offsets.is_empty());
         self.key_offsets.extend(more.key_offsets.iter().skip(first).map(|offset| keys + offset));
         self.keys.extend_from_slice(&more.keys);
+        self.optimal_values.extend_from_slice(&more.optimal_values);
     }
 
     pub(super) fn push_keys(&mut self, paths: &HandPaths, placements: &[(Piece, Placement)]) {

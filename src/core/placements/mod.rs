@@ -11,7 +11,7 @@ use columns::write_rows;
 
 use crate::engine::{
     Chain, Column, Hand, HandPaths, Landed, MovingPiece, Piece, Placement, Playfield, PlayfieldOf, Rules,
-    comes_to_rest, drops, every_choice_always_exists, is_locked_out, land_at,
+    comes_to_rest, drops, every_choice_always_exists, is_locked_out, land, land_at,
 };
 use crate::features::kernel::{
     Extractor, Kernel, LaneBounds, LaneWork, Lanes, Measured, PlacementRows, Rest, Together, dispatch,
@@ -58,7 +58,7 @@ pub fn nanoseconds(rules: &Rules, num_positions: usize, set: Option<&FeatureSet>
     let searches = u64::from(options.keys) + u64::from(rules.steers());
     let keys = searches * (key_search(rules) + placements * 200);
     let pieces = 1 + u64::from(rules.hold);
-    num_positions as u64 * pieces * (search + keys + placements * (row + landing))
+    num_positions as u64 * pieces * (search + keys + placements * (row + landing + lookup(options)))
 }
 
 /// Rough time of [`enumerate_only`], including the check that the placements exist.
@@ -74,7 +74,12 @@ pub fn nanoseconds_of_one(
     let search = if rules.names_spots() { 2 * (1_000 + 40 * width * height / 16) } else { 0 };
     // The search ends at the placement, on average after a third of all places.
     let keys = (u64::from(options.keys) + u64::from(rules.steers())) * key_search(rules) / 3;
-    num_positions as u64 * (row + 2 * height * boards + search + keys)
+    num_positions as u64 * (row + 2 * height * boards + search + keys + lookup(options))
+}
+
+/// Rough time to look up the value of a placement, in nanoseconds.
+fn lookup(options: Options) -> u64 {
+    if options.optimal_values.is_some() { 300 } else { 0 }
 }
 
 /// Rough time to find the keys to all placements of a piece, in nanoseconds.
@@ -109,10 +114,32 @@ pub fn enumerate_with(
     set: Option<&FeatureSet>,
     options: Options,
 ) -> Placements {
-    match extractor(rules, set) {
+    let columns = match extractor(rules, set) {
         Some(extractor) => enumerate_on(kernel, rules, positions, &extractor, options),
         None => enumerate_together(kernel, rules, positions, set, options),
+    };
+    with_optimal_values(rules, positions, options, columns)
+}
+
+/// Looks up the values of the listed placements, if they are wanted. Tables exist only under rules without hold.
+fn with_optimal_values(
+    rules: &Rules,
+    positions: &[Position],
+    options: Options,
+    mut columns: Placements,
+) -> Placements {
+    let Some(values) = options.optimal_values else { return columns };
+    for (position, rows) in positions.iter().zip(columns.row_offsets.windows(2)) {
+        let Some(hand) = &position.hand else { continue };
+        let of_row = |&placement: &i32| {
+            let placement = Placement::from_action(placement as u32, rules);
+            let (_, landing) = land(rules, &position.playfield, hand.current, placement);
+            values.of_landing(&landing).unwrap_or(f64::NAN)
+        };
+        let listed = &columns.placements[rows[0] as usize..rows[1] as usize];
+        columns.optimal_values.extend(listed.iter().map(of_row));
     }
+    columns
 }
 
 /// Lists every placement. Measures the features of several placements [together](Together) where possible.
@@ -284,10 +311,12 @@ pub fn enumerate_only(
     assert_eq!(positions.len(), only.len(), "one placement for each position");
     let together = Together::new(set, None).map(|together| (kernel, together));
     let together = together.as_ref();
-    enumerate_each(rules, positions, positions.len(), set, together, options, |at, hand, playfield| {
+    let chosen = |at: usize, hand: &Hand, playfield: &Playfield| {
         let piece = hand.can_place(rules, playfield, only[at]);
         piece.map(|piece| (piece, only[at])).into_iter().collect()
-    })
+    };
+    let columns = enumerate_each(rules, positions, positions.len(), set, together, options, chosen);
+    with_optimal_values(rules, positions, options, columns)
 }
 
 /// Lists the placements that `chosen` returns for the number of a position, its pieces and its playfield. Measures them

@@ -24,6 +24,7 @@ const WANTED: Options = Options {
     anchors: false,
     preclear_boards: false,
     position_features: false,
+    optimal_values: None,
 };
 
 fn guideline() -> Rules {

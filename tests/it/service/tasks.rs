@@ -1,9 +1,9 @@
 //! GetTask and ScoreTask: what they answer, and what they refuse.
 
-use tetrion::wire::pb;
+use tetrion::wire::{pb, positions};
 use tonic::Code;
 
-use crate::support::{config, create, field_names, refused, restore, start};
+use crate::support::{config, create, drawing, enumerate, field_names, numbers, refused, restore, start};
 
 fn of(split: &str, index: u32) -> pb::GetTaskRequest {
     pb::GetTaskRequest { split: split.to_owned(), index }
@@ -42,6 +42,34 @@ async fn an_oracle_scores_one_in_a_session_and_by_its_actions() {
     assert!(score.regrets.iter().all(|regret| *regret == 0.0) && score.spreads.len() == score.regrets.len());
     let none = client.score_task(scored(1, &[])).await.unwrap().into_inner();
     assert_eq!((none.score, none.done, none.pieces), (0.0, false, 0));
+}
+
+#[tokio::test]
+async fn placements_have_values_where_these_are_known() {
+    let server = start().await;
+    let mut client = server.client().await;
+    let of = |width, height, rows: &[&str]| {
+        let drawings = vec![drawing(rows, "O"); 3000];
+        let rules = pb::Rules { width, height, ..Default::default() };
+        let positions = pb::Positions { rules: Some(rules), ..positions::from_drawings(drawings) };
+        pb::EnumeratePlacementsRequest { include_optimal_values: true, ..enumerate(positions) }
+    };
+    // So many that the server works in slices. Two rows clear in the middle. Games have a multiple of four cells.
+    let known = client.enumerate_placements(of(4, 5, &["#..#", "#..#"])).await.unwrap().into_inner();
+    let values = numbers(known.optimal_values.as_ref().unwrap());
+    let (empty, all) = (12.506553871, known.lines.as_ref().unwrap().data.len());
+    assert_eq!((all, values.len()), (9000, 9000));
+    assert!(
+        values.chunks(3).all(|row| row == &values[..3] && (row[1] - 2.0 - empty).abs() < 1e-8),
+        "{values:?}"
+    );
+    let unknown = client.enumerate_placements(of(4, 5, &["...#", "..##"])).await.unwrap().into_inner();
+    assert!(numbers(&unknown.optimal_values.unwrap()).iter().any(|value| value.is_nan()));
+    let plain = pb::EnumeratePlacementsRequest { include_optimal_values: false, ..of(4, 5, &[]) };
+    assert!(client.enumerate_placements(plain).await.unwrap().into_inner().optimal_values.is_none());
+    let refusal = client.enumerate_placements(of(10, 20, &[])).await;
+    let refusal = refused(refusal, Code::InvalidArgument, "INVALID_FIELD");
+    assert_eq!(refusal.fields(), ["include_optimal_values"]);
 }
 
 #[tokio::test]

@@ -62,6 +62,9 @@ class Placements:
         key_offsets: int32 [R + 1], if requested; the keys of row j are keys[key_offsets[j]] to
             keys[key_offsets[j + 1] - 1].
         keys: uint8 [K], if requested: indices in `KEYS`.
+        optimal_values: float64 [R], if requested: the lines to be expected from the placement on, its own included, for the
+            best player that sees only the current piece. 0 if the placement ends the game; NaN if it leads to a playfield
+            that no game from the empty one reaches.
         placement_digits: Digits of `placements`, for `decode_placements`.
     """
 
@@ -84,6 +87,7 @@ class Placements:
     preclear_boards: npt.NDArray[np.unsignedinteger] | None = None
     key_offsets: npt.NDArray[np.int32] | None = None
     keys: npt.NDArray[np.uint8] | None = None
+    optimal_values: npt.NDArray[np.float64] | None = None
     placement_digits: Digits = ()
 
     @classmethod
@@ -122,6 +126,7 @@ class Placements:
             preclear_boards=optional("preclear_boards"),  # type: ignore[arg-type]
             key_offsets=optional("key_offsets"),  # type: ignore[arg-type]
             keys=optional("keys"),  # type: ignore[arg-type]
+            optimal_values=optional("optimal_values"),  # type: ignore[arg-type]
             placement_digits=read(message.placement_digits),
         )
         found._check(num_positions)
@@ -237,7 +242,7 @@ class Placements:
 
 
 # Columns that are present only on request.
-_OPTIONAL = ("features", "position_features", "afterstates", "anchors", "cells", "preclear_boards", "keys")
+_OPTIONAL = ("features", "position_features", "afterstates", "anchors", "cells", "preclear_boards", "keys", "optimal_values")
 
 _COLUMNS = (
     "actions",
@@ -252,6 +257,7 @@ _COLUMNS = (
     "anchors",
     "cells",
     "preclear_boards",
+    "optimal_values",
 )
 
 

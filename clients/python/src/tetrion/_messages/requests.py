@@ -80,6 +80,8 @@ class PlacementsOptions(TypedDict, total=False):
         preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
         keys: Whether to return the fewest keys that take the piece to each placement, for `Placements.key_names`. They exist
             under rules with kicks and moves on the way down, such as `guideline`.
+        optimal_values: Whether to return the exact value of each placement, under rules for which the server knows them, such
+            as `{"width": 4, "height": 5}`.
         actions: Integers [B], one per position: list only the placement of this action, such as the chosen one whose keys
             are wanted. Default: all placements.
     """
@@ -91,6 +93,7 @@ class PlacementsOptions(TypedDict, total=False):
     cells: bool
     preclear_boards: bool
     keys: bool
+    optimal_values: bool
     actions: npt.ArrayLike | None
 
 
@@ -109,6 +112,7 @@ def placements_request(**options: Unpack[PlacementsOptions]) -> pb.EnumeratePlac
         include_cells=arguments.flag("cells", options.get("cells", False)),
         include_preclear_boards=arguments.flag("preclear_boards", options.get("preclear_boards", False)),
         include_keys=arguments.flag("keys", options.get("keys", False)),
+        include_optimal_values=arguments.flag("optimal_values", options.get("optimal_values", False)),
         actions=None if actions is None else from_numpy(actions, np.int32, "actions"),
     )
 
