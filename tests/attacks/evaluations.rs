@@ -111,10 +111,8 @@ fn networks(rows: u32) -> pb::EvaluatePoliciesRequest {
 
 /// As many policies with this formula as a call allows.
 fn formulas(text: &str, count: u32) -> pb::EvaluatePoliciesRequest {
-    let formula = pb::Policy {
-        kind: Some(Kind::Formula(pb::Formula { text: text.to_owned(), ..Default::default() })),
-        ..Default::default()
-    };
+    let formula =
+        pb::Policy { kind: Some(Kind::Formula(pb::Formula { text: text.to_owned() })), ..Default::default() };
     pb::EvaluatePoliciesRequest {
         policies: vec![formula; count as usize],
         seeding: seeds(1),

@@ -283,7 +283,7 @@ fn the_reasons_of_a_formula_are_its_features_and_its_value() {
             let course = player.course();
             let kept = if reasons.placement.hold { course.piece() } else { course.held() };
             let condition = match rules.hold {
-                true => kept == Some(Tetromino::I.into()),
+                true => kept == Some(Tetromino::I),
                 false => course.outcome().lines > 9,
             };
             assert_eq!(reasons.score, -holes * holes - 2.0 * height - f64::from(u8::from(condition)) + lines);

@@ -1,4 +1,4 @@
-"""The package without its extension module, for servers alone. `make test-release` runs it where nothing else is installed."""
+"""The package without its extension module, for servers alone. `make test-release` runs it where it is installed alone."""
 
 import gymnasium
 

@@ -381,7 +381,7 @@ def test_keys_of_placements(client):
 def test_values_of_placements(client):
     with client.create_session(2, rules={"width": 4, "height": 5}, infos=["regret"], seed=3) as session:
         session.reset()
-        for _ in range(4):
+        for _ in range(2):
             listed = session.enumerate_placements(optimal_values=True)
             assert listed.optimal_values.dtype == np.float64
             firsts = listed.row_offsets[:-1]

@@ -80,8 +80,8 @@ class PlacementsOptions(TypedDict, total=False):
         preclear_boards: Whether to return the playfields with the pieces at rest, before full rows are cleared.
         keys: Whether to return the fewest keys that take the piece to each placement, for `Placements.key_names`. They exist
             under rules with kicks and moves on the way down, such as `guideline`.
-        optimal_values: Whether to return the exact value of each placement, under rules for which the server knows them, such
-            as `{"width": 4, "height": 5}`.
+        optimal_values: Whether to return the exact value of each placement, under rules for which the server knows them,
+            such as `{"width": 4, "height": 5}`.
         actions: Integers [B], one per position: list only the placement of this action, such as the chosen one whose keys
             are wanted. Default: all placements.
     """
