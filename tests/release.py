@@ -62,7 +62,7 @@ def run(command: list[object], folder: Path, **variables: str) -> str:
 
 
 def of_programs(release: Path, folder: Path) -> Path:
-    """Unpacks the programs; steps over a socket, evaluates and trains. Returns the program."""
+    """Unpacks the programs; runs the conformance kit, steps over a socket, evaluates and trains. Returns the program."""
     with tarfile.open(one(release, "tetrion-*-*-*.tar.gz")) as archive:
         assert {member.uid + member.gid for member in archive} == {0}
         archive.extractall(folder, filter="data")
@@ -79,11 +79,12 @@ def of_programs(release: Path, folder: Path) -> Path:
     program = home / "tetrion"
     print(run([program, "--version"], folder).strip())
     run([home / "tetrion-lab", "--version"], folder)
+    run([program, "conformance"], folder)
     assert "Step of 256" in run([program, "bench", "--quick", "--only", "calls"], folder)
     assert '"lines"' in run([program, "evaluate", "bcts", "--games", "2", "--max-pieces", "100", "--json"], folder)
     run([program, "train", *TRAINING, "--out", folder / "run"], folder)
     assert (folder / "run/weights.json").is_file()
-    print("the programs step, evaluate and train")
+    print("the programs pass the conformance kit, step, evaluate and train")
     return program
 
 
