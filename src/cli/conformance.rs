@@ -34,7 +34,7 @@ pub struct ConformanceArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
 
-    /// Call by gRPC-Web, on HTTP/2; leaves out streams of requests
+    /// Call by gRPC-Web, as browsers do: on HTTP/1.1, with TLS on HTTP/2; leaves out streams of requests
     #[arg(long, requires = "server")]
     pub grpc_web: bool,
 

@@ -7,6 +7,8 @@
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -14,20 +16,19 @@ use tonic::body::Body;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::codegen::http::{Request, Response};
+use tonic::codegen::http::{Request, Response, Uri};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::{Code, Status};
 use tonic_web::{GrpcWebCall, GrpcWebClientLayer};
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceBuilder};
 
-use super::connection::open;
+use super::connection::{endpoint, open};
 use super::error::first;
 use super::{ClientError, ConnectOptions};
-use crate::wire::limits::DEFAULT_RESPONSE_BYTES;
 
-/// Most bytes of an answer: what servers send by default.
-const MAX_MESSAGE: usize = DEFAULT_RESPONSE_BYTES as usize;
+/// Most bytes of an answer. A reader without the type of an answer needs many times its size.
+const MAX_MESSAGE: usize = 1 << 20;
 /// Metadata with the id of a call, in requests and in answers.
 const REQUEST_ID: &str = "x-request-id";
 
@@ -35,6 +36,8 @@ const REQUEST_ID: &str = "x-request-id";
 #[derive(Clone, Debug)]
 pub struct RawClient {
     target: BoxCloneSyncService<Request<Body>, Response<Body>, BoxError>,
+    /// Scheme and host of the server, if the target needs them.
+    origin: Option<Uri>,
     authorization: Option<MetadataValue<Ascii>>,
     /// How long an answer may take.
     patience: Duration,
@@ -67,10 +70,11 @@ impl RawClient {
         S::Future: Send,
     {
         let target = BoxCloneSyncService::new(ServiceBuilder::new().map_err(Into::into).service(service));
-        RawClient { target, authorization: None, patience: ConnectOptions::default().patience }
+        RawClient { target, origin: None, authorization: None, patience: ConnectOptions::default().patience }
     }
 
-    /// Connects to a server: `HOST:PORT`, a URL, or `unix:PATH`. With `is_web` the calls are gRPC-Web, on HTTP/2.
+    /// Connects to a server: `HOST:PORT`, a URL, or `unix:PATH`. With `is_web` the calls are gRPC-Web: on HTTP/1.1
+    /// without TLS, as browsers make them, else on HTTP/2.
     ///
     /// # Errors
     /// An invalid address or token, or an address where no server answers within five seconds.
@@ -80,16 +84,15 @@ impl RawClient {
         is_web: bool,
     ) -> Result<RawClient, ClientError> {
         let authorization = options.authorization()?;
+        let endpoint = endpoint(address, options)?;
         let channel = open(address, options).await?;
-        let client = if is_web {
-            let service = ServiceBuilder::new()
-                .map_response(|answer: Response<GrpcWebCall<Body>>| answer.map(Body::new))
-                .layer(GrpcWebClientLayer::new())
-                .map_request(|request: Request<GrpcWebCall<Body>>| request.map(Body::new))
-                .service(channel);
-            RawClient::new(service)
-        } else {
-            RawClient::new(channel)
+        let client = match (is_web, endpoint.uri().scheme_str()) {
+            (false, _) => RawClient::new(channel),
+            (true, Some("http")) => {
+                let http = Client::builder(TokioExecutor::new()).build_http();
+                RawClient { origin: Some(endpoint.uri().clone()), ..RawClient::web(http) }
+            }
+            (true, _) => RawClient::web(channel),
         };
         let client = RawClient { authorization, patience: options.patience, ..client };
         // The program at the address may be another one.
@@ -98,6 +101,23 @@ impl RawClient {
             Err(failure) if failure.details().is_empty() => Err(first(address, &failure.status)),
             _ => Ok(client),
         }
+    }
+
+    /// A client that calls a service by gRPC-Web.
+    fn web<S, B>(service: S) -> RawClient
+    where
+        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let service = ServiceBuilder::new()
+            .map_response(|answer: Response<GrpcWebCall<B>>| answer.map(Body::new))
+            .layer(GrpcWebClientLayer::new())
+            .map_request(|request: Request<GrpcWebCall<Body>>| request.map(Body::new))
+            .service(service);
+        RawClient::new(service)
     }
 
     /// Starts a call with this id and its first request. A stream takes further requests.
@@ -122,7 +142,8 @@ impl RawClient {
             message.metadata_mut().insert(REQUEST_ID, id);
         }
         let path = PathAndQuery::try_from(path).expect("names of services and methods");
-        let mut calls = Grpc::new(self.target.clone()).max_decoding_message_size(MAX_MESSAGE);
+        let origin = self.origin.clone().unwrap_or_default();
+        let mut calls = Grpc::with_origin(self.target.clone(), origin).max_decoding_message_size(MAX_MESSAGE);
         let call = async {
             calls.ready().await.map_err(Status::from_error)?;
             calls.streaming(message, path, Raw).await

@@ -9,6 +9,8 @@ use super::tensor::Tensor;
 
 /// In an expected object or list: more may be there.
 const MORE: &str = "...";
+/// Most differences of an answer that are looked for.
+const MAX_MISMATCHES: usize = 10;
 /// Longest value in a report, in characters.
 const LONGEST: usize = 200;
 
@@ -62,10 +64,17 @@ impl Names {
     pub fn compare(&mut self, expected: &Value, found: &Value) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         self.walk("", expected, Some(found), &mut mismatches);
+        if mismatches.len() > MAX_MISMATCHES {
+            mismatches.truncate(MAX_MISMATCHES);
+            mismatches.push(Mismatch::note("and more differences"));
+        }
         mismatches
     }
 
     fn walk(&mut self, path: &str, expected: &Value, found: Option<&Value>, mismatches: &mut Vec<Mismatch>) {
+        if mismatches.len() > MAX_MISMATCHES {
+            return;
+        }
         let expected = match (expected, found) {
             (Value::String(any), Some(_)) if any == "*" => return,
             (Value::String(name), Some(found)) if name.starts_with('$') => {
@@ -112,7 +121,7 @@ impl Names {
         for (index, value) in expected.iter().enumerate() {
             self.walk(&format!("{path}[{index}]"), value, found.get(index), mismatches);
         }
-        for (index, value) in found.iter().enumerate().skip(expected.len()) {
+        for (index, value) in found.iter().enumerate().skip(expected.len()).take(MAX_MISMATCHES) {
             mismatches.push(Mismatch::new(&format!("{path}[{index}]"), None, Some(value)));
         }
     }
@@ -162,5 +171,5 @@ fn elements(path: &str, expected: &str, found: &str) -> Option<Vec<Mismatch>> {
         }
         Mismatch { path: format!("{path}[{}]", indices.join(",")), expected, found }
     };
-    Some(different.map(mismatch).collect())
+    Some(different.take(MAX_MISMATCHES + 1).map(mismatch).collect())
 }

@@ -13,8 +13,6 @@ use crate::client::{RawCall, RawClient, RawFailure};
 
 /// Most messages of one stream.
 const MAX_MESSAGES: usize = 1000;
-/// Most differences of one line that are reported.
-const MAX_MISMATCHES: usize = 10;
 /// Lost calls in a row after which the run stops.
 const MAX_LOST: usize = 2;
 
@@ -329,12 +327,8 @@ impl Case<'_> {
                 vec![Mismatch::new("", Some(&wanted.into()), Some(&found))]
             }
         };
-        let num_more = mismatches.len().saturating_sub(MAX_MISMATCHES);
-        for mismatch in mismatches.into_iter().take(MAX_MISMATCHES) {
+        for mismatch in mismatches {
             self.differs(line, mismatch);
-        }
-        if num_more > 0 {
-            self.differs(line, Mismatch::note(format!("{num_more} more differences")));
         }
     }
 

@@ -106,3 +106,14 @@ fn answers_are_compared_part_by_part() {
         ]
     );
 }
+
+#[test]
+fn of_many_differences_the_first_are_named() {
+    let (expected, found) = (json!({"numbers": vec![0; 50]}), json!({"numbers": vec![1; 5000]}));
+    let found = Names::default().compare(&expected, &found);
+    assert_eq!(found.len(), 11);
+    assert_eq!(found[9].to_string(), "numbers[9]: 0 expected, 1 found");
+    assert_eq!(found[10].to_string(), "and more differences");
+    let (expected, found) = (json!("uint8[50] 0*50"), json!("uint8[50] 1*50"));
+    assert_eq!(Names::default().compare(&expected, &found).len(), 11);
+}

@@ -14,6 +14,7 @@ use tetrion::client::{ConnectOptions, RawClient};
 use tetrion::conformance::Script;
 use tetrion::server::{Inside, ServerConfig};
 use tetrion::wire::pb;
+use tetrion::wire::pb::evaluate_policies_response::Event;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, Request, Response};
@@ -307,4 +308,47 @@ async fn a_server_that_is_gone_ends_the_run() {
         }
     };
     assert_eq!(tokio::time::timeout(Duration::from_secs(60), stopped).await.unwrap(), last);
+}
+
+/// Results one by one, the last game first, and a report of progress in between.
+fn in_another_order(messages: &mut Vec<Vec<u8>>) {
+    let message = |event| pb::EvaluatePoliciesResponse { event: Some(event) }.encode_to_vec();
+    let results =
+        messages.iter().enumerate().find_map(|(place, message)| match pb::EvaluatePoliciesResponse::decode(
+            &**message,
+        )
+        .unwrap()
+        .event
+        {
+            Some(Event::Results(results)) => Some((place, results)),
+            _ => None,
+        });
+    let (place, results) = results.expect("messages with results");
+    let row = |row: usize| {
+        let of = |tensor: Option<pb::Tensor>| {
+            let tensor = tensor.unwrap();
+            let size = tensor.data.len() / tensor.shape[0] as usize;
+            let data = tensor.data.slice(row * size..(row + 1) * size);
+            Some(pb::Tensor { shape: vec![1], data, ..tensor })
+        };
+        let all = results.clone();
+        Event::Results(pb::EvaluationResults {
+            policy_indices: of(all.policy_indices),
+            seed_indices: of(all.seed_indices),
+            episode_indices: of(all.episode_indices),
+            seeds: of(all.seeds),
+            lines: of(all.lines),
+            pieces: of(all.pieces),
+            steps: of(all.steps),
+            scores: of(all.scores),
+            ends: of(all.ends),
+        })
+    };
+    let progress = Event::Progress(pb::EvaluationProgress::default());
+    messages.splice(place..=place, [message(row(1)), message(progress), message(row(0))]);
+}
+
+#[tokio::test]
+async fn games_of_an_evaluation_may_come_in_any_order() {
+    assert_eq!(found(STREAM, Fault::Messages(in_another_order)).await, Vec::<String>::new());
 }
