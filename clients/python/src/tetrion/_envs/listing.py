@@ -107,18 +107,24 @@ class Listing:
         self._actions = np.zeros((session.num_envs, rows), np.int32)
         # Rows that the session accepts: in a game that has ended, all of them, because none is played.
         self._accepted = np.ones((session.num_envs, rows), np.bool_)
-        # Whether both describe the current states. A call that is interrupted may leave them behind.
+        # Whether both describe the current states. A call that fails or is interrupted may leave them behind.
         self._is_current = True
         # The environments of steps that were sent ahead, and answers of which only the placements are missing.
         self._sent: deque[tuple[EnvIds, Stepped | None]] = deque()
 
     def reset(self, env_ids: EnvIds = None, *, seeds: SeedsLike = None, piece_sequences: Sequence[str] = ()) -> Observed:
         """Starts new episodes; see `Calls.reset`."""
-        return self._observed(self._stream.reset(env_ids, seeds=seeds, piece_sequences=piece_sequences), env_ids)
+        others_are_current, self._is_current = self._is_current, False
+        observed = self._observed(self._stream.reset(env_ids, seeds=seeds, piece_sequences=piece_sequences), env_ids)
+        self._is_current = others_are_current or env_ids is None
+        return observed
 
     def restore_state(self, positions: PositionsLike, env_ids: EnvIds = None, *, reseed: int | None = None) -> Observed:
         """Puts environments into given positions; see `Calls.restore_state`."""
-        return self._observed(self._stream.restore_state(positions, env_ids, reseed=reseed), env_ids)
+        others_are_current, self._is_current = self._is_current, False
+        observed = self._observed(self._stream.restore_state(positions, env_ids, reseed=reseed), env_ids)
+        self._is_current = others_are_current or env_ids is None
+        return observed
 
     def save_state(self, env_ids: EnvIds = None) -> list[bytes]:
         """Takes a snapshot of each environment."""
@@ -161,6 +167,7 @@ class Listing:
             placements = self._stream.receive_placements()
         except TetrionError:
             self._sent.popleft()
+            self._is_current = False
             if stepped is None:
                 with contextlib.suppress(TetrionError):
                     self._stream.receive_placements()
