@@ -159,7 +159,7 @@ $(TOOLS)/installed: .ci/requirements.txt
 
 .PHONY: release test-release
 release: $(TOOLS)/installed ## the files of a release, in dist/release (needs GNU tar, Python 3.11, pip, Node 20 and npm; Linux)
-	.ci/release
+	PYTHON=$(PYTHON) .ci/release
 
 test-release: ## these files, and the Python package without Rust, each in an empty environment that has nothing else
 	$(PYTHON) tests/release.py dist/release
@@ -234,7 +234,7 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 protos: ## what generators of stubs need, and the licences, as dist/tetrion-protos-*.tar.gz
 	mkdir -p dist && rm -f dist/tetrion-protos-*.tar.gz
-	tar -czf dist/tetrion-protos-$(VERSION).tar.gz proto LICENSE-APACHE LICENSE-MIT
+	.ci/archive dist/tetrion-protos-$(VERSION).tar.gz proto LICENSE-APACHE LICENSE-MIT
 
 cookbook-tools: ## Debian's packages for test-cookbook (needs root)
 	$(PYTHON) clients/cookbook/run.py --install

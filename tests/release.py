@@ -4,11 +4,12 @@
     tests/release.py dist/release
 
 The Python package and the programs find nothing on PATH. The TypeScript package needs Node and npm's registry, the Python
-package pip's. What starts a server starts the one of the release.
+package pip's. Tests that start a server use the release's program.
 """
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,14 +31,14 @@ def main() -> None:
         folders = {name: Path(scratch, name) for name in ("programs", "python", "typescript", "protos", "openenv")}
         for folder in folders.values():
             folder.mkdir()
-        program = of_programs(release, folders["programs"])
-        of_python(release, folders["python"])
-        of_openenv(release, folders["openenv"])
-        of_typescript(release, folders["typescript"], program)
-        of_protos(release, folders["protos"])
+        program = check_programs(release, folders["programs"])
+        check_python(release, folders["python"])
+        check_openenv(release, folders["openenv"])
+        check_typescript(release, folders["typescript"], program)
+        check_protos(release, folders["protos"])
 
 
-def one(release: Path, pattern: str) -> Path:
+def only_file(release: Path, pattern: str) -> Path:
     """The only file of the release with such a name."""
     [file] = release.glob(pattern)
     return file
@@ -52,18 +53,30 @@ def check_sums(release: Path) -> None:
         print(name)
 
 
+def bare(folder: Path) -> dict[str, str]:
+    """The variables of a command that knows only its own folder."""
+    return {"HOME": str(folder), "LANG": "C.UTF-8", "PATH": ""}
+
+
 def run(command: list[object], folder: Path, **variables: str) -> str:
     """The output of a command that knows only its own folder, and no PATH unless one is given."""
-    environment = {"HOME": str(folder), "LANG": "C.UTF-8", "PATH": "", **variables}
-    ran = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env=bare(folder) | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     if ran.returncode != 0:
         sys.exit(f"{command} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}")
     return ran.stdout
 
 
-def of_programs(release: Path, folder: Path) -> Path:
+def check_programs(release: Path, folder: Path) -> Path:
     """Unpacks the programs; runs the conformance kit, steps over a socket, evaluates and trains. Returns the program."""
-    with tarfile.open(one(release, "tetrion-*-*-*.tar.gz")) as archive:
+    with tarfile.open(only_file(release, "tetrion-*-*-*.tar.gz")) as archive:
         assert {member.uid + member.gid for member in archive} == {0}
         archive.extractall(folder, filter="data")
     [home] = folder.iterdir()
@@ -77,6 +90,7 @@ def of_programs(release: Path, folder: Path) -> Path:
         "tetrion.service",
     }
     program = home / "tetrion"
+    check_images([program, home / "tetrion-lab"], only_file(release, "tetrion-*.whl").name)
     print(run([program, "--version"], folder).strip())
     run([home / "tetrion-lab", "--version"], folder)
     run([program, "conformance"], folder)
@@ -88,16 +102,26 @@ def of_programs(release: Path, folder: Path) -> Path:
     return program
 
 
-def environment(folder: Path) -> Path:
+def check_images(programs: list[Path], wheel: str) -> None:
+    """Programs need no newer glibc than the wheel says."""
+    tag = re.search(r"manylinux_(\d+)_(\d+)_", wheel)
+    newest = (int(tag[1]), int(tag[2])) if tag else None
+    for program in programs:
+        image = program.read_bytes()
+        needed = max((int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", image))
+        assert newest is None or needed <= newest, f"{program.name} needs glibc {needed}, the wheel {newest}"
+
+
+def new_venv(folder: Path) -> Path:
     """A new virtual environment in a folder; returns its Python."""
     venv.create(folder / "venv", with_pip=True)
     return folder / "venv/bin/python"
 
 
-def of_python(release: Path, folder: Path) -> None:
+def check_python(release: Path, folder: Path) -> None:
     """Installs the wheel alone; the package must find its program, and nothing else."""
-    python = environment(folder)
-    wheel = one(release, "tetrion-*.whl")
+    python = new_venv(folder)
+    wheel = only_file(release, "tetrion-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith("licenses/LICENSE-THIRD-PARTY") for name in names), names
     pip = dict(os.environ) | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -109,10 +133,10 @@ def of_python(release: Path, folder: Path) -> None:
     print("the Python package steps, evaluates and trains")
 
 
-def of_openenv(release: Path, folder: Path) -> None:
+def check_openenv(release: Path, folder: Path) -> None:
     """Installs the wheel for OpenEnv without what it depends on, which `make test-openenv` tests it with."""
-    python = environment(folder)
-    wheel = one(release, "tetrion_openenv-*.whl")
+    python = new_venv(folder)
+    wheel = only_file(release, "tetrion_openenv-*.whl")
     run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], folder)
     version = wheel.name.split("-")[1]
     assert f"Version: {version}" in run([python, "-m", "pip", "show", "tetrion-openenv"], folder)
@@ -120,27 +144,27 @@ def of_openenv(release: Path, folder: Path) -> None:
     print("the OpenEnv package can be installed")
 
 
-def of_typescript(release: Path, folder: Path, program: Path) -> None:
+def check_typescript(release: Path, folder: Path, program: Path) -> None:
     """Installs the package for Node; steps, evaluates and trains on the server of the release."""
     variables = {name: value for name, value in os.environ.items() if name == "PATH" or name.lower().startswith("npm_")}
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    package = one(release, "tetrion-typescript-*.tgz")
+    package = only_file(release, "tetrion-typescript-*.tgz")
     home = os.environ.get("HOME", str(folder))
     run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", package], folder, **variables | {"HOME": home})
     shutil.copy(TOP / "clients/typescript/tests/installed.mjs", folder)
-    command = [program, "serve", "--listen", "127.0.0.1:0", "--exit-on-stdin-eof"]
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[-1]
-        print(run(["node", "installed.mjs", address], folder, **variables).strip())
-    finally:
-        server.communicate()
+    command = [program, "serve", "--listen", "127.0.0.1:0", "--exit-on-stdin-eof", "--log", "error"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, env=bare(folder), **pipes) as server:
+        line = server.stdout.readline()
+        if not line:
+            sys.exit("the server did not start; its error is above")
+        print(run(["node", "installed.mjs", line.split()[-1]], folder, **variables).strip())
+        server.communicate(timeout=60)
 
 
-def of_protos(release: Path, folder: Path) -> None:
+def check_protos(release: Path, folder: Path) -> None:
     """The proto files; `make test-cookbook` generates stubs from the same ones in every language."""
-    with tarfile.open(one(release, "tetrion-protos-*.tar.gz")) as archive:
+    with tarfile.open(only_file(release, "tetrion-protos-*.tar.gz")) as archive:
         archive.extractall(folder, filter="data")
     for path in (TOP / "proto").rglob("*.proto"):
         assert (folder / path.relative_to(TOP)).read_bytes() == path.read_bytes(), path

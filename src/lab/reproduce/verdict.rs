@@ -346,7 +346,8 @@ fn side_of_mean(ours: &[f64], unseen: f64, (low, high): (f64, f64), error: impl 
     let larger = if mean > 0.0 { (nearest / mean).max(1.0) } else { 1.0 };
     let (std, games) = (spread.std * larger, ours.len() as f64);
     let own_error = (std / games.sqrt()).max(1.0 / games);
-    let tolerance = ERRORS * own_error.hypot(error(std));
+    // Not `hypot`, which would need a newer glibc than everything else does.
+    let tolerance = ERRORS * (own_error * own_error + error(std) * error(std)).sqrt();
     if ours.len() < FEW || !tolerance.is_finite() {
         Side::Unknown
     } else if mean - unseen * mean.max(0.0) > high + tolerance {
