@@ -75,7 +75,7 @@ async fn report(args: &ConformanceArgs) -> anyhow::Result<(Report, usize)> {
     let scripts = scripts(&args.only)?;
     let options = args.connection.options()?;
     let client = match &args.connection.server[..] {
-        [] => RawClient::new(Inside::start(&ServerConfig::default())?),
+        [] => RawClient::new(Inside::start(&ServerConfig::default())?, options.patience),
         [address] => {
             let connected = RawClient::connect(address, &options, args.grpc_web).await;
             match args.connection.files() {

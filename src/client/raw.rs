@@ -57,27 +57,28 @@ pub struct RawCall {
 #[derive(Clone, Debug)]
 pub struct RawFailure {
     status: Status,
-    /// Whether the call broke on the way, so that others may fail too.
+    /// Whether the connection failed, so that other calls may fail too.
     pub is_lost: bool,
 }
 
 impl RawClient {
-    /// A client of a service for HTTP requests with gRPC bodies.
-    pub fn new<S>(service: S) -> RawClient
+    /// A client of a service for HTTP requests with gRPC bodies, which waits this long for an answer.
+    pub fn new<S>(service: S, patience: Duration) -> RawClient
     where
         S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
         S::Error: Into<BoxError>,
         S::Future: Send,
     {
         let target = BoxCloneSyncService::new(ServiceBuilder::new().map_err(Into::into).service(service));
-        RawClient { target, origin: None, authorization: None, patience: ConnectOptions::default().patience }
+        RawClient { target, origin: None, authorization: None, patience }
     }
 
     /// Connects to a server: `HOST:PORT`, a URL, or `unix:PATH`. With `is_web` the calls are gRPC-Web: on HTTP/1.1
     /// without TLS, as browsers make them, else on HTTP/2.
     ///
     /// # Errors
-    /// An invalid address or token, or an address where no server answers within five seconds.
+    /// An invalid address or token, an address where no server answers within five seconds, or a server that does not
+    /// let this caller in.
     pub async fn connect(
         address: &str,
         options: &ConnectOptions,
@@ -87,24 +88,29 @@ impl RawClient {
         let endpoint = endpoint(address, options)?;
         let channel = open(address, options).await?;
         let client = match (is_web, endpoint.uri().scheme_str()) {
-            (false, _) => RawClient::new(channel),
+            (false, _) => RawClient::new(channel, options.patience),
             (true, Some("http")) => {
                 let http = Client::builder(TokioExecutor::new()).build_http();
-                RawClient { origin: Some(endpoint.uri().clone()), ..RawClient::web(http) }
+                RawClient { origin: Some(endpoint.uri().clone()), ..RawClient::web(http, options.patience) }
             }
-            (true, _) => RawClient::web(channel),
+            (true, _) => RawClient::web(channel, options.patience),
         };
-        let client = RawClient { authorization, patience: options.patience, ..client };
-        // The program at the address may be another one.
+        let client = RawClient { authorization, ..client };
+        // The program at the address may be another one, or refuse every call of this caller.
         let path = "/tetrion.v1.EnvironmentService/GetServerInfo";
         match client.call(path, "", Bytes::new(), false).await {
-            Err(failure) if failure.details().is_empty() => Err(first(address, &failure.status)),
+            Err(RawFailure { status, .. })
+                if status.details().is_empty()
+                    || matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied) =>
+            {
+                Err(first(address, &status))
+            }
             _ => Ok(client),
         }
     }
 
     /// A client that calls a service by gRPC-Web.
-    fn web<S, B>(service: S) -> RawClient
+    fn web<S, B>(service: S, patience: Duration) -> RawClient
     where
         S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
         S::Error: Into<BoxError>,
@@ -117,7 +123,7 @@ impl RawClient {
             .layer(GrpcWebClientLayer::new())
             .map_request(|request: Request<GrpcWebCall<Body>>| request.map(Body::new))
             .service(service);
-        RawClient::new(service)
+        RawClient::new(service, patience)
     }
 
     /// Starts a call with this id and its first request. A stream takes further requests.

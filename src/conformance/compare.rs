@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::tensor::Tensor;
 
-/// In an expected object or list: more may be there.
+/// Marks an expected object or list that may contain more.
 const MORE: &str = "...";
 /// Most differences of an answer that are looked for.
 const MAX_MISMATCHES: usize = 10;

@@ -3,6 +3,7 @@
 //! The form is protobuf's own JSON, with three exceptions: a `Tensor` is a [text](super::tensor), a `google.rpc.Status`
 //! is an object without texts for people, and a field that the protocol does not have appears as `#NUMBER`.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use prost_reflect::prost::Message;
@@ -34,46 +35,52 @@ pub fn methods() -> impl Iterator<Item = MethodDescriptor> {
 /// Decodes an answer.
 ///
 /// # Errors
-/// The problem, if the bytes are no such message.
+/// Why the bytes are not such a message.
 pub fn decode(descriptor: MessageDescriptor, bytes: &[u8]) -> Result<DynamicMessage, String> {
     DynamicMessage::decode(descriptor, bytes).map_err(|error| error.to_string())
 }
 
 /// The value of a message.
-pub fn to_value(message: &DynamicMessage) -> Value {
-    let value = serde_json::to_value(message).expect("a message has a JSON form");
-    completed(message, value)
+///
+/// # Errors
+/// Why the message has no JSON form: a time out of range, or an `Any` of an unknown type.
+pub fn to_value(message: &DynamicMessage) -> Result<Value, String> {
+    completed(message, serde_json::to_value(message).map_err(|error| error.to_string())?)
 }
 
 /// Replaces the exceptions in a message's JSON.
-fn completed(message: &DynamicMessage, mut value: Value) -> Value {
+fn completed(message: &DynamicMessage, mut value: Value) -> Result<Value, String> {
     match message.descriptor().full_name() {
         TENSOR => {
             if let Some(text) = tensor(message).and_then(|tensor| tensor.to_text()) {
-                return text.into();
+                return Ok(text.into());
             }
         }
-        STATUS => return refusal(&value),
+        STATUS => return refusal(message),
         _ => {}
     }
-    let Some(fields) = value.as_object_mut() else { return value }; // a time
+    let Some(fields) = value.as_object_mut() else { return Ok(value) }; // a time
     for (field, content) in message.fields() {
         let Some(value) = fields.get_mut(field.json_name()) else { continue };
         match (content, value) {
-            (Content::Message(message), value) => *value = completed(message, value.take()),
+            (Content::Message(message), value) => *value = completed(message, value.take())?,
             (Content::List(list), Value::Array(values)) => {
                 for (content, value) in list.iter().zip(values) {
                     let Content::Message(message) = content else { break };
-                    *value = completed(message, value.take());
+                    *value = completed(message, value.take())?;
                 }
             }
             _ => {}
         }
     }
-    for field in message.unknown_fields() {
-        fields.insert(format!("#{}", field.number()), "a field that the protocol does not have".into());
-    }
-    value
+    fields.extend(unknown_fields(message));
+    Ok(value)
+}
+
+/// The fields of a message that the protocol does not have.
+fn unknown_fields(message: &DynamicMessage) -> impl Iterator<Item = (String, Value)> {
+    let entry = |number| (format!("#{number}"), "a field that the protocol does not have".into());
+    message.unknown_fields().map(move |field| entry(field.number()))
 }
 
 /// The tensor of a message that has only its type, its shape and its data.
@@ -85,16 +92,30 @@ fn tensor(message: &DynamicMessage) -> Option<Tensor> {
     is_plain.then_some(Tensor { dtype: field("dtype")?.as_enum_number()?, shape, data })
 }
 
-/// The value of a `google.rpc.Status` from its JSON: what programs can rely on.
-fn refusal(status: &Value) -> Value {
-    let code = status["code"].as_i64().unwrap_or_default() as i32;
+/// The value of a `google.rpc.Status`: everything that programs can rely on.
+fn refusal(status: &DynamicMessage) -> Result<Value, String> {
+    let code = status.get_field_by_name("code").and_then(|code| code.as_i32()).unwrap_or_default();
     let mut refusal = Map::from_iter([("code".to_owned(), code_name(code).into())]);
-    for detail in status["details"].as_array().into_iter().flatten() {
-        let name = detail["@type"].as_str().unwrap_or_default().rsplit('.').next().unwrap_or_default();
+    refusal.extend(unknown_fields(status));
+    let mut names = BTreeSet::new();
+    let details = status.get_field_by_name("details");
+    let details = details.iter().filter_map(|details| details.as_list()).flatten();
+    for any in details.filter_map(Content::as_message) {
+        let message = payload(any)?;
+        let (name, detail) = (message.descriptor().name().to_owned(), to_value(&message)?);
+        let unknown = unknown_fields(any).chain(unknown_fields(&message));
+        refusal.extend(unknown.map(|(field, value)| (format!("{name}.{field}"), value)));
+        if !names.insert(name.clone()) {
+            refusal.insert(format!("#{name}"), "more than one".into());
+        }
         let list = |list: &str, field: &str| -> Value {
-            detail[list].as_array().into_iter().flatten().map(|entry| entry[field].clone()).collect()
+            let is_known = |entry: &Value| {
+                entry.as_object().is_some_and(|fields| fields.keys().all(|key| !key.starts_with('#')))
+            };
+            let value = |entry: &Value| if is_known(entry) { entry[field].clone() } else { entry.clone() };
+            detail[list].as_array().into_iter().flatten().map(value).collect()
         };
-        let (key, value) = match name {
+        let (key, value) = match &*name {
             "ErrorInfo" => {
                 refusal.insert("reason".to_owned(), detail["reason"].clone());
                 if detail["domain"] != DOMAIN {
@@ -116,20 +137,30 @@ fn refusal(status: &Value) -> Value {
         };
         refusal.insert(key.to_owned(), value);
     }
-    refusal.into()
+    Ok(refusal.into())
+}
+
+/// The message in a `google.protobuf.Any`.
+fn payload(any: &DynamicMessage) -> Result<DynamicMessage, String> {
+    let (url, bytes) = (any.get_field_by_name("type_url"), any.get_field_by_name("value"));
+    let url = url.as_ref().and_then(|url| url.as_str()).unwrap_or_default();
+    let descriptor = url.rsplit_once('/').and_then(|(_, name)| POOL.get_message_by_name(name));
+    let descriptor = descriptor.ok_or_else(|| format!("{url:?}, expected the type of a detail"))?;
+    let bytes = bytes.as_ref().and_then(|bytes| bytes.as_bytes()).cloned().unwrap_or_default();
+    decode(descriptor, &bytes)
 }
 
 /// The value of a failed call from its encoded status, or from its code alone if the status is empty.
 ///
 /// # Errors
-/// The problem, if the bytes are no status.
+/// Why the bytes are not a status, or a status without a JSON form.
 pub fn to_refusal(code: i32, details: &[u8]) -> Result<Value, String> {
     if details.is_empty() {
         return Ok(json!({"code": code_name(code)}));
     }
     let descriptor = POOL.get_message_by_name(STATUS).expect("the descriptors have it");
     let status = decode(descriptor, details)?;
-    let mut value = to_value(&status);
+    let mut value = to_value(&status)?;
     let inner = status.get_field_by_name("code").and_then(|code| code.as_i32());
     if inner != Some(code) {
         value["code"] = format!("{}, and {} in the details", code_name(code), value["code"]).into();

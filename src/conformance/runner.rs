@@ -9,10 +9,12 @@ use serde_json::{Value, json};
 use super::compare::{Mismatch, Names};
 use super::script::{Expected, Line, Request, Script, Step};
 use super::{form, order};
-use crate::client::{RawCall, RawClient, RawFailure};
+use crate::client::{RawCall, RawClient, RawFailure, code_name};
 
-/// Most messages of one stream.
+/// Most messages of an evaluation, reports of progress aside.
 const MAX_MESSAGES: usize = 1000;
+/// Most mebibytes of the answers to one call.
+const MAX_MEBIBYTES: usize = 64;
 /// Lost calls in a row after which the run stops.
 const MAX_LOST: usize = 2;
 
@@ -117,6 +119,8 @@ struct Open {
     /// Id that the call was made with.
     id: String,
     call: Option<RawCall>,
+    /// Bytes of the messages that have come.
+    num_bytes: usize,
     /// Events that have come and that no line has taken.
     events: VecDeque<Event>,
 }
@@ -179,7 +183,7 @@ impl Case<'_> {
         let id = format!("conformance/{}.txt:{line}", self.script.name);
         let called = self.client.call(&path(&method), &id, bytes.into(), method.is_client_streaming()).await;
         let is_stream = method.is_client_streaming() || method.is_server_streaming();
-        let mut open = Open { method, id, call: None, events: VecDeque::new() };
+        let mut open = Open { method, id, call: None, num_bytes: 0, events: VecDeque::new() };
         match called {
             Ok(call) => {
                 if call.request_id.as_deref() != Some(&open.id) {
@@ -262,13 +266,21 @@ impl Case<'_> {
         }
     }
 
-    /// Reads all messages of an evaluation, and puts them into one order.
+    /// Reads all messages of an evaluation, without the progress between others, and puts them into one order.
     async fn read_all(&mut self, open: &mut Open) {
         let mut messages = Vec::new();
         let last = loop {
             match self.receive(open).await {
-                Event::Message(value) if messages.len() < MAX_MESSAGES => messages.push(value),
+                Event::Message(value) => {
+                    let is_between = messages.len() > 1 && value.get("summary").is_none();
+                    messages.pop_if(|last| is_between && is_progress(last));
+                    messages.push(value);
+                }
                 last => break last,
+            }
+            if messages.len() > MAX_MESSAGES {
+                messages.pop();
+                break Event::Wrong(format!("more than {MAX_MESSAGES} messages"));
             }
         };
         open.call = None;
@@ -280,10 +292,20 @@ impl Case<'_> {
     async fn receive(&mut self, open: &mut Open) -> Event {
         let Some(call) = &mut open.call else { return Event::End };
         match call.next().await {
-            Ok(Some(bytes)) => match form::decode(open.method.output(), &bytes) {
-                Ok(message) => Event::Message(of_call(&form::to_value(&message), &open.id)),
-                Err(_) => Event::Wrong(format!("bytes that are no {}", open.method.output().name())),
-            },
+            Ok(Some(bytes)) => {
+                open.num_bytes += bytes.len();
+                if open.num_bytes > MAX_MEBIBYTES << 20 {
+                    open.call = None;
+                    return Event::Wrong(format!("more than {MAX_MEBIBYTES} MiB"));
+                }
+                let descriptor = open.method.output();
+                let name = descriptor.name().to_owned();
+                match form::decode(descriptor, &bytes).map(|message| form::to_value(&message)) {
+                    Ok(Ok(value)) => Event::Message(of_call(&value, &open.id)),
+                    Ok(Err(problem)) => Event::Wrong(format!("a {name} without a JSON form: {problem}")),
+                    Err(_) => Event::Wrong(format!("bytes that are no {name}")),
+                }
+            }
             Ok(None) => Event::End,
             Err(failure) => {
                 open.call = None;
@@ -295,7 +317,8 @@ impl Case<'_> {
     fn failed(&mut self, open: &Open, failure: &RawFailure) -> Event {
         self.is_lost |= failure.is_lost;
         let refusal = form::to_refusal(failure.code(), failure.details());
-        let mut refusal = refusal.unwrap_or_else(|problem| json!({"#details": problem}));
+        let unreadable = |problem| json!({"code": code_name(failure.code()), "#details": problem});
+        let mut refusal = refusal.unwrap_or_else(unreadable);
         if failure.details().is_empty() {
             refusal["#message"] = failure.message().into(); // for people only: our servers always give details
         } else if failure.message().is_empty() {
@@ -347,6 +370,11 @@ enum Stop {
 
 fn path(method: &MethodDescriptor) -> String {
     format!("/{}/{}", method.parent_service().full_name(), method.name())
+}
+
+/// Whether a message of an evaluation is a report of progress and nothing else.
+fn is_progress(message: &Value) -> bool {
+    message.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key("progress"))
 }
 
 /// An answer whose error, if it is one, is of the call with this id.

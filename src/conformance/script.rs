@@ -134,7 +134,7 @@ fn request(text: &str) -> Result<Request, String> {
     bytes.map(Request::Bytes).ok_or_else(|| "hex, expected two digits per byte".to_owned())
 }
 
-/// Reads JSON; nothing at all is `null`, which no answer is.
+/// Reads JSON. An empty text becomes `null`, which equals no answer.
 fn value(text: &str) -> Result<Value, String> {
     if text.is_empty() {
         return Ok(Value::Null);

@@ -57,7 +57,7 @@ impl Tensor {
     /// Reads a text.
     ///
     /// # Errors
-    /// The problem, if it is none.
+    /// Why the text is not a tensor.
     pub fn from_text(text: &str) -> Result<Tensor, String> {
         let head = text.split(' ').next().unwrap_or_default();
         let named = head.strip_suffix(']').and_then(|head| head.split_once('['));
@@ -74,7 +74,7 @@ impl Tensor {
                 Some((word, length)) => (word, number(length)?),
                 None => (word, 1),
             };
-            if words.len() + length > MAX_ELEMENTS {
+            if length > MAX_ELEMENTS - words.len() {
                 return Err(format!("more than {MAX_ELEMENTS} elements"));
             }
             words.extend(std::iter::repeat_n(word, length));

@@ -46,9 +46,17 @@ fn bytes_without_a_text_stay_as_they_are() {
     ] {
         assert_eq!(tensor.to_text(), None, "{:?}", tensor.dtype);
     }
-    for text in
-        ["", "int8", "int8[1", "int8[x] 1", "int8[2] 1", "int8[1] 200", "bool[1] 2", "int8[9] 1*999999999999"]
-    {
+    for text in [
+        "",
+        "int8",
+        "int8[1",
+        "int8[x] 1",
+        "int8[2] 1",
+        "int8[1] 200",
+        "bool[1] 2",
+        "int8[9] 1*999999999999",
+        "int8[9] 1 1*18446744073709551615",
+    ] {
         assert!(Tensor::from_text(text).is_err(), "{text}");
     }
 }

@@ -168,9 +168,15 @@ impl Fault {
 /// The differences that the fault in the answer to one line makes.
 async fn found(line: usize, fault: Fault) -> Vec<String> {
     let inner = Inside::start(&ServerConfig::default()).unwrap();
-    let client = RawClient::new(Wrong { inner, line, fault });
+    let client = RawClient::new(Wrong { inner, line, fault }, ConnectOptions::default().patience);
     let report = play(&client, &[Script::parse("wrong", TEXT).unwrap()]).await;
     report.differences.iter().map(ToString::to_string).collect()
+}
+
+/// Adds bytes to the encoded details of a refusal.
+fn extend(status: &mut Status, bytes: &[u8]) {
+    let details = [status.details(), bytes].concat();
+    *status = Status::with_details(status.code(), status.message(), details.into());
 }
 
 fn data(tensor: &mut Option<pb::Tensor>, change: impl FnOnce(&mut [u8])) {
@@ -185,7 +191,7 @@ async fn a_change_of_one_thing_is_found_at_its_line_and_named() {
     let unchanged = found(99, Fault::NoCall).await;
     assert_eq!(unchanged, Vec::<String>::new(), "the small kit passes without a fault");
     let step = Fault::Step;
-    let faults: [(usize, Fault, &str); 21] = [
+    let faults: [(usize, Fault, &str); 32] = [
         (
             5,
             step(|step| data(&mut step.rewards, |bytes| bytes[4] = 1)),
@@ -257,6 +263,37 @@ async fn a_change_of_one_thing_is_found_at_its_line_and_named() {
             "8: ",
         ),
         (
+            7,
+            Fault::Refusal(|status| extend(status, b"\x1a\x07\x0a\x05x/y.Z")),
+            "8: fields: [\"actions[1]\"] expected, nothing found",
+        ),
+        (
+            7,
+            Fault::Refusal(|status| extend(status, b"\xc0\x3e\x01")),
+            "8: #1000: nothing expected, a field that the protocol does not have found",
+        ),
+        (
+            7,
+            Fault::Refusal(|status| {
+                extend(status, b"\x1a\x1f\x0a\x18x/google.rpc.RequestInfo\x12\x03\xc0\x3e\x01");
+            }),
+            "8: #RequestInfo: nothing expected, more than one found",
+        ),
+        (
+            7,
+            Fault::Refusal(|status| {
+                extend(status, b"\x1a\x1d\x0a\x16x/google.rpc.RetryInfo\x12\x03\xc0\x3e\x01");
+            }),
+            "8: RetryInfo.#1000: nothing expected, a field that the protocol does not have found",
+        ),
+        (
+            14,
+            Fault::Messages(|all| {
+                all[0].extend(b"\x0a\x0c\x5a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f"); // the createTime
+            }),
+            "15: an answer expected, a GetSessionResponse without a JSON form: ",
+        ),
+        (
             14,
             Fault::NoCall,
             "15: an answer expected, {\"#message\":\"no such call\",\"code\":\"UNIMPLEMENTED\"} found",
@@ -265,6 +302,20 @@ async fn a_change_of_one_thing_is_found_at_its_line_and_named() {
         (STREAM, Fault::Messages(|all| all.push(all[0].clone())), "21: "),
         (STREAM, Fault::Messages(|all| drop(all.drain(1..all.len() - 2))), "18: "),
         (STREAM, Fault::Lost, "21: "),
+        (
+            STREAM,
+            Fault::Messages(|all| in_two(all, |game| game.lines.as_mut().unwrap().shape.push(1), b"")),
+            "18: results.ends: ",
+        ),
+        (
+            STREAM,
+            Fault::Messages(|all| in_two(all, |game| game.lines.as_mut().unwrap().dtype = 9, b"")),
+            "18: results.ends: ",
+        ),
+        (STREAM, Fault::Messages(|all| in_two(all, |game| game.scores = None, b"")), "18: results.ends: "),
+        (STREAM, Fault::Messages(|all| in_two(all, |_| (), b"\xc0\x3e\x01")), "18: results.ends: "),
+        (STREAM, Fault::Messages(|all| in_two(all, |_| (), b"\x1a\x03\xc0\x3e\x01")), "18: results.ends: "),
+        (STREAM, Fault::Messages(|all| all.splice(1..1, vec![Vec::new(); 1000]).for_each(drop)), "18: "),
         (
             9,
             Fault::NoCall,
@@ -289,6 +340,16 @@ async fn what_depends_on_a_missing_answer_is_reported_once() {
     ];
     let expected = expected.map(|difference| format!("conformance/wrong.txt:{difference}"));
     assert_eq!(found(1, Fault::NoCall).await, expected);
+}
+
+#[tokio::test]
+async fn an_answer_may_take_as_long_as_the_client_is_told() {
+    let silent = tower::service_fn(|_| std::future::pending::<Result<Response<Body>, Infallible>>());
+    let client = RawClient::new(silent, Duration::from_millis(10));
+    let report = play(&client, &[Script::parse("wrong", TEXT).unwrap()]).await;
+    let found: Vec<String> = report.differences.iter().map(ToString::to_string).collect();
+    let refusal = r##"{"#message":"no answer within 10ms","code":"DEADLINE_EXCEEDED"}"##;
+    assert_eq!(found, [format!("conformance/wrong.txt:2: an answer expected, {refusal} found")]);
 }
 
 #[tokio::test]
@@ -346,6 +407,15 @@ fn in_another_order(messages: &mut Vec<Vec<u8>>) {
     };
     let progress = Event::Progress(pb::EvaluationProgress::default());
     messages.splice(place..=place, [message(row(1)), message(progress), message(row(0))]);
+}
+
+/// Results one by one, the later with a change and further bytes.
+fn in_two(messages: &mut Vec<Vec<u8>>, change: fn(&mut pb::EvaluationResults), bytes: &[u8]) {
+    in_another_order(messages);
+    let mut message = pb::EvaluatePoliciesResponse::decode(&*messages[3]).unwrap();
+    let Some(Event::Results(results)) = &mut message.event else { panic!("{message:?}") };
+    change(results);
+    messages[3] = [&message.encode_to_vec(), bytes].concat();
 }
 
 #[tokio::test]
