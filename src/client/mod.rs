@@ -21,6 +21,7 @@ mod health;
 mod info;
 mod pages;
 mod raw;
+mod raw_bytes;
 mod spread;
 mod version;
 mod watching;
@@ -39,6 +40,7 @@ pub use evaluation::{
 pub use health::check_health;
 pub use info::{Catalog, EvaluationLimits, FeatureSetInfo, RulesPresetInfo, ServerInfo};
 pub use raw::{RawCall, RawClient, RawFailure, code_name};
+pub use raw_bytes::RawBytes;
 pub use watching::{
     EpisodePhase, ListedSession, WatchedEnv, WatchedEpisode, WatchedFrame, WatchedSession, Watching,
 };

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::body::Body;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};
+use tonic::codec::Streaming;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::codegen::http::{Request, Response, Uri};
 use tonic::metadata::{Ascii, MetadataValue};
@@ -25,6 +25,7 @@ use tower::{BoxError, Service, ServiceBuilder};
 
 use super::connection::{endpoint, open};
 use super::error::first;
+use super::raw_bytes::RawBytes;
 use super::{ClientError, ConnectOptions};
 
 /// Most bytes of an answer. A reader without the type of an answer needs many times its size.
@@ -152,7 +153,7 @@ impl RawClient {
         let mut calls = Grpc::with_origin(self.target.clone(), origin).max_decoding_message_size(MAX_MESSAGE);
         let call = async {
             calls.ready().await.map_err(Status::from_error)?;
-            calls.streaming(message, path, Raw).await
+            calls.streaming(message, path, RawBytes).await
         };
         let late = |_| RawFailure::late(self.patience);
         let answer = timeout(self.patience, call).await.map_err(late)?.map_err(RawFailure::from)?;
@@ -234,43 +235,5 @@ pub fn code_name(code: i32) -> &'static str {
         Code::Unavailable => "UNAVAILABLE",
         Code::DataLoss => "DATA_LOSS",
         Code::Unauthenticated => "UNAUTHENTICATED",
-    }
-}
-
-/// A codec that passes messages through unchanged.
-#[derive(Clone, Copy, Debug)]
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Raw;
-    type Decoder = Raw;
-
-    fn encoder(&mut self) -> Raw {
-        Raw
-    }
-
-    fn decoder(&mut self) -> Raw {
-        Raw
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, message: Bytes, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buf.put(message);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buf.copy_to_bytes(buf.remaining())))
     }
 }

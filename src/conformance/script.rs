@@ -39,7 +39,7 @@ pub enum Step {
     Call {
         /// Name of the call.
         method: String,
-        /// Its first or only request.
+        /// The first or only request of the call.
         request: Request,
     },
     /// `>>` sends a further request on the open stream.

@@ -57,9 +57,6 @@ mod mixes;
 #[cfg(target_os = "linux")]
 mod mutations;
 #[cfg(target_os = "linux")]
-#[path = "../it/raw_bytes.rs"]
-mod raw_bytes;
-#[cfg(target_os = "linux")]
 mod records;
 #[cfg(target_os = "linux")]
 mod requests;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
+use tetrion::client::RawBytes;
 use tetrion::wire::pb::environment_service_client::EnvironmentServiceClient;
 use tetrion::wire::{envs, pb, positions, seeding};
 use tokio::task::JoinSet;
@@ -17,7 +18,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::arena::{Arena, Dice};
 use crate::bystander::{connect, session, step};
 use crate::messages::samples;
-use crate::raw_bytes::RawBytes;
 
 const ENVS: u32 = 3;
 /// Calls at a time.

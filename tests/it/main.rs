@@ -210,8 +210,6 @@ mod manual;
 /// The files of `deploy/` use only known flags.
 mod deploy;
 
-/// Messages written byte by byte.
-mod raw_bytes;
 /// Fields that a server does not know, and the revision of the protocol.
 mod unknown_fields;
 /// Bytes that are not a message, through every entry.

@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::routing::post;
 use bytes::Bytes;
 use prost::Message;
-use tetrion::client::{Client, ClientError, ConnectOptions};
+use tetrion::client::{Client, ClientError, ConnectOptions, RawBytes};
 use tetrion::engine::RULES_VERSION;
 use tetrion::wire::pb;
 use tetrion::wire::revision::PROTOCOL_REVISION;
@@ -16,8 +16,6 @@ use tonic::server::{Grpc, UnaryService};
 use tonic::service::Routes;
 use tonic::transport::server::{Server, TcpIncoming};
 use tonic::{Response, Status};
-
-use crate::raw_bytes::RawBytes;
 
 /// What a server answers to every caller.
 #[derive(Clone)]

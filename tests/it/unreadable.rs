@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use bytes::Bytes;
+use tetrion::client::RawBytes;
 use tetrion::server::ServerConfig;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -11,7 +12,6 @@ use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
 use crate::evaluation::{connect_with, listen_with};
-use crate::raw_bytes::RawBytes;
 use crate::support::refusal_of;
 
 /// Sends these messages to a method and reads its answer to the end.

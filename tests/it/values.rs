@@ -112,7 +112,7 @@ fn placements_are_listed_with_their_values() {
             let expected = values_of_placements(values, &before, rules.pieces.letter(piece));
             let hand = Some(Hand::new(&rules, piece, None, None));
             let position = Position { playfield, hand, chain: Chain::default(), falling: None };
-            // An ended game has no rows, and moves those of others.
+            // An ended game has no rows, so the rows of the next game follow at once.
             let ended = Position { hand: None, ..position };
             let listed = enumerate(&rules, &[ended, position, ended, position], None, options);
             assert_eq!(listed.optimal_values, [&expected[..], &expected].concat(), "seed {seed}\n{before}");

@@ -1,11 +1,11 @@
-//! Messages that a test writes byte by byte, and reads as they come. The attacks send them too.
+//! Messages as bytes, for callers that encode and decode them elsewhere.
 
 use bytes::{Buf, BufMut, Bytes};
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Messages as the bytes that they are.
-#[derive(Clone, Copy, Default)]
+/// A codec that passes messages through unchanged.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RawBytes;
 
 impl Codec for RawBytes {
