@@ -49,7 +49,7 @@ class Value:
         self.learn(client)
 
     def seen(self, features):
-        """The critic's features: a constant, those of the set, and bumps over the mean height."""
+        """The critic's features: a constant, the set, and bumps over the mean height."""
         centers, width = np.linspace(0, self.args.height, BUMPS), self.args.height / (BUMPS - 1)
         bumps = np.exp(-(((features[:, 9:] / self.args.width - centers) / width) ** 2) / 2)
         return np.hstack([np.ones((len(features), 1)), features[:, :9], bumps])

@@ -8,6 +8,7 @@ use http::uri::PathAndQuery;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tetrion::client::RawBytes;
 use tetrion::wire::limits::MAX_RESPONSE_BYTES;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -18,7 +19,6 @@ use tonic::metadata::{Ascii, MetadataKey, MetadataValue};
 use tonic::{Request, Status};
 
 use super::CallError;
-use super::codec::Raw;
 use super::executor::Executor;
 use super::failure::failure;
 use super::streams::Stream;
@@ -75,7 +75,7 @@ impl<T: Target> Caller<T> {
         let timeout = timeout_of(timeout);
         let request = request(message, metadata, timeout).map_err(|status| refused(py, status))?;
         let call = async {
-            let answer = calls(self.target.clone()).await?.unary(request, path, Raw).await?;
+            let answer = calls(self.target.clone()).await?.unary(request, path, RawBytes).await?;
             Ok(answer.into_inner())
         };
         let answer = self.executor.wait(py, until(&self.closed, timeout, call))?;
@@ -95,7 +95,7 @@ impl<T: Target> Caller<T> {
         let request = request(Bytes::copy_from_slice(message), metadata, timeout);
         let request = request.map_err(|status| refused(py, status))?;
         let target = self.target.clone();
-        let opening = async { calls(target).await?.server_streaming(request, path, Raw).await };
+        let opening = async { calls(target).await?.server_streaming(request, path, RawBytes).await };
         Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, timeout, None))
     }
 
@@ -106,7 +106,7 @@ impl<T: Target> Caller<T> {
         let request = request(UnboundedReceiverStream::new(receiver), metadata, None);
         let request = request.map_err(|status| refused(py, status))?;
         let target = self.target.clone();
-        let opening = async { calls(target).await?.streaming(request, path, Raw).await };
+        let opening = async { calls(target).await?.streaming(request, path, RawBytes).await };
         Ok(Stream::new(py, &self.executor, self.closed.clone(), opening, None, Some(sender)))
     }
 }

@@ -10,7 +10,6 @@
 
 mod call;
 mod channel;
-mod codec;
 mod executor;
 mod failure;
 mod optimizer;

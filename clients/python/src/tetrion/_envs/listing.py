@@ -287,7 +287,7 @@ class Listing:
         return _Rows(fields, present, np.zeros(present.shape, np.int32))
 
     def _arrays(self, observations: Any, rows: _Rows) -> Arrays:
-        """The observations in order: those of the rows, and those of the session."""
+        """The observations in order: some are about the rows, the others are the session's."""
         return Arrays({name: rows.fields[name] if name in _OF_ROWS else observations[name] for name in self._shown})
 
     def _mask(self, rows: _Rows) -> npt.NDArray[np.bool_] | None:
